@@ -1,0 +1,69 @@
+# Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
+.DEFAULT_GOAL := help
+.PHONY: help venv demo run tour test check bench fmt lock clean
+
+VENV := .venv
+PY   := $(VENV)/bin/python
+BASE := $(VENV)/.base-installed
+DEV  := $(VENV)/.dev-installed
+# The first interpreter that is new enough and can make a virtual environment (Debian ships venv apart).
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python3.14; do \
+  $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+PIP := $(PY) -m pip --disable-pip-version-check --quiet install --require-hashes
+LOCK := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --custom-compile-command 'make lock'
+ARGS ?=
+
+help: ## what there is to type
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+
+demo: $(BASE) ## the whole product with a stand-in Slack and a short story (PORT=9000 moves it)
+	@$(PY) -m stack demo $(ARGS)
+
+run: $(BASE) ## the product, set by environment or .env
+	@$(PY) -m stack run $(ARGS)
+
+tour: $(DEV) ## play the story on a throw-away stack and check it from the outside
+	@$(PY) -m stack tour $(ARGS)
+
+test: $(DEV) ## all tests; ARGS="-k retype" passes arguments to pytest
+	@$(PY) -m stack test $(ARGS)
+
+check: $(DEV) ## what CI runs: linters, types, arrows, templates, migrations, deployment, tests
+	@$(PY) -m stack check $(ARGS)
+
+bench: $(DEV) ## the benchmark table
+	@$(PY) -m stack bench $(ARGS)
+
+fmt: $(DEV) ## format code and templates
+	@$(VENV)/bin/ruff format .
+	@$(VENV)/bin/ruff check --fix .
+
+venv: $(DEV) ## the virtual environment with everything pinned
+
+lock: ## compile requirements/*.in to names, versions and hashes
+	@rm -rf $(VENV)/.lock && $(or $(PYTHON),python3) -m venv $(VENV)/.lock
+	@$(VENV)/.lock/bin/python -m pip --disable-pip-version-check --quiet install uv
+	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) base.in -o base.txt
+	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) -c base.txt dev.in -o dev.txt
+	@rm -rf $(VENV)/.lock
+
+clean: ## remove the virtual environment and everything that was made
+	@rm -rf $(VENV) .data staticfiles test-results .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(PY):
+	@test -n "$(PYTHON)" || { \
+	  echo 'Firekind needs Python 3.11 or newer with its venv module (Debian: apt-get install python3-venv; macOS: brew install python).' >&2; \
+	  exit 2; }
+	@echo 'Making $(VENV) ...'
+	@$(PYTHON) -m venv $(VENV)
+
+$(BASE): requirements/base.txt | $(PY)
+	@echo 'Installing pinned packages ...'
+	@$(PIP) -r requirements/base.txt
+	@touch $(BASE)
+
+$(DEV): requirements/dev.txt | $(BASE)
+	@echo 'Installing tools for tests and checks ...'
+	@$(PIP) -r requirements/dev.txt
+	@touch $(DEV)
