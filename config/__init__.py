@@ -1,0 +1,1 @@
+"""Wiring only: settings, addresses, the web application and the worker. Imported by nobody."""

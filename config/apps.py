@@ -1,0 +1,16 @@
+"""What is put together once, when the process starts."""
+
+from django.apps import AppConfig
+
+
+class Wiring(AppConfig):
+    """Give the tasks their Celery application and the workflows what stands behind their ports."""
+
+    name = "config"
+    verbose_name = "Firekind"
+
+    def ready(self) -> None:
+        """Wire the parts together."""
+        from config import celery
+
+        celery.app.set_default()

@@ -1,0 +1,28 @@
+"""PostgreSQL through psycopg 3 and its pool."""
+
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+# Under ASGI each request has a thread of its own, so connections are shared by a pool and never kept by
+# a thread (CONN_MAX_AGE stays 0). Nothing waits longer than a person would for a free connection.
+POOL = {"min_size": 1, "max_size": 20, "timeout": 10, "max_idle": 60}
+
+
+def from_url(url: str) -> dict[str, Any]:
+    """Turn `postgresql://user:secret@host:port/name?option=value` into Django's settings.
+
+    `?host=/folder` names a Unix socket's folder, as PostgreSQL's own tools read it.
+    """
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query))
+    host = options.pop("host", parts.hostname or "")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")) or "firekind",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": host,
+        "PORT": str(options.pop("port", parts.port or "")),
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"pool": POOL, **options},
+    }

@@ -1,0 +1,215 @@
+"""The settings the stack is driven by, read once from the environment, typed and checked.
+
+Where a name is looked for, first hit wins: the environment, `.env` in the project's folder, and
+`services.env` in the data folder, which the stack writes while its embedded services run.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+SLACK_SHAPES = {
+    "SLACK_BOT_TOKEN": (r"xoxb-\S+", "a bot token that starts with xoxb-"),
+    "SLACK_APP_TOKEN": (r"xapp-\S+", "an app-level token that starts with xapp-"),
+    "SLACK_SIGNING_SECRET": (r"\S{16,}", "the signing secret from the app's Basic Information page"),
+}
+
+
+class SettingError(ValueError):
+    """A setting is missing or malformed; the message is one sentence that names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slack:
+    """What it takes to talk to one workspace."""
+
+    api_url: str
+    bot_token: str
+    signing_secret: str
+    app_token: str
+    announce_channel: str
+    command: str
+    channel_prefix: str
+    team_id: str
+    bot_user_id: str
+    capture_reaction: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Env:
+    """Every setting, parsed. `slack` is None when Slack is left out altogether."""
+
+    database_url: str
+    redis_url: str
+    data_dir: Path
+    base_url: str
+    host: str
+    port: int
+    web_workers: int
+    secret_key: str
+    allowed_hosts: tuple[str, ...]
+    debug: bool
+    incident_types_file: Path
+    lease_s: int
+    sandbox_url: str
+    slack: Slack | None
+
+    @property
+    def https(self) -> bool:
+        """Tell whether people reach this over TLS."""
+        return self.base_url.startswith("https://")
+
+
+def load() -> Env:
+    """Read the settings, or end the process with one sentence on stderr and exit code 2."""
+    try:
+        return read(gather())
+    except SettingError as error:
+        print(f"firekind: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def gather() -> dict[str, str]:
+    """Merge the places a setting may stand in, the environment on top."""
+    ours = {name: value for name, value in os.environ.items() if value.strip()}
+    ours = parse_file(ROOT / ".env") | ours
+    return parse_file(data_dir(ours) / "services.env") | ours
+
+
+def parse_file(path: Path) -> dict[str, str]:
+    """Parse `NAME=value` lines; `#` begins a comment line, quotes around a value are dropped."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError):
+        raise SettingError(f"{path.name} cannot be read as text.") from None
+    pairs = [(n, line.strip()) for n, line in enumerate(lines, start=1)]
+    return dict(_pair(path, n, line) for n, line in pairs if line and not line.startswith("#"))
+
+
+def _pair(path: Path, n: int, line: str) -> tuple[str, str]:
+    match = re.fullmatch(r"(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)", line)
+    if match is None:
+        raise SettingError(f"{path.name}, line {n}, is not of the form NAME=value.")
+    return match[1], re.sub(r"""^(['"])(.*)\1$""", r"\2", match[2])
+
+
+def read(given: Mapping[str, str]) -> Env:
+    """Parse every setting. Raises SettingError for the first one that is missing or malformed."""
+    port = _whole(given, "PORT", default=8000, low=1, high=65534)
+    base_url = _url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=f"http://127.0.0.1:{port}")
+    return Env(
+        database_url=_url(given, "DATABASE_URL", schemes=("postgresql", "postgres")),
+        redis_url=_url(given, "REDIS_URL", schemes=("redis", "rediss", "redis+socket", "amqp", "amqps")),
+        data_dir=data_dir(given),
+        base_url=base_url.rstrip("/"),
+        host=given.get("HOST", "127.0.0.1"),
+        port=port,
+        web_workers=_whole(given, "WEB_WORKERS", default=2, low=1, high=64),
+        secret_key=_secret_key(given),
+        allowed_hosts=_hosts(given, base_url),
+        debug=_flag(given, "DEBUG"),
+        incident_types_file=ROOT / given.get("INCIDENT_TYPES_FILE", "fixtures/incident_types.yaml"),
+        lease_s=_whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
+        sandbox_url=_url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
+        slack=_slack(given),
+    )
+
+
+def data_dir(given: Mapping[str, str]) -> Path:
+    """Give the folder that holds what the stack keeps on disk."""
+    return ROOT / given.get("FIREKIND_DATA_DIR", ".data")
+
+
+def _url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], default: str | None = None) -> str:
+    value = given.get(name, default)
+    if value is None:
+        raise SettingError(f"{name} is not set: give it, or let `make demo` or `make run` start what it names.")
+    if value == default:
+        return value
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+    except ValueError:
+        raise SettingError(f"{name} is not an address that can be read.") from None
+    if parts.scheme not in schemes or not (parts.netloc or parts.query or parts.scheme == "redis+socket"):
+        raise SettingError(f"{name} must be an address that starts with {schemes[0]}://.")
+    return value
+
+
+def _whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:
+    value = given.get(name, str(default)).strip()
+    if not re.fullmatch(r"\d{1,6}", value, re.ASCII) or not low <= int(value) <= high:
+        raise SettingError(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
+    return int(value)
+
+
+def _flag(given: Mapping[str, str], name: str) -> bool:
+    value = given.get(name, "off").strip().lower()
+    if value not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
+        raise SettingError(f"{name} must be on or off, not {value!r}.")
+    return value in {"1", "true", "yes", "on"}
+
+
+def _secret_key(given: Mapping[str, str]) -> str:
+    value = given.get("SECRET_KEY")
+    if value is None:
+        raise SettingError("SECRET_KEY is not set: give 50 random characters or more that nobody else knows.")
+    if len(value) < 50 or len(set(value)) < 5:
+        raise SettingError("SECRET_KEY is too easy to guess: give 50 random characters or more.")
+    return value
+
+
+def _hosts(given: Mapping[str, str], base_url: str) -> tuple[str, ...]:
+    own = urlsplit(base_url).hostname or ""
+    value = given.get("ALLOWED_HOSTS", "")
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    for name in names:
+        if not re.fullmatch(r"\*|\.?[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]", name):
+            raise SettingError(f"ALLOWED_HOSTS must be host names with commas between them, not {name!r}.")
+    return tuple(dict.fromkeys([*names, f"[{own}]" if ":" in own else own, *LOOPBACK_HOSTS]))
+
+
+def _slack(given: Mapping[str, str]) -> Slack | None:
+    credentials = ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_APP_TOKEN")
+    if not any(name in given for name in credentials):
+        return None
+    for name, (shape, words) in SLACK_SHAPES.items():
+        if name in given and not re.fullmatch(shape, given[name]):
+            raise SettingError(f"{name} must be {words}.")
+    _require(given, "SLACK_BOT_TOKEN", because="Slack is set up in part")
+    if "SLACK_APP_TOKEN" not in given:
+        _require(given, "SLACK_SIGNING_SECRET", because="Slack is to send requests here")
+    return Slack(
+        api_url=_url(given, "SLACK_API_URL", schemes=("https", "http"), default="https://slack.com/api/"),
+        bot_token=given["SLACK_BOT_TOKEN"],
+        signing_secret=given.get("SLACK_SIGNING_SECRET", ""),
+        app_token=given.get("SLACK_APP_TOKEN", ""),
+        announce_channel=given.get("SLACK_ANNOUNCE_CHANNEL", "incidents").lstrip("#"),
+        command=_shaped(given, "SLACK_COMMAND", "/incident", r"/[a-z0-9_-]{1,31}", "like /incident"),
+        channel_prefix=_shaped(given, "SLACK_CHANNEL_PREFIX", "inc", r"[a-z0-9_-]{1,20}", "lowercase letters"),
+        team_id=given.get("SLACK_TEAM_ID", ""),
+        bot_user_id=given.get("SLACK_BOT_USER_ID", ""),
+        capture_reaction=given.get("SLACK_CAPTURE_REACTION", "pushpin").strip(":"),
+    )
+
+
+def _require(given: Mapping[str, str], name: str, *, because: str) -> None:
+    if name not in given:
+        raise SettingError(f"{name} is not set, but {because}.")
+
+
+def _shaped(given: Mapping[str, str], name: str, default: str, shape: str, words: str) -> str:
+    value = given.get(name, default)
+    if not re.fullmatch(shape, value):
+        raise SettingError(f"{name} must be {words}, not {value!r}.")
+    return value
+
+

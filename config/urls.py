@@ -1,0 +1,17 @@
+"""Where every page and door is."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import include, path
+
+
+def health(request: HttpRequest) -> HttpResponse:
+    """Answer that the process is up."""
+    return HttpResponse("ok", content_type="text/plain")
+
+
+urlpatterns = [
+    path("health", health),
+    path("", include("integrations.slack.urls")),
+    path("", include("workflows.urls")),
+    path("", include("incidents.urls")),
+]
