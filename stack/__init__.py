@@ -1,0 +1,4 @@
+"""What starts and drives Firekind's processes: services, supervisor, demo, tour and benchmark.
+
+Imported by nobody but tests. `python -m stack` lists the commands.
+"""

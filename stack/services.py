@@ -1,0 +1,98 @@
+"""PostgreSQL and Redis for one stack: the ones the settings name, else embedded ones of its own."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO
+
+from stack import postgres, redis
+from stack.errors import StackError
+from stack.guard import Guard
+
+# The shortest limit for a Unix socket's path is macOS's, 104 bytes; PostgreSQL adds a file of 22.
+LONGEST_SOCKET_FOLDER = 80
+
+
+@contextmanager
+def running(
+    given: Mapping[str, str], *, data_dir: Path, guard: Guard, durable: bool = True, tell: bool = True
+) -> Iterator[dict[str, str]]:
+    """Give DATABASE_URL and REDIS_URL, with servers behind them for as long as the block lasts.
+
+    With `tell`, the addresses stand in `services.env` meanwhile, so that `manage.py` finds them.
+    """
+    with ExitStack() as stack:
+        missing = {"DATABASE_URL", "REDIS_URL"} - set(given)
+        urls = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if name in given}
+        if missing:
+            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            sockets = stack.enter_context(_sockets(data_dir))
+        if "DATABASE_URL" in missing:
+            server = postgres.start(data_dir / "postgres", sockets=sockets, guard=guard, durable=durable)
+            stack.callback(postgres.stop, server)
+            postgres.ensure_database(sockets)
+            urls["DATABASE_URL"] = postgres.url(sockets)
+        if "REDIS_URL" in missing:
+            stack.callback(redis.start(sockets, guard=guard).stop)
+            urls["REDIS_URL"] = redis.url(sockets)
+        if tell:
+            stack.enter_context(_told(data_dir / "services.env", urls))
+        yield urls
+
+
+@contextmanager
+def lock(data_dir: Path) -> Iterator[IO[str]]:
+    """Keep a second stack out of the data folder. Raises StackError when one is there.
+
+    The kernel drops the lock with the last process that holds it. The guard holds it too, so that after a
+    crash the next stack waits until what was left behind is gone.
+    """
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (data_dir / "stack.lock").open("a+") as file:
+        deadline = time.monotonic() + 8
+        while not _try_lock(file):
+            if time.monotonic() > deadline:
+                raise StackError(
+                    f"Another Firekind already uses {data_dir.name}: stop it, or give FIREKIND_DATA_DIR another folder."
+                )
+            time.sleep(0.1)
+        yield file
+
+
+def _try_lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _sockets(data_dir: Path) -> Iterator[Path]:
+    folder = data_dir.resolve() / "run"
+    if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER:
+        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
+        folder = Path(tempfile.gettempdir()) / f"firekind-{os.getuid()}-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    postgres.own(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _told(path: Path, urls: Mapping[str, str]) -> Iterator[None]:
+    path.touch(mode=0o600)
+    path.write_text("".join(f"{name}={value}\n" for name, value in urls.items()), encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
