@@ -1,0 +1,88 @@
+"""The kinds of timeline events: one entry each says how it reads, and whether the channel is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Data = Mapping[str, Any]
+
+
+def _because(words: str, text: str) -> str:
+    return f"{words}: {text}" if text else words
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one kind of event reads.
+
+    ``sentence(text, data)`` follows the actor's name (*Ana retyped …*) or stands alone for the system.
+    ``told`` kinds are posted where people talk. ``editable`` ones hold words that their author may mend.
+    """
+
+    label: str
+    sentence: Callable[[str, Data], str]
+    told: bool = False
+    editable: bool = False
+    quiet: bool = False  # small print on the page: what the machine did
+
+
+def _retyped(text: str, data: Data) -> str:
+    return _because(f"retyped from {data['from_name']} to {data['to_name']}", text)
+
+
+def _captured(text: str, data: Data) -> str:
+    return f"{data.get('author', 'someone')} wrote: {text}"
+
+
+KINDS: dict[str, Kind] = {
+    "declared": Kind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
+    "retyped": Kind("Retyped", _retyped, told=True),
+    "updated": Kind("Update", lambda text, data: text, told=True, editable=True),
+    "noted": Kind("Note", lambda text, data: text, editable=True),
+    "captured": Kind("Message", _captured),
+    "led": Kind("Lead", lambda text, data: f"made {data['name']} the lead" if data["name"] else "left the lead open", told=True),
+    "role": Kind(
+        "Role",
+        lambda text, data: (
+            f"made {data['name']} {data['role']}" if data["name"] else f"left the role {data['role']} open"
+        ),
+        told=True,
+    ),
+    "renamed": Kind("Renamed", lambda text, data: f"renamed it to “{text}”"),
+    "described": Kind("Summary", lambda text, data: f"wrote the summary: {text}" if text else "cleared the summary"),
+    "served": Kind("Services", lambda text, data: f"set the affected services: {text or 'none'}"),
+    "mitigated": Kind("Mitigated", lambda text, data: _because("mitigated it", text), told=True),
+    "resolved": Kind("Resolved", lambda text, data: _because("resolved it", text), told=True),
+    "reopened": Kind("Reopened", lambda text, data: _because("reopened it", text), told=True),
+    "cancelled": Kind("Cancelled", lambda text, data: _because("cancelled it", text), told=True),
+    "duplicated": Kind("Duplicate", lambda text, data: f"marked it a duplicate of {data['of']}", told=True),
+    "archiving": Kind("Archive", lambda text, data: "asked to archive the channel"),
+    "checked": Kind("Checklist", lambda text, data: f"checked off “{text}”"),
+    "unchecked": Kind("Checklist", lambda text, data: f"put “{text}” back on the checklist"),
+    "brought": Kind("People", lambda text, data: f"brought in {text}"),
+    "joined": Kind("People", lambda text, data: f"{text} joined the channel", quiet=True),
+    "left": Kind("People", lambda text, data: f"{text} left the channel", quiet=True),
+    "edited": Kind("Edit", lambda text, data: f"changed entry {data['about']} to: {text}", quiet=True),
+    "retracted": Kind("Retraction", lambda text, data: _because(f"retracted entry {data['about']}", text), quiet=True),
+    "policy": Kind("Policy", lambda text, data: text),
+    "due": Kind("Update due", lambda text, data: text, told=True),
+    "did": Kind("Done", lambda text, data: text, quiet=True),
+    "failed": Kind("Failed", lambda text, data: text, told=True),
+    "gap": Kind("Gap", lambda text, data: text, told=True),
+    "gap_closed": Kind("Gap closed", lambda text, data: text, quiet=True),
+    "chosen": Kind("People", lambda text, data: text),
+}
+
+TOLD = frozenset(kind for kind, entry in KINDS.items() if entry.told)
+
+
+def of(kind: str) -> Kind:
+    """Return the entry of a kind; one that this version does not know reads as its bare text."""
+    return KINDS.get(kind) or Kind(kind.replace("_", " ").capitalize(), lambda text, data: text)
+
+
+def sentence(kind: str, *, text: str, data: Data) -> str:
+    """Say one event as a sentence without its actor."""
+    return of(kind).sentence(text, data)

@@ -1,0 +1,39 @@
+"""The only writer of an incident. Each verb is one transaction, does no network I/O, and raises ``Refused``."""
+
+from incidents.lifecycle.declaring import declare
+from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve
+from incidents.lifecycle.entries import capture, edit, note, retract, update, update_fell_due
+from incidents.lifecycle.people import bring_in, joined, left, set_lead, set_role
+from incidents.lifecycle.retyping import adopt, retype
+from incidents.lifecycle.rules import BadInput, Refused, Stale
+from incidents.lifecycle.wording import check_off, describe, rename, serve
+
+__all__ = [
+    "BadInput",
+    "Refused",
+    "Stale",
+    "adopt",
+    "archive_channel",
+    "bring_in",
+    "cancel",
+    "capture",
+    "check_off",
+    "declare",
+    "describe",
+    "duplicate",
+    "edit",
+    "joined",
+    "left",
+    "mitigate",
+    "note",
+    "rename",
+    "reopen",
+    "resolve",
+    "retract",
+    "retype",
+    "serve",
+    "set_lead",
+    "set_role",
+    "update",
+    "update_fell_due",
+]

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from incidents import timeline
+from incidents.lifecycle import rules
+from incidents.models import Incident, Person, Source, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the lifecycle: from which states it may be taken, where it leads, what the timeline calls it."""
+
+    verb: str
+    kind: str
+    of: frozenset[Status]
+    to: Status
+
+
+OPEN, MITIGATED = Status.OPEN, Status.MITIGATED
+ENDED = frozenset({Status.RESOLVED, Status.CANCELLED, Status.DUPLICATE})
+MITIGATE = Step("mitigate", "mitigated", frozenset({OPEN}), MITIGATED)
+RESOLVE = Step("resolve", "resolved", frozenset({OPEN, MITIGATED}), Status.RESOLVED)
+CANCEL = Step("cancel", "cancelled", frozenset({OPEN, MITIGATED}), Status.CANCELLED)
+DUPLICATE = Step("mark as a duplicate", "duplicated", frozenset({OPEN, MITIGATED}), Status.DUPLICATE)
+REOPEN = Step("reopen", "reopened", ENDED | {MITIGATED}, OPEN)
+MOVES = {"mitigated", "resolved", "cancelled", "duplicated", "reopened"}
+
+
+def mitigate(
+    incident: Incident,
+    *,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    text: str = "",
+    since: int | None = None,
+) -> Incident:
+    """Say that it no longer hurts, though it is not over."""
+    return _step(incident, MITIGATE, by=by, at=at, source=source, text=text, since=since)
+
+
+def resolve(
+    incident: Incident,
+    *,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    text: str = "",
+    since: int | None = None,
+) -> Incident:
+    """Say that it is over."""
+    return _step(incident, RESOLVE, by=by, at=at, source=source, text=text, since=since)
+
+
+def cancel(
+    incident: Incident,
+    *,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    text: str = "",
+    since: int | None = None,
+) -> Incident:
+    """Say that it was no incident after all."""
+    return _step(incident, CANCEL, by=by, at=at, source=source, text=text, since=since)
+
+
+def reopen(
+    incident: Incident,
+    *,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    text: str = "",
+    since: int | None = None,
+) -> Incident:
+    """Take back that it was over or mitigated."""
+    return _step(incident, REOPEN, by=by, at=at, source=source, text=text, since=since)
+
+
+def duplicate(
+    incident: Incident,
+    *,
+    of: Incident,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    since: int | None = None,
+) -> Incident:
+    """End it as a duplicate of another one, which the actor must be able to see.
+
+    Raises ``Refused`` for itself, for a chain that would close, and where naming ``of`` would give away that a
+    private incident exists.
+    """
+    if of.pk == incident.pk or of.duplicate_of_id == incident.pk:
+        raise rules.Refused("An incident cannot be a duplicate of itself.")
+    if of.private and not incident.private:
+        raise rules.Refused(f"{of.codename} is private; naming it on a public incident would give it away.")
+    return _step(incident, DUPLICATE, by=by, at=at, source=source, since=since, of=of)
+
+
+def archive_channel(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> Incident:
+    """Ask for the channel to be archived. A bot cannot unarchive one: only a person can bring it back."""
+    with rules.changing(incident) as now:
+        if now.is_active:
+            raise rules.Refused(f"{now.codename} is still {now.status}; resolve or cancel it first.")
+        if not now.archive_asked:
+            now.archive_asked = True
+            timeline.append(now, "archiving", at=at, by=by, source=source, data={"room": now.room})
+            rules.save(now, "archive_asked")
+    return now
+
+
+def _step(
+    incident: Incident,
+    step: Step,
+    *,
+    by: Person | None,
+    at: datetime,
+    source: str,
+    text: str = "",
+    since: int | None = None,
+    of: Incident | None = None,
+) -> Incident:
+    text = rules.text(text, needed=False)
+    with rules.changing(incident, since=since, clash=MOVES) as now:
+        if Status(now.status) not in step.of:
+            raise rules.Refused(f"{now.codename} is {now.status} already." if now.status == step.to else _cannot(now, step))
+        now.status = step.to
+        now.duplicate_of = of
+        _stamp(now, step, at=at)
+        data = {"room": now.room, **({"of": of.codename} if of else {})}
+        timeline.append(now, step.kind, at=at, by=by, source=source, text=text, data=data)
+        rules.save(now, "status", "duplicate_of", "mitigated_at", "ended_at", "update_due_at", "archive_asked")
+    return now
+
+
+def _cannot(incident: Incident, step: Step) -> str:
+    return f"{incident.codename} is {incident.status}; you cannot {step.verb} it now."
+
+
+def _stamp(incident: Incident, step: Step, *, at: datetime) -> None:
+    if step is REOPEN:
+        incident.mitigated_at = incident.ended_at = None
+        incident.archive_asked = False
+    elif step is MITIGATE:
+        incident.mitigated_at = at
+    else:
+        incident.ended_at = at
+    incident.update_due_at = rules.next_update_at(incident, at=at)

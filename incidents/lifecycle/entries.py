@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from incidents import kinds, timeline
+from incidents.lifecycle import rules
+from incidents.models import Event, Incident, Person, Source
+
+
+def update(
+    incident: Incident,
+    *,
+    text: str,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    since: int | None = None,
+) -> Incident:
+    """Give a status update: what is known, what is done next. It is posted and moves the next due time."""
+    text = rules.text(text)
+    with rules.changing(incident, since=since, clash={"updated"}) as now:
+        timeline.append(now, "updated", at=at, by=by, source=source, text=text, data={"room": now.room})
+        now.update_due_at = rules.next_update_at(now, at=at)
+        rules.save(now, "update_due_at")
+    return now
+
+
+def note(
+    incident: Incident, *, text: str, by: Person | None, at: datetime, source: str = Source.WEB, link: str = ""
+) -> Event:
+    """Write something down for the record; nobody is told."""
+    text = rules.text(text)
+    with rules.changing(incident) as now:
+        return timeline.append(now, "noted", at=at, by=by, source=source, text=text, link=link)
+
+
+def capture(
+    incident: Incident,
+    *,
+    text: str,
+    author: str,
+    ref: str,
+    by: Person | None,
+    at: datetime,
+    recorded_at: datetime,
+    link: str = "",
+    source: str = Source.SLACK,
+) -> Event:
+    """Put a message on the timeline with its own time, author and link.
+
+    ``ref`` is the message's id where it was written; the same one is kept once. One that was retracted comes back.
+    """
+    text = rules.text(text or "(no text)")[:4_000]
+    with rules.changing(incident) as now:
+        known = captured(now, ref)
+        if known is None:
+            data = {"author": author, "ref": ref}
+            return timeline.append(
+                now, "captured", at=at, recorded_at=recorded_at, by=by, source=source, text=text, link=link, data=data
+            )
+        if timeline.entries(now, [known])[0].retracted is not None:
+            _change(now, known, "edited", text=text, by=by, at=recorded_at, source=source)
+        return known
+
+
+def captured(incident: Incident, ref: str) -> Event | None:
+    """Return the entry that captured a message, or None."""
+    return Event.objects.filter(incident=incident, kind="captured", data__ref=ref).select_related("by").first()
+
+
+def edit(
+    incident: Incident, *, n: int, text: str, by: Person | None, at: datetime, source: str = Source.WEB
+) -> Event:
+    """Change the words of an entry by writing another one; the first stays in its history.
+
+    Raises ``Refused`` unless ``by`` wrote it, leads the incident, or is the system following the message's author.
+    """
+    text = rules.text(text)
+    with rules.changing(incident) as now:
+        return _change(now, _owned(now, n, by), "edited", text=text, by=by, at=at, source=source)
+
+
+def retract(
+    incident: Incident,
+    *,
+    n: int,
+    by: Person | None,
+    at: datetime,
+    because: str = "",
+    source: str = Source.WEB,
+) -> Event:
+    """Take an entry back by writing another one; what it said stays in its history."""
+    because = rules.text(because, field="because", needed=False)
+    with rules.changing(incident) as now:
+        return _change(now, _owned(now, n, by), "retracted", text=because, by=by, at=at, source=source)
+
+
+def update_fell_due(incident: Incident, *, at: datetime) -> bool:
+    """Record once that the promised status update is overdue; tell whether it was."""
+    with rules.changing(incident) as now:
+        if now.update_due_at is None or now.update_due_at > at or not now.is_active:
+            return False
+        every = now.policy.update_every_min
+        text = f"A status update is due: {now.policy.name} asks for one every {every} minutes."
+        timeline.append(now, "due", at=now.update_due_at, recorded_at=at, text=text, data={"room": now.room})
+        now.update_due_at = None
+        rules.save(now, "update_due_at")
+    return True
+
+
+def _owned(incident: Incident, n: int, by: Person | None) -> Event:
+    event = Event.objects.filter(incident=incident, n=n).select_related("by").first()
+    if event is None or not (kinds.of(event.kind).editable or event.kind == "captured"):
+        raise rules.Refused("Only notes, updates and messages can be changed or retracted.")
+    if by is not None and event.by_id != by.pk and incident.lead_id != by.pk:
+        raise rules.Refused("Only the person who wrote this, or the lead, can change it.")
+    return event
+
+
+def _change(
+    incident: Incident, event: Event, kind: str, *, text: str, by: Person | None, at: datetime, source: str
+) -> Event:
+    change = timeline.append(
+        incident, kind, at=at, by=by, source=source, text=text, about_n=event.n, data={"about": event.n}
+    )
+    if event.kind == "updated":
+        rules.save(incident)  # what was posted follows the edit
+    return change

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from incidents import timeline
+from incidents.lifecycle import rules
+from incidents.models import Incident, Participant, Person, Source
+
+Reason = Participant.Reason
+
+
+def set_lead(
+    incident: Incident,
+    *,
+    lead: Person | None,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    since: int | None = None,
+) -> Incident:
+    """Make someone the lead, or leave the lead open with None."""
+    with rules.changing(incident, since=since, clash={"led"}) as now:
+        if now.lead_id == (lead.pk if lead else None):
+            return now
+        now.lead = lead
+        if lead is not None:
+            take_part(now, lead, reason=Reason.LEAD, at=at)
+        data = {"name": lead.name if lead else "", "room": now.room}
+        timeline.append(now, "led", at=at, by=by, source=source, data=data)
+        rules.save(now, "lead")
+    return now
+
+
+def set_role(
+    incident: Incident,
+    *,
+    role: str,
+    holder: Person | None,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+) -> Incident:
+    """Give one of the policy's roles to someone, or leave it open with None."""
+    role = rules.text(role, field="role")[:80]
+    if role.casefold() == "lead":
+        return set_lead(incident, lead=holder, by=by, at=at, source=source)
+    with rules.changing(incident) as now:
+        if now.role_holder_id(role) == (holder.pk if holder else None):
+            return now
+        now.roles = {key: value for key, value in now.roles.items() if key != role}
+        if holder is not None:
+            now.roles[role] = holder.pk
+            take_part(now, holder, reason=Reason.ROLE, detail=role, at=at)
+        data = {"role": role, "name": holder.name if holder else "", "room": now.room}
+        timeline.append(now, "role", at=at, by=by, source=source, data=data)
+        rules.save(now, "roles")
+    return now
+
+
+def bring_in(
+    incident: Incident, *, people: Collection[Person], by: Person | None, at: datetime, source: str = Source.WEB
+) -> Incident:
+    """Bring people in by hand; a private incident opens to them."""
+    with rules.changing(incident) as now:
+        there = set(Participant.objects.filter(incident=now, left_at=None).values_list("person_id", flat=True))
+        new = [person for person in people if person.pk not in there]
+        if not new:
+            return now
+        for person in new:
+            take_part(now, person, reason=Reason.PICKED, at=at)
+        names = ", ".join(person.name for person in new)
+        timeline.append(now, "brought", at=at, by=by, source=source, text=names, data={"room": now.room})
+        rules.save(now)
+    return now
+
+
+def joined(incident: Incident, *, person: Person, at: datetime, source: str = Source.SLACK) -> None:
+    """Record that someone came to the place where people talk. Bots are not people."""
+    if person.is_bot:
+        return
+    with rules.changing(incident) as now:
+        if Participant.objects.filter(incident=now, person=person, left_at=None).exists():
+            return
+        take_part(now, person, reason=Reason.JOINED, at=at)
+        timeline.append(now, "joined", at=at, by=person, source=source, text=person.name, data={"room": now.room})
+        rules.save(now)
+
+
+def left(incident: Incident, *, person: Person, at: datetime, source: str = Source.SLACK) -> None:
+    """Record that someone left, or was removed from, the place where people talk; they are not fetched back."""
+    with rules.changing(incident) as now:
+        if not Participant.objects.filter(incident=now, person=person, left_at=None).update(left_at=at, went=True):
+            return
+        timeline.append(now, "left", at=at, by=person, source=source, text=person.name, data={"room": now.room})
+        rules.save(now)
+
+
+def take_part(incident: Incident, person: Person, *, reason: str, at: datetime, detail: str = "") -> None:
+    """Let someone take part, in the caller's transaction; who is in already keeps the reason they came for."""
+    Participant.objects.update_or_create(
+        incident=incident,
+        person=person,
+        defaults={"left_at": None, "went": False},
+        create_defaults={"reason": reason, "detail": detail, "since_at": at},
+    )

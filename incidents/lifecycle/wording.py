@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from incidents import timeline
+from incidents.lifecycle import rules
+from incidents.models import Incident, Person, Source
+
+
+def rename(
+    incident: Incident,
+    *,
+    title: str,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    since: int | None = None,
+) -> Incident:
+    """Give the incident another title; the codename stays."""
+    title = rules.title(title)
+    with rules.changing(incident, since=since, clash={"renamed"}) as now:
+        if title != now.title:
+            data = {"from": now.title, "room": now.room}
+            now.title = title
+            timeline.append(now, "renamed", at=at, by=by, source=source, text=title, data=data)
+            rules.save(now, "title")
+    return now
+
+
+def describe(
+    incident: Incident,
+    *,
+    summary: str,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    since: int | None = None,
+) -> Incident:
+    """Write the summary that a latecomer reads first."""
+    summary = rules.text(summary, field="summary", needed=False)
+    with rules.changing(incident, since=since, clash={"described"}) as now:
+        if summary != now.summary:
+            now.summary = summary
+            timeline.append(now, "described", at=at, by=by, source=source, text=summary)
+            rules.save(now, "summary")
+    return now
+
+
+def serve(
+    incident: Incident, *, services: Collection[str], by: Person | None, at: datetime, source: str = Source.WEB
+) -> Incident:
+    """Name the services affected."""
+    names = rules.names(services)
+    with rules.changing(incident) as now:
+        if names != now.services:
+            now.services = names
+            timeline.append(now, "served", at=at, by=by, source=source, text=", ".join(names))
+            rules.save(now, "services")
+    return now
+
+
+def check_off(
+    incident: Incident, *, item: str, done: bool, by: Person | None, at: datetime, source: str = Source.WEB
+) -> Incident:
+    """Check off an item of the policy's checklist, or put it back."""
+    with rules.changing(incident) as now:
+        if item not in now.policy.checklist:
+            raise rules.BadInput("item", "That is not on this type's checklist.")
+        if (item in now.checked) != done:
+            now.checked = [*now.checked, item] if done else [one for one in now.checked if one != item]
+            timeline.append(now, "checked" if done else "unchecked", at=at, by=by, source=source, text=item)
+            rules.save(now, "checked")
+    return now

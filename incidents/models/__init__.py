@@ -1,0 +1,16 @@
+from incidents.models.event import Event, Source
+from incidents.models.incident import Codename, Incident, Participant, Status
+from incidents.models.people import Person
+from incidents.models.types import IncidentType, PolicyVersion
+
+__all__ = [
+    "Codename",
+    "Event",
+    "Incident",
+    "IncidentType",
+    "Participant",
+    "Person",
+    "PolicyVersion",
+    "Source",
+    "Status",
+]

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from django.db import models
+
+from incidents.models.incident import Incident
+from incidents.models.people import Person
+
+
+class Source(models.TextChoices):
+    SLACK = "slack", "Slack"
+    WEB = "web", "the web"
+    API = "api", "the API"
+    TERMINAL = "terminal", "a terminal"
+    SYSTEM = "system", "Firekind"
+
+
+class Event(models.Model):
+    """One entry of an incident's timeline. The database refuses to change or delete it.
+
+    ``n`` counts from 1 without gaps. ``at`` is when it happened, ``recorded_at`` when it was written down.
+    ``about_n`` names the entry that this one edits or retracts.
+    """
+
+    incident = models.ForeignKey(Incident, on_delete=models.PROTECT, related_name="events")
+    n = models.PositiveIntegerField()
+    kind = models.CharField(max_length=24)
+    at = models.DateTimeField()
+    recorded_at = models.DateTimeField()
+    by = models.ForeignKey(Person, null=True, on_delete=models.PROTECT, related_name="+")
+    source = models.CharField(max_length=10, choices=Source.choices)
+    text = models.TextField(blank=True)
+    data = models.JSONField(default=dict, blank=True)
+    link = models.URLField(max_length=500, blank=True)
+    about_n = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["incident", "n"], name="event_numbered_once")]
+        indexes = [
+            models.Index(fields=["incident", "at", "n"], name="event_in_time"),
+            models.Index(
+                fields=["incident", "about_n"], condition=models.Q(about_n__isnull=False), name="event_about"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.incident_id}#{self.n} {self.kind}"

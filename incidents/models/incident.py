@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.urls import reverse
+
+from incidents.models.people import Person
+from incidents.models.types import IncidentType, PolicyVersion
+from incidents.policy import Policy
+
+if TYPE_CHECKING:
+    from django.db.models.manager import RelatedManager
+
+    from incidents.models.event import Event
+
+
+class Status(models.TextChoices):
+    OPEN = "open", "Open"
+    MITIGATED = "mitigated", "Mitigated"
+    RESOLVED = "resolved", "Resolved"
+    CANCELLED = "cancelled", "Cancelled"
+    DUPLICATE = "duplicate", "Duplicate"
+
+    @property
+    def is_active(self) -> bool:
+        """Whether people still respond."""
+        return self in ACTIVE
+
+
+ACTIVE = (Status.OPEN, Status.MITIGATED)
+
+
+class Incident(models.Model):
+    """The case. Written by ``incidents.lifecycle`` alone.
+
+    ``private`` never goes back to false. ``room`` numbers the place where people talk: moving to a private
+    successor adds one. ``revision`` grows with every fact that workflows plan from; ``last_n`` numbers events.
+    """
+
+    codename = models.CharField(max_length=80, unique=True)
+    title = models.CharField(max_length=200)
+    summary = models.TextField(blank=True)
+    type = models.ForeignKey(IncidentType, on_delete=models.PROTECT, related_name="incidents")
+    policy_version = models.ForeignKey(PolicyVersion, on_delete=models.PROTECT, related_name="incidents")
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)
+    active = models.GeneratedField(
+        expression=models.Q(status__in=[Status.OPEN, Status.MITIGATED]),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
+    private = models.BooleanField(default=False)
+    room = models.PositiveSmallIntegerField(default=1)
+    lead = models.ForeignKey(Person, null=True, blank=True, on_delete=models.SET_NULL, related_name="leads")
+    declared_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+    duplicate_of = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="duplicates")
+    services = ArrayField(models.CharField(max_length=80), default=list, blank=True)
+    roles = models.JSONField(default=dict, blank=True)  # role -> person id
+    checked = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    declared_at = models.DateTimeField()
+    typed_at = models.DateTimeField()
+    clear_at = models.DateTimeField(null=True)
+    mitigated_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    update_due_at = models.DateTimeField(null=True)
+    archive_asked = models.BooleanField(default=False)
+    revision = models.PositiveIntegerField(default=0)
+    last_n = models.PositiveIntegerField(default=0)
+    words = SearchVectorField(null=True)
+
+    objects: ClassVar[models.Manager[Incident]]
+    if TYPE_CHECKING:
+        events: RelatedManager[Event]
+        participants: RelatedManager[Participant]
+
+    class Meta:
+        indexes = [
+            models.Index(models.F("active").desc(), models.F("declared_at").desc(), name="incident_list"),
+            models.Index(
+                "type", models.F("active").desc(), models.F("declared_at").desc(), name="incident_list_by_type"
+            ),
+            models.Index(fields=["update_due_at"], condition=models.Q(update_due_at__isnull=False), name="incident_due"),
+            GinIndex(fields=["words"], name="incident_words"),
+        ]
+
+    def __str__(self) -> str:
+        return self.codename
+
+    def get_absolute_url(self) -> str:
+        return reverse("incident", args=[self.codename])
+
+    @property
+    def policy(self) -> Policy:
+        """What this incident's type asked for when it took the type."""
+        return self.policy_version.policy
+
+    @property
+    def is_active(self) -> bool:
+        """Whether people still respond."""
+        return Status(self.status).is_active
+
+    def age_s(self, *, at: datetime) -> float:
+        """Seconds from declaration to its end, or to ``at`` while it lasts."""
+        return ((self.ended_at or at) - self.declared_at).total_seconds()
+
+    def role_holder_id(self, role: str) -> int | None:
+        """The person id that holds a role; None when nobody does."""
+        roles: dict[str, Any] = self.roles
+        return roles.get(role)
+
+
+class Codename(models.Model):
+    """A name that was ever given to a room. Never deleted, so that none is used twice."""
+
+    name = models.CharField(max_length=80, primary_key=True)
+    incident = models.ForeignKey(Incident, null=True, on_delete=models.SET_NULL, related_name="codenames")
+    room = models.PositiveSmallIntegerField(default=1)
+    private = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Participant(models.Model):
+    """Someone who is part of an incident, and why. Those still in may see it when it is private."""
+
+    class Reason(models.TextChoices):
+        DECLARED = "declared", "declared it"
+        LEAD = "lead", "leads"
+        ROLE = "role", "holds a role"
+        GROUP = "group", "in a group the type brings in"
+        ONE_OF = "one-of", "chosen as the one of a group"
+        PICKED = "picked", "brought along"
+        JOINED = "joined", "joined the channel"
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="participants")
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="takes_part")
+    reason = models.CharField(max_length=10, choices=Reason.choices)
+    detail = models.CharField(max_length=120, blank=True)  # the group's handle or the role
+    since_at = models.DateTimeField()
+    left_at = models.DateTimeField(null=True)
+    went = models.BooleanField(default=False)  # left or was removed by hand: workflows do not fight that
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["incident", "person"], name="takes_part_once")]
+        indexes = [models.Index(fields=["person", "incident"], condition=models.Q(left_at=None), name="still_in")]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} in {self.incident_id}"
+
+    @property
+    def why(self) -> str:
+        """Why this person is here, in words: ``@support``, ``leads``, ``Scribe``."""
+        if self.reason in {self.Reason.GROUP, self.Reason.ONE_OF}:
+            prefix = "one of " if self.reason == self.Reason.ONE_OF else ""
+            return f"{prefix}@{self.detail}"
+        return self.detail or str(self.Reason(self.reason).label)

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Lower
+
+
+class Person(models.Model):
+    """Someone who responds: joined by e-mail once across web and chat, then pinned by id."""
+
+    name = models.CharField(max_length=200)
+    email = models.EmailField(blank=True, max_length=254)
+    chat_id = models.CharField(max_length=64, null=True, blank=True, unique=True)
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="person"
+    )
+    is_guest = models.BooleanField(default=False)
+    is_bot = models.BooleanField(default=False)
+    is_external = models.BooleanField(default=False)
+    deactivated = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Lower("email"), condition=~models.Q(email=""), name="person_email_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def can_join(self) -> bool:
+        """Whether a policy may bring this person in: never guests, bots, externals or leavers."""
+        return not (self.is_guest or self.is_bot or self.is_external or self.deactivated)
+
+    @property
+    def initials(self) -> str:
+        """One or two letters to show where a picture would be."""
+        words = self.name.split()
+        return "".join(word[0] for word in [*words[:1], *words[1:][-1:]]).upper() or "?"

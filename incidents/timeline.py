@@ -1,0 +1,145 @@
+"""The only writer of events, and the questions that readers ask of a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import F, Q, QuerySet
+
+from incidents import kinds
+from incidents.models import Event, Incident, Person, Source
+
+CHANNEL = "firekind_timeline"
+SEARCH_CONFIG = "english"
+
+_COUNT_AND_INDEX = """
+    UPDATE incidents_incident
+       SET last_n = last_n + 1,
+           words = CASE WHEN %(words)s = '' THEN words
+                   ELSE coalesce(words, ''::tsvector) || strip(to_tsvector('english', %(words)s)) END
+     WHERE id = %(id)s
+ RETURNING last_n, pg_notify(%(channel)s, id || ':' || last_n)
+"""
+
+
+def append(
+    incident: Incident,
+    kind: str,
+    *,
+    at: datetime,
+    recorded_at: datetime | None = None,
+    by: Person | None = None,
+    source: str = Source.SYSTEM,
+    text: str = "",
+    data: Mapping[str, Any] | None = None,
+    link: str = "",
+    about_n: int | None = None,
+    also_found_by: str = "",
+) -> Event:
+    """Write the next entry and tell live pages, in the caller's transaction.
+
+    ``also_found_by`` holds further words by which a search finds the incident. The number is taken by updating the incident's row, so entries are numbered without gaps and writers of one
+    incident queue up. The NOTIFY goes out when the transaction commits, never before.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_AND_INDEX, {"words": f"{text} {also_found_by}".strip(), "id": incident.pk, "channel": CHANNEL})
+        row = cursor.fetchone()
+    assert row is not None, "an incident is never deleted"
+    incident.last_n = row[0]
+    return Event.objects.create(
+        incident=incident,
+        n=incident.last_n,
+        kind=kind,
+        at=at,
+        recorded_at=recorded_at or at,
+        by=by,
+        source=source,
+        text=text,
+        data=dict(data or {}),
+        link=link,
+        about_n=about_n,
+    )
+
+
+def nudge_readers(incident: Incident) -> None:
+    """Tell live pages to look again although no entry was written (an effect moved, access changed)."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, f"{incident.pk}:{incident.last_n}"])
+
+
+@dataclass(slots=True)
+class Entry:
+    """An event as a reader sees it now: the latest words, whether it was retracted, and its history."""
+
+    event: Event
+    text: str
+    history: list[Event] = field(default_factory=list)
+    retracted: Event | None = None
+
+    @property
+    def kind(self) -> kinds.Kind:
+        """How this kind of event reads."""
+        return kinds.of(self.event.kind)
+
+    @property
+    def sentence(self) -> str:
+        """The event in words, with its latest text; an entry that was retracted says only that."""
+        if self.retracted is not None:
+            return "retracted"
+        return kinds.sentence(self.event.kind, text=self.text, data=self.event.data)
+
+
+def latest(incident: Incident, *, limit: int, before: tuple[datetime, int] | None = None) -> list[Entry]:
+    """Return the newest entries in the order in which things happened, oldest first.
+
+    ``before`` is the (at, n) of the oldest entry already shown. Two queries, however long the timeline is.
+    """
+    events = _spoken(incident)
+    if before is not None:
+        at, n = before
+        events = events.filter(Q(at__lt=at) | Q(at=at, n__lt=n))
+    newest = list(events.order_by("-at", "-n")[:limit])
+    return entries(incident, reversed(newest))
+
+
+def since(incident: Incident, n: int) -> QuerySet[Event]:
+    """Return the events after number ``n``, in the order in which they were recorded."""
+    return Event.objects.filter(incident=incident, n__gt=n).select_related("by").order_by("n")
+
+
+def everything(incident: Incident) -> list[Entry]:
+    """Return the whole timeline as entries, for exports."""
+    return entries(incident, _spoken(incident).order_by("at", "n"))
+
+
+def entries(incident: Incident, events: Iterable[Event]) -> list[Entry]:
+    """Join events with the edits and retractions that other events made of them."""
+    shown = {event.n: Entry(event, event.text) for event in events}
+    changes = Event.objects.filter(incident=incident, about_n__in=list(shown)).select_related("by").order_by("n")
+    for change in changes:
+        assert change.about_n is not None, "filtered on it"
+        entry = shown[change.about_n]
+        entry.history.append(change)
+        if change.kind == "retracted":
+            entry.retracted = change
+        else:
+            entry.text, entry.retracted = change.text, None
+    return list(shown.values())
+
+
+def last_update(incident: Incident) -> Entry | None:
+    """Return the newest status update that was not retracted, or None."""
+    for entry in entries(incident, Event.objects.filter(incident=incident, kind="updated").order_by("-n")[:5]):
+        if entry.retracted is None:
+            return entry
+    return None
+
+
+def _spoken(incident: Incident) -> QuerySet[Event]:
+    return (
+        Event.objects.filter(incident=incident).exclude(kind__in=["edited", "retracted"]).select_related("by")
+    )

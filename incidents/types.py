@@ -1,0 +1,118 @@
+"""The verbs of incident types: load from a file, add, edit, reorder, archive; never delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+
+from incidents.models import IncidentType, Person, PolicyVersion
+from incidents.policy import Policy
+from incidents.policy_file import SLUG, TypesFile
+
+
+class Refused(Exception):
+    """A type was not changed; the message says why, in the user's words."""
+
+
+def load(file: TypesFile, *, at: datetime) -> list[str]:
+    """Bring the types of a file in, and return a sentence for each one added or changed.
+
+    Loading the same file again changes nothing. What was edited in the web since stays, until the file itself says
+    something new about that type. Types that the file does not name are left alone.
+    """
+    said: list[str] = []
+    with transaction.atomic():
+        for policy in file.policies:
+            known = IncidentType.objects.select_for_update().filter(slug=policy.slug).first()
+            if known is None:
+                _create(policy, by=None, at=at, from_file=True)
+                said.append(f"added {policy.slug}")
+            elif _file_says_new(known, policy):
+                _write(known, policy, by=None, at=at, from_file=True)
+                said.append(f"changed {policy.slug} to version {_number(known)}")
+        if not IncidentType.objects.filter(is_default=True).exists():
+            IncidentType.objects.filter(slug=file.default).update(is_default=True)
+    return said
+
+
+def add(policy: Policy, *, by: Person | None, at: datetime) -> IncidentType:
+    """Add a type at the end of the list; raise ``Refused`` for a slug that is taken or malformed."""
+    if not SLUG.fullmatch(policy.slug):
+        raise Refused("A slug has 2 to 40 of a-z, 0-9 and -, and starts with a letter.")
+    with transaction.atomic():
+        if IncidentType.objects.filter(slug=policy.slug).exists():
+            raise Refused(f"There is a type {policy.slug} already, perhaps an archived one.")
+        return _create(policy, by=by, at=at)
+
+
+def edit(type: IncidentType, *, policy: Policy, by: Person | None, at: datetime) -> PolicyVersion:
+    """Write a new version of what a type asks for; open incidents keep theirs until they adopt it."""
+    if policy.slug != type.slug:
+        raise Refused("A type's slug stays as it is; old incidents and links use it.")
+    with transaction.atomic():
+        locked = IncidentType.objects.select_for_update().get(pk=type.pk)
+        newest = locked.versions.order_by("-number").first()
+        if newest is not None and newest.policy == policy:
+            return newest
+        return _write(locked, policy, by=by, at=at)
+
+
+def reorder(slugs: Sequence[str]) -> None:
+    """Put types in the order of their slugs; ones not named come after, in their old order."""
+    with transaction.atomic():
+        types = {one.slug: one for one in IncidentType.objects.select_for_update().order_by("position", "slug")}
+        wanted = [slug for slug in slugs if slug in types]
+        for position, slug in enumerate([*wanted, *(slug for slug in types if slug not in wanted)]):
+            types[slug].position = position
+        IncidentType.objects.bulk_update(types.values(), ["position"])
+
+
+def archive(type: IncidentType, *, at: datetime) -> None:
+    """Take a type out of use; incidents that have it keep it. The default type must be replaced first."""
+    if type.is_default:
+        raise Refused("Make another type the default before you archive this one.")
+    IncidentType.objects.filter(pk=type.pk, archived_at=None).update(archived_at=at)
+
+
+def restore(type: IncidentType) -> None:
+    """Put an archived type back into use."""
+    IncidentType.objects.filter(pk=type.pk).update(archived_at=None)
+
+
+def make_default(type: IncidentType) -> None:
+    """Make this the type that a declaration takes when it names none."""
+    if type.archived_at is not None:
+        raise Refused("An archived type cannot be the default.")
+    with transaction.atomic():
+        IncidentType.objects.filter(is_default=True).update(is_default=False)
+        IncidentType.objects.filter(pk=type.pk).update(is_default=True)
+
+
+def _create(policy: Policy, *, by: Person | None, at: datetime, from_file: bool = False) -> IncidentType:
+    last = IncidentType.objects.aggregate(last=Max("position"))["last"]
+    type = IncidentType.objects.create(slug=policy.slug, position=0 if last is None else last + 1)
+    _write(type, policy, by=by, at=at, from_file=from_file)
+    return type
+
+
+def _write(
+    type: IncidentType, policy: Policy, *, by: Person | None, at: datetime, from_file: bool = False
+) -> PolicyVersion:
+    version = PolicyVersion.objects.create(
+        type=type, number=_number(type) + 1, body=policy.as_dict(), created_at=at, created_by=by, from_file=from_file
+    )
+    type.current = version
+    type.save(update_fields=["current"])
+    return version
+
+
+def _number(type: IncidentType) -> int:
+    return type.versions.aggregate(last=Max("number"))["last"] or 0
+
+
+def _file_says_new(type: IncidentType, policy: Policy) -> bool:
+    last = type.versions.filter(from_file=True).order_by("-number").first()
+    return last is None or last.policy != policy

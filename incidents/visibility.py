@@ -1,0 +1,49 @@
+"""The only answer to "who may see": every list, search, count, page, stream and message starts here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from incidents.models import Codename, Incident, Participant, Person
+
+
+class Operator:
+    """Whoever holds the terminal, and with it the database: nothing can be hidden from them."""
+
+
+OPERATOR: Final = Operator()
+Actor = Person | Operator | None
+
+
+def visible_to(actor: Actor) -> QuerySet[Incident]:
+    """Return the incidents that ``actor`` may see: public ones, and private ones they still take part in.
+
+    None is somebody unknown, who sees nothing at all. A hidden incident and one that does not exist look alike.
+    """
+    if actor is None:
+        return Incident.objects.none()
+    if isinstance(actor, Operator):
+        return Incident.objects.all()
+    takes_part = Participant.objects.filter(incident=OuterRef("pk"), person=actor, left_at=None)
+    return Incident.objects.filter(Q(private=False) | Exists(takes_part))
+
+
+def find(actor: Actor, name: str) -> Incident:
+    """Return the incident of a codename, old or new; raise ``Incident.DoesNotExist`` when hidden or absent."""
+    seen = visible_to(actor).select_related("type", "policy_version", "lead", "declared_by", "duplicate_of")
+    named = Codename.objects.filter(name=name, incident=OuterRef("pk"))
+    return seen.get(Q(codename=name) | Exists(named))
+
+
+def may_see(actor: Actor, incident: Incident) -> bool:
+    """Tell whether ``actor`` may see this incident now, asking the database again."""
+    return visible_to(actor).filter(pk=incident.pk).exists()
+
+
+def readers(incident: Incident) -> QuerySet[Participant]:
+    """Return those who still take part, each with the person, in the order in which they came."""
+    return (
+        Participant.objects.filter(incident=incident, left_at=None).select_related("person").order_by("since_at", "pk")
+    )
