@@ -42,7 +42,9 @@ KINDS: dict[str, Kind] = {
     "updated": Kind("Update", lambda text, data: text, told=True, editable=True),
     "noted": Kind("Note", lambda text, data: text, editable=True),
     "captured": Kind("Message", _captured),
-    "led": Kind("Lead", lambda text, data: f"made {data['name']} the lead" if data["name"] else "left the lead open", told=True),
+    "led": Kind(
+        "Lead", lambda text, data: f"made {data['name']} the lead" if data["name"] else "left the lead open", told=True
+    ),
     "role": Kind(
         "Role",
         lambda text, data: (

@@ -42,10 +42,8 @@ class Policy:
     def from_dict(cls, body: Mapping[str, Any]) -> Policy:
         """Build a policy from its stored form, as ``as_dict`` wrote it; unknown keys are left out."""
         known = {field.name for field in fields(cls)}
-        values = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in body.items()
-            if key in known
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in body.items() if key in known
         }
         values["one_of"] = tuple(OneOf(**one) for one in body.get("one_of", ()))
         return cls(**values)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from incidents import kinds
 from incidents.models import Event, Incident, Person, Source
@@ -46,7 +46,9 @@ def append(
     incident queue up. The NOTIFY goes out when the transaction commits, never before.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT_AND_INDEX, {"words": f"{text} {also_found_by}".strip(), "id": incident.pk, "channel": CHANNEL})
+        cursor.execute(
+            _COUNT_AND_INDEX, {"words": f"{text} {also_found_by}".strip(), "id": incident.pk, "channel": CHANNEL}
+        )
         row = cursor.fetchone()
     assert row is not None, "an incident is never deleted"
     incident.last_n = row[0]
@@ -140,6 +142,4 @@ def last_update(incident: Incident) -> Entry | None:
 
 
 def _spoken(incident: Incident) -> QuerySet[Event]:
-    return (
-        Event.objects.filter(incident=incident).exclude(kind__in=["edited", "retracted"]).select_related("by")
-    )
+    return Event.objects.filter(incident=incident).exclude(kind__in=["edited", "retracted"]).select_related("by")

@@ -54,9 +54,8 @@ def edit(type: IncidentType, *, policy: Policy, by: Person | None, at: datetime)
         raise Refused("A type's slug stays as it is; old incidents and links use it.")
     with transaction.atomic():
         locked = IncidentType.objects.select_for_update().get(pk=type.pk)
-        newest = locked.versions.order_by("-number").first()
-        if newest is not None and newest.policy == policy:
-            return newest
+        if locked.current is not None and locked.current.policy == policy:
+            return locked.current
         return _write(locked, policy, by=by, at=at)
 
 

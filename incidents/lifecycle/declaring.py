@@ -32,9 +32,7 @@ def declare(
         _first_people(incident, by=by, lead=lead, at=at)
         policy = incident.policy
         data = {"type": policy.slug, "type_name": policy.name, "room": 1, "summary": summary}
-        timeline.append(
-            incident, "declared", at=at, by=by, source=source, text=title, data=data, also_found_by=summary
-        )
+        timeline.append(incident, "declared", at=at, by=by, source=source, text=title, data=data, also_found_by=summary)
         if lead is not None:
             timeline.append(incident, "led", at=at, by=by, source=source, data={"name": lead.name, "first": True})
         rules.save(incident)
@@ -91,4 +89,3 @@ def _first_people(incident: Incident, *, by: Person | None, lead: Person | None,
     Participant.objects.bulk_create(
         Participant(incident=incident, person=person, reason=reason, since_at=at) for person, reason in reasons.items()
     )
-

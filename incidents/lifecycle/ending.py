@@ -127,7 +127,9 @@ def _step(
     text = rules.text(text, needed=False)
     with rules.changing(incident, since=since, clash=MOVES) as now:
         if Status(now.status) not in step.of:
-            raise rules.Refused(f"{now.codename} is {now.status} already." if now.status == step.to else _cannot(now, step))
+            raise rules.Refused(
+                f"{now.codename} is {now.status} already." if now.status == step.to else _cannot(now, step)
+            )
         now.status = step.to
         now.duplicate_of = of
         _stamp(now, step, at=at)

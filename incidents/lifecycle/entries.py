@@ -68,9 +68,7 @@ def captured(incident: Incident, ref: str) -> Event | None:
     return Event.objects.filter(incident=incident, kind="captured", data__ref=ref).select_related("by").first()
 
 
-def edit(
-    incident: Incident, *, n: int, text: str, by: Person | None, at: datetime, source: str = Source.WEB
-) -> Event:
+def edit(incident: Incident, *, n: int, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Event:
     """Change the words of an entry by writing another one; the first stays in its history.
 
     Raises ``Refused`` unless ``by`` wrote it, leads the incident, or is the system following the message's author.

@@ -32,7 +32,9 @@ class Stale(Refused):
     """The incident changed since the form was opened; ``changes`` are the events that matter."""
 
     def __init__(self, changes: list[Event]) -> None:
-        said = "; ".join(f"{_who(event)} {kinds.sentence(event.kind, text=event.text, data=event.data)}" for event in changes)
+        said = "; ".join(
+            f"{_who(event)} {kinds.sentence(event.kind, text=event.text, data=event.data)}" for event in changes
+        )
         super().__init__(f"This changed while you were writing: {said}. Look again, then confirm.")
         self.changes = changes
 

@@ -37,9 +37,7 @@ class Event(models.Model):
         constraints = [models.UniqueConstraint(fields=["incident", "n"], name="event_numbered_once")]
         indexes = [
             models.Index(fields=["incident", "at", "n"], name="event_in_time"),
-            models.Index(
-                fields=["incident", "about_n"], condition=models.Q(about_n__isnull=False), name="event_about"
-            ),
+            models.Index(fields=["incident", "about_n"], condition=models.Q(about_n__isnull=False), name="event_about"),
         ]
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from incidents.models.types import IncidentType, PolicyVersion
 from incidents.policy import Policy
 
 if TYPE_CHECKING:
-    from django.db.models.manager import RelatedManager
+    from django.db.models.fields.related_descriptors import RelatedManager
 
     from incidents.models.event import Event
 
@@ -49,7 +49,9 @@ class Incident(models.Model):
     policy_version = models.ForeignKey(PolicyVersion, on_delete=models.PROTECT, related_name="incidents")
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)
     active = models.GeneratedField(
-        expression=models.Q(status__in=[Status.OPEN, Status.MITIGATED]),
+        expression=models.ExpressionWrapper(
+            models.Q(status__in=[Status.OPEN, Status.MITIGATED]), output_field=models.BooleanField()
+        ),
         output_field=models.BooleanField(),
         db_persist=True,
     )
@@ -83,7 +85,9 @@ class Incident(models.Model):
             models.Index(
                 "type", models.F("active").desc(), models.F("declared_at").desc(), name="incident_list_by_type"
             ),
-            models.Index(fields=["update_due_at"], condition=models.Q(update_due_at__isnull=False), name="incident_due"),
+            models.Index(
+                fields=["update_due_at"], condition=models.Q(update_due_at__isnull=False), name="incident_due"
+            ),
             GinIndex(fields=["words"], name="incident_words"),
         ]
 

@@ -20,9 +20,7 @@ class Person(models.Model):
     deactivated = models.BooleanField(default=False)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(Lower("email"), condition=~models.Q(email=""), name="person_email_once")
-        ]
+        constraints = [models.UniqueConstraint(Lower("email"), condition=~models.Q(email=""), name="person_email_once")]
 
     def __str__(self) -> str:
         return self.name

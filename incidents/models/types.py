@@ -8,7 +8,7 @@ from incidents.models.people import Person
 from incidents.policy import Policy
 
 if TYPE_CHECKING:
-    from django.db.models.manager import RelatedManager
+    from django.db.models.fields.related_descriptors import RelatedManager
 
 
 class IncidentTypeQuerySet(models.QuerySet["IncidentType"]):
@@ -24,9 +24,7 @@ class IncidentType(models.Model):
     position = models.PositiveIntegerField(default=0)
     is_default = models.BooleanField(default=False)
     archived_at = models.DateTimeField(null=True, blank=True)
-    current = models.OneToOneField(
-        "PolicyVersion", null=True, on_delete=models.PROTECT, related_name="current_of"
-    )
+    current = models.OneToOneField("PolicyVersion", null=True, on_delete=models.PROTECT, related_name="current_of")
 
     objects: ClassVar[models.Manager[IncidentType]] = IncidentTypeQuerySet.as_manager()
     if TYPE_CHECKING:
