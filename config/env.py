@@ -1,7 +1,8 @@
 """The settings the stack is driven by, read once from the environment, typed and checked.
 
 Where a name is looked for, first hit wins: the environment, `.env` in the project's folder, and
-`services.env` in the data folder, which the stack writes while its embedded services run.
+`services.env` in the data folder, which the stack writes while its embedded services run. A name that is
+set to nothing counts as not set, and hides what the places after it say.
 """
 
 import os
@@ -13,6 +14,33 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
+# Every name this project reads, in the order of `.env.example`.
+NAMES = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "FIREKIND_DATA_DIR",
+    "FIREKIND_BASE_URL",
+    "HOST",
+    "PORT",
+    "WEB_WORKERS",
+    "SECRET_KEY",
+    "ALLOWED_HOSTS",
+    "DEBUG",
+    "INCIDENT_TYPES_FILE",
+    "SLACK_API_URL",
+    "SLACK_BOT_TOKEN",
+    "SLACK_SIGNING_SECRET",
+    "SLACK_APP_TOKEN",
+    "SLACK_ANNOUNCE_CHANNEL",
+    "SLACK_COMMAND",
+    "SLACK_CHANNEL_PREFIX",
+    "SLACK_TEAM_ID",
+    "SLACK_BOT_USER_ID",
+    "SLACK_CAPTURE_REACTION",
+    "FIREKIND_LEASE_S",
+    "FIREKIND_SANDBOX_URL",
+    "FIREKIND_CRASH_AT",
+)
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 SLACK_SHAPES = {
     "SLACK_BOT_TOKEN": (r"xoxb-\S+", "a bot token that starts with xoxb-"),
@@ -77,9 +105,9 @@ def load() -> Env:
 
 def gather() -> dict[str, str]:
     """Merge the places a setting may stand in, the environment on top."""
-    ours = {name: value for name, value in os.environ.items() if value.strip()}
-    ours = parse_file(ROOT / ".env") | ours
-    return parse_file(data_dir(ours) / "services.env") | ours
+    given = parse_file(ROOT / ".env") | dict(os.environ)
+    given = parse_file(data_dir(given) / "services.env") | given
+    return {name: value for name, value in given.items() if value.strip()}
 
 
 def parse_file(path: Path) -> dict[str, str]:
@@ -103,15 +131,15 @@ def _pair(path: Path, n: int, line: str) -> tuple[str, str]:
 
 def read(given: Mapping[str, str]) -> Env:
     """Parse every setting. Raises SettingError for the first one that is missing or malformed."""
-    port = _whole(given, "PORT", default=8000, low=1, high=65534)
-    base_url = _url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=f"http://127.0.0.1:{port}")
+    default_url = f"http://127.0.0.1:{port(given)}"
+    base_url = _url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=default_url)
     return Env(
         database_url=_url(given, "DATABASE_URL", schemes=("postgresql", "postgres")),
         redis_url=_url(given, "REDIS_URL", schemes=("redis", "rediss", "redis+socket", "amqp", "amqps")),
         data_dir=data_dir(given),
         base_url=base_url.rstrip("/"),
         host=given.get("HOST", "127.0.0.1"),
-        port=port,
+        port=port(given),
         web_workers=_whole(given, "WEB_WORKERS", default=2, low=1, high=64),
         secret_key=_secret_key(given),
         allowed_hosts=_hosts(given, base_url),
@@ -125,7 +153,12 @@ def read(given: Mapping[str, str]) -> Env:
 
 def data_dir(given: Mapping[str, str]) -> Path:
     """Give the folder that holds what the stack keeps on disk."""
-    return ROOT / given.get("FIREKIND_DATA_DIR", ".data")
+    return ROOT / (given.get("FIREKIND_DATA_DIR") or ".data")
+
+
+def port(given: Mapping[str, str]) -> int:
+    """Give the port of the web process; the sandbox listens on the one after it."""
+    return _whole(given, "PORT", default=8000, low=1, high=65534)
 
 
 def _url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], default: str | None = None) -> str:
@@ -211,5 +244,3 @@ def _shaped(given: Mapping[str, str], name: str, default: str, shape: str, words
     if not re.fullmatch(shape, value):
         raise SettingError(f"{name} must be {words}, not {value!r}.")
     return value
-
-

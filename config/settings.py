@@ -2,7 +2,7 @@
 
 from config import env
 from config.database import from_url
-from config.logs import LOGGING as LOGGING
+from config.logs import LOGGING  # noqa: F401 (Django reads it here)
 
 ENV = env.load()
 BASE_DIR = env.ROOT

@@ -9,8 +9,8 @@ os.environ.setdefault("FIREKIND_BASE_URL", "http://testserver")
 os.environ.setdefault("SLACK_BOT_TOKEN", "xoxb-test-token")
 os.environ.setdefault("SLACK_SIGNING_SECRET", "only-for-tests-signing-secret")
 
-from config.settings import *  # noqa: E402, F403 (the lines above must come first)
-from config.settings import DATABASES, STORAGES  # noqa: E402 (the same)
+from config.settings import *  # noqa: F403 (the lines above must come first)
+from config.settings import DATABASES, STORAGES
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"]["OPTIONS"].pop("pool", None)  # a test database is dropped while a pool would hold it

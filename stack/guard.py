@@ -7,6 +7,7 @@ Linux and macOS, and costs about a megabyte.
 
 import os
 import subprocess
+from typing import IO
 
 SCRIPT = """
 trap '' INT TERM HUP
@@ -25,15 +26,16 @@ for group in $groups; do kill -KILL -- "-$group"; done
 
 
 class Guard:
-    """Watches over process groups on behalf of this process."""
+    """Watches over process groups on behalf of this process, and holds on to `holds` as long as it lives."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, holds: IO[str] | None = None) -> None:
         self._shell = subprocess.Popen(
             ["/bin/sh", "-c", SCRIPT],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=[holds.fileno()] if holds else [],
         )
 
     def watch(self, group: int) -> None:

@@ -45,10 +45,10 @@ def start(folder: Path, *, sockets: Path, guard: Guard, durable: bool = True) ->
     """Start a server on `folder`, made on first use, that listens in `sockets` only."""
     if not (folder / "PG_VERSION").exists():
         _initialise(folder)
-    _clear_leftovers(folder, sockets=sockets)
+    _clear_leftovers(folder)
     settings = SETTINGS | ({} if durable else FORGETFUL) | {"unix_socket_directories": str(sockets)}
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    argv = [*_as_ordinary_user(), PROGRAMS / "postgres", "-D", folder, *options]
+    argv: list[str | Path] = [*_as_ordinary_user(), PROGRAMS / "postgres", "-D", folder, *options]
     server = Process("postgres", argv, env=_plain_env(), guard=guard)
     server.start()
     _wait(server, sockets=sockets)
@@ -84,8 +84,8 @@ def _initialise(folder: Path) -> None:
     own(folder)
     words = "--username=postgres --auth=trust --encoding=UTF8 --locale=C --locale-provider=builtin"
     words += " --builtin-locale=C.UTF-8 --no-sync --no-instructions"
-    argv = [*_as_ordinary_user(), PROGRAMS / "initdb", "-D", folder, *words.split()]
-    made = run(argv, env=_plain_env(), stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
+    argv: list[str | Path] = [*_as_ordinary_user(), PROGRAMS / "initdb", "-D", folder, *words.split()]
+    made = run(argv, check=False, env=_plain_env(), stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
     if made.returncode:
         shutil.rmtree(folder, ignore_errors=True)
         raise StackError(f"PostgreSQL could not make its folder: {_last_line(made.stdout)}")
@@ -108,7 +108,7 @@ def _plain_env() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 
 
-def _clear_leftovers(folder: Path, *, sockets: Path) -> None:
+def _clear_leftovers(folder: Path) -> None:
     """End a server that outlived its stack, and drop the pid file of one that did not.
 
     Nobody else may use the folder: the caller holds the lock of the data folder.

@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from stack.guard import Guard
@@ -18,7 +19,14 @@ class Process:
     """A named command that can be started, ended and started again."""
 
     def __init__(
-        self, name: str, argv: Sequence[str | Path], *, env: Mapping[str, str], guard: Guard, hear: Hear | None = None
+        self,
+        name: str,
+        argv: Sequence[str | Path],
+        *,
+        env: Mapping[str, str],
+        guard: Guard,
+        hear: Hear | None = None,
+        lend: Sequence[int] = (),
     ) -> None:
         self.name = name
         self.argv = [str(part) for part in argv]
@@ -26,6 +34,7 @@ class Process:
         self.lines: deque[str] = deque(maxlen=REMEMBERED_LINES)
         self._guard = guard
         self._hear = hear
+        self._lend = lend
         self._running: subprocess.Popen[str] | None = None
 
     @property
@@ -61,6 +70,7 @@ class Process:
             text=True,
             errors="replace",
             start_new_session=True,
+            pass_fds=self._lend,
         )
         self._guard.watch(self.pid)
         threading.Thread(target=self._listen, args=(self._running,), daemon=True).start()
@@ -75,20 +85,16 @@ class Process:
         if self._running is None:
             return
         self.ask_to_stop(how)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self._running.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            pass
         self.kill9()
 
     def kill9(self) -> None:
         """End its whole group at once, as a crash or the kernel would."""
         if self._running is None:
             return
-        try:
+        with suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of the dead
             os.killpg(self.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of the dead
-            pass
         self._running.wait()
         self._guard.forget(self.pid)
         self._running = None

@@ -19,7 +19,7 @@ START_S = 15
 def start(sockets: Path, *, guard: Guard) -> Process:
     """Start a server that listens on `redis.sock` in `sockets` only."""
     words = f"--port 0 --unixsocket {socket_path(sockets)} --unixsocketperm 600 --appendonly no --daemonize no"
-    argv = [PROGRAM, *words.split(), "--save", "", "--loglevel", "warning", "--dir", sockets]
+    argv: list[str | Path] = [PROGRAM, *words.split(), "--save", "", "--loglevel", "warning", "--dir", sockets]
     server = Process("redis", argv, env={"PATH": "/usr/bin:/bin"}, guard=guard)
     server.start()
     _wait(server, sockets=sockets)

@@ -27,22 +27,22 @@ def running(
 
     With `tell`, the addresses stand in `services.env` meanwhile, so that `manage.py` finds them.
     """
-    with ExitStack() as stack:
-        missing = {"DATABASE_URL", "REDIS_URL"} - set(given)
-        urls = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if name in given}
-        if missing:
+    urls = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if name in given}
+    with ExitStack() as exits:
+        if len(urls) < 2:
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            sockets = stack.enter_context(_sockets(data_dir))
-        if "DATABASE_URL" in missing:
-            server = postgres.start(data_dir / "postgres", sockets=sockets, guard=guard, durable=durable)
-            stack.callback(postgres.stop, server)
-            postgres.ensure_database(sockets)
-            urls["DATABASE_URL"] = postgres.url(sockets)
-        if "REDIS_URL" in missing:
-            stack.callback(redis.start(sockets, guard=guard).stop)
-            urls["REDIS_URL"] = redis.url(sockets)
+            sockets = exits.enter_context(_sockets(data_dir))
+            if "DATABASE_URL" not in urls:
+                folder = data_dir / "postgres"
+                server = postgres.start(folder, sockets=sockets, guard=guard, durable=durable)
+                exits.callback(postgres.stop, server)
+                postgres.ensure_database(sockets)
+                urls["DATABASE_URL"] = postgres.url(sockets)
+            if "REDIS_URL" not in urls:
+                exits.callback(redis.start(sockets, guard=guard).stop)
+                urls["REDIS_URL"] = redis.url(sockets)
         if tell:
-            stack.enter_context(_told(data_dir / "services.env", urls))
+            exits.enter_context(_told(data_dir / "services.env", urls))
         yield urls
 
 

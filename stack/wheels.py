@@ -3,9 +3,12 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+from stack.errors import StackError
+
 
 def folder(package: str) -> Path:
     """Give the package's folder."""
     spec = find_spec(package)
-    assert spec is not None and spec.origin is not None, f"{package} is not installed: make venv"
+    if spec is None or spec.origin is None:
+        raise StackError(f"The package {package} is not installed: run `make venv`.")
     return Path(spec.origin).parent

@@ -1,0 +1,47 @@
+"""How work is spread, and what runs on a beat.
+
+Rows in PostgreSQL are the truth and messages are hints. The broker may lose every one of them: the sweep
+finds what is due. So nothing that matters is kept, retried or delayed by the broker.
+"""
+
+from config import env
+
+CONFIGURATION = {
+    "broker_url": env.load().redis_url,
+    # A hint that cannot be sent at once is not sent: whoever declares an incident never waits for the broker.
+    "broker_connection_timeout": 1,
+    "task_publish_retry": False,
+    "broker_connection_retry_on_startup": True,
+    "broker_transport_options": {
+        "visibility_timeout": 300,
+        "unacked_restore_interval": 10,
+        "unacked_restore_throttle": 1,
+        "socket_connect_timeout": 1,
+        "socket_timeout": 5,
+        "socket_keepalive": True,
+    },
+    # A task ends before it is acknowledged, and one whose worker died comes back.
+    "task_acks_late": True,
+    "task_reject_on_worker_lost": True,
+    "worker_cancel_long_running_tasks_on_connection_loss": True,
+    "task_ignore_result": True,
+    "task_serializer": "json",
+    "accept_content": ["json"],
+    "timezone": "UTC",
+    # Tasks wait for vendors nearly all the time: threads keep many calls in flight in few megabytes.
+    "worker_pool": "threads",
+    "worker_concurrency": 16,
+    "worker_prefetch_multiplier": 1,
+    "worker_redirect_stdouts": False,
+    # All intervals are short and every task is safe to run twice, so beat needs no memory of its own.
+    "beat_scheduler": "celery.beat:Scheduler",
+    "beat_schedule": {
+        "sweep": {"task": "workflows.tasks.sweep", "schedule": 5.0, "options": {"expires": 5}},
+        "audit": {"task": "workflows.tasks.audit", "schedule": 300.0, "options": {"expires": 300}},
+        "refresh-directory": {
+            "task": "workflows.tasks.refresh_directory",
+            "schedule": 120.0,
+            "options": {"expires": 120},
+        },
+    },
+}

@@ -1,0 +1,49 @@
+"""The command line of each kind of process: one table, for supervised stacks, the Procfile and containers."""
+
+import sys
+from collections.abc import Callable, Mapping
+
+PYTHON = sys.executable
+# How long streams of events may hold up a web process that was asked to stop.
+GRACE_S = 2
+UVICORN = f"--timeout-graceful-shutdown {GRACE_S} --log-level warning --no-access-log --no-server-header"
+
+
+def web(env: Mapping[str, str]) -> list[str]:
+    """Serve pages, Slack's doors and live updates."""
+    return [PYTHON, "-m", "uvicorn", "config.asgi:application", *UVICORN.split(), *_address(env, after=0)]
+
+
+def worker(env: Mapping[str, str]) -> list[str]:
+    """Perform effects, at a lower priority than pages, so that a backlog never starves those who respond."""
+    return ["nice", "-n", "10", PYTHON, "-m", "config.worker"]
+
+
+def beat(env: Mapping[str, str]) -> list[str]:
+    """Ring the sweep and the other regular tasks."""
+    return [PYTHON, "-m", "config.beat"]
+
+
+def sandbox(env: Mapping[str, str]) -> list[str]:
+    """Stand in for Slack."""
+    return [PYTHON, "-m", "uvicorn", "integrations.sandbox.app:app", *UVICORN.split(), *_address(env, after=1)]
+
+
+def lent(argv: list[str], *, fd: int) -> list[str]:
+    """Have a server listen on a socket that is lent to it, not on one of its own."""
+    return [*argv[: argv.index("--host")], "--fd", str(fd)]
+
+
+def _address(env: Mapping[str, str], *, after: int) -> list[str]:
+    """Give the words for host, port and number of processes; last, so that `lent` can take them away."""
+    workers = env.get("WEB_WORKERS", "1") if after == 0 else "1"
+    port = int(env.get("PORT", "8000")) + after
+    return ["--host", env.get("HOST", "127.0.0.1"), "--port", str(port), "--workers", workers]
+
+
+PROCESSES: dict[str, Callable[[Mapping[str, str]], list[str]]] = {
+    "sandbox": sandbox,
+    "web": web,
+    "worker": worker,
+    "beat": beat,
+}

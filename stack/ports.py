@@ -1,0 +1,52 @@
+"""Ports on which a stack listens.
+
+The stack itself binds them and lends them to its processes: a taken port is found out before anything is
+started, several web processes share one, and callers wait rather than fail while one of them restarts.
+"""
+
+import errno
+import socket
+
+from stack.errors import StackError
+
+LOOPBACK = "127.0.0.1"
+BACKLOG = 512
+
+
+def listen(port: int, *, host: str = LOOPBACK, what: str, advice: str) -> socket.socket:
+    """Listen on a port. Raises StackError with one clear sentence when that cannot be."""
+    try:
+        return _listen(port, host=host)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise StackError(f"Port {port} of {host} for {what} cannot be had: {error.strerror}.") from None
+        raise StackError(f"Port {port} for {what} is taken: stop what listens there, or {advice}.") from None
+
+
+def listen_pair() -> tuple[socket.socket, socket.socket]:
+    """Listen on any two free ports that follow each other."""
+    for _ in range(100):
+        first = _listen(0, host=LOOPBACK)
+        try:
+            return first, _listen(number(first) + 1, host=LOOPBACK)
+        except (OSError, OverflowError):
+            first.close()
+    raise StackError("No two free ports could be found on this machine.")
+
+
+def number(listening: socket.socket) -> int:
+    """Give the number of the port."""
+    return int(listening.getsockname()[1])
+
+
+def _listen(port: int, *, host: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError:
+        listening.close()
+        raise
+    return listening

@@ -1,0 +1,157 @@
+"""A running stack: services, processes and the handles to drive them."""
+
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from socket import socket
+
+from config.env import ROOT
+from stack import commands, services
+from stack.errors import StackError
+from stack.guard import Guard
+from stack.ports import LOOPBACK
+from stack.process import Hear, Process
+
+HEALTHY_S = 60
+STOP_S = 6.0
+
+
+class Stack:
+    """Named processes over a database and a broker, with the environment they share."""
+
+    def __init__(
+        self, env: Mapping[str, str], *, doors: Mapping[str, socket], guard: Guard, hear: Hear | None = None
+    ) -> None:
+        self.env = dict(env)
+        given = {name: value for name, value in env.items() if value}
+        self.processes: dict[str, Process] = {}
+        for name, command in commands.PROCESSES.items():
+            argv, lend = command(given), [doors[name].fileno()] if name in doors else []
+            argv = commands.lent(argv, fd=lend[0]) if lend else argv
+            for one in _copies(name, int(given.get("WEB_WORKERS", "1"))):
+                self.processes[one] = Process(one, argv, env=self.env, guard=guard, hear=hear, lend=lend)
+
+    @property
+    def base_url(self) -> str:
+        """Where the web process listens."""
+        return f"http://{LOOPBACK}:{self.env['PORT']}"
+
+    @property
+    def sandbox_url(self) -> str:
+        """Where the sandbox listens."""
+        return f"http://{LOOPBACK}:{int(self.env['PORT']) + 1}"
+
+    @property
+    def database_url(self) -> str:
+        """The database, for looking from the outside."""
+        return self.env["DATABASE_URL"]
+
+    def start(self, *names: str, env: Mapping[str, str] | None = None) -> None:
+        """Start processes, with settings laid over the usual ones, and wait until they serve."""
+        for name in names:
+            self.processes[name].start(env=env)
+        for name in names:
+            self._wait(name)
+
+    def copies(self, name: str) -> list[str]:
+        """Give the names of all processes of one kind: the web may have several."""
+        return [one for one in self.processes if one.split("-")[0] == name]
+
+    def stop(self, *names: str) -> None:
+        """End processes by asking, all at once; by force those that do not."""
+        asked = [self.processes[name] for name in names or self.processes]
+        for process in asked:
+            process.ask_to_stop()
+        deadline = time.monotonic() + STOP_S
+        for process in asked:
+            process.stop(patience_s=max(0.0, deadline - time.monotonic()))
+
+    def kill9(self, name: str) -> None:
+        """End one process as a crash would."""
+        self.processes[name].kill9()
+
+    def wait_exit(self, name: str, *, timeout_s: float = 30) -> int:
+        """Wait until a process ended by itself, and give its exit code."""
+        deadline = time.monotonic() + timeout_s
+        while (code := self.processes[name].exit_code) is None:
+            if time.monotonic() > deadline:
+                raise StackError(f"{name} still runs after {timeout_s:g} s.")
+            time.sleep(0.02)
+        return code
+
+    def manage(self, *words: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
+        """Run a management command in this stack and give what it wrote."""
+        argv = [sys.executable, str(ROOT / "manage.py"), *words]
+        return self._run(argv, check=check)
+
+    def prepare(self) -> None:
+        """Bring database, types and static files up to date. Raises StackError with the reason."""
+        done = self._run([sys.executable, "-m", "stack.prepare"], check=False)
+        if done.returncode:
+            raise StackError(f"The database could not be made ready: {done.stderr.strip() or 'it said nothing'}")
+
+    def _run(self, argv: Sequence[str], *, check: bool) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            argv, env=self.env, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=check
+        )
+
+    def _wait(self, name: str) -> None:
+        deadline = time.monotonic() + HEALTHY_S
+        while not self._healthy(name):
+            process = self.processes[name]
+            if not process.alive:
+                raise StackError(f"{name} ended while starting: {process.output or 'it said nothing'}")
+            if time.monotonic() > deadline:
+                raise StackError(f"{name} did not answer within {HEALTHY_S} s: {process.output}")
+            time.sleep(0.03)
+
+    def _healthy(self, name: str) -> bool:
+        if name.startswith("web"):
+            return answers(f"{self.base_url}/health")
+        if name == "sandbox":
+            return answers(f"{self.sandbox_url}/health")
+        return f"{name} ready" in self.processes[name].lines
+
+
+def answers(url: str) -> bool:
+    """Tell whether a page is served there."""
+    try:
+        with urllib.request.urlopen(url, timeout=1) as response:  # noqa: S310 (an address of our own making)
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _copies(name: str, workers: int) -> list[str]:
+    """Give the names of the processes of one kind: web, web-2, web-3 where the web is to have several."""
+    return [name, *(f"web-{n}" for n in range(2, workers + 1))] if name == "web" else [name]
+
+
+@contextmanager
+def opened(
+    env: Mapping[str, str],
+    *,
+    data_dir: Path,
+    doors: Mapping[str, socket],
+    processes: Sequence[str],
+    hear: Hear | None = None,
+    durable: bool = True,
+) -> Iterator[Stack]:
+    """Bring up services, database and processes; end all of it with the block."""
+    with ExitStack() as exits:
+        held = exits.enter_context(services.lock(data_dir))
+        guard = Guard(holds=held)
+        exits.callback(guard.close)
+        found = services.running(
+            {name: value for name, value in env.items() if value}, data_dir=data_dir, guard=guard, durable=durable
+        )
+        stack = Stack({**env, **exits.enter_context(found)}, doors=doors, guard=guard, hear=hear)
+        exits.callback(stack.stop)
+        stack.prepare()
+        stack.start(*[one for name in processes for one in stack.copies(name)])
+        yield stack

@@ -1,0 +1,89 @@
+"""`demo` and `run`: a stack that stays up until it is told to end."""
+
+import importlib.util
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from socket import socket
+
+from config import env
+from stack import ports, running, surroundings
+from stack.errors import StackError
+from stack.terminal import hear, paint, say
+
+DEMO = ("sandbox", "web", "worker", "beat")
+RUN = ("web", "worker", "beat")
+# Settings that the stack itself fills in before any process reads them.
+SERVICES_TO_COME = {"DATABASE_URL": "postgresql://embedded", "REDIS_URL": "redis://embedded"}
+WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): the web and the terminal do everything."
+LOOK_S = 0.5
+# A process that ends this often within the span is not started again.
+FALLS, SPAN_S = 5, 60.0
+
+
+def demo() -> None:
+    """Run everything with the sandbox in Slack's place, play the story, and stay up."""
+    given = surroundings.given()
+    port, data_dir = env.port(given), env.data_dir(given)
+    with _doors(port, names=("web", "sandbox"), target="demo") as doors:
+        settings = surroundings.blank() | given | surroundings.with_sandbox(data_dir=data_dir, port=port)
+        say(paint("Starting PostgreSQL, Redis, web, worker, beat and the sandbox ...", "grey"))
+        with running.opened(settings, data_dir=data_dir, doors=doors, processes=DEMO, hear=hear) as stack:
+            _play(stack)
+            say()
+            _say_address("Firekind", surroundings.address(settings))
+            _say_address("Sandbox", stack.sandbox_url, "stands in for Slack")
+            say(paint("  Ctrl-C stops everything; the data stays for the next time.", "grey"))
+            _stay(stack)
+
+
+def run() -> None:
+    """Run the product as the settings say."""
+    given = surroundings.given()
+    parsed = env.read({**SERVICES_TO_COME, **given})
+    settings = surroundings.blank() | given
+    settings |= {"PORT": str(parsed.port), "FIREKIND_DATA_DIR": str(parsed.data_dir)}
+    with _doors(parsed.port, names=("web",), target="run", host=parsed.host) as doors:
+        if parsed.slack is None:
+            say(paint(WITHOUT_SLACK, "yellow"))
+        with running.opened(settings, data_dir=parsed.data_dir, doors=doors, processes=RUN, hear=hear) as stack:
+            _say_address("Firekind", parsed.base_url)
+            _stay(stack)
+
+
+@contextmanager
+def _doors(port: int, *, names: Sequence[str], target: str, host: str = ports.LOOPBACK) -> Iterator[dict[str, socket]]:
+    """Listen on the port of each name in turn, starting at `port`."""
+    advice = f"choose another, for example `make {target} PORT={port + 1000 if port < 64000 else 8000}`"
+    with ExitStack() as exits:
+        yield {
+            name: exits.enter_context(ports.listen(port + n, host=host, what=f"the {name}", advice=advice))
+            for n, name in enumerate(names)
+        }
+
+
+def _say_address(name: str, url: str, what: str = "") -> None:
+    say(f"  {name:<9} {paint(url, 'bold')}{f'  ({what})' if what else ''}")
+
+
+def _play(stack: running.Stack) -> None:
+    if importlib.util.find_spec("stack.story") is None:
+        return
+    story = importlib.import_module("stack.story")
+    story.play(stack, say=say)
+
+
+def _stay(stack: running.Stack) -> None:
+    """Stay until a signal comes, and start again what ends by itself."""
+    falls: list[float] = []
+    while True:
+        time.sleep(LOOK_S)
+        for process in stack.processes.values():
+            if process.alive or process.exit_code is None:
+                continue
+            falls = [at for at in [*falls, time.monotonic()] if at > time.monotonic() - SPAN_S]
+            if len(falls) >= FALLS:
+                raise StackError(f"{process.name} keeps ending, last with exit code {process.exit_code}.")
+            say(paint(f"{process.name} ended with exit code {process.exit_code}; starting it again.", "yellow"))
+            process.kill9()
+            process.start()

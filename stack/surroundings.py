@@ -1,0 +1,51 @@
+"""The settings each kind of stack gives its processes."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from config import env
+from stack.ports import LOOPBACK
+
+
+def given() -> dict[str, str]:
+    """Read what the person set, by environment or `.env`; names set to nothing are left out."""
+    return env.gather()
+
+
+def blank() -> dict[str, str]:
+    """Give an environment in which nothing of ours is set, whatever the shell and `.env` say."""
+    return {**os.environ, **dict.fromkeys(env.NAMES, "")}
+
+
+def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
+    """Give the settings that put the sandbox where Slack would be, and leave no real workspace in reach."""
+    sandbox = f"http://{LOOPBACK}:{port + 1}"
+    return {
+        "PORT": str(port),
+        "FIREKIND_DATA_DIR": str(data_dir),
+        "SECRET_KEY": kept_secret(data_dir, "secret-key"),
+        "FIREKIND_SANDBOX_URL": sandbox,
+        "SLACK_API_URL": f"{sandbox}/api/",
+        "SLACK_BOT_TOKEN": "xoxb-sandbox",
+        "SLACK_SIGNING_SECRET": kept_secret(data_dir, "signing-secret"),
+        "SLACK_APP_TOKEN": "",
+        "SLACK_TEAM_ID": "",
+        "SLACK_BOT_USER_ID": "",
+    }
+
+
+def address(settings: Mapping[str, str]) -> str:
+    """Give the address people open."""
+    return (settings.get("FIREKIND_BASE_URL") or f"http://{LOOPBACK}:{settings['PORT']}").rstrip("/")
+
+
+def kept_secret(data_dir: Path, name: str) -> str:
+    """Give a secret of this data folder, made on first use and readable by its owner alone."""
+    path = data_dir / name
+    if not path.exists():
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(64), encoding="ascii")
+    return path.read_text(encoding="ascii")

@@ -1,0 +1,26 @@
+"""What the person at the terminal reads."""
+
+import os
+import sys
+
+COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "grey": 90, "bold": 1}
+NAMES = {"web": "blue", "worker": "magenta", "beat": "grey", "sandbox": "cyan"}
+
+
+def paint(text: str, colour: str) -> str:
+    """Colour the text, unless nobody is there to see colours (https://no-color.org)."""
+    forced = bool(os.environ.get("FORCE_COLOR"))
+    if os.environ.get("NO_COLOR") or not (forced or sys.stdout.isatty()):
+        return text
+    return f"\033[{COLOURS[colour]}m{text}\033[0m"
+
+
+def say(text: str = "") -> None:
+    """Print a line at once, also into a pipe."""
+    print(text, flush=True)
+
+
+def hear(name: str, line: str) -> None:
+    """Print what a process wrote, behind its name."""
+    if line and line != f"{name} ready":
+        say(f"{paint(f'{name:>7} |', NAMES.get(name, 'grey'))} {line}")

@@ -1,0 +1,34 @@
+"""A whole stack of its own for one test, tour or measurement: temporary folder, free ports, gone at the end."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from stack import ports, running, surroundings
+
+ALL = ("sandbox", "web", "worker", "beat")
+
+
+@contextmanager
+def throwaway(*, processes: Sequence[str] = ALL, env: Mapping[str, str] | None = None) -> Iterator[running.Stack]:
+    """Give a fresh stack with the sandbox in Slack's place.
+
+    `processes` are started; the others can be later with `stack.start("worker", env={...})`. `env` is laid
+    over the settings of every process. Nothing of the caller's settings or `.env` gets in.
+    """
+    data_dir = Path(tempfile.mkdtemp(prefix="firekind-"))
+    web, sandbox = ports.listen_pair()
+    settings = surroundings.blank() | surroundings.with_sandbox(data_dir=data_dir, port=ports.number(web))
+    settings |= {"WEB_WORKERS": "1", **(env or {})}
+    doors = {"web": web, "sandbox": sandbox}
+    try:
+        with (
+            web,
+            sandbox,
+            running.opened(settings, data_dir=data_dir, doors=doors, processes=processes, durable=False) as stack,
+        ):
+            yield stack
+    finally:
+        shutil.rmtree(data_dir, ignore_errors=True)
