@@ -42,8 +42,9 @@ def append(
 ) -> Event:
     """Write the next entry and tell live pages, in the caller's transaction.
 
-    ``also_found_by`` holds further words by which a search finds the incident. The number is taken by updating the incident's row, so entries are numbered without gaps and writers of one
-    incident queue up. The NOTIFY goes out when the transaction commits, never before.
+    The number is taken by updating the incident's row, so entries are numbered without gaps and writers of one
+    incident queue up. The NOTIFY goes out when the transaction commits, never before. ``also_found_by`` holds
+    further words by which a search finds the incident.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -95,15 +96,25 @@ class Entry:
         return kinds.sentence(self.event.kind, text=self.text, data=self.event.data)
 
 
-def latest(incident: Incident, *, limit: int, before: tuple[datetime, int] | None = None) -> list[Entry]:
+def latest(
+    incident: Incident,
+    *,
+    limit: int,
+    before: tuple[datetime, int] | None = None,
+    after: tuple[datetime, int] | None = None,
+) -> list[Entry]:
     """Return the newest entries in the order in which things happened, oldest first.
 
-    ``before`` is the (at, n) of the oldest entry already shown. Two queries, however long the timeline is.
+    ``before`` is the (at, n) of the oldest entry already shown, left out; ``after`` that of the oldest to return.
+    Two queries, however long the timeline is.
     """
     events = _spoken(incident)
+    if after is not None:
+        at, n = after
+        events = events.filter(Q(at__gt=at) | Q(at=at, n__gte=n), at__gte=at)
     if before is not None:
         at, n = before
-        events = events.filter(Q(at__lt=at) | Q(at=at, n__lt=n))
+        events = events.filter(Q(at__lt=at) | Q(at=at, n__lt=n), at__lte=at)
     newest = list(events.order_by("-at", "-n")[:limit])
     return entries(incident, reversed(newest))
 
