@@ -1,0 +1,64 @@
+"""A stand-in for Slack: a whole workspace in memory that follows Slack's rules.
+
+    slack = fake.FakeSlack()                     # an empty workspace and the app's bot
+    slack = fake.demo()                          # the people of fixtures/workspace.yaml
+    reply = slack.call("chat.postMessage", {"channel": "C0INCIDENTS", "text": "hi"}, token="xoxb-sandbox")
+    slack.acts.say("ada", "incidents", "on it")  # what people do
+    slack.texts("incidents")                     # what there is to see
+    slack.faults.add("drop", method="conversations.create", times=1)
+
+Nothing here sleeps or reaches out: a transport honours `reply.latency_s` and `reply.dropped` and sends the deliveries.
+`integrations.sandbox` is that transport over HTTP.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import seed, snapshot
+from .answering import respond
+from .answers import NotPossible, Reply
+from .calls import Call
+from .core import BOT_SCOPES, FakeSlack
+from .deliveries import EVENTS, Delivery, signature, signed
+from .faults import KINDS, Blow, Fault
+from .fields import Incomplete
+from .state import APP_ID, BOT_ID, BOT_USER
+from .workspace import Channel, Ephemeral, Group, Message, Person, View, Workspace
+
+__all__ = [
+    "APP_ID",
+    "BOT_ID",
+    "BOT_SCOPES",
+    "BOT_USER",
+    "EVENTS",
+    "KINDS",
+    "Blow",
+    "Call",
+    "Channel",
+    "Delivery",
+    "Ephemeral",
+    "FakeSlack",
+    "Fault",
+    "Group",
+    "Incomplete",
+    "Message",
+    "NotPossible",
+    "Person",
+    "Reply",
+    "View",
+    "Workspace",
+    "demo",
+    "respond",
+    "seed",
+    "signature",
+    "signed",
+    "snapshot",
+]
+
+
+def demo(**settings: Any) -> FakeSlack:
+    """Return the demo workspace; settings are those of `FakeSlack`."""
+    slack = FakeSlack(**settings)
+    seed.furnish(slack, seed.read())
+    return slack

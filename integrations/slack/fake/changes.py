@@ -1,0 +1,225 @@
+"""Every change of a workspace, with the events Slack tells apps about it. No permissions: callers have checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import shapes
+from .workspace import Channel, Ephemeral, Group, Json, Kind, Message, Note
+
+WHISPERS_KEPT = 2_000
+
+if TYPE_CHECKING:
+    from .state import State
+
+
+def post(slack: State, channel: Channel, user: str, **fields: Any) -> Message:
+    """Add a message to a channel and tell the app."""
+    message = Message(ts=slack.next_ts(), user=user, **fields)
+    channel.messages[message.ts] = message
+    parent = channel.messages.get(message.thread_ts)
+    if parent and not parent.thread_ts:
+        parent.thread_ts = parent.ts
+    channel.read[user] = message.ts
+    tell_message(slack, channel, shapes.message(channel, message, team_id=slack.workspace.team_id))
+    return message
+
+
+def system(slack: State, channel: Channel, user: str, subtype: str, text: str, **extra: Any) -> None:
+    """Add one of Slack's own messages, such as *set the channel topic*."""
+    family = "group" if channel.kind == "private" else "channel"
+    post(slack, channel, user, subtype=f"{family}_{subtype}", text=text, extra=extra)
+
+
+def edit(slack: State, channel: Channel, message: Message, by: str, **fields: Any) -> None:
+    """Change a message in place and tell the app what it was before."""
+    before = shapes.message(channel, message, team_id=slack.workspace.team_id)
+    for name, value in fields.items():
+        setattr(message, name, value)
+    message.edited = {"user": by, "ts": slack.next_ts()}
+    after = shapes.message(channel, message, team_id=slack.workspace.team_id)
+    changed = {"subtype": "message_changed", "message": after, "previous_message": before}
+    tell_message(slack, channel, changed | {"type": "message", "hidden": True, "ts": slack.next_ts()})
+
+
+def delete(slack: State, channel: Channel, message: Message) -> None:
+    """Delete a message; one that has replies leaves a stone behind, as in Slack."""
+    before = shapes.message(channel, message, team_id=slack.workspace.team_id)
+    channel.pins.pop(message.ts, None)
+    if len(channel.replies(message.ts)) > 1:
+        message.subtype, message.text = "tombstone", "This message was deleted."
+        message.blocks, message.attachments, message.metadata, message.reactions = [], [], None, {}
+    else:
+        del channel.messages[message.ts]
+    deleted = {"subtype": "message_deleted", "deleted_ts": message.ts, "previous_message": before}
+    tell_message(slack, channel, deleted | {"type": "message", "hidden": True, "ts": slack.next_ts()})
+
+
+def tell_message(slack: State, channel: Channel, event: Json) -> None:
+    """Emit a `message` event of any subtype."""
+    kind = {"public": "channel", "private": "group"}.get(channel.kind, channel.kind)
+    slack.emit("message", seen_in=channel, **{**event, "channel": channel.id, "channel_type": kind})
+
+
+def react(slack: State, channel: Channel, message: Message, user: str, name: str) -> None:
+    """Add one person's reaction."""
+    message.reactions.setdefault(name, []).append(user)
+    _tell_reaction(slack, "reaction_added", channel, message, user, name)
+
+
+def unreact(slack: State, channel: Channel, message: Message, user: str, name: str) -> None:
+    """Take one person's reaction away."""
+    message.reactions[name].remove(user)
+    if not message.reactions[name]:
+        del message.reactions[name]
+    _tell_reaction(slack, "reaction_removed", channel, message, user, name)
+
+
+def _tell_reaction(slack: State, type: str, channel: Channel, message: Message, user: str, name: str) -> None:
+    item = {"type": "message", "channel": channel.id, "ts": message.ts}
+    slack.emit(type, seen_in=channel, user=user, reaction=name, item=item, item_user=message.user)
+
+
+def pin(slack: State, channel: Channel, message: Message, user: str) -> None:
+    """Pin a message to its channel."""
+    channel.pins[message.ts] = {"created": int(slack.now()), "created_by": user}
+    _tell_pin(slack, "pin_added", channel, message, user)
+
+
+def unpin(slack: State, channel: Channel, message: Message, user: str) -> None:
+    """Take a pin away."""
+    del channel.pins[message.ts]
+    _tell_pin(slack, "pin_removed", channel, message, user)
+
+
+def _tell_pin(slack: State, type: str, channel: Channel, message: Message, user: str) -> None:
+    item = {"type": "message", "channel": channel.id, "created_by": user, "message": {"ts": message.ts}}
+    slack.emit(type, seen_in=channel, user=user, channel_id=channel.id, item=item)
+
+
+def create_channel(slack: State, name: str, creator: str, *, is_private: bool) -> Channel:
+    """Make a channel with its creator as the first member."""
+    kind: Kind = "private" if is_private else "public"
+    channel = Channel(slack.next_id("C"), name, kind, creator, int(slack.now()))
+    slack.workspace.channels[channel.id] = channel
+    if not is_private:
+        about = {"id": channel.id, "name": name, "created": channel.created, "creator": creator}
+        slack.emit("channel_created", channel=about)
+    join(slack, channel, creator)
+    return channel
+
+
+def join(slack: State, channel: Channel, user: str, *, inviter: str = "") -> None:
+    """Make somebody a member."""
+    channel.members.append(user)
+    channel.read[user] = slack.last_ts
+    extra = {"inviter": inviter} if inviter else {}
+    system(slack, channel, user, "join", f"<@{user}> has joined the channel", **extra)
+    slack.emit("member_joined_channel", seen_in=channel, user=user, **_where(slack, channel), **extra)
+
+
+def leave(slack: State, channel: Channel, user: str, *, kicked_by: str = "") -> None:
+    """End somebody's membership; the app is told about its own removal as well."""
+    text = f"<@{user}> was removed from the channel" if kicked_by else f"<@{user}> has left the channel"
+    system(slack, channel, user, "leave", text)
+    extra = {"kicker": kicked_by} if kicked_by else {}
+    slack.emit("member_left_channel", seen_in=channel, user=user, **_where(slack, channel), **extra)
+    channel.members.remove(user)
+
+
+def _where(slack: State, channel: Channel) -> Json:
+    kind = "G" if channel.kind == "private" else "C"
+    return {"channel": channel.id, "channel_type": kind, "team": slack.workspace.team_id}
+
+
+def set_topic(slack: State, channel: Channel, user: str, value: str) -> None:
+    """Set the topic, which everybody in the channel is shown."""
+    channel.topic = Note(value, user, int(slack.now()))
+    text = f"<@{user}> set the channel topic: {value}" if value else f"<@{user}> cleared the channel topic"
+    system(slack, channel, user, "topic", text, topic=value)
+
+
+def set_purpose(slack: State, channel: Channel, user: str, value: str) -> None:
+    """Set the purpose (the client calls it the description)."""
+    channel.purpose = Note(value, user, int(slack.now()))
+    text = f"<@{user}> set the channel description: {value}" if value else f"<@{user}> cleared it"
+    system(slack, channel, user, "purpose", text, purpose=value)
+
+
+def rename(slack: State, channel: Channel, user: str, name: str) -> None:
+    """Give a channel another name; the old one is remembered."""
+    old, channel.name = channel.name, name
+    channel.previous_names.insert(0, old)
+    text = f'<@{user}> has renamed the channel from "{old}" to "{name}"'
+    system(slack, channel, user, "name", text, old_name=old, name=name)
+    about = {"id": channel.id, "name": name, "created": channel.created}
+    slack.emit(f"{_family(channel)}_rename", seen_in=channel, channel=about)
+
+
+def archive(slack: State, channel: Channel, user: str) -> None:
+    """Archive a channel."""
+    system(slack, channel, user, "archive", f"<@{user}> archived the channel")
+    channel.is_archived = True
+    slack.emit(f"{_family(channel)}_archive", seen_in=channel, channel=channel.id, user=user)
+
+
+def unarchive(slack: State, channel: Channel, user: str) -> None:
+    """Bring an archived channel back."""
+    channel.is_archived = False
+    system(slack, channel, user, "unarchive", f"<@{user}> un-archived the channel")
+    slack.emit(f"{_family(channel)}_unarchive", seen_in=channel, channel=channel.id, user=user)
+
+
+def convert(slack: State, channel: Channel, user: str, *, is_private: bool) -> None:
+    """Make a channel private or public. Slack has no event for it, only a message subtype."""
+    channel.kind = "private" if is_private else "public"
+    word = "private" if is_private else "public"
+    text = f"<@{user}> made this channel *{word}*"
+    post(slack, channel, user, subtype=f"channel_convert_to_{word}", text=text)
+
+
+def _family(channel: Channel) -> str:
+    return "group" if channel.kind == "private" else "channel"
+
+
+def set_members(slack: State, group: Group, members: list[str], by: str) -> None:
+    """Replace the people of a user group."""
+    before, group.members = group.members, list(dict.fromkeys(members))
+    previous_update, group.updated = group.updated, int(slack.now())
+    added = [u for u in group.members if u not in before]
+    removed = [u for u in before if u not in group.members]
+    subteam = shapes.group(group, slack.workspace.team_id, users=True, count=True)
+    slack.emit("subteam_updated", subteam=subteam | {"updated_by": by})
+    slack.emit(
+        "subteam_members_changed",
+        subteam_id=group.id,
+        team_id=slack.workspace.team_id,
+        date_previous_update=previous_update,
+        date_update=group.updated,
+        added_users=added,
+        added_users_count=len(added),
+        removed_users=removed,
+        removed_users_count=len(removed),
+    )
+
+
+def direct(slack: State, users: list[str]) -> Channel:
+    """Return the direct message of these people, making it if it does not exist yet."""
+    wanted = set(users)
+    for channel in slack.workspace.channels.values():
+        if channel.is_direct and set(channel.members) == wanted:
+            return channel
+    kind: Kind = "im" if len(wanted) <= 2 else "mpim"
+    channel = Channel(slack.next_id("D"), "", kind, users[0], int(slack.now()), members=list(dict.fromkeys(users)))
+    slack.workspace.channels[channel.id] = channel
+    return channel
+
+
+def whisper(slack: State, channel_id: str, user: str, **fields: Any) -> Ephemeral:
+    """Show a message to one person; the oldest are forgotten."""
+    shown = Ephemeral(slack.next_id("E"), slack.next_ts(), channel_id, user, slack.bot.id, **fields)
+    kept = slack.workspace.ephemerals
+    kept[shown.id] = shown
+    if len(kept) > WHISPERS_KEPT:
+        del kept[next(iter(kept))]
+    return shown

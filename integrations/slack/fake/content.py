@@ -1,0 +1,91 @@
+"""What an app may put into a message: text, blocks, attachments, metadata, checked before anything is posted."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from integrations.slack.limits import MAX_METADATA, MAX_POST_TEXT
+
+from . import blockkit
+from .answers import Refused
+from .args import Args
+from .workspace import Json
+
+_MARKDOWN = 12_000
+_ATTACHMENTS = 100
+
+
+def read(args: Args) -> dict[str, Any]:
+    """Return the fields of a message from the arguments of a call. Text beyond 40,000 characters is cut off."""
+    blocks, attachments = read_blocks(args), _attachments(args)
+    text = args.text("text")
+    if "markdown_text" in args:
+        if text or blocks:
+            raise Refused("markdown_text_conflict")
+        text = args.text("markdown_text")
+        if len(text) > _MARKDOWN:
+            raise Refused("invalid_arguments", "must be less than 12001 characters [json-pointer:/markdown_text]")
+    if not text and not blocks and not attachments:
+        raise Refused("no_text")
+    fields = {"text": text[:MAX_POST_TEXT], "blocks": blocks or [], "attachments": attachments or []}
+    return fields | {"metadata": metadata(args)}
+
+
+def read_blocks(args: Args) -> list[Json] | None:
+    """Return the blocks of a call, None if it has none."""
+    blocks = args.json("blocks", error="invalid_blocks_format")
+    if blocks is None:
+        return None
+    if not isinstance(blocks, list):
+        raise Refused("invalid_blocks_format")
+    problems = blockkit.block_problems(blocks)
+    if problems:
+        raise Refused("invalid_blocks", *problems, errors=problems)
+    return with_ids(blocks)
+
+
+def with_ids(blocks: list[Json]) -> list[Json]:
+    """Give every block and element an id, as Slack does where the app gave none."""
+    for number, block in enumerate(blocks):
+        block.setdefault("block_id", f"b{number}")
+        elements = [*(block.get("elements") or []), block.get("accessory"), block.get("element")]
+        if block.get("type") in ("actions", "section", "input"):
+            for place, element in enumerate(e for e in elements if isinstance(e, dict)):
+                if element.get("type") not in ("image", "plain_text", "mrkdwn"):
+                    element.setdefault("action_id", f"a{number}-{place}")
+    return blocks
+
+
+def _attachments(args: Args) -> list[Json] | None:
+    attachments = args.json("attachments", error="invalid_arguments")
+    if attachments is None:
+        return None
+    if len(attachments) > _ATTACHMENTS:
+        raise Refused("too_many_attachments")
+    for attachment in attachments:
+        problems = blockkit.block_problems(attachment.get("blocks") or [], at="/attachments/blocks")
+        if problems:
+            raise Refused("invalid_blocks", *problems, errors=problems)
+    return list(attachments)
+
+
+def metadata(args: Args) -> Json | None:
+    """Return a message's metadata: an event type and a flat payload only apps see."""
+    given = args.json("metadata", error="invalid_metadata_format")
+    if given is None:
+        return None
+    if not isinstance(given, dict) or set(given) - {"event_type", "event_payload", "entities"}:
+        raise Refused("invalid_metadata_format")
+    if not given:
+        return None
+    if not isinstance(given.get("event_type"), str) or not isinstance(given.get("event_payload"), dict):
+        raise Refused("invalid_metadata_format")
+    if len(json.dumps(given)) > MAX_METADATA:
+        raise Refused("metadata_too_large")
+    return given
+
+
+def looks(args: Args) -> dict[str, str]:
+    """Return the name and icon a message is shown with, if it brings its own."""
+    return {"username": args.text("username"), "icon": args.text("icon_emoji") or args.text("icon_url")}

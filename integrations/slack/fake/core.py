@@ -1,0 +1,202 @@
+"""The stand-in Slack: state behind one lock, the Web API in front, deliveries to the app at the back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from integrations.slack.rules import RULES, Rule, words
+
+from .acts import Acts
+from .answers import Refused, Reply
+from .args import Args
+from .calls import Call, Calls
+from .faults import Blow, Faults
+from .looking import Looking
+from .methods import METHODS
+from .rates import Rates
+from .state import BOT_USER
+from .workspace import Json, Workspace
+
+BOT_SCOPES: Final = words(
+    """
+    commands chat:write chat:write.public channels:manage channels:read channels:join channels:history
+    groups:write groups:read groups:history im:read im:write mpim:read bookmarks:read bookmarks:write
+    pins:read pins:write reactions:read reactions:write users:read users:read.email users.profile:read
+    usergroups:read usergroups:write files:read files:write links:read links:write team:read canvases:write
+    """
+)
+"""Scopes the bot token has unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling: the person or bot behind a token, and what the token may do."""
+
+    kind: str
+    user: str
+    scopes: frozenset[str]
+
+    @property
+    def is_bot(self) -> bool:
+        """Say whether this is a bot token."""
+        return self.kind == "bot"
+
+
+class FakeSlack(Looking):
+    """A whole workspace in memory that follows Slack's rules. Thread-safe; never sleeps, never raises from `call`.
+
+    `clock` gives seconds since 1970 and is the only source of time. `scopes` are those of the bot token.
+    `subscriptions` are the event types the app is told about, and only where the bot may see them.
+    """
+
+    def __init__(
+        self,
+        *,
+        bot_token: str = "xoxb-sandbox",  # noqa: S107 -- opens only this stand-in
+        app_token: str = "xapp-sandbox",  # noqa: S107 -- opens only this stand-in
+        user_token: str = "xoxp-sandbox",  # noqa: S107 -- opens only this stand-in
+        scopes: Iterable[str] = BOT_SCOPES,
+        workspace: Workspace | None = None,
+        clock: Callable[[], float] = time.time,
+        base_url: str = "https://sandbox.example",
+        commands: Iterable[str] = ("/incident",),
+        seed: int = 0,
+    ) -> None:
+        super().__init__(workspace, clock=clock, base_url=base_url)
+        self.commands = tuple(commands)
+        self.calls = Calls()
+        self.faults = Faults(seed=seed)
+        self.rates = Rates()
+        self.acts = Acts(self)
+        self._tokens = {
+            bot_token: Caller("bot", BOT_USER, frozenset(scopes)),
+            app_token: Caller("app", BOT_USER, frozenset({"connections:write"})),
+        }
+        self._user_token = user_token
+
+    def call(self, method: str, args: Mapping[str, Any], *, token: str, blow: Blow | None = None) -> Reply:
+        """Answer one Web API call. A transport that lets latency pass first decides the `blow` itself (`strike`)."""
+        given = {key: value for key, value in args.items() if value is not None and key != "token"}
+        with self.lock:
+            began_at = self.now()
+            blow = blow if blow is not None else self.strike(method)
+            reply = self._under_faults(method, given, token, blow)
+            ok = bool(reply.body.get("ok")) or blow.kind in ("fatal_error", "drop")
+            error = "" if reply.ok else str(reply.body.get("error") or "dropped")
+            self.calls.add(
+                Call(self.calls.total + 1, method, given, began_at, self.now(), ok, error, reply.status, blow.kind)
+            )
+            return reply
+
+    def writes(self) -> list[Call]:
+        """List the calls that change the workspace."""
+        return self.calls.writes()
+
+    def count(self, method: str = "") -> int:
+        """Count the calls of one method, or all."""
+        return self.calls.count(method)
+
+    def strike(self, method: str) -> Blow:
+        """Draw what the faults in force do to one call."""
+        with self.lock:
+            return self.faults.strike(method)
+
+    def _under_faults(self, method: str, args: Json, token: str, blow: Blow) -> Reply:
+        before = self._blow_before(blow)
+        if before:
+            return before
+        reply = self._answer(method, args, token)
+        reply.latency_s = blow.latency_s
+        if blow.kind == "drop":
+            reply.dropped = True
+        elif blow.kind == "fatal_error" and reply.body.get("ok"):
+            reply.body = {"ok": False, "error": "fatal_error"}
+        return reply
+
+    def _blow_before(self, blow: Blow) -> Reply | None:
+        late = blow.latency_s
+        match blow.fault:
+            case None:
+                return None
+            case fault if fault.kind == "ratelimited":
+                return _ratelimited(fault.retry_after_s, late)
+            case fault if fault.kind == "server_error":
+                return Reply(500, {"ok": False, "error": "internal_error"}, latency_s=late)
+            case fault if fault.kind == "error":
+                return Reply(200, {"ok": False, "error": fault.error}, latency_s=late)
+            case fault if fault.kind == "drop_before":
+                return Reply(0, {}, latency_s=late, dropped=True)
+        return None
+
+    def _answer(self, method: str, args: Json, token: str) -> Reply:
+        try:
+            rule = _rule(method)
+            caller = self._caller(rule, token)
+            wait_s = self.rates.wait_s(method, str(args.get("channel", "")), self.now())
+            if wait_s:
+                return _ratelimited(wait_s)
+            _check_arguments(rule, args)
+            body = METHODS[method](self, caller, Args(args))
+        except Refused as refusal:
+            return Reply(200, {"ok": False, "error": refusal.code, **refusal.body})
+        if rule.writes:
+            self.changed()
+        return Reply(200, {"ok": True, **body}, {"X-OAuth-Scopes": ",".join(sorted(caller.scopes))})
+
+    def _caller(self, rule: Rule, token: str) -> Caller:
+        if not token:
+            raise Refused("not_authed")
+        caller = self._tokens.get(token) or self._owner(token)
+        if caller is None:
+            raise Refused("invalid_auth")
+        if caller.kind not in rule.tokens:
+            raise Refused("not_allowed_token_type")
+        if rule.scopes and not rule.scopes & caller.scopes:
+            raise Refused(
+                "missing_scope", needed=",".join(sorted(rule.scopes)), provided=",".join(sorted(caller.scopes))
+            )
+        return caller
+
+    def _owner(self, token: str) -> Caller | None:
+        owner = next((p for p in self.workspace.people.values() if p.is_owner and not p.deleted), None)
+        if owner is None or token != self._user_token:
+            return None
+        everything = frozenset(scope for rule in RULES.values() for scope in rule.scopes)
+        return Caller("user", owner.id, everything)
+
+
+def _rule(method: str) -> Rule:
+    rule = RULES.get(method)
+    if rule is None:
+        raise Refused("unknown_method", req_method=method)
+    return rule
+
+
+def _ratelimited(retry_after_s: int, latency_s: float = 0.0) -> Reply:
+    body = {"ok": False, "error": "ratelimited"}
+    return Reply(429, body, {"Retry-After": str(retry_after_s)}, latency_s)
+
+
+_WORDS_FOR_MISSING: Final = {
+    "users": ("no_users_provided", "no_user"),
+    "name": ("invalid_name_required",),
+}
+
+
+def _check_arguments(rule: Rule, args: Json) -> None:
+    missing = [name for name in rule.required if _is_missing(name, args)]
+    for name in missing:
+        for code in _WORDS_FOR_MISSING.get(name, ()):
+            if code in rule.errors:
+                raise Refused(code)
+    unknown = [f"unknown field: {name}" for name in args if not rule.allows(name)]
+    if missing or unknown:
+        raise Refused("invalid_arguments", *(f"missing required field: {name}" for name in missing), *unknown)
+
+
+def _is_missing(name: str, args: Json) -> bool:
+    may_be_empty = name in ("topic", "purpose", "users")
+    return name not in args or (args[name] == "" and not may_be_empty)

@@ -1,0 +1,36 @@
+"""What people type and what Slack makes of it: names become references, `&`, `<` and `>` are escaped."""
+
+from __future__ import annotations
+
+import re
+
+from .workspace import Workspace
+
+_TYPED = re.compile(r"(?P<link>https?://[^\s<>]+)|(?P<at>(?<![\w<])@[\w.\-]+)|(?P<hash>(?<![\w<&])#[\w\-]+)")
+
+
+def encode(workspace: Workspace, typed: str) -> str:
+    """Return typed text the way Slack hands it to apps."""
+    escaped = typed.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _TYPED.sub(lambda match: _reference(workspace, match), escaped)
+
+
+def _reference(workspace: Workspace, match: re.Match[str]) -> str:
+    word = match.group()
+    if match["link"]:
+        return f"<{word}>"
+    bare = word[1:].rstrip(".")
+    rest = word[1 + len(bare) :]
+    if match["hash"]:
+        channel = next((c for c in workspace.channels.values() if c.name == bare and not c.is_direct), None)
+        return f"<#{channel.id}|{'' if channel.is_private else channel.name}>{rest}" if channel else word
+    person = next((p for p in workspace.people.values() if p.handle == bare), None)
+    if person:
+        return f"<@{person.id}|{person.handle}>{rest}"
+    group = workspace.group_named(bare)
+    return f"<!subteam^{group.id}|@{group.handle}>{rest}" if group and group.handle == bare else word
+
+
+def in_message(encoded: str) -> str:
+    """Return the same text as messages carry it: people without their handle."""
+    return re.sub(r"<@(\w+)\|[^>]*>", r"<@\1>", encoded)

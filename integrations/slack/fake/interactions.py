@@ -1,0 +1,274 @@
+"""What people do with an app: commands, buttons, modals, shortcuts. Each becomes a delivery; `answered` applies the
+app's answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import answering, entities, fields, screens, shapes
+from .answers import NotPossible
+from .deliveries import Delivery
+from .workspace import Channel, Ephemeral, Json, Message, Person, View
+
+if TYPE_CHECKING:
+    from .core import FakeSlack
+
+Found = tuple[Json, Json]
+"""A block and the element in it."""
+
+
+class Interactions:
+    """The half of `Acts` that asks something of the app."""
+
+    def __init__(self, slack: FakeSlack) -> None:
+        self._slack = slack
+
+    def command(self, user: str, channel: str, text: str) -> Delivery:
+        """Type a slash command. Raises NotPossible for a command no app has."""
+        with self._slack.lock:
+            person, where = self._in(user, channel)
+            name, _, rest = text.strip().partition(" ")
+            if name not in self._slack.commands:
+                raise NotPossible(f"{name} is not a command")
+            right = self._slack.response_url(person.id, where.id)
+            payload = {
+                "token": "",
+                "team_id": self._slack.workspace.team_id,
+                "team_domain": self._slack.workspace.domain,
+                "channel_id": where.id,
+                "channel_name": _name_told(where),
+                "user_id": person.id,
+                "user_name": person.handle,
+                "command": name,
+                "text": entities.encode(self._slack.workspace, rest.strip()),
+                "api_app_id": self._slack.bot.app_id,
+                "is_enterprise_install": "false",
+                "response_url": f"{self._slack.base_url}/response/{right.id}",
+                "trigger_id": self._slack.trigger(person.id),
+            }
+            about = {"user": person.id, "channel": where.id, "response_id": right.id}
+            return self._slack.delivery("command", name, payload, **about)
+
+    def press(
+        self,
+        user: str,
+        action_id: str,
+        *,
+        block_id: str = "",
+        channel: str = "",
+        ts: str = "",
+        view_id: str = "",
+        home: bool = False,
+        value: Any = None,
+    ) -> Delivery | None:
+        """Press a button or choose in a menu: in a message of a channel, in a view, or on the App Home.
+
+        Without `ts` the newest message that has the element is meant, without `view_id` the top modal. Returns None
+        where Slack would only remember the choice (an input that does not dispatch).
+        """
+        with self._slack.lock:
+            person = self._person(user)
+            if channel:
+                return self._press_in_channel(person, channel, ts, action_id, block_id, value)
+            view = self._view(person, view_id, home=home)
+            block, element = fields.find(view.body["blocks"], action_id, block_id)
+            state = fields.state(self._slack.workspace, element, value)
+            if state:
+                view.values.setdefault(block["block_id"], {})[element["action_id"]] = state
+            self._done()
+            if block["type"] == "input" and not block.get("dispatch_action"):
+                return None
+            payload = self._interaction("block_actions", person) | {
+                "container": {"type": "view", "view_id": view.id},
+                "trigger_id": self._slack.trigger(person.id, view_id=view.id),
+                "view": screens.written(self._slack, view),
+                "actions": [self._action(block, element, state)],
+            }
+            return self._slack.delivery("interaction", "block_actions", payload, user=person.id, view_id=view.id)
+
+    def _press_in_channel(
+        self, person: Person, channel: str, ts: str, action_id: str, block_id: str, value: Any
+    ) -> Delivery:
+        where = self._channel(channel)
+        if where.is_private and person.id not in where.members:
+            raise NotPossible(f"{person.handle} is not in that channel")
+        item = self._item(person, where, ts, action_id)
+        block, element = fields.find(fields.blocks_of(item), action_id, block_id)
+        state = fields.state(self._slack.workspace, element, value)
+        is_ephemeral = isinstance(item, Ephemeral)
+        about = {"ephemeral_id": item.id} if isinstance(item, Ephemeral) else {"message_ts": item.ts}
+        right = self._slack.response_url(person.id, where.id, **about)
+        container = {"type": "message", "message_ts": item.ts, "channel_id": where.id, "is_ephemeral": is_ephemeral}
+        values = {block["block_id"]: {element["action_id"]: state}} if state else {}
+        payload = self._interaction("block_actions", person) | {
+            "container": container,
+            "trigger_id": self._slack.trigger(person.id),
+            "channel": {"id": where.id, "name": _name_told(where)},
+            "response_url": f"{self._slack.base_url}/response/{right.id}",
+            "state": {"values": values},
+            "actions": [self._action(block, element, state)],
+        }
+        if isinstance(item, Message):
+            payload["message"] = shapes.message(where, item, team_id=self._slack.workspace.team_id)
+        about = {"user": person.id, "channel": where.id, "response_id": right.id}
+        return self._slack.delivery("interaction", "block_actions", payload, **about)
+
+    def submit(self, user: str, values: Json | None = None, *, view_id: str = "") -> Delivery:
+        """Fill the modal on somebody's screen and submit it. Raises `fields.Incomplete` where the client would."""
+        with self._slack.lock:
+            person = self._person(user)
+            view = self._view(person, view_id)
+            fields.fill(self._slack.workspace, view, values or {})
+            view.errors = fields.missing(view)
+            if view.errors:
+                self._done()
+                raise fields.Incomplete(view.errors)
+            payload = self._interaction("view_submission", person) | {
+                "trigger_id": self._slack.trigger(person.id, view_id=view.id),
+                "view": screens.written(self._slack, view),
+                "response_urls": [],
+            }
+            return self._slack.delivery("interaction", "view_submission", payload, user=person.id, view_id=view.id)
+
+    def close(self, user: str) -> Delivery | None:
+        """Close the modal on somebody's screen; the app hears of it if it asked to."""
+        with self._slack.lock:
+            person = self._person(user)
+            view = self._view(person, "")
+            screens.close_top(self._slack, person.id)
+            self._done()
+            if not view.body.get("notify_on_close"):
+                return None
+            written = screens.written(self._slack, view)
+            payload = self._interaction("view_closed", person) | {"view": written, "is_cleared": False}
+            return self._slack.delivery("interaction", "view_closed", payload, user=person.id)
+
+    def shortcut(self, user: str, callback_id: str, *, channel: str = "", ts: str = "") -> Delivery:
+        """Choose a shortcut: of a message where `ts` is given, else a global one."""
+        with self._slack.lock:
+            person = self._person(user)
+            type = "message_action" if ts else "shortcut"
+            payload = self._interaction(type, person) | {
+                "callback_id": callback_id,
+                "trigger_id": self._slack.trigger(person.id),
+                "action_ts": self._slack.next_ts(),
+            }
+            if not ts:
+                return self._slack.delivery("interaction", type, payload, user=person.id)
+            where = self._in(user, channel)[1]
+            if ts not in where.messages:
+                raise NotPossible("That message is gone")
+            right = self._slack.response_url(person.id, where.id, message_ts=ts)
+            payload |= {
+                "channel": {"id": where.id, "name": _name_told(where)},
+                "message_ts": ts,
+                "message": shapes.message(where, where.messages[ts], team_id=self._slack.workspace.team_id),
+                "response_url": f"{self._slack.base_url}/response/{right.id}",
+            }
+            about = {"user": person.id, "channel": where.id, "response_id": right.id}
+            return self._slack.delivery("interaction", type, payload, **about)
+
+    def suggest(self, user: str, action_id: str, query: str, *, view_id: str = "") -> Delivery:
+        """Type into a menu whose options come from the app."""
+        with self._slack.lock:
+            person = self._person(user)
+            view = self._view(person, view_id)
+            block, element = fields.find(view.body["blocks"], action_id)
+            payload = self._interaction("block_suggestion", person) | {
+                "block_id": block["block_id"],
+                "action_id": element["action_id"],
+                "value": query,
+                "view": screens.written(self._slack, view),
+                "container": {"type": "view", "view_id": view.id},
+            }
+            return self._slack.delivery("suggestion", "block_suggestion", payload, user=person.id, view_id=view.id)
+
+    def answered(self, delivery: Delivery, status: int, body: bytes = b"") -> Json:
+        """Apply the app's answer to a delivery, as Slack would, and say what it came to. Status 0 means no answer."""
+        with self._slack.lock:
+            outcome = answering.apply(self._slack, delivery, status, body)
+            self._done()
+            return outcome
+
+    # What these need
+
+    def _interaction(self, type: str, person: Person) -> Json:
+        workspace = self._slack.workspace
+        return {
+            "type": type,
+            "team": {"id": workspace.team_id, "domain": workspace.domain},
+            "user": {
+                "id": person.id,
+                "username": person.handle,
+                "name": person.handle,
+                "team_id": person.team_id,
+            },
+            "api_app_id": self._slack.bot.app_id,
+            "token": "",
+            "enterprise": None,
+            "is_enterprise_install": False,
+        }
+
+    def _action(self, block: Json, element: Json, state: Json | None) -> Json:
+        about = {
+            "type": element["type"],
+            "action_id": element["action_id"],
+            "block_id": block["block_id"],
+            "action_ts": self._slack.next_ts(),
+        }
+        told = {key: element[key] for key in ("text", "value", "style", "url") if key in element}
+        return about | told | (state or {})
+
+    def _item(self, person: Person, where: Channel, ts: str, action_id: str) -> Message | Ephemeral:
+        shown = [e for e in self._slack.workspace.ephemerals.values() if e.user == person.id]
+        items: list[Message | Ephemeral] = [
+            *where.messages.values(),
+            *(e for e in shown if e.channel == where.id),
+        ]
+        for item in sorted(items, key=lambda item: item.ts, reverse=True):
+            if ts in ("", item.ts) and fields.has(fields.blocks_of(item), action_id):
+                return item
+        raise NotPossible(f"Nothing in #{where.name} has a {action_id!r}")
+
+    def _view(self, person: Person, view_id: str, *, home: bool = False) -> View:
+        workspace = self._slack.workspace
+        top = workspace.modals.get(person.id) or [""]
+        id = view_id or (workspace.homes.get(person.id, "") if home else top[-1])
+        view = workspace.views.get(id)
+        if view is None or view.user != person.id:
+            raise NotPossible(f"{person.handle} has no such view open")
+        return view
+
+    def _person(self, name: str) -> Person:
+        person = self._slack.workspace.person_named(name)
+        if person is None or person.deleted:
+            raise NotPossible(f"There is nobody called {name}")
+        return person
+
+    def _channel(self, name: str) -> Channel:
+        channel = self._slack.workspace.channel_named(name)
+        if channel is None:
+            raise NotPossible(f"There is no channel {name}")
+        return channel
+
+    def _open(self, name: str) -> Channel:
+        channel = self._channel(name)
+        if channel.is_archived:
+            raise NotPossible(f"#{channel.name} is archived")
+        return channel
+
+    def _in(self, user: str, channel: str) -> tuple[Person, Channel]:
+        person, where = self._person(user), self._open(channel)
+        if person.id not in where.members:
+            raise NotPossible(f"{person.handle} is not in #{where.name}")
+        return person, where
+
+    def _done(self, result: str = "") -> str:
+        self._slack.changed()
+        return result
+
+
+def _name_told(channel: Channel) -> str:
+    if channel.is_direct:
+        return "directmessage"
+    return "privategroup" if channel.is_private else channel.name

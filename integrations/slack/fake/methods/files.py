@@ -1,0 +1,137 @@
+"""Files in three steps (an address, the upload, completion) and canvases, just far enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from integrations.slack.fake import changes, guards, shapes
+from integrations.slack.fake.answers import Refused
+from integrations.slack.fake.args import Args
+
+from .table import Body, Method
+
+if TYPE_CHECKING:
+    from integrations.slack.fake.core import Caller, FakeSlack
+
+from integrations.slack.fake.workspace import File
+
+_ALT_TEXT: Final = 1_000
+_SIZE: Final = 20_000_000
+_CHANNELS: Final = 100
+_CANVAS: Final = 1_048_576
+
+
+def upload_url(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """Hand out the address a file is sent to."""
+    length = args.number("length", 0)
+    if len(args.text("alt_txt")) > _ALT_TEXT:
+        raise Refused("alt_txt_too_large")
+    if not 0 < length <= _SIZE:
+        raise Refused("file_upload_size_restricted")
+    file = File(
+        slack.next_id("F"),
+        args.text("filename"),
+        length,
+        caller.user,
+        alt_text=args.text("alt_txt"),
+        created=int(slack.now()),
+    )
+    slack.workspace.files[file.id] = file
+    return {"upload_url": f"{slack.base_url}/upload/{file.id}", "file_id": file.id}
+
+
+def complete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """Finish an upload, once, and share the files in channels; without a channel they stay private."""
+    files = [_uploaded(slack, part) for part in args.json("files") or []]
+    if not files:
+        raise Refused("file_not_found")
+    names = [args.text("channel_id")] if "channel_id" in args else args.names("channels")
+    if len(names) > _CHANNELS:
+        raise Refused("channels_limit_exceeded")
+    channels = [guards.open_channel(slack, caller, name) for name in names]
+    for file in files:
+        file.state, file.channels = "complete", [channel.id for channel in channels]
+    written = [shapes.file(file, base_url=slack.base_url) for file in files]
+    for channel in channels:
+        changes.post(
+            slack,
+            channel,
+            caller.user,
+            text=args.text("initial_comment"),
+            thread_ts=args.text("thread_ts"),
+            bot_id=slack.bot.bot_id,
+            files=[file.id for file in files],
+            extra={"files": written},
+        )
+    return {"files": written}
+
+
+def _uploaded(slack: FakeSlack, part: dict[str, Any]) -> File:
+    file = slack.workspace.files.get(str(part.get("id")))
+    if file is None or file.state != "uploaded":
+        raise Refused("file_not_found")
+    file.title = str(part.get("title") or file.name)
+    return file
+
+
+def info(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """Describe a file."""
+    return {"file": shapes.file(_existing(slack, args), base_url=slack.base_url)}
+
+
+def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """Delete a file of one's own."""
+    file = _existing(slack, args)
+    if file.user != caller.user:
+        raise Refused("cant_delete_file")
+    file.state, file.content = "deleted", b""
+    return {}
+
+
+def _existing(slack: FakeSlack, args: Args) -> File:
+    file = slack.workspace.files.get(args.text("file"))
+    if file is None:
+        raise Refused("file_not_found")
+    if file.state == "deleted":
+        raise Refused("file_deleted")
+    return file
+
+
+def create_canvas(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """Give a channel its canvas; it can have one."""
+    channel = guards.member_channel(slack, caller, args.text("channel_id"), otherwise="canvas_creation_failed")
+    if channel.canvas_id:
+        raise Refused("channel_canvas_already_exists")
+    channel.canvas_id = slack.next_id("F")
+    slack.workspace.canvases[channel.canvas_id] = _markdown(args.json("document_content"))
+    return {"canvas_id": channel.canvas_id}
+
+
+def edit_canvas(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """Change a canvas: insert at an end or replace all of it."""
+    id = args.text("canvas_id")
+    if id not in slack.workspace.canvases:
+        raise Refused("canvas_not_found")
+    for change in args.json("changes") or []:
+        text, old = _markdown(change.get("document_content")), slack.workspace.canvases[id]
+        results = {"insert_at_start": text + old, "insert_at_end": old + text, "replace": text}
+        if change.get("operation") not in results:
+            raise Refused("canvas_editing_failed")
+        if len(results[change["operation"]]) > _CANVAS:
+            raise Refused("canvas_too_large")
+        slack.workspace.canvases[id] = results[change["operation"]]
+    return {}
+
+
+def _markdown(content: Any) -> str:
+    return str(content.get("markdown", "")) if isinstance(content, dict) else ""
+
+
+METHODS: Final[dict[str, Method]] = {
+    "files.getUploadURLExternal": upload_url,
+    "files.completeUploadExternal": complete,
+    "files.info": info,
+    "files.delete": delete,
+    "conversations.canvases.create": create_canvas,
+    "canvases.edit": edit_canvas,
+}

@@ -1,0 +1,92 @@
+"""User groups. They are a paid feature; their people can be replaced but never emptied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from integrations.slack.fake import changes, shapes
+from integrations.slack.fake.answers import Refused
+from integrations.slack.fake.args import Args
+
+from .table import Body, Method
+
+if TYPE_CHECKING:
+    from integrations.slack.fake.core import Caller, FakeSlack
+
+from integrations.slack.fake.workspace import Group
+
+
+def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """List the groups."""
+    _paid(slack)
+    shown = [g for g in slack.workspace.groups.values() if g.enabled or args.flag("include_disabled")]
+    users, count = args.flag("include_users"), args.flag("include_count")
+    team_id = slack.workspace.team_id
+    return {"usergroups": [shapes.group(g, team_id, users=users, count=count) for g in shown]}
+
+
+def list_users(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """List the ids of a group's people."""
+    group = _group(slack, args)
+    if not group.enabled and not args.flag("include_disabled"):
+        return {"users": []}
+    return {"users": list(group.members)}
+
+
+def update_users(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """Replace a group's people; guests, bots and the deactivated cannot be members."""
+    group = _editable(slack, caller, args)
+    users = args.names("users")
+    if not users:
+        raise Refused("no_users_provided")
+    people = [slack.workspace.people.get(user) for user in users]
+    if any(p is None or p.is_bot or p.is_guest or p.is_stranger or p.deleted for p in people):
+        raise Refused("invalid_users")
+    changes.set_members(slack, group, users, caller.user)
+    return _written(slack, group)
+
+
+def enable(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """Bring a disabled group back."""
+    group = _editable(slack, caller, args)
+    group.enabled = True
+    return _written(slack, group)
+
+
+def disable(slack: FakeSlack, caller: Caller, args: Args) -> Body:
+    """Disable a group."""
+    group = _editable(slack, caller, args)
+    group.enabled = False
+    return _written(slack, group)
+
+
+def _paid(slack: FakeSlack) -> None:
+    if slack.workspace.plan == "free":
+        raise Refused("plan_upgrade_required")
+
+
+def _group(slack: FakeSlack, args: Args) -> Group:
+    _paid(slack)
+    group = slack.workspace.groups.get(args.text("usergroup"))
+    if group is None:
+        raise Refused("no_such_subteam")
+    return group
+
+
+def _editable(slack: FakeSlack, caller: Caller, args: Args) -> Group:
+    if caller.is_bot and not slack.workspace.anyone_edits_groups:
+        raise Refused("permission_denied")
+    return _group(slack, args)
+
+
+def _written(slack: FakeSlack, group: Group) -> Body:
+    return {"usergroup": shapes.group(group, slack.workspace.team_id, users=True, count=True)}
+
+
+METHODS: Final[dict[str, Method]] = {
+    "usergroups.list": list_all,
+    "usergroups.users.list": list_users,
+    "usergroups.users.update": update_users,
+    "usergroups.enable": enable,
+    "usergroups.disable": disable,
+}

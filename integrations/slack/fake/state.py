@@ -1,0 +1,148 @@
+"""The state of the stand-in behind one lock: the workspace, its clock and ids, rights handed out, events waiting."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from threading import RLock
+from typing import Any, Final
+
+from integrations.slack.limits import RESPONSE_URL_S, TRIGGER_S
+
+from .deliveries import EVENTS, Delivery, Kind
+from .workspace import Channel, Json, Person, ResponseUrl, Trigger, Workspace
+
+BOT_USER: Final = "U0FIREKIND"
+BOT_ID: Final = "B0FIREKIND"
+APP_ID: Final = "A0FIREKIND"
+OUTBOX: Final = 20_000
+"""Events kept while nobody takes them."""
+
+
+class State:
+    """What methods, changes and acts need of the whole."""
+
+    def __init__(
+        self, workspace: Workspace | None = None, *, clock: Callable[[], float] = time.time, base_url: str = ""
+    ) -> None:
+        self.workspace = workspace or Workspace()
+        self.lock = RLock()
+        self.now = clock
+        self.base_url = base_url
+        self.subscriptions: frozenset[str] = EVENTS
+        self.triggers: dict[str, Trigger] = {}
+        self.response_urls: dict[str, ResponseUrl] = {}
+        self.on_delivery: Callable[[], None] | None = None
+        self.on_change: Callable[[], None] | None = None
+        self.version = 0
+        self.last_ts = "0000000000.000000"
+        self._serial = 0
+        self._deliveries = 0
+        self._outbox: deque[Delivery] = deque(maxlen=OUTBOX)
+        self._settle_bot()
+
+    @property
+    def bot(self) -> Person:
+        """Return the app's own bot."""
+        return self.workspace.people[BOT_USER]
+
+    def next_id(self, prefix: str) -> str:
+        """Return an id never used before in this workspace."""
+        self._serial += 1
+        return f"{prefix}0{self._serial:08X}"
+
+    def next_ts(self) -> str:
+        """Return a message timestamp, later than every one before."""
+        seconds, micros = self.last_ts.split(".")
+        least = int(seconds) * 1_000_000 + int(micros) + 1
+        stamp = max(least, int(self.now() * 1_000_000))
+        self.last_ts = f"{stamp // 1_000_000:010d}.{stamp % 1_000_000:06d}"
+        return self.last_ts
+
+    def trigger(self, user: str, *, view_id: str = "") -> str:
+        """Hand out the right to open one modal for a person."""
+        now = self.now()
+        self.triggers = {k: t for k, t in self.triggers.items() if t.expires_at > now - 60}
+        trigger = Trigger(f"{self.next_id('T')}.{secrets.token_hex(8)}", user, now + TRIGGER_S, view_id=view_id)
+        self.triggers[trigger.id] = trigger
+        return trigger.id
+
+    def response_url(self, user: str, channel: str, **about: Any) -> ResponseUrl:
+        """Hand out the right to answer a command or a press."""
+        now = self.now()
+        self.response_urls = {k: r for k, r in self.response_urls.items() if r.expires_at > now - 60}
+        right = ResponseUrl(secrets.token_urlsafe(18), user, channel, now + RESPONSE_URL_S, **about)
+        self.response_urls[right.id] = right
+        return right
+
+    def emit(self, kind: str, *, seen_in: Channel | None = None, **event: Any) -> None:
+        """Queue an event for the app if it subscribed to it and its bot may see it."""
+        if kind not in self.subscriptions or (seen_in and BOT_USER not in seen_in.members):
+            return
+        stamp = event.get("event_ts") or event.get("ts") or self.next_ts()
+        payload = {
+            "token": "",
+            "team_id": self.workspace.team_id,
+            "api_app_id": APP_ID,
+            "type": "event_callback",
+            "event_id": self.next_id("Ev"),
+            "event_time": int(self.now()),
+            "event": {**event, "type": kind, "event_ts": stamp},
+            "authorizations": [
+                {
+                    "enterprise_id": None,
+                    "team_id": self.workspace.team_id,
+                    "user_id": BOT_USER,
+                    "is_bot": True,
+                    "is_enterprise_install": False,
+                }
+            ],
+            "is_ext_shared_channel": False,
+        }
+        self._outbox.append(self.delivery("event", kind, payload))
+        if self.on_delivery:
+            self.on_delivery()
+
+    def delivery(self, kind: Kind, type: str, payload: Json, **about: Any) -> Delivery:
+        """Number a delivery."""
+        self._deliveries += 1
+        return Delivery(self._deliveries, kind, type, payload, **about)
+
+    def take_deliveries(self) -> list[Delivery]:
+        """Return the events queued since the last time, oldest first."""
+        with self.lock:
+            taken = list(self._outbox)
+            self._outbox.clear()
+            return taken
+
+    def changed(self) -> None:
+        """Note that something changed, for pages and snapshots."""
+        self.version += 1
+        if self.on_change:
+            self.on_change()
+
+    def serial(self) -> int:
+        """Return how many ids were handed out."""
+        return self._serial
+
+    def resume(self, *, serial: int, last_ts: str) -> None:
+        """Go on counting where a snapshot stopped."""
+        self._serial, self.last_ts = serial, last_ts
+
+    def replace(self, workspace: Workspace) -> None:
+        """Put another workspace in place of this one."""
+        with self.lock:
+            self.workspace = workspace
+            self.triggers, self.response_urls = {}, {}
+            self._outbox.clear()
+            self._settle_bot()
+            self.changed()
+
+    def _settle_bot(self) -> None:
+        bot = Person(
+            BOT_USER, "firekind", "Firekind", is_bot=True, bot_id=BOT_ID, app_id=APP_ID,
+            team_id=self.workspace.team_id,
+        )  # fmt: skip
+        self.workspace.people.setdefault(BOT_USER, bot)

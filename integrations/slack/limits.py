@@ -1,0 +1,27 @@
+"""Slack's numbers: how often, how many, how long."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+Tier = Literal["t1", "t2", "t3", "t4", "special"]
+
+PER_MINUTE: Final[dict[Tier, int]] = {"t1": 1, "t2": 20, "t3": 50, "t4": 100, "special": 600}
+"""Calls a minute Slack promises to accept, per method and workspace (docs.slack.dev/apis/web-api/rate-limits)."""
+
+POSTS_PER_SECOND: Final = 1
+"""Messages a second Slack promises to accept, per channel."""
+
+MAX_INVITES: Final = 100
+MAX_TOPIC: Final = 250
+MAX_CHANNEL_NAME: Final = 80
+MAX_UPDATE_TEXT: Final = 4_000
+MAX_POST_TEXT: Final = 40_000
+MAX_MESSAGE_BLOCKS: Final = 50
+MAX_VIEW_BLOCKS: Final = 100
+MAX_METADATA: Final = 16_000
+MAX_PINS: Final = 100
+MAX_BOOKMARKS: Final = 100
+TRIGGER_S: Final = 3
+RESPONSE_URL_S: Final = 1_800
+RESPONSE_URL_USES: Final = 5
