@@ -12,5 +12,8 @@ class Wiring(AppConfig):
     def ready(self) -> None:
         """Wire the parts together."""
         from config import celery
+        from integrations import gateways
+        from workflows import ports
 
         celery.app.set_default()
+        ports.connect(chat=gateways.chat)

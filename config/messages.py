@@ -36,12 +36,12 @@ CONFIGURATION = {
     # All intervals are short and every task is safe to run twice, so beat needs no memory of its own.
     "beat_scheduler": "celery.beat:Scheduler",
     "beat_schedule": {
-        "sweep": {"task": "workflows.tasks.sweep", "schedule": 5.0, "options": {"expires": 5}},
+        "sweep": {"task": "workflows.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},
         "audit": {"task": "workflows.tasks.audit", "schedule": 300.0, "options": {"expires": 300}},
         "refresh-directory": {
             "task": "workflows.tasks.refresh_directory",
-            "schedule": 120.0,
-            "options": {"expires": 120},
+            "schedule": 60.0,
+            "options": {"expires": 60},
         },
     },
 }

@@ -68,10 +68,12 @@ def append(
     )
 
 
-def nudge_readers(incident: Incident) -> None:
+def nudge_readers(incident_id: int) -> None:
     """Tell live pages to look again although no entry was written (an effect moved, access changed)."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, f"{incident.pk}:{incident.last_n}"])
+        cursor.execute(
+            "SELECT pg_notify(%s, id || ':' || last_n) FROM incidents_incident WHERE id = %s", [CHANNEL, incident_id]
+        )
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from incidents.lifecycle import rules
 from incidents.models import Incident, Participant, Person, Source
 
 Reason = Participant.Reason
+BROUGHT = {Reason.GROUP, Reason.ONE_OF, Reason.JOINED}
 
 
 def set_lead(
@@ -97,10 +98,17 @@ def left(incident: Incident, *, person: Person, at: datetime, source: str = Sour
 
 
 def take_part(incident: Incident, person: Person, *, reason: str, at: datetime, detail: str = "") -> None:
-    """Let someone take part, in the caller's transaction; who is in already keeps the reason they came for."""
-    Participant.objects.update_or_create(
-        incident=incident,
-        person=person,
-        defaults={"left_at": None, "went": False},
-        create_defaults={"reason": reason, "detail": detail, "since_at": at},
-    )
+    """Let someone take part, in the caller's transaction.
+
+    Whoever is here for a reason of their own keeps it; being asked by name outweighs a group that may go.
+    """
+    known = Participant.objects.filter(incident=incident, person=person).first()
+    if known is None:
+        Participant.objects.create(incident=incident, person=person, reason=reason, detail=detail, since_at=at)
+        return
+    if known.left_at is not None:
+        known.since_at = at
+    if known.left_at is not None or known.reason in BROUGHT:
+        known.reason, known.detail = reason, detail
+    known.left_at, known.went = None, False
+    known.save()

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from incidents import codenames, timeline
 from incidents.lifecycle import rules
+from incidents.lifecycle.people import take_part
 from incidents.models import Codename, Incident, IncidentType, Participant, Person, PolicyVersion, Source
 from incidents.policy import moves_room, private_after
 
@@ -102,9 +103,4 @@ def _move_to_private_room(incident: Incident, *, keep: set[Person | None], at: d
 
 def _bring(incident: Incident, people: Collection[Person], *, at: datetime) -> None:
     for person in people:
-        Participant.objects.update_or_create(
-            incident=incident,
-            person=person,
-            defaults={"left_at": None, "went": False},
-            create_defaults={"reason": Participant.Reason.PICKED, "since_at": at},
-        )
+        take_part(incident, person, reason=Participant.Reason.PICKED, at=at)

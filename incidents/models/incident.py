@@ -159,7 +159,6 @@ class Participant(models.Model):
     @property
     def why(self) -> str:
         """Why this person is here, in words: ``@support``, ``leads``, ``Scribe``."""
-        if self.reason in {self.Reason.GROUP, self.Reason.ONE_OF}:
-            prefix = "one of " if self.reason == self.Reason.ONE_OF else ""
-            return f"{prefix}@{self.detail}"
+        if self.reason == self.Reason.GROUP:
+            return f"@{self.detail}"
         return self.detail or str(self.Reason(self.reason).label)

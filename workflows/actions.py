@@ -1,0 +1,94 @@
+"""The actions: one entry for each kind of thing says what can be done to it, and how that reads. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from workflows.desired import Spec
+
+CREATE, CHANGE, RETIRE = "create", "change", "retire"
+SIGNS = {CREATE: "+", CHANGE: "~", RETIRE: "-"}
+INVITE_AT_MOST = 100  # Slack's limit of conversations.invite
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One item of a plan.
+
+    ``thing`` is what it is about, ``key`` its own name, never used twice within an incident. ``needs`` are things
+    that must be there first; ``after`` are effects that must have come to an end first.
+    """
+
+    key: str
+    thing: str
+    kind: str
+    verb: str
+    spec: Spec
+    sentence: str
+    sign: str
+    needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    room: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What can be done to a kind of thing.
+
+    ``method`` is the vendor's call for each verb, to which its rate limits apply. ``create``, ``change`` and
+    ``retire`` say the sentence from the thing's label; None means that this is never done. ``rank`` orders effects
+    that are ready together: the smaller, the longer the chain that waits behind it. ``shown`` kinds get a line of
+    their own in the plan.
+    """
+
+    methods: dict[str, str]
+    rank: int
+    create: Callable[[str, Spec], str]
+    change: Callable[[str, Spec], str] | None = None
+    retire: Callable[[str, Spec], str] | None = None
+    create_sign: str = "+"
+    shown: bool = True
+
+
+def _open(label: str, spec: Spec) -> str:
+    return f"open {'the private channel ' if spec['private'] else ''}{label}"
+
+
+def _topic(label: str, spec: Spec) -> str:
+    return f"bring {label} up to date" if spec["text"] else f"clear {label}"
+
+
+def _post_again(label: str, spec: Spec) -> str:
+    withdrawn = spec["card"]["kind"] == "withdrawn"
+    return f"withdraw {label}" if withdrawn else f"bring {label} up to date"
+
+
+KINDS: dict[str, Kind] = {
+    "channel": Kind({CREATE: "conversations.create"}, 0, create=_open),
+    "post": Kind(
+        {CREATE: "chat.postMessage", CHANGE: "chat.update"},
+        1,
+        create=lambda label, spec: f"post {label}",
+        change=_post_again,
+    ),
+    "pin": Kind({CREATE: "pins.add"}, 2, create=lambda label, spec: f"pin {label}", shown=False),
+    "member": Kind({CREATE: "conversations.invite"}, 3, create=lambda label, spec: f"invite {label}"),
+    "topic": Kind(
+        {CREATE: "conversations.setTopic", CHANGE: "conversations.setTopic"},
+        4,
+        create=lambda label, spec: f"set {label}",
+        change=_topic,
+    ),
+    "bookmark": Kind(
+        {CREATE: "bookmarks.add", CHANGE: "bookmarks.edit", RETIRE: "bookmarks.remove"},
+        5,
+        create=lambda label, spec: f"bookmark {label}",
+        change=lambda label, spec: f"change the bookmark of {label}",
+        retire=lambda label, spec: f"take away the bookmark of {label}",
+    ),
+    "archived": Kind(
+        {CREATE: "conversations.archive"}, 6, create=lambda label, spec: f"archive {label}", create_sign="-"
+    ),
+}

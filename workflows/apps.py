@@ -1,0 +1,10 @@
+from django.apps import AppConfig
+
+
+class WorkflowsConfig(AppConfig):
+    name = "workflows"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Begin to listen for incidents that changed."""
+        from workflows import tasks  # noqa: F401  # importing it registers the tasks and the listener

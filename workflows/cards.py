@@ -1,0 +1,133 @@
+"""What our messages say. Pure: markers stand for people, times and channels."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from workflows.card import Button, Card
+from workflows.facts import Facts, Told
+
+TOPIC_CHARS = 250  # Slack's limit for a topic
+STATUS_WORDS = {
+    "open": "Open",
+    "mitigated": "Mitigated",
+    "resolved": "Resolved",
+    "cancelled": "Cancelled",
+    "duplicate": "Duplicate",
+}
+
+
+def when(at: datetime) -> str:
+    """Write a time as a marker that each vendor shows in the reader's own zone."""
+    return f"<time:{int(at.timestamp())}|{at:%Y-%m-%d %H:%M} UTC>"
+
+
+def topic(facts: Facts) -> str:
+    """Say type, status and lead in one line of at most 250 characters."""
+    lead = f"Lead: {facts.lead.name}" if facts.lead else "No lead yet"
+    line = f"{facts.policy.name} · {STATUS_WORDS[facts.status]} · {lead} · {facts.title}"
+    return line if len(line) <= TOPIC_CHARS else f"{line[: TOPIC_CHARS - 1]}…"
+
+
+def headline(facts: Facts) -> Card:
+    """The pinned message: what this is, who leads, what was said last."""
+    fields = [("Type", facts.policy.name), ("Status", STATUS_WORDS[facts.status]), ("Lead", _lead(facts))]
+    fields += [(role, holder.mention) for role, holder in facts.roles]
+    return Card(
+        kind="headline",
+        title=facts.title,
+        text=facts.update.text if facts.update else facts.summary,
+        fields=tuple(fields),
+        context=(f"{facts.codename} · declared {when(facts.declared_at)} · {facts.policy.says}",),
+        link=facts.url,
+        link_label="Open the timeline",
+        buttons=_verbs(facts),
+        tone=facts.policy.colour,
+    )
+
+
+def announcement(facts: Facts) -> Card:
+    """The message in the announce channel, kept current."""
+    return Card(
+        kind="announcement",
+        title=f"{facts.policy.name}: {facts.title}",
+        text=facts.update.text if facts.update else facts.summary,
+        fields=(
+            ("Status", STATUS_WORDS[facts.status]),
+            ("Lead", _lead(facts)),
+            ("Talk", f"<room:{facts.room}>"),
+        ),
+        context=(f"{facts.codename} · declared {when(facts.declared_at)}",),
+        link=facts.url,
+        link_label="Open the timeline",
+        tone=facts.policy.colour,
+    )
+
+
+def ended_announcement(facts: Facts) -> Card:
+    """What an announcement becomes once the type asks for none: it says so, and stays still."""
+    return Card(
+        kind="announcement",
+        title=f"{facts.policy.name}: {facts.title}",
+        text="This is handled without announcements from here on.",
+        link=facts.url,
+        link_label="Open the timeline",
+    )
+
+
+def withdrawn_announcement() -> Card:
+    """What an announcement becomes once the incident is private: nothing that says what it was about."""
+    return Card(kind="withdrawn", title="", text="This is being handled elsewhere. Nothing more will be posted here.")
+
+
+def withdrawn() -> Card:
+    """What our messages in a room that the talk left become."""
+    return Card(kind="withdrawn", title="", text="This message was withdrawn.")
+
+
+def farewell() -> Card:
+    """The one neutral line in a room that the talk left."""
+    return Card(kind="farewell", title="", text="This conversation has ended here. The channel is being archived.")
+
+
+def handover(facts: Facts) -> Card:
+    """The first message in a private successor: where things stand, and where the rest is."""
+    before = facts.room - 1
+    return Card(
+        kind="handover",
+        title="The talk goes on here, in private",
+        text=facts.update.text if facts.update else facts.summary,
+        fields=(("Before", f"<room:{before}>"), ("Lead", _lead(facts))),
+        context=("People who read the old channel have read it. What others wrote there stays there.",),
+        link=facts.url,
+        link_label="Open the timeline",
+        tone=facts.policy.colour,
+    )
+
+
+def told(event: Told, facts: Facts) -> Card:
+    """Tell an event where people talk."""
+    if event.retracted:
+        return withdrawn()
+    if event.kind == "updated":
+        return Card(kind="updated", title=f"Update from {event.by}", text=event.text)
+    buttons = {
+        "failed": (Button("Try again", "retry", f"{facts.codename}|{event.retry}"),) if event.retry else (),
+        "due": (Button("Write an update", "update", facts.codename),),
+    }.get(event.kind, ())
+    sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
+    return Card(kind=event.kind, title="", text=sentence, buttons=buttons)
+
+
+def _lead(facts: Facts) -> str:
+    return facts.lead.mention if facts.lead else "nobody yet"
+
+
+def _verbs(facts: Facts) -> tuple[Button, ...]:
+    if not facts.active:
+        return (Button("Reopen", "reopen", facts.codename),)
+    return (
+        Button("Change type", "retype", facts.codename),
+        Button("Update", "update", facts.codename),
+        Button("Resolve", "resolve", facts.codename),
+    )

@@ -1,0 +1,93 @@
+"""What we last knew of the workspace's people and groups, and how it is kept fresh."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from incidents import people
+from incidents.models import Person
+from workflows import ports
+from workflows.facts import Someone
+from workflows.models import DirectoryRead, Group
+
+log = logging.getLogger(__name__)
+
+PEOPLE_EVERY = timedelta(minutes=15)  # reading everybody is many calls in a large workspace
+GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
+
+
+def members(handles: Collection[str]) -> Mapping[str, tuple[Someone, ...] | None]:
+    """Return for each handle those of its members who may be invited; None for a group that does not exist.
+
+    Empty while the workspace was never read: then nobody knows which groups there are.
+    """
+    if not handles or not DirectoryRead.objects.exists():
+        return {}
+    groups = {group.handle: group for group in Group.objects.filter(handle__in=handles)}
+    ids = {chat_id for group in groups.values() for chat_id in group.members}
+    known = {person.chat_id: person for person in Person.objects.filter(chat_id__in=ids) if person.can_join}
+    return {handle: _someones(groups[handle], known) if handle in groups else None for handle in handles}
+
+
+def _someones(group: Group, known: Mapping[str | None, Person]) -> tuple[Someone, ...]:
+    able = [known[chat_id] for chat_id in group.members if chat_id in known]
+    return tuple(
+        Someone(person.chat_id or "", person.name, f"@{group.handle}", person.pk, group.handle) for person in able
+    )
+
+
+def never_read() -> bool:
+    """Tell whether nobody ever read the workspace, so that groups cannot be expanded yet."""
+    return not DirectoryRead.objects.exists()
+
+
+def mark_stale() -> None:
+    """Note that people or groups changed, so that the next look reads them again."""
+    DirectoryRead.objects.update(stale=True)
+
+
+def is_old(*, at: datetime, than: timedelta = GROUPS_EVERY) -> bool:
+    """Tell whether the workspace was never read, or not since ``than``, or is known to have changed."""
+    read = DirectoryRead.objects.first()
+    return read is None or read.stale or at - read.groups_at > than
+
+
+def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
+    """Read the workspace's groups, and its people when that is due; tell whether anything changed.
+
+    People are read when asked, when they were not read for a while, or when a group names someone unknown. Calls
+    the vendor outside any transaction; raises ``VendorError``.
+    """
+    chat, at = ports.chat(), at or timezone.now()
+    if chat is None:
+        return False
+    read = DirectoryRead.objects.first()
+    groups = list(chat.groups())
+    named = {chat_id for group in groups for chat_id in group.members}
+    unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
+    due = read is None or read.stale or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
+    known = list(chat.people()) if due else None
+    with transaction.atomic():
+        if known is not None:
+            people.record(known)
+        changed = _write(groups)
+        people_at = at if known is not None or read is None else read.people_at
+        DirectoryRead.objects.update_or_create(pk=1, defaults={"groups_at": at, "people_at": people_at, "stale": False})
+    return changed or known is not None
+
+
+def _write(groups: list[ports.Group]) -> bool:
+    before = {(one.handle, one.chat_id, one.name, tuple(one.members)) for one in Group.objects.all()}
+    after = {(one.handle, one.chat_id, one.name, one.members) for one in groups}
+    if before == after:
+        return False
+    Group.objects.exclude(handle__in=[one.handle for one in groups]).delete()
+    for one in groups:
+        values = {"chat_id": one.chat_id, "name": one.name, "members": list(one.members)}
+        Group.objects.update_or_create(handle=one.handle, defaults=values)
+    return True

@@ -1,0 +1,215 @@
+"""Claim effects and record what came of them: the only writer of an effect's state once it was planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from incidents import timeline
+from incidents.models import Incident
+from workflows.models import Effect, Limit, Planned, Resource
+from workflows.observed import THERE
+from workflows.ports import VendorError
+
+VENDOR = "slack"
+ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
+BACK_OFF_AT_MOST_S = 300
+QUIET_FAILURES = {"channel", "post", "pin"}  # not told where people talk: that is what failed
+
+# Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
+# incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.
+READY = """
+    SELECT e.id FROM workflows_effect e
+      JOIN workflows_planned p ON p.incident_id = e.incident_id
+      JOIN incidents_incident i ON i.id = e.incident_id AND i.revision = p.revision
+     WHERE (e.state = 'waiting' AND e.due_at <= %(at)s OR e.state = 'running' AND e.leased_until < %(at)s)
+       AND NOT EXISTS (SELECT FROM unnest(e.needs) AS need(key) WHERE NOT EXISTS (
+               SELECT FROM workflows_resource r
+                WHERE r.incident_id = e.incident_id AND r.key = need.key AND r.state = 'there'))
+       AND NOT EXISTS (SELECT FROM workflows_effect o
+                WHERE o.incident_id = e.incident_id AND o.key = ANY(e.after) AND o.state IN ('waiting', 'running'))
+       AND NOT EXISTS (SELECT FROM workflows_limit l WHERE l.method = e.method AND l.blocked_until > %(at)s)
+"""
+
+CLAIM = f"""
+    UPDATE workflows_effect SET state = 'running', token = token + 1, attempt = attempt + 1,
+           unsure = unsure OR state = 'running', leased_until = %(lease)s, begun_at = coalesce(begun_at, %(at)s)
+     WHERE id IN ({READY} AND e.incident_id = %(incident)s
+                  ORDER BY e.rank, e.id LIMIT %(limit)s FOR UPDATE OF e SKIP LOCKED)
+ RETURNING *
+"""  # noqa: S608  # both halves are constants of this module
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A claimed effect with what its performer needs: the ids of things that it is about."""
+
+    effect: Effect
+    external: dict[str, dict[str, Any]]
+
+    @property
+    def unsure(self) -> bool:
+        """Whether an earlier try may have done it without recording it."""
+        return self.effect.unsure
+
+    def channel_id(self, room: int) -> str:
+        """Return the vendor's id of a room's channel."""
+        return str(self.external[f"channel/{room}"]["id"])
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of an effect: things that exist now, things that are gone, and a sentence for the timeline."""
+
+    there: list[Resource] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    says: str = ""
+
+
+def claim(incident_id: int, *, at: datetime, limit: int) -> list[Work]:
+    """Take up to ``limit`` ready effects of an incident, the longest chains first, and commit that.
+
+    An effect whose lease ran out is taken too and marked ``unsure``: whoever held it may have called the vendor.
+    """
+    lease = at + timedelta(seconds=settings.FIREKIND.lease_s)
+    values = {"at": at, "lease": lease, "incident": incident_id, "limit": limit}
+    taken = sorted(Effect.objects.raw(CLAIM, values), key=lambda effect: (effect.rank, effect.pk))
+    if not taken:
+        return []
+    wanted = [*{key for effect in taken for key in effect.needs}, *_rooms(taken)]
+    external = dict(Resource.objects.filter(incident=incident_id, key__in=wanted).values_list("key", "external"))
+    return [Work(effect, external) for effect in taken]
+
+
+def _rooms(taken: Sequence[Effect]) -> list[str]:
+    highest = max((effect.room or 1) for effect in taken)
+    return [f"channel/{number}" for number in range(1, highest + 2)]
+
+
+def record_done(work: Work, outcome: Outcome, *, at: datetime, claim_more: int = 0) -> list[Work]:
+    """Record that an effect is done, with what exists now, in one transaction; return newly claimed effects.
+
+    Nothing is recorded when the claim was lost to somebody else meanwhile: they look at the outside themselves.
+    """
+    effect = work.effect
+    with transaction.atomic():
+        if not _held(effect).update(state=Effect.State.DONE, ended_at=at, error="", error_code="", leased_until=None):
+            return []
+        if outcome.there:
+            _keep(effect, outcome.there, at=at)
+        if outcome.gone:
+            Resource.objects.filter(incident=effect.incident_id, key__in=outcome.gone).delete()
+        incident = Incident(pk=effect.incident_id)
+        if outcome.says:
+            timeline.append(incident, "did", at=at, text=outcome.says, data={"effect": effect.key})
+        else:
+            timeline.nudge_readers(effect.incident_id)
+        return claim(effect.incident_id, at=at, limit=claim_more) if claim_more else []
+
+
+def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime) -> None:
+    for resource in resources:
+        resource.incident_id = effect.incident_id
+        resource.room = effect.room if resource.room is None else resource.room
+        resource.since_at = at
+    Resource.objects.bulk_create(
+        resources,
+        update_conflicts=True,
+        unique_fields=["incident", "key"],
+        update_fields=["kind", "room", "label", "spec", "external", "external_id", "state"],
+    )
+
+
+def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
+    """Record that a call went wrong: again later when that may help, else failed and told.
+
+    A rate limit stops its method for everybody and costs this effect no attempt.
+    """
+    effect, limited = work.effect, error.retry_after is not None
+    with transaction.atomic():
+        if error.retry_after is not None:
+            _block(error.method, at + timedelta(seconds=error.retry_after))
+        attempt = effect.attempt - (1 if limited else 0)
+        final = not error.retryable or attempt >= ATTEMPTS
+        changed = _held(effect).update(
+            state=Effect.State.FAILED if final else Effect.State.WAITING,
+            attempt=attempt,
+            unsure=effect.unsure or error.unknown,
+            due_at=at + timedelta(seconds=_wait_s(error, attempt)),
+            leased_until=None,
+            ended_at=at if final else None,
+            error=error.says,
+            error_code=error.code,
+        )
+        if changed and final:
+            _tell_failure(effect, error, at=at)
+        elif changed:
+            timeline.nudge_readers(effect.incident_id)
+
+
+def _wait_s(error: VendorError, attempt: int) -> float:
+    if error.retry_after is not None:
+        return error.retry_after
+    return float(min(0.5 * 2 ** min(attempt, 20), BACK_OFF_AT_MOST_S))
+
+
+def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
+    incident = Incident.objects.get(pk=effect.incident_id)
+    room = 0 if effect.kind in QUIET_FAILURES else incident.room
+    text = f"Could not {effect.sentence}: {error.says}"
+    timeline.append(incident, "failed", at=at, text=text, data={"effect": effect.pk, "room": room})
+    Planned.objects.filter(incident=incident).update(look_again_at=at)
+
+
+def _block(method: str, until: datetime) -> None:
+    Limit.objects.bulk_create(
+        [Limit(vendor=VENDOR, method=method, blocked_until=until)],
+        update_conflicts=True,
+        unique_fields=["vendor", "method"],
+        update_fields=["blocked_until"],
+    )
+
+
+def retry(effect: Effect, *, at: datetime) -> bool:
+    """Let a failed effect be tried again from the start; tell whether it had failed."""
+    return bool(
+        Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED).update(
+            state=Effect.State.WAITING, attempt=0, due_at=at, ended_at=None, error="", error_code=""
+        )
+    )
+
+
+def ready_incidents(*, at: datetime, limit: int) -> list[int]:
+    """Return incidents that have an effect to perform right now: one query, however many there are."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT DISTINCT incident_id FROM workflows_effect WHERE id IN ({READY}) LIMIT %(limit)s",  # noqa: S608  # constants
+            {"at": at, "limit": limit},
+        )
+        return [row[0] for row in cursor.fetchall()]
+
+
+def made(
+    work: Work, *, external: dict[str, Any], external_id: str = "", spec: dict[str, Any] | None = None
+) -> Resource:
+    """Return the one thing that an effect is about, as it exists now."""
+    effect = work.effect
+    return Resource(
+        key=effect.thing,
+        kind=effect.kind,
+        room=effect.room,
+        label=effect.labels.get(effect.thing, ""),
+        spec=effect.spec if spec is None else spec,
+        external=external,
+        external_id=external_id,
+        state=THERE,
+    )
+
+
+def _held(effect: Effect) -> Any:
+    return Effect.objects.filter(pk=effect.pk, token=effect.token, state=Effect.State.RUNNING)

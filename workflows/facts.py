@@ -1,0 +1,115 @@
+"""What is known of one incident, as the planning needs it. Pure values; ``workflows.gather`` reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from incidents.policy import Policy, moves_room, private_after
+
+
+@dataclass(frozen=True, slots=True)
+class Someone:
+    """A person who can be invited, and why."""
+
+    chat_id: str
+    name: str
+    why: str = ""
+    person_id: int = 0
+    group: str = ""
+
+    @property
+    def mention(self) -> str:
+        """A marker that each vendor shows as a mention."""
+        return f"<person:{self.chat_id}|{self.name}>" if self.chat_id else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A place where people talk: ``name`` is the codename, empty while it is not known yet."""
+
+    number: int
+    name: str
+    private: bool
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words."""
+
+    n: int
+    kind: str
+    label: str
+    by: str
+    sentence: str
+    text: str
+    room: int
+    retracted: bool = False
+    retry: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Everything that decides what should exist outside for one incident.
+
+    ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
+    group; a handle that is absent was never looked up. ``people`` take part for a reason of their own. ``away``
+    left by hand. ``there`` are keys of things that exist or are being made.
+    """
+
+    revision: int
+    codename: str
+    title: str
+    summary: str = ""
+    status: str = "open"
+    active: bool = True
+    policy: Policy
+    private: bool
+    room: int
+    rooms: tuple[Room, ...]
+    url: str
+    declared_at: datetime
+    lead: Someone | None = None
+    roles: tuple[tuple[str, Someone], ...] = ()
+    people: tuple[Someone, ...] = ()
+    groups: Mapping[str, tuple[Someone, ...] | None] = field(default_factory=dict)
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    away: frozenset[str] = frozenset()
+    told: tuple[Told, ...] = ()
+    update: Told | None = None
+    archive_asked: bool = False
+    announce_channel: str = "incidents"
+    there: frozenset[str] = frozenset()
+    chat: bool = True
+
+    def is_there(self, key: str) -> bool:
+        """Whether a thing exists outside or is being made right now."""
+        return key in self.there
+
+    def room_of(self, number: int) -> Room:
+        """Return a room by its number."""
+        return next(room for room in self.rooms if room.number == number)
+
+    def retyped(self, policy: Policy, *, keep: tuple[Someone, ...], bring: tuple[Someone, ...]) -> Facts:
+        """Return the facts as they would be after a retype: what the lifecycle's verb does, without doing it.
+
+        ``keep`` are those who stay in when the talk moves to a private room (the actor, the lead).
+        """
+        moves = moves_room(self.private, policy)
+        stay = {one.chat_id: one for one in (keep if moves else self.people)} | {one.chat_id: one for one in bring}
+        number = self.room + 1 if moves else self.room
+        rooms = (*self.rooms, Room(number, "", True, "a new private channel")) if moves else self.rooms
+        return replace(
+            self,
+            revision=self.revision + 1,
+            policy=policy,
+            private=private_after(self.private, policy),
+            room=number,
+            rooms=rooms,
+            people=tuple(stay.values()),
+            chosen={} if moves else self.chosen,
+            away=frozenset() if moves else self.away - {one.chat_id for one in bring},
+            archive_asked=False if moves else self.archive_asked,
+        )

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from incidents.models import Incident
+
+
+class Effect(models.Model):
+    """One action that is owed to the outside world, or was; the truth that Celery's messages only hint at.
+
+    ``token`` fences: who claims the effect takes the next number, and only its holder may record the outcome.
+    ``unsure`` is set once a call may have happened without being recorded: look before acting again.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="effects")
+    key = models.CharField(max_length=120)
+    thing = models.CharField(max_length=120)
+    kind = models.CharField(max_length=20)
+    verb = models.CharField(max_length=10)
+    spec = models.JSONField(default=dict)
+    labels = models.JSONField(default=dict)
+    sentence = models.TextField()
+    sign = models.CharField(max_length=1)
+    method = models.CharField(max_length=60)
+    rank = models.PositiveSmallIntegerField()
+    room = models.PositiveSmallIntegerField(null=True)
+    needs = ArrayField(models.CharField(max_length=120), default=list)
+    after = ArrayField(models.CharField(max_length=120), default=list)
+    revision = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    unsure = models.BooleanField(default=False)
+    token = models.PositiveIntegerField(default=0)
+    attempt = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField()
+    leased_until = models.DateTimeField(null=True)
+    error = models.TextField(blank=True)
+    error_code = models.CharField(max_length=80, blank=True)
+    created_at = models.DateTimeField()
+    begun_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["incident", "key"], name="effect_key_once")]
+        indexes = [
+            models.Index(fields=["due_at"], condition=models.Q(state__in=["waiting", "running"]), name="effect_open"),
+            models.Index(fields=["incident", "state"], name="effect_of_incident"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.incident_id} {self.key} {self.state}"
+
+
+class Resource(models.Model):
+    """Something that exists outside because of us; ``external`` holds the vendor's ids of it."""
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="resources")
+    key = models.CharField(max_length=120)
+    kind = models.CharField(max_length=20)
+    room = models.PositiveSmallIntegerField(null=True)
+    label = models.CharField(max_length=200, blank=True)
+    spec = models.JSONField(default=dict)
+    external = models.JSONField(default=dict)
+    external_id = models.CharField(max_length=120, blank=True)
+    state = models.CharField(max_length=10, default="there")
+    since_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["incident", "key"], name="resource_key_once")]
+        indexes = [
+            models.Index(fields=["external_id"], condition=models.Q(kind="channel"), name="channel_by_external_id")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.incident_id} {self.key} {self.state}"
+
+
+class Planned(models.Model):
+    """How far an incident was planned: up to which revision, and when to look at it again although it is settled."""
+
+    incident = models.OneToOneField(Incident, on_delete=models.CASCADE, related_name="planned")
+    revision = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    look_again_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["look_again_at"], condition=models.Q(look_again_at__isnull=False), name="planned_look_again"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.incident_id} at {self.revision}"
+
+
+class Limit(models.Model):
+    """A vendor's method that must not be called before ``blocked_until``, by anybody here."""
+
+    vendor = models.CharField(max_length=20)
+    method = models.CharField(max_length=60)
+    blocked_until = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["vendor", "method"], name="limit_once")]
+
+    def __str__(self) -> str:
+        return f"{self.vendor} {self.method} until {self.blocked_until}"
+
+
+class Group(models.Model):
+    """A user group as the workspace had it when we last looked."""
+
+    handle = models.CharField(max_length=100, unique=True)
+    chat_id = models.CharField(max_length=64)
+    name = models.CharField(max_length=200)
+    members = ArrayField(models.CharField(max_length=64), default=list)
+
+    def __str__(self) -> str:
+        return f"@{self.handle}"
+
+
+class DirectoryRead(models.Model):
+    """When the workspace's people and groups were last read; one row at most."""
+
+    groups_at = models.DateTimeField()
+    people_at = models.DateTimeField()
+    stale = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"groups read at {self.groups_at}"

@@ -1,0 +1,53 @@
+"""What exists outside because of us, and what we owe the outside already. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from workflows.desired import Spec
+
+THERE = "there"  # exists, as ``spec`` says
+THEIRS = "theirs"  # a person changed it by hand: not fought
+GONE = "gone"  # a person took it away: not fought
+REFUSED = "refused"  # the vendor will not have it: not asked again
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One thing as we last knew it."""
+
+    kind: str
+    spec: Spec
+    state: str = THERE
+    room: int | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """An effect that is not done yet: ``verb`` is create, change or retire; one that failed counts as started."""
+
+    effect: str
+    verb: str
+    spec: Spec | None
+    started: bool
+    room: int | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Things by key, owed effects by the key of the thing they are about, and how many effects each thing had."""
+
+    seen: Mapping[str, Seen] = field(default_factory=dict)
+    owed: Mapping[str, Owed] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def rooms_archived(self) -> frozenset[int]:
+        """Rooms that were archived: nothing can be changed in them any more."""
+        return frozenset(
+            seen.room
+            for seen in self.seen.values()
+            if seen.kind == "archived" and seen.state == THERE and seen.room is not None
+        )

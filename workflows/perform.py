@@ -1,0 +1,96 @@
+"""Carry effects out: call the vendor outside any transaction, record, and go on with what became ready."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from django.db import connection
+from django.utils import timezone
+
+from workflows import crash, effects, ports
+from workflows.effects import Outcome, Work
+from workflows.performers import PERFORMERS
+from workflows.ports import Chat, VendorError
+
+log = logging.getLogger(__name__)
+
+IN_FLIGHT = 24  # calls at once in one worker process; each mostly waits for the vendor
+AT_ONCE = 16  # effects of one incident that are claimed together
+
+_pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="perform")
+
+
+def drain(incident_id: int) -> None:
+    """Perform every effect of an incident that is ready, and those that become ready by it, side by side.
+
+    Returns when nothing that was claimed here is left. What is due later, or waits for a rate limit, is left to the
+    sweep.
+    """
+    chat = ports.chat()
+    if chat is None:
+        return
+    claimed = effects.claim(incident_id, at=timezone.now(), limit=AT_ONCE)
+    if claimed:
+        _Drain(chat).run(claimed)
+
+
+class _Drain:
+    """One incident's effects in flight: the longest chain stays in the caller's thread, the rest are spread."""
+
+    def __init__(self, chat: Chat) -> None:
+        self.chat = chat
+        self.left = 0
+        self.changed = threading.Condition()
+
+    def run(self, claimed: Sequence[Work]) -> None:
+        self._chain(claimed)
+        with self.changed:
+            self.changed.wait_for(lambda: self.left == 0)
+
+    def _chain(self, claimed: Sequence[Work]) -> None:
+        while claimed:
+            first, *rest = claimed
+            for work in rest:
+                self._spread(work)
+            claimed = perform(self.chat, first)
+
+    def _spread(self, work: Work) -> None:
+        with self.changed:
+            self.left += 1
+        _pool.submit(self._aside, work)
+
+    def _aside(self, work: Work) -> None:
+        try:
+            self._chain([work])
+        except BaseException:  # a thread must not die unheard: the lease runs out and the sweep takes it from there
+            log.exception("effect %s was interrupted", work.effect.pk)
+            raise
+        finally:
+            connection.close()
+            with self.changed:
+                self.left -= 1
+                self.changed.notify_all()
+
+
+def perform(chat: Chat, work: Work) -> list[Work]:
+    """Perform one claimed effect and record the outcome; return what was claimed next in the same transaction."""
+    effect = work.effect
+    connection.close()  # back to the pool: nothing is held while the vendor takes its time
+    crash.point(crash.BEFORE_CALL, kind=effect.kind)
+    try:
+        outcome = PERFORMERS[effect.kind, effect.verb](chat, work)
+    except VendorError as error:
+        log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
+        effects.record_error(work, error, at=timezone.now())
+        return []
+    crash.point(crash.AFTER_CALL, kind=effect.kind)
+    claimed = _recorded(work, outcome)
+    crash.point(crash.AFTER_RECORD, kind=effect.kind)
+    return claimed
+
+
+def _recorded(work: Work, outcome: Outcome) -> list[Work]:
+    return effects.record_done(work, outcome, at=timezone.now(), claim_more=AT_ONCE)

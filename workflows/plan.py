@@ -1,0 +1,240 @@
+"""The difference between what should exist and what does, as actions and as lines that people read. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from workflows.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RETIRE, SIGNS, Action
+from workflows.desired import Desired, Gap, Thing
+from workflows.observed import THERE, Observed, Owed, Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a plan: ``+`` new, ``~`` changed, ``-`` ended, ``=`` stays as it is, ``!`` missing."""
+
+    sign: str
+    text: str
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be done: ``actions`` to become effects, effects to cancel, and how it reads.
+
+    ``notes`` say what cannot be undone. ``digest`` is what a person confirms: it changes with every word they read.
+    """
+
+    actions: tuple[Action, ...] = ()
+    cancels: tuple[str, ...] = ()
+    lines: tuple[Line, ...] = ()
+    notes: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.actions and not self.cancels
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits over everything that the plan says."""
+        said = "\n".join([*map(str, self.lines), *self.notes])
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def plan(desired: Desired, observed: Observed) -> Plan:
+    """Compare, and return the smallest list of actions that makes the one into the other.
+
+    Nothing that exists is made again; nothing that a person changed by hand is fought; an effect that is owed
+    already is not owed twice. Effects that nobody needs any more and that have not begun are cancelled.
+    """
+    found = _Comparison(desired, observed)
+    actions = tuple(_ordered(found.run()))
+    lines = (*_lines(actions, desired, observed), *(Line("!", gap.says, gap.key) for gap in desired.gaps))
+    return Plan(actions, tuple(found.cancels), lines, (), desired.gaps)
+
+
+class _Comparison:
+    def __init__(self, desired: Desired, observed: Observed) -> None:
+        self.desired = desired
+        self.observed = observed
+        self.wanted = {thing.key for thing in desired.things}
+        stale = {owed.effect for key, owed in observed.owed.items() if self._is_stale(key, owed)}
+        # An invitation is for several people: once one of them is no longer wanted, it is written anew.
+        self.owed = {key: owed for key, owed in observed.owed.items() if owed.effect not in stale}
+        self.cancels = sorted(stale)
+        self.counts = Counter(observed.counts)
+        self.closed = observed.rooms_archived()
+
+    def _is_stale(self, key: str, owed: Owed) -> bool:
+        if owed.started and not owed.failed:
+            return False
+        return owed.room in self.observed.rooms_archived() or (owed.verb != RETIRE and key not in self.wanted)
+
+    def run(self) -> list[Action]:
+        actions = list(self._made())
+        for key, seen in self.observed.seen.items():
+            if key not in self.wanted:
+                actions += self._retired(key, seen)
+        return actions
+
+    def _made(self) -> Iterator[Action]:
+        joining: list[Thing] = []
+        for thing in self.desired.things:
+            verb, after = self._verb(thing)
+            if verb is None:
+                continue
+            if thing.kind == "member":
+                joining.append(thing)
+            else:
+                yield self._action(thing, verb, after)
+        yield from self._invitations(joining)
+
+    def _verb(self, thing: Thing) -> tuple[str | None, tuple[str, ...]]:
+        """What to do about one thing, and the effects to wait for; None when there is nothing to do."""
+        if thing.room in self.closed:
+            return None, ()
+        seen, owed = self.observed.seen.get(thing.key), self.owed.get(thing.key)
+        after: tuple[str, ...] = ()
+        if owed is not None:
+            if owed.spec == thing.spec and not (owed.verb == CHANGE and seen is None and not owed.started):
+                return None, ()
+            if owed.started and not owed.failed:
+                after = (owed.effect,)
+            else:
+                self.cancels.append(owed.effect)
+        if seen is None:
+            return (CHANGE, after) if after else (CREATE, ())
+        if seen.state != THERE or seen.spec == thing.spec or KINDS[thing.kind].change is None:
+            return None, ()
+        return CHANGE, after
+
+    def _retired(self, key: str, seen: Seen) -> Iterator[Action]:
+        says = KINDS[seen.kind].retire
+        owed = self.owed.get(key)
+        if says is None or seen.state != THERE or seen.room in self.closed or (owed and owed.verb == RETIRE):
+            return
+        if owed and not owed.started:
+            self.cancels.append(owed.effect)
+        yield Action(
+            key=self._key(key),
+            thing=key,
+            kind=seen.kind,
+            verb=RETIRE,
+            spec=seen.spec,
+            sentence=says(seen.label, seen.spec),
+            sign=SIGNS[RETIRE],
+            needs=(key,),
+            room=seen.room,
+            labels={key: seen.label},
+        )
+
+    def _action(self, thing: Thing, verb: str, after: tuple[str, ...]) -> Action:
+        kind = KINDS[thing.kind]
+        says = kind.create if verb == CREATE else kind.change
+        assert says is not None, "_verb never asks for a change that the kind does not know"
+        return Action(
+            key=self._key(thing.key),
+            thing=thing.key,
+            kind=thing.kind,
+            verb=verb,
+            spec=thing.spec,
+            sentence=says(thing.label, thing.spec),
+            sign=kind.create_sign if verb == CREATE else SIGNS[verb],
+            needs=thing.needs if verb == CREATE else (*thing.needs, thing.key),
+            after=after,
+            room=thing.room,
+            labels={thing.key: thing.label},
+        )
+
+    def _invitations(self, joining: Sequence[Thing]) -> Iterator[Action]:
+        for room, things in groupby(joining, key=lambda thing: thing.room):
+            people = list(things)
+            for start in range(0, len(people), INVITE_AT_MOST):
+                batch = people[start : start + INVITE_AT_MOST]
+                ids = [str(one.spec["person"]) for one in batch]
+                yield Action(
+                    key=self._key(f"invite/{room}"),
+                    thing=f"invite/{room}",
+                    kind="member",
+                    verb=CREATE,
+                    spec={"room": room, "people": ids},
+                    sentence=f"invite {_counted(batch)}",
+                    sign=SIGNS[CREATE],
+                    needs=batch[0].needs,
+                    room=room,
+                    labels={one.key: one.label for one in batch},
+                )
+
+    def _key(self, thing: str) -> str:
+        self.counts[thing] += 1
+        return f"{thing}#{self.counts[thing]}"
+
+
+def _ordered(actions: Iterable[Action]) -> Iterator[Action]:
+    """Archiving comes last: it waits for everything else that is still owed in its room, and in the new one."""
+    rest = sorted(actions, key=lambda action: (action.kind == "archived", action.sign == "-"))
+    before = tuple(action.key for action in rest if action.kind != "archived")
+    for action in rest:
+        yield replace(action, after=(*action.after, *before)) if action.kind == "archived" else action
+
+
+def _lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> Iterator[Line]:
+    names = {thing.spec["person"]: thing for thing in desired.things if thing.kind == "member"}
+    shown: Counter[Line] = Counter()
+    for action in actions:
+        if action.kind == "member":
+            invited = [names[person] for person in action.spec["people"]]
+            shown.update(_invite_lines(invited, action.thing))
+        elif KINDS[action.kind].shown:
+            shown[Line(*_told(action), action.kind)] += 1
+    for line, count in shown.items():
+        yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)")
+    yield from _staying(desired, observed)
+
+
+def _told(action: Action) -> tuple[str, str]:
+    if action.kind == "channel" and action.room != 1:
+        return "~", "move the talk to a new private channel"
+    return action.sign, action.sentence
+
+
+def _invite_lines(invited: Sequence[Thing], key: str) -> Iterator[Line]:
+    for why, things in groupby(sorted(invited, key=lambda thing: (thing.why, thing.label)), key=lambda one: one.why):
+        names = ", ".join(thing.label for thing in things)
+        yield Line("+", f"invite {names} ({why})" if why else f"invite {names}", key)
+
+
+def _staying(desired: Desired, observed: Observed) -> Iterator[Line]:
+    """Who of those asked for is in already, and who is in but no longer asked for: nobody is removed."""
+    asked = {thing.key: thing for thing in desired.things if thing.kind == "member"}
+    rooms = {thing.room for thing in asked.values()}
+    there = {key: seen for key, seen in observed.seen.items() if seen.kind == "member" and seen.state == THERE}
+    already = [thing for key, thing in asked.items() if key in there]
+    for why, things in groupby(sorted(already, key=lambda one: (one.why, one.label)), key=lambda one: one.why):
+        names = ", ".join(thing.label for thing in things)
+        yield Line("=", f"{names} {_is_in(names)} in already ({why})" if why else f"{names} {_is_in(names)} in already")
+    rest = sorted(seen.label for key, seen in there.items() if key not in asked and seen.room in rooms)
+    if rest:
+        names = ", ".join(rest)
+        yield Line("=", f"no longer needed, free to go: {names}")
+
+
+def _is_in(names: str) -> str:
+    return "are" if ", " in names else "is"
+
+
+def _counted(batch: Sequence[Thing]) -> str:
+    """Say who is invited by group and number: ``@support (3 people), Ana Ruiz``."""
+    groups = Counter(thing.why for thing in batch if thing.why.startswith("@"))
+    alone = [thing.label for thing in batch if not thing.why.startswith("@")]
+    said = [f"{why} ({count} {'person' if count == 1 else 'people'})" for why, count in groups.items()]
+    return ", ".join([*said, *alone])

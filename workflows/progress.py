@@ -1,0 +1,176 @@
+"""How far an incident's effects have come, in words for the page and the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.utils import timezone
+
+from incidents import timeline, told
+from incidents.models import Incident, Participant, Person, Source
+from workflows import effects
+from workflows.models import Effect, Limit, Planned, Resource
+from workflows.observed import GONE, REFUSED, THERE
+
+State = Effect.State
+SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
+
+
+@dataclass(frozen=True, slots=True)
+class EffectLine:
+    """One effect as people read it; ``detail`` says why it is not done yet."""
+
+    id: int
+    key: str
+    kind: str
+    sign: str
+    state: str
+    sentence: str
+    detail: str
+    can_retry: bool
+    due_at: datetime
+    done_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLine:
+    """Someone who takes part, why, and whether they are in the channel."""
+
+    person_id: int
+    name: str
+    why: str
+    state: str
+    needed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelLine:
+    """Where people talk."""
+
+    id: str
+    name: str
+    url: str
+    private: bool
+
+
+@dataclass(slots=True)
+class Progress:
+    """Everything that the outside owes or has for one incident."""
+
+    effects: list[EffectLine] = field(default_factory=list)
+    people: list[PersonLine] = field(default_factory=list)
+    channel: ChannelLine | None = None
+    gaps: list[str] = field(default_factory=list)
+    planned: bool = True
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many effects are in each state."""
+        return Counter(line.state for line in self.effects)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more will happen by itself."""
+        return self.planned and not (self.counts[State.WAITING] or self.counts[State.RUNNING])
+
+
+def of(incident: Incident, *, at: datetime | None = None) -> Progress:
+    """Read how far an incident has come: six queries."""
+    at = at or timezone.now()
+    rows = list(Effect.objects.filter(incident=incident, state__in=SHOWN).order_by("pk"))
+    resources = {row.key: row for row in Resource.objects.filter(incident=incident)}
+    blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until"))
+    planned = Planned.objects.filter(incident=incident, revision__gte=incident.revision).exists()
+    return Progress(
+        effects=[_effect(row, rows, resources, blocked) for row in rows],
+        people=_people(incident, resources),
+        channel=_channel(resources.get(f"channel/{incident.room}")),
+        gaps=[row.label for row in resources.values() if row.kind == "gap"],
+        planned=planned,
+    )
+
+
+def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> bool:
+    """Try a failed effect of this incident again; tell whether there was one."""
+    effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
+    if effect is None or not effects.retry(effect, at=at):
+        return False
+    timeline.append(
+        incident,
+        "did",
+        at=at,
+        by=by,
+        source=source,
+        text=f"asked to try again: {effect.sentence}",
+        data={"effect": effect.key},
+    )
+    told.tell(incident)
+    return True
+
+
+def _effect(
+    row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime]
+) -> EffectLine:
+    return EffectLine(
+        id=row.pk,
+        key=row.key,
+        kind=row.kind,
+        sign=row.sign,
+        state=row.state,
+        sentence=row.sentence,
+        detail=_detail(row, rows, resources, blocked),
+        can_retry=row.state == State.FAILED,
+        due_at=row.due_at,
+        done_at=row.ended_at if row.state == State.DONE else None,
+    )
+
+
+def _detail(row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime]) -> str:
+    if row.state == State.WAITING:
+        return _waiting(row, rows, resources, blocked)
+    running = "looking whether the last try went through" if row.unsure else "asking Slack"
+    return {State.FAILED: row.error, State.RUNNING: running}.get(State(row.state), "")
+
+
+def _waiting(row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime]) -> str:
+    missing = [need for need in row.needs if need not in resources or resources[need].state != THERE]
+    if missing:
+        return f"waiting for: {_sentence_of(missing[0], rows)}"
+    if row.method in blocked:
+        return f"waiting for Slack until {blocked[row.method]:%H:%M:%S}"
+    return f"trying again at {row.due_at:%H:%M:%S}: {row.error}" if row.error else "next"
+
+
+def _sentence_of(thing: str, rows: list[Effect]) -> str:
+    return next((row.sentence for row in reversed(rows) if row.thing == thing), thing.replace("/", " "))
+
+
+def _people(incident: Incident, resources: dict[str, Resource]) -> list[PersonLine]:
+    asked = set(incident.policy.invite)
+    lines = []
+    for one in Participant.objects.filter(incident=incident).select_related("person").order_by("since_at", "pk"):
+        if one.left_at is not None and not one.went:
+            continue  # the talk moved to a private room without them: their names are not shown
+        member = resources.get(f"member/{incident.room}/{one.person.chat_id}")
+        needed = one.reason != Participant.Reason.GROUP or one.detail in asked
+        lines.append(PersonLine(one.person_id, one.person.name, one.why, _member_state(one, member), needed))
+    return lines
+
+
+def _member_state(one: Participant, member: Resource | None) -> str:
+    if one.went or (member is not None and member.state == GONE):
+        return "left"
+    if member is None:
+        return "not in the channel yet" if one.person.chat_id else "on the web only"
+    if member.state == REFUSED:
+        return f"could not be invited: {member.external.get('why', '')}".rstrip(": ")
+    return "in the channel"
+
+
+def _channel(resource: Resource | None) -> ChannelLine | None:
+    if resource is None:
+        return None
+    external = resource.external
+    return ChannelLine(external["id"], external["name"], external.get("url", ""), bool(resource.spec.get("private")))

@@ -1,0 +1,59 @@
+"""Find what the hints missed: facts not planned yet, effects that are due, leases that ran out, updates overdue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db.models import F, Q
+
+from incidents import lifecycle
+from incidents.models import Incident
+from workflows import effects, gather
+from workflows.desired import desired_state
+from workflows.plan import plan
+
+AT_MOST = 500
+AUDIT_BATCH = 1_000
+
+
+def fall_due(*, at: datetime) -> int:
+    """Record every promised status update that is overdue; return how many there were."""
+    overdue = Incident.objects.filter(update_due_at__lte=at).order_by("update_due_at")[:AT_MOST]
+    return sum(lifecycle.update_fell_due(incident, at=at) for incident in overdue)
+
+
+def unplanned(*, at: datetime) -> list[int]:
+    """Return incidents whose facts moved past what was planned, or that asked to be looked at again."""
+    behind = Q(planned=None) | Q(planned__revision__lt=F("revision")) | Q(planned__look_again_at__lte=at)
+    return list(Incident.objects.filter(behind).order_by("pk").values_list("pk", flat=True)[:AT_MOST])
+
+
+def due(*, at: datetime) -> list[int]:
+    """Return incidents with an effect to perform now: waiting and due, or running past its lease."""
+    return effects.ready_incidents(at=at, limit=AT_MOST)
+
+
+def unsettled() -> list[int]:
+    """Plan every active incident without writing anything, and return those whose plan is not empty.
+
+    The audit behind the hints and the sweep: it trusts no mark, only the difference itself. Its number of queries
+    does not grow with the incidents, up to 1,000 at a time.
+    """
+    return [pk for batch in _active() for pk in _differing(batch)]
+
+
+def _active() -> Iterator[list[Incident]]:
+    active = Incident.objects.filter(active=True).select_related("type", "policy_version", "lead").order_by("pk")
+    seen = 0
+    while batch := list(active.filter(pk__gt=seen)[:AUDIT_BATCH]):
+        yield batch
+        if len(batch) < AUDIT_BATCH:
+            return
+        seen = batch[-1].pk
+
+
+def _differing(batch: list[Incident]) -> Iterator[int]:
+    for pk, known in gather.many(batch).items():
+        if not plan(desired_state(known.facts), known.observed).is_empty:
+            yield pk

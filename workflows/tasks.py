@@ -1,0 +1,83 @@
+"""Celery's part: a few lines each. Messages are hints that carry an id; losing one loses nothing."""
+
+from __future__ import annotations
+
+import logging
+
+from celery import shared_task
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from incidents import told
+from workflows import directory, perform, ports
+from workflows import reconcile as reconciling
+from workflows import sweep as sweeping
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+
+FRESH_S = 30  # a hint that waited longer than this is left to the sweep
+
+
+@shared_task
+def reconcile(incident_id: int) -> None:
+    """Plan an incident from its newest facts and perform what is ready."""
+    if directory.never_read():
+        refresh_directory()
+    reconciling.reconcile(incident_id, at=timezone.now())
+    perform.drain(incident_id)
+
+
+@shared_task
+def drain(incident_id: int) -> None:
+    """Perform what is ready of an incident that was planned already."""
+    perform.drain(incident_id)
+
+
+@shared_task
+def sweep() -> None:
+    """Hint every incident that the lost messages were about."""
+    at = timezone.now()
+    sweeping.fall_due(at=at)
+    unplanned = sweeping.unplanned(at=at)
+    for incident_id in unplanned:
+        hint(incident_id)
+    for incident_id in set(sweeping.due(at=at)) - set(unplanned):
+        _send(drain, incident_id)
+
+
+@shared_task
+def audit() -> None:
+    """Plan every active incident afresh and hint those where something differs."""
+    for incident_id in sweeping.unsettled():
+        hint(incident_id)
+
+
+@shared_task
+def refresh_directory() -> None:
+    """Read the workspace's groups and people again when that is due; a vendor that is down is asked again later."""
+    at = timezone.now()
+    if ports.chat() is None or not directory.is_old(at=at):
+        return
+    try:
+        changed = directory.refresh(at=at)
+    except VendorError as error:
+        log.warning("the workspace could not be read: %s", error)
+        return
+    if changed:
+        audit()
+
+
+def hint(incident_id: int) -> None:
+    """Ask a worker to reconcile an incident soon. When the broker is away the sweep finds it instead."""
+    _send(reconcile, incident_id)
+
+
+def _send(task: object, incident_id: int) -> None:
+    try:
+        task.apply_async((incident_id,), expires=FRESH_S, retry=False)  # type: ignore[attr-defined]  # shared_task's proxy is untyped
+    except (OperationalError, OSError) as error:
+        log.warning("no hint for incident %s: %s", incident_id, type(error).__name__)
+
+
+told.listeners.append(hint)
