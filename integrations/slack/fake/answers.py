@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .calls import Call
+
 
 class Refused(Exception):
     """Slack says no: `{"ok": false, "error": code}` and whatever else it adds."""
@@ -31,6 +33,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     latency_s: float = 0.0
     dropped: bool = False
+    call: Call | None = None
 
     @property
     def ok(self) -> bool:

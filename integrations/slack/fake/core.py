@@ -84,12 +84,16 @@ class FakeSlack(Looking):
             began_at = self.now()
             blow = blow if blow is not None else self.strike(method)
             reply = self._under_faults(method, given, token, blow)
-            ok = bool(reply.body.get("ok")) or blow.kind in ("fatal_error", "drop")
-            error = "" if reply.ok else str(reply.body.get("error") or "dropped")
-            self.calls.add(
-                Call(self.calls.total + 1, method, given, began_at, self.now(), ok, error, reply.status, blow.kind)
-            )
+            reply.call = self._log(method, given, began_at, reply, blow)
             return reply
+
+    def _log(self, method: str, args: Json, began_at: float, reply: Reply, blow: Blow) -> Call:
+        done = bool(reply.body.get("ok")) or (blow.kind == reply.body.get("error") == "fatal_error")
+        error = "" if reply.ok else str(reply.body.get("error") or "dropped")
+        n = self.calls.total + 1
+        call = Call(n, method, args, began_at, self.now(), done, error, reply.status, blow.kind)
+        self.calls.add(call)
+        return call
 
     def writes(self) -> list[Call]:
         """List the calls that change the workspace."""

@@ -6,7 +6,9 @@ import re
 
 from .workspace import Workspace
 
-_TYPED = re.compile(r"(?P<link>https?://[^\s<>]+)|(?P<at>(?<![\w<])@[\w.\-]+)|(?P<hash>(?<![\w<&])#[\w\-]+)")
+_TYPED = re.compile(
+    r"(?P<link>https?://[^\s<>]*[^\s<>.,;:!?)])|(?P<at>(?<![\w<])@[\w.\-]+)|(?P<hash>(?<![\w<&])#[\w\-]+)"
+)
 
 
 def encode(workspace: Workspace, typed: str) -> str:

@@ -1,0 +1,29 @@
+"""Run the sandbox."""
+
+from __future__ import annotations
+
+import uvicorn
+
+from . import settings
+from .app import build
+from .droppable import DroppableProtocol
+
+
+def main() -> None:
+    """Serve until told to stop; the workspace is kept on the way out."""
+    chosen = settings.read()
+    uvicorn.run(
+        build(chosen),
+        host=chosen.host,
+        port=chosen.port,
+        http=DroppableProtocol,
+        ws="none",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Carries deliveries to the app: commands and presses while the person waits, events in the background with retries."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from integrations.slack import fake
+
+from . import posting
+from .posting import Answer
+from .settings import Settings
+
+AT_ONCE = 8
+KEPT = 2_000
+
+
+@dataclass(slots=True)
+class Sent:
+    """One attempt to deliver, for the deliveries page."""
+
+    n: int
+    kind: str
+    type: str
+    user: str
+    attempt: int
+    status: int
+    failure: str
+    ms: int
+    at: float
+
+
+class Courier:
+    """Signs and posts deliveries. Events of one channel go one after the other, eight channels at once."""
+
+    def __init__(self, slack: fake.FakeSlack, settings: Settings) -> None:
+        self._slack = slack
+        self._settings = settings
+        self._gate = asyncio.Semaphore(AT_ONCE)
+        self._lanes: dict[str, asyncio.Lock] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._late: set[asyncio.Task[None]] = set()
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self.sent: deque[Sent] = deque(maxlen=KEPT)
+
+    async def deliver(self, delivery: fake.Delivery) -> Answer:
+        """Post one delivery now and return the app's answer."""
+        return await self._attempt(delivery, {})
+
+    def collect(self) -> None:
+        """Start carrying the events that wait. Called whenever the workspace has new ones."""
+        for delivery in self._slack.take_deliveries():
+            self._quiet.clear()
+            self._start(self._carry(delivery), self._tasks)
+
+    async def idle(self, timeout_s: float) -> bool:
+        """Wait until no event is under way; late retries do not count. Returns whether that came true in time."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._quiet.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Drop what is still under way."""
+        for task in [*self._tasks, *self._late]:
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._late, return_exceptions=True)
+
+    def log(self, *, since: int = 0) -> list[dict[str, Any]]:
+        """List the attempts made for deliveries after number `since`."""
+        return [asdict(sent) for sent in self.sent if sent.n > since]
+
+    async def _carry(self, delivery: fake.Delivery) -> None:
+        lane = self._lanes.setdefault(_lane(delivery), asyncio.Lock())
+        async with lane, self._gate:
+            answer = await self._attempt(delivery, {})
+        if _failed(answer) and self._settings.retry_after_s:
+            self._start(self._retry(delivery, answer), self._late)
+
+    async def _retry(self, delivery: fake.Delivery, answer: Answer) -> None:
+        """Try again as Slack does: three times, at once, after a minute, after five."""
+        for number, wait_s in enumerate(self._settings.retry_after_s, start=1):
+            if "x-slack-no-retry" in answer.headers:
+                return
+            await asyncio.sleep(wait_s)
+            reason = answer.failure or "http_error"
+            extra = {"X-Slack-Retry-Num": str(number), "X-Slack-Retry-Reason": reason}
+            answer = await self._attempt(delivery, extra)
+            if not _failed(answer):
+                return
+
+    async def _attempt(self, delivery: fake.Delivery, extra: dict[str, str]) -> Answer:
+        began = time.monotonic()
+        headers, body = fake.signed(delivery, self._settings.signing_secret, at=time.time())
+        delivery.attempts += 1
+        patience_s = self._settings.patience_s
+        answer = await posting.post(self._settings.doors_url, headers | extra, body, timeout_s=patience_s)
+        delivery.status, delivery.ms = answer.status, round((time.monotonic() - began) * 1000)
+        about = (delivery.n, delivery.kind, delivery.type, delivery.user, delivery.attempts)
+        self.sent.append(Sent(*about, answer.status, answer.failure, delivery.ms, time.time()))
+        return answer
+
+    def _start(self, work: Any, where: set[asyncio.Task[None]]) -> None:
+        task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
+        where.add(task)
+        task.add_done_callback(lambda done: self._finished(done, where))
+
+    def _finished(self, task: asyncio.Task[None], where: set[asyncio.Task[None]]) -> None:
+        where.discard(task)
+        if not self._tasks:
+            self._lanes.clear()
+            self._quiet.set()
+
+
+def _lane(delivery: fake.Delivery) -> str:
+    event = delivery.payload["event"]
+    channel = event.get("channel") or event.get("item", {}).get("channel") or ""
+    return channel if isinstance(channel, str) else str(channel.get("id"))
+
+
+def _failed(answer: Answer) -> bool:
+    return not 200 <= answer.status < 300

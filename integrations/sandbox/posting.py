@@ -1,0 +1,69 @@
+"""One HTTP POST without a thread: enough of a client for deliveries, on what uvicorn brings along."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import h11
+
+_CHUNK = 65_536
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came back; status 0 if nothing did."""
+
+    status: int
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    failure: str = ""
+
+
+async def post(url: str, headers: Mapping[str, str], body: bytes, *, timeout_s: float) -> Answer:
+    """Send a body and wait for the answer. What goes wrong on the way is an answer too, named as Slack names it."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await _exchange(url, headers, body)
+    except TimeoutError:
+        return Answer(0, failure="http_timeout")
+    except ssl.SSLError:
+        return Answer(0, failure="ssl_error")
+    except (OSError, h11.ProtocolError):
+        return Answer(0, failure="connection_failed")
+
+
+async def _exchange(url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(parts.hostname, port, ssl=secure or None)
+    try:
+        connection = h11.Connection(h11.CLIENT)
+        sent = [("Host", parts.netloc), ("Connection", "close"), ("Content-Length", str(len(body))), *headers.items()]
+        target = parts.path or "/"
+        writer.write(connection.send(h11.Request(method="POST", target=target, headers=sent)) or b"")
+        writer.write(connection.send(h11.Data(data=body)) or b"")
+        writer.write(connection.send(h11.EndOfMessage()) or b"")
+        await writer.drain()
+        return await _read(connection, reader)
+    finally:
+        writer.close()
+
+
+async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Answer:
+    answer = Answer(0)
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(_CHUNK))
+        elif isinstance(event, h11.Response):
+            answer.status = event.status_code
+            answer.headers = {name.decode(): value.decode("latin-1") for name, value in event.headers}
+        elif isinstance(event, h11.Data):
+            answer.body += bytes(event.data)
+        elif isinstance(event, h11.EndOfMessage | h11.ConnectionClosed):
+            return answer

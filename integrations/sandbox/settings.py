@@ -1,0 +1,75 @@
+"""What the sandbox is told at start: by flags, else by the environment."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from integrations.slack.fake import seed
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where to listen, where the app is, which secrets both share, where to keep the workspace."""
+
+    host: str = "127.0.0.1"
+    port: int = 8001
+    url: str = ""
+    app_url: str = "http://127.0.0.1:8000"
+    signing_secret: str = "sandbox"  # noqa: S105 -- opens only this stand-in
+    bot_token: str = "xoxb-sandbox"  # noqa: S105 -- the same
+    app_token: str = "xapp-sandbox"  # noqa: S105 -- the same
+    commands: tuple[str, ...] = ("/incident",)
+    events: tuple[str, ...] = ()
+    data_file: Path | None = None
+    workspace_file: Path = seed.DEMO
+    retry_after_s: tuple[float, ...] = (0, 60, 300)
+    patience_s: float = 3.0
+
+    @property
+    def own_url(self) -> str:
+        """Return the address this sandbox is reached at."""
+        return self.url.rstrip("/") or f"http://{self.host}:{self.port}"
+
+    @property
+    def doors_url(self) -> str:
+        """Return the app's address for everything Slack sends."""
+        return f"{self.app_url.rstrip('/')}/slack/events"
+
+
+def read(arguments: Sequence[str] | None = None) -> Settings:
+    """Read the flags, falling back to the environment names the rest of the project uses."""
+    env = os.environ
+    parser = argparse.ArgumentParser(prog="python -m integrations.sandbox", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=int(env.get("PORT", "8001")))
+    parser.add_argument("--url", default=env.get("FIREKIND_SANDBOX_URL", ""), help="address others reach it at")
+    parser.add_argument("--app-url", default=env.get("FIREKIND_BASE_URL", "http://127.0.0.1:8000"))
+    parser.add_argument("--signing-secret", default=env.get("SLACK_SIGNING_SECRET", "sandbox"))
+    parser.add_argument("--bot-token", default=env.get("SLACK_BOT_TOKEN", "xoxb-sandbox"))
+    parser.add_argument("--app-token", default=env.get("SLACK_APP_TOKEN") or "xapp-sandbox")
+    parser.add_argument("--command", action="append", help="a slash command of the app; may be repeated")
+    parser.add_argument("--events", default="", help="event types to deliver, separated by commas; all if not given")
+    parser.add_argument("--data-file", type=Path, default=_data_file(env.get("FIREKIND_DATA_DIR", "")))
+    parser.add_argument("--workspace", type=Path, default=seed.DEMO, help="YAML file the workspace starts from")
+    given = parser.parse_args(arguments)
+    return Settings(
+        host=given.host,
+        port=given.port,
+        url=given.url,
+        app_url=given.app_url,
+        signing_secret=given.signing_secret,
+        bot_token=given.bot_token,
+        app_token=given.app_token,
+        commands=tuple(given.command or [env.get("SLACK_COMMAND") or "/incident"]),
+        events=tuple(part for part in given.events.split(",") if part),
+        data_file=given.data_file,
+        workspace_file=given.workspace,
+    )
+
+
+def _data_file(folder: str) -> Path | None:
+    return Path(folder) / "sandbox.json" if folder else None
