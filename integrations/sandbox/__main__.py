@@ -6,7 +6,6 @@ import uvicorn
 
 from . import settings
 from .app import build
-from .droppable import DroppableProtocol
 
 
 def main() -> None:
@@ -16,7 +15,7 @@ def main() -> None:
         build(chosen),
         host=chosen.host,
         port=chosen.port,
-        http=DroppableProtocol,
+        fd=chosen.fd,
         ws="none",
         access_log=False,
         log_level="warning",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -13,32 +14,33 @@ from starlette.routing import Route
 
 from integrations.slack import fake
 
-from . import control, web_api
+from . import control, settings, web_api
 from .courier import Courier
+from .droppable import Droppable
 from .keeping import Keeper
 from .settings import Settings
 
 
-def build(settings: Settings) -> Starlette:
+def build(chosen: Settings) -> Droppable:
     """Return the ASGI application of one sandbox."""
     slack = fake.FakeSlack(
-        bot_token=settings.bot_token,
-        app_token=settings.app_token,
-        commands=settings.commands,
-        base_url=settings.own_url,
+        bot_token=chosen.bot_token,
+        app_token=chosen.app_token,
+        commands=chosen.commands,
+        base_url=chosen.own_url,
     )
-    if settings.events:
-        slack.subscriptions = frozenset(settings.events)
-    keeper = Keeper(slack, settings.data_file)
+    if chosen.events:
+        slack.subscriptions = frozenset(chosen.events)
+    keeper = Keeper(slack, chosen.data_file)
     if not keeper.load():
-        fake.seed.furnish(slack, fake.seed.read(settings.workspace_file))
+        fake.seed.furnish(slack, fake.seed.read(chosen.workspace_file))
     app = Starlette(
         routes=[Route("/health", health), *web_api.ROUTES, *control.ROUTES],
         exception_handlers={control.Bad: control.refused},
         lifespan=_lifespan,
     )
-    app.state.slack, app.state.settings, app.state.keeper = slack, settings, keeper
-    return app
+    app.state.slack, app.state.settings, app.state.keeper = slack, chosen, keeper
+    return Droppable(app)
 
 
 @contextlib.asynccontextmanager
@@ -59,3 +61,10 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 async def health(_: Request) -> Response:
     """Say that the sandbox is up."""
     return PlainTextResponse("ok")
+
+
+def __getattr__(name: str) -> Any:
+    """Build `app` from the environment when a server asks for `integrations.sandbox.app:app`."""
+    if name == "app":
+        return build(settings.read([]))
+    raise AttributeError(name)

@@ -1,36 +1,35 @@
-"""An HTTP server whose connections can be hung up on, as networks do."""
+"""Connections that can be hung up on, as networks do."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from starlette.requests import Request
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-_open: dict[tuple[str, int], asyncio.Transport] = {}
+_KEY = "firekind.connection"
 
 
-class DroppableProtocol(H11Protocol):
-    """uvicorn's own protocol that remembers its connections by the caller's address and port."""
+class Droppable:
+    """Outermost layer: remembers which connection a request came by.
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # narrower, as upstream
-        """Remember the connection."""
-        super().connection_made(transport)
-        if self.client:
-            _open[self.client] = transport
+    ASGI has no word for hanging up. uvicorn's `send` is a method of the object that owns the connection, for each of
+    its HTTP implementations.
+    """
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
-        if self.client:
-            _open.pop(self.client, None)
-        super().connection_lost(exc)
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        scope[_KEY] = getattr(getattr(send, "__self__", None), "transport", None)
+        await self.app(scope, receive, send)
 
 
 async def hang_up(request: Request) -> None:
-    """Close the connection of a request without a word."""
-    client: Any = request.scope.get("client")
-    transport = _open.get((client[0], client[1])) if client else None
-    if transport:
-        transport.close()
-        await asyncio.sleep(0.01)
+    """Close the connection of a request without a word. Raises ConnectionAbortedError where that cannot be done."""
+    transport = request.scope.get(_KEY)
+    if transport is None:
+        raise ConnectionAbortedError
+    transport.close()
+    await asyncio.sleep(0.01)

@@ -17,6 +17,7 @@ class Settings:
 
     host: str = "127.0.0.1"
     port: int = 8001
+    fd: int | None = None
     url: str = ""
     app_url: str = "http://127.0.0.1:8000"
     signing_secret: str = "sandbox"  # noqa: S105 -- opens only this stand-in
@@ -42,15 +43,17 @@ class Settings:
 
 def read(arguments: Sequence[str] | None = None) -> Settings:
     """Read the flags, falling back to the environment names the rest of the project uses."""
-    env = os.environ
+    env = {name: value for name, value in os.environ.items() if value}
+    web_port = int(env.get("PORT", "8000"))
     parser = argparse.ArgumentParser(prog="python -m integrations.sandbox", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=int(env.get("PORT", "8001")))
+    parser.add_argument("--port", type=int, default=web_port + 1)
+    parser.add_argument("--fd", type=int, help="a listening socket to use instead")
     parser.add_argument("--url", default=env.get("FIREKIND_SANDBOX_URL", ""), help="address others reach it at")
-    parser.add_argument("--app-url", default=env.get("FIREKIND_BASE_URL", "http://127.0.0.1:8000"))
+    parser.add_argument("--app-url", default=env.get("FIREKIND_BASE_URL", f"http://127.0.0.1:{web_port}"))
     parser.add_argument("--signing-secret", default=env.get("SLACK_SIGNING_SECRET", "sandbox"))
     parser.add_argument("--bot-token", default=env.get("SLACK_BOT_TOKEN", "xoxb-sandbox"))
-    parser.add_argument("--app-token", default=env.get("SLACK_APP_TOKEN") or "xapp-sandbox")
+    parser.add_argument("--app-token", default=env.get("SLACK_APP_TOKEN", "xapp-sandbox"))
     parser.add_argument("--command", action="append", help="a slash command of the app; may be repeated")
     parser.add_argument("--events", default="", help="event types to deliver, separated by commas; all if not given")
     parser.add_argument("--data-file", type=Path, default=_data_file(env.get("FIREKIND_DATA_DIR", "")))
@@ -59,12 +62,13 @@ def read(arguments: Sequence[str] | None = None) -> Settings:
     return Settings(
         host=given.host,
         port=given.port,
+        fd=given.fd,
         url=given.url,
         app_url=given.app_url,
         signing_secret=given.signing_secret,
         bot_token=given.bot_token,
         app_token=given.app_token,
-        commands=tuple(given.command or [env.get("SLACK_COMMAND") or "/incident"]),
+        commands=tuple(given.command or [env.get("SLACK_COMMAND", "/incident")]),
         events=tuple(part for part in given.events.split(",") if part),
         data_file=given.data_file,
         workspace_file=given.workspace,
