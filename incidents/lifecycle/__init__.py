@@ -2,7 +2,7 @@
 
 from incidents.lifecycle.declaring import declare
 from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve
-from incidents.lifecycle.entries import capture, edit, note, retract, update, update_fell_due
+from incidents.lifecycle.entries import capture, captured, edit, note, retract, update, update_fell_due
 from incidents.lifecycle.people import bring_in, joined, left, set_lead, set_role
 from incidents.lifecycle.retyping import adopt, retype
 from incidents.lifecycle.rules import BadInput, Refused, Stale
@@ -17,6 +17,7 @@ __all__ = [
     "bring_in",
     "cancel",
     "capture",
+    "captured",
     "check_off",
     "declare",
     "describe",

@@ -1,0 +1,29 @@
+"""Builds what stands behind the ports from settings; the only place that does."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from integrations.slack import setup
+from integrations.slack.client import SlackChat
+from integrations.slack.identity import Identity
+from integrations.slack.setup import Setup
+from integrations.slack.wire import Wire
+from workflows.ports import Chat
+
+
+def chat() -> Chat | None:
+    """Return the chat that settings name, one a process; None when Slack is left out."""
+    return slack()
+
+
+def slack() -> SlackChat | None:
+    """Return the same as Slack itself, for its doors."""
+    given = setup.current()
+    return _slack(given) if given else None
+
+
+@lru_cache(maxsize=4)
+def _slack(given: Setup) -> SlackChat:
+    wire = Wire(api_url=given.api_url, token=given.bot_token)
+    return SlackChat(wire, identity=Identity(wire, team_id=given.team_id, bot_user_id=given.bot_user_id))

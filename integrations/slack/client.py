@@ -1,0 +1,265 @@
+"""The chat port on Slack: each method is one errand, with as few calls as it takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Final
+
+from incidents.people import Known
+from integrations.slack import cards, directory, mending
+from integrations.slack.identity import Identity
+from integrations.slack.limits import MAX_TOPIC
+from integrations.slack.wire import SlackRefused, Wire, each
+from integrations.slack.words import unescape
+from workflows.card import Card
+from workflows.ports import Channel, Group, Invited, Posted, VendorError
+
+CHANNEL_ID: Final = re.compile(r"[CGD][A-Z0-9]{2,}")
+EVENT_TYPE: Final = "firekind"
+PAGE: Final = 200
+SKEW_S: Final = 120  # how far Slack's clock and ours may be apart
+# Codes that speak of one person in a list, not of the channel or the token.
+OF_A_PERSON: Final = frozenset(
+    {
+        "already_in_channel",
+        "cant_invite",
+        "cant_invite_self",
+        "invitee_cant_see_channel",
+        "org_user_not_in_team",
+        "ura_max_channels",
+        "user_disabled",
+        "user_is_restricted",
+        "user_not_found",
+    }
+)
+
+
+class SlackChat:
+    """Where people talk, when that is Slack. Satisfies ``workflows.ports.Chat``."""
+
+    def __init__(self, wire: Wire, *, identity: Identity) -> None:
+        self.wire = wire
+        self.identity = identity
+        self._ids: dict[str, str] = {}  # channel ids by name, for the announce channel
+
+    def open_channel(self, name: str, *, private: bool) -> Channel:
+        """Make a channel; a name that is taken raises ``VendorError(code="name_taken")``."""
+        made = self.wire.call("conversations.create", name=name, is_private=private)["channel"]
+        return self._channel(made)
+
+    def find_channel(self, name: str, *, since: datetime) -> Channel | None:
+        """Look among the channels we are in for one of that name which we made after ``since``."""
+        after = since.timestamp() - SKEW_S
+        for channel in self._ours():
+            mine = channel.get("creator") == self.identity.bot_user_id
+            if channel["name"] == name and mine and channel.get("created", 0) >= after:
+                return self._channel(channel)
+        return None
+
+    def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
+        """Invite at most 100 people; those who cannot be are named, the rest come in."""
+        if not people:
+            return Invited()
+        try:
+            # Without `force` one bad id turns everyone away.
+            answer = self.wire.call(
+                "conversations.invite", channel=channel_id, users=",".join(people), force=len(people) > 1
+            )
+        except SlackRefused as refused:
+            return self._after_refusal(channel_id, people, refused)
+        return _invited(people, each(answer))
+
+    def _after_refusal(self, channel_id: str, people: Sequence[str], refused: SlackRefused) -> Invited:
+        if refused.each:
+            return _invited(people, refused.each)
+        if refused.code not in OF_A_PERSON:
+            raise refused
+        if len(people) == 1:
+            return _invited(people, {people[0]: refused.code})
+        return _together([self.invite(channel_id, [one]) for one in people])
+
+    def members(self, channel_id: str) -> frozenset[str]:
+        """Return the ids of everyone in the channel."""
+        pages = self._pages("conversations.members", channel=channel_id, limit=999)
+        return frozenset(one for page in pages for one in page["members"])
+
+    def topic(self, channel_id: str) -> str:
+        """Return the topic as it stands, as it was typed."""
+        channel = self.wire.call("conversations.info", channel=channel_id)["channel"]
+        return unescape((channel.get("topic") or {}).get("value", ""))
+
+    def set_topic(self, channel_id: str, text: str) -> None:
+        """Set the topic, cut to what Slack takes; the caller compared first."""
+        self.wire.call("conversations.setTopic", channel=channel_id, topic=text[:MAX_TOPIC])
+
+    def add_bookmark(self, channel_id: str, *, title: str, link: str) -> str:
+        """Add a link to the channel's bar and return its id."""
+        answer = self.wire.call("bookmarks.add", channel_id=channel_id, title=title, type="link", link=link)
+        return str(answer["bookmark"]["id"])
+
+    def find_bookmark(self, channel_id: str, *, link: str) -> str | None:
+        """Look for our bookmark by its link."""
+        marks = self.wire.call("bookmarks.list", channel_id=channel_id)["bookmarks"]
+        return next((str(one["id"]) for one in marks if one.get("link") == link), None)
+
+    def edit_bookmark(self, channel_id: str, bookmark_id: str, *, title: str, link: str) -> None:
+        """Change a bookmark."""
+        self.wire.call("bookmarks.edit", channel_id=channel_id, bookmark_id=bookmark_id, title=title, link=link)
+
+    def remove_bookmark(self, channel_id: str, bookmark_id: str) -> None:
+        """Take a bookmark away; one that is gone already is fine."""
+        with _fine("not_found", "bookmark_not_found"):
+            self.wire.call("bookmarks.remove", channel_id=channel_id, bookmark_id=bookmark_id)
+
+    def post(self, channel: str, card: Card, *, mark: str) -> Posted:
+        """Post a card in a channel (an id or a name), marked so that it can be found.
+
+        A name needs no look-up: Slack takes it here, and its answer says the id.
+        """
+        try:
+            answer = self._post(self._ids.get(channel, channel), card, mark)
+        except VendorError as error:
+            if CHANNEL_ID.fullmatch(channel) or error.code not in {"not_in_channel", "channel_not_found"}:
+                raise
+            channel_id = self._come_in(channel)
+            answer = self._post(channel_id, card, mark)
+        posted = self._posted(str(answer["channel"]), str(answer["ts"]))
+        self._ids[channel] = posted.channel_id
+        return posted
+
+    def _post(self, channel: str, card: Card, mark: str) -> dict[str, Any]:
+        # Anyone in the workspace may read metadata: the mark says nothing by itself.
+        metadata = {"event_type": EVENT_TYPE, "event_payload": {"mark": mark}}
+        return self.wire.call(
+            "chat.postMessage",
+            channel=channel if CHANNEL_ID.fullmatch(channel) else f"#{channel.lstrip('#')}",
+            metadata=metadata,
+            unfurl_links=False,
+            unfurl_media=False,
+            **cards.message(card),
+        )
+
+    def find_post(self, channel: str, *, mark: str, since: datetime) -> Posted | None:
+        """Look for our message by its mark among those posted after ``since``."""
+        channel_id = self._id(channel)
+        oldest = f"{since.timestamp() - SKEW_S:.6f}"
+        if channel_id is None:
+            return None
+        try:
+            for message in self._messages(channel_id, oldest=oldest):
+                if _mark(message) == mark:
+                    return self._posted(channel_id, str(message["ts"]))
+        except VendorError as error:
+            # Where we never were in, nothing of ours was taken.
+            if error.code != "not_in_channel":
+                raise
+        return None
+
+    def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
+        """Change a message of ours; one that is gone already is fine. Its mark stays."""
+        with _fine("message_not_found"):
+            self.wire.call("chat.update", channel=channel_id, ts=ts, **cards.message(card))
+
+    def pin(self, channel_id: str, ts: str) -> None:
+        """Pin a message; one that is pinned already is fine."""
+        with _fine("already_pinned"):
+            self.wire.call("pins.add", channel=channel_id, timestamp=ts)
+
+    def archive(self, channel_id: str) -> None:
+        """Archive a channel; one that is archived already is fine."""
+        with _fine("already_archived"):
+            self.wire.call("conversations.archive", channel=channel_id)
+
+    def groups(self) -> Sequence[Group]:
+        """Read every user group that is in use, with its members: one call."""
+        return directory.groups(self.wire)
+
+    def people(self) -> Sequence[Known]:
+        """Read everybody in the workspace, page by page."""
+        return directory.people(self.wire, team_id=self.identity.team_id)
+
+    def _ours(self) -> Iterator[dict[str, Any]]:
+        kinds = "public_channel,private_channel"
+        for page in self._pages("users.conversations", types=kinds, exclude_archived=False, limit=PAGE):
+            yield from page["channels"]
+
+    def _messages(self, channel_id: str, *, oldest: str) -> Iterator[dict[str, Any]]:
+        method = "conversations.history"
+        for page in self._pages(method, channel=channel_id, oldest=oldest, limit=PAGE, include_all_metadata=True):
+            yield from page["messages"]
+
+    def _id(self, channel: str) -> str | None:
+        if CHANNEL_ID.fullmatch(channel):
+            return channel
+        if channel not in self._ids:
+            name = channel.lstrip("#")
+            pages = self._pages(
+                "conversations.list", exclude_archived=True, limit=PAGE, types="public_channel,private_channel"
+            )
+            found = next((one["id"] for page in pages for one in page["channels"] if one["name"] == name), None)
+            if found is None:
+                return None
+            self._ids[channel] = str(found)
+        return self._ids[channel]
+
+    def _come_in(self, channel: str) -> str:
+        """Find a channel by name and join it; raise ``VendorError`` when there is none that we may join."""
+        self._ids.pop(channel, None)
+        channel_id = self._id(channel)
+        if channel_id is None:
+            says = f"There is no channel #{channel.lstrip('#')}. Make it and invite the app, then press retry."
+            raise VendorError(says, code="channel_not_found", method="conversations.list")
+        self.wire.call("conversations.join", channel=channel_id)
+        return channel_id
+
+    def _pages(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+        cursor: str | None = None
+        while True:
+            page = self.wire.call(method, cursor=cursor, **arguments)
+            yield page
+            cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+            if cursor is None:
+                return
+
+    def _channel(self, channel: Mapping[str, Any]) -> Channel:
+        channel_id = str(channel["id"])
+        url = self.identity.channel_url(channel_id)
+        return Channel(id=channel_id, name=str(channel["name"]), private=bool(channel.get("is_private")), url=url)
+
+    def _posted(self, channel_id: str, ts: str) -> Posted:
+        return Posted(channel_id=channel_id, ts=ts, url=self.identity.message_url(channel_id, ts))
+
+
+@contextmanager
+def _fine(*codes: str) -> Iterator[None]:
+    """Take an error that says *it is so already* as success."""
+    try:
+        yield
+    except VendorError as error:
+        if error.code not in codes:
+            raise
+
+
+def _mark(message: Mapping[str, Any]) -> str | None:
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") != EVENT_TYPE:
+        return None
+    mark: str | None = (metadata.get("event_payload") or {}).get("mark")
+    return mark
+
+
+def _invited(people: Sequence[str], failed: Mapping[str, str]) -> Invited:
+    already = tuple(one for one in people if failed.get(one) in {"already_in_channel", "cant_invite_self"})
+    refused = {one: mending.words(failed[one]) for one in people if one in failed and one not in already}
+    return Invited(tuple(one for one in people if one not in failed), already, refused)
+
+
+def _together(parts: Sequence[Invited]) -> Invited:
+    return Invited(
+        tuple(one for part in parts for one in part.invited),
+        tuple(one for part in parts for one in part.already),
+        {one: why for part in parts for one, why in part.refused.items()},
+    )

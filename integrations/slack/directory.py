@@ -1,0 +1,62 @@
+"""Read everybody and every user group of the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from incidents.people import Known
+from integrations.slack.wire import Wire
+from workflows.ports import Group, VendorError
+
+PAGE: Final = 200
+SLACKBOT: Final = "USLACKBOT"
+
+
+def people(wire: Wire, *, team_id: str) -> list[Known]:
+    """Read everybody, page by page."""
+    return [known(one, team_id=team_id) for one in _members(wire)]
+
+
+def groups(wire: Wire) -> list[Group]:
+    """Read the groups that are in use, each with its members: one call."""
+    try:
+        answer = wire.call("usergroups.list", include_users=True, include_disabled=False)
+    except VendorError as error:
+        if error.code == "plan_upgrade_required":
+            return []  # a free workspace has no groups: each one that a policy names is a gap
+        raise
+    return [
+        Group(
+            handle=str(one["handle"]),
+            chat_id=str(one["id"]),
+            name=str(one.get("name") or one["handle"]),
+            members=tuple(one.get("users") or ()),
+        )
+        for one in answer["usergroups"]
+    ]
+
+
+def known(member: Mapping[str, Any], *, team_id: str) -> Known:
+    """Say what the workspace says of one person."""
+    profile = member.get("profile") or {}
+    name = profile.get("real_name") or profile.get("display_name") or member.get("real_name") or member.get("name")
+    return Known(
+        chat_id=str(member["id"]),
+        name=str(name or member["id"])[:200],
+        email=str(profile.get("email") or "")[:254],
+        is_guest=bool(member.get("is_restricted") or member.get("is_ultra_restricted")),
+        is_bot=bool(member.get("is_bot") or member["id"] == SLACKBOT),
+        is_external=bool(member.get("is_stranger") or member.get("team_id", team_id) != team_id),
+        deactivated=bool(member.get("deleted")),
+    )
+
+
+def _members(wire: Wire) -> Iterator[Mapping[str, Any]]:
+    cursor: str | None = None
+    while True:
+        page = wire.call("users.list", limit=PAGE, cursor=cursor)
+        yield from page["members"]
+        cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        if cursor is None:
+            return

@@ -1,0 +1,71 @@
+"""The one address that Slack sends to. What is not from Slack, or cannot be read, ends here."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+from slack_sdk.signature import SignatureVerifier
+
+from integrations.slack import bolt, setup, shapes
+from integrations.slack.setup import Setup
+
+LARGEST: Final = 1024 * 1024
+STAMP: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+
+
+@csrf_exempt  # Slack signs what it sends instead
+@require_POST
+def events(request: HttpRequest) -> HttpResponse:
+    """Take a command, an interaction or an event from Slack; refuse everything else without acting on it."""
+    given = setup.current()
+    if given is None or not given.signing_secret:
+        return _no(503, "Slack is not connected to this Firekind: set SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET.")
+    if _length(request) > LARGEST:
+        return _no(413, "This is larger than anything Slack sends.")
+    if not _signed(request, request.body, given):
+        return _no(401, "This is not signed by Slack, or not lately.")
+    if not _readable(request, request.body):
+        return _no(400, "This cannot be read.")
+    return bolt.handler(given).handle(request)
+
+
+def _length(request: HttpRequest) -> int:
+    """Return how much there is to read; without a word on that, more than we take."""
+    said = request.headers.get("Content-Length", "")
+    return int(said) if STAMP.fullmatch(said) else LARGEST + 1
+
+
+def _signed(request: HttpRequest, body: bytes, given: Setup) -> bool:
+    stamp = request.headers.get("X-Slack-Request-Timestamp", "")
+    signature = request.headers.get("X-Slack-Signature", "")
+    # Bolt and the SDK fall over a timestamp that is no number and a signature that is not ASCII.
+    if not STAMP.fullmatch(stamp) or not signature.isascii():
+        return False
+    return SignatureVerifier(given.signing_secret).is_valid(body, stamp, signature)
+
+
+def _readable(request: HttpRequest, body: bytes) -> bool:
+    try:
+        said = body.decode("utf-8")
+        payload = _payload(said, request.content_type or "")
+    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested beyond reason
+        return False
+    return shapes.fits(payload)
+
+
+def _payload(said: str, content_type: str) -> Any:
+    """Read a body the way Bolt does."""
+    if content_type == "application/json" or said.startswith("{"):
+        return json.loads(said)
+    form = dict(parse_qsl(said, keep_blank_values=True))
+    return json.loads(form["payload"]) if "payload" in form else form
+
+
+def _no(status: int, says: str) -> HttpResponse:
+    return HttpResponse(f"{says}\n", status=status, content_type="text/plain; charset=utf-8")

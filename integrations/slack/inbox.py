@@ -1,0 +1,52 @@
+"""What Slack sent already: it delivers an event up to four times, and anybody may replay a request."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import connection
+
+from integrations.slack.models import Delivery
+
+KEPT: Final = timedelta(days=3)  # the longest that Slack retries an event is a day
+SWEEP_EVERY: Final = 200
+# SKIP LOCKED: two sweeps at once take different rows instead of waiting for each other.
+SWEEP: Final = """
+    DELETE FROM slack_delivery WHERE id IN (
+        SELECT id FROM slack_delivery WHERE received_at < %s ORDER BY received_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+    )
+"""
+TAKE: Final = """
+    INSERT INTO slack_delivery (key, received_at, words) VALUES (%s, %s, '')
+    ON CONFLICT (key) DO NOTHING RETURNING id
+"""
+
+
+def take(key: str, *, at: datetime) -> int | None:
+    """Record a delivery in the caller's transaction and return its number; None when it was acted on before.
+
+    A second copy that comes while the first is still at work waits for it here.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, [key[:200], at])
+        row = cursor.fetchone()
+        if row is None:
+            return None
+        if row[0] % SWEEP_EVERY == 0:
+            cursor.execute(SWEEP, [at - KEPT])
+    return int(row[0])
+
+
+def keep(number: int, words: str) -> None:
+    """Keep a command's words with its delivery, until its author has said which incident it is for."""
+    Delivery.objects.filter(pk=number).update(words=words)
+
+
+def spend(number: int) -> str:
+    """Take the words that were kept, once; empty when there are none any more."""
+    kept = Delivery.objects.select_for_update().filter(pk=number).first()
+    if kept is None or not kept.words:
+        return ""
+    Delivery.objects.filter(pk=number).update(words="")
+    return kept.words

@@ -1,0 +1,80 @@
+"""Who answers what: one table a door. The manifest is made from the same tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from integrations.slack.answers import Answer
+from integrations.slack.asked import Asked
+from integrations.slack.delivered import Listener
+from integrations.slack.listeners import (
+    capture,
+    commands,
+    declare,
+    home,
+    messages,
+    retry,
+    retype,
+    rooms,
+    say,
+    workspace,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """An entry of Slack's menus: ``message`` ones are offered under every message."""
+
+    name: str
+    says: str
+    run: Callable[[Asked], Answer]
+    on_message: bool = True
+
+
+BUTTONS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
+    "firekind:declare": declare.pressed,
+    "firekind:declare-type": declare.chosen,
+    "firekind:retype": retype.pressed,
+    "firekind:retype-type": retype.chosen,
+    "firekind:retype-bring": retype.chosen,
+    "firekind:pick": commands.picked,
+    "firekind:retry": retry.pressed,
+    **{f"firekind:{verb.name}": say.button(verb) for verb in say.VERBS.values()},
+}
+MODALS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
+    declare.CALLBACK: declare.submitted,
+    retype.CALLBACK: retype.submitted,
+    say.CALLBACK: say.submitted,
+    capture.CALLBACK: capture.submitted,
+}
+SHORTCUTS: Final[Mapping[str, Shortcut]] = {
+    "firekind:declare": Shortcut("Declare an incident", "Opens the form", declare.pressed, on_message=False),
+    "firekind:declare-from": Shortcut(
+        "Declare an incident", "Declares one that starts with this message", declare.from_message
+    ),
+    "firekind:capture-this": Shortcut(
+        "Add to a timeline", "Puts this message on an incident's timeline", capture.from_message
+    ),
+}
+EVENTS: Final[Mapping[str, Listener]] = {
+    "app_home_opened": home.opened,
+    "channel_archive": rooms.archived,
+    "channel_id_changed": rooms.moved,
+    "channel_rename": rooms.renamed,
+    "channel_unarchive": rooms.unarchived,
+    "group_archive": rooms.archived,
+    "group_rename": rooms.renamed,
+    "group_unarchive": rooms.unarchived,
+    "member_joined_channel": rooms.joined,
+    "member_left_channel": rooms.left,
+    "message": messages.told,
+    "reaction_added": capture.reacted,
+    "reaction_removed": capture.unreacted,
+    "subteam_created": workspace.changed,
+    "subteam_members_changed": workspace.changed,
+    "subteam_updated": workspace.changed,
+    "team_join": workspace.changed,
+    "user_change": workspace.changed,
+}

@@ -1,0 +1,149 @@
+"""Messages on the timeline: a reaction or a shortcut puts one there, and what becomes of it is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from incidents import lifecycle, people
+from incidents.models import Event, Incident, Person, Source
+from integrations.slack import blocks, messages, places, replying, setup, words
+from integrations.slack.answers import Answer, Nothing, Open, Say, Wrong
+from integrations.slack.asked import Asked, keep
+from integrations.slack.delivered import Deed, Delivered, moment
+from integrations.slack.messages import Message
+from workflows import rooms
+
+CALLBACK: Final = "firekind:capture"
+KEPT_CHARS: Final = 2_000
+
+
+def reacted(told: Delivered) -> Deed | None:
+    """Put the message on the timeline when somebody reacts to it with the capturing reaction."""
+    found = _reaction(told)
+    if found is None:
+        return None
+    incident, person, channel_id, ts = found
+    raw = _read(channel_id, ts)
+    if raw is None or raw.get("user") == told.bot_user_id:
+        return None
+    return partial(_capture, incident, messages.of(raw, channel_id=channel_id), by=person, told=told)
+
+
+def unreacted(told: Delivered) -> Deed | None:
+    """Retract it when the one who captured it takes the reaction away."""
+    found = _reaction(told)
+    if found is None:
+        return None
+    incident, person, channel_id, ts = found
+    event = lifecycle.captured(incident, messages.ref(channel_id, ts))
+    if event is None or event.by_id != person.pk:
+        return None
+    return partial(lifecycle.retract, incident, n=event.n, by=person, at=told.at, source=Source.SLACK)
+
+
+def changed(told: Delivered) -> Deed | None:
+    """Follow what becomes of a captured message: edited, or deleted. Other messages are not read."""
+    subtype = told.text("subtype")
+    if subtype == "message_changed":
+        raw = told.event.get("message") or {}
+        event = _captured(told, str(raw.get("ts", "")))
+        return _follow(told, event, raw) if event is not None else None
+    if subtype == "message_deleted":
+        event = _captured(told, told.text("deleted_ts"))
+        if event is not None:
+            return partial(_retract, event, told)
+    return None
+
+
+def from_message(asked: Asked) -> Answer:
+    """Add a message to the timeline of its channel's incident; elsewhere, ask which."""
+    message = messages.of(asked.message, channel_id=asked.channel_id)
+    incident = places.of_channel(asked.channel_id, by=asked.by)
+    if incident is None:
+        return _ask(message, asked)
+    _add(incident, message.text, message.author, message.ref, asked)
+    return Say(f"Added to the timeline of {places.linked(incident)}.")
+
+
+def submitted(asked: Asked) -> Answer:
+    """Add the message to the incident that was chosen."""
+    form = asked.filled
+    if not form.text("incident"):
+        return Wrong({"incident": "Choose an incident."})
+    incident = places.named(form.text("incident"), by=asked.by)
+    _add(incident, str(form.kept["text"]), str(form.kept["author"]), str(form.kept["ref"]), asked)
+    return Nothing()
+
+
+def _reaction(told: Delivered) -> tuple[Incident, Person, str, str] | None:
+    item = told.event.get("item") or {}
+    given = setup.current()
+    if given is None or told.text("reaction").partition("::")[0] != given.capture_reaction:
+        return None
+    if item.get("type") != "message" or told.text("user") == told.bot_user_id:
+        return None
+    channel_id, person = str(item["channel"]), people.by_chat_id(told.text("user"))
+    incident = places.of_channel(channel_id, by=person)
+    return (incident, person, channel_id, str(item["ts"])) if incident else None
+
+
+def _read(channel_id: str, ts: str) -> Mapping[str, Any] | None:
+    """Read one message, wherever in a thread it stands; None when it is gone."""
+    answer = replying.call(
+        "conversations.replies", channel=channel_id, ts=ts, inclusive=True, limit=2, oldest=ts, latest=ts
+    )
+    return next((one for one in answer["messages"] if one.get("ts") == ts), None)
+
+
+def _capture(incident: Incident, message: Message, *, by: Person, told: Delivered) -> None:
+    lifecycle.capture(
+        incident,
+        text=message.text,
+        author=message.author,
+        ref=message.ref,
+        by=by,
+        at=moment(message.ts),
+        recorded_at=told.at,
+        link=message.link,
+    )
+
+
+def _captured(told: Delivered, ts: str) -> Event | None:
+    incident = rooms.incident_of_channel(told.text("channel")) if ts else None
+    return lifecycle.captured(incident, messages.ref(told.text("channel"), ts)) if incident else None
+
+
+def _follow(told: Delivered, event: Event, raw: Mapping[str, Any]) -> Deed | None:
+    before = told.event.get("previous_message") or {}
+    if raw.get("text") == before.get("text"):
+        return None  # a preview was added, or a thread grew
+    text = messages.typed(str(raw.get("text") or "(no text)"))
+    return partial(lifecycle.edit, event.incident, n=event.n, text=text, by=None, at=told.at, source=Source.SLACK)
+
+
+def _retract(event: Event, told: Delivered) -> None:
+    because = "deleted in Slack"
+    lifecycle.retract(event.incident, n=event.n, by=None, at=told.at, because=because, source=Source.SLACK)
+
+
+def _ask(message: Message, asked: Asked) -> Answer:
+    incidents = places.seen(asked.by)[:100]
+    options = [blocks.option(words.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
+    if not options:
+        return Say("There is no incident yet to add this to.")
+    parts = [
+        blocks.context(f"{words.escape(message.author)}: {words.escape(words.cut(message.text, 300))}"),
+        blocks.field("Incident", blocks.select(options, action_id="incident"), block_id="incident"),
+    ]
+    kept = keep(ref=message.ref, author=message.author, text=words.cut(message.text, KEPT_CHARS))
+    return Open(blocks.modal("Add to a timeline", parts, callback_id=CALLBACK, submit="Add", kept=kept))
+
+
+def _add(incident: Incident, text: str, author: str, ref: str, asked: Asked) -> None:
+    channel_id, _, ts = ref.partition(":")
+    link = messages.link(channel_id, ts)
+    lifecycle.capture(
+        incident, text=text, author=author, ref=ref, by=asked.by, at=moment(ts), recorded_at=asked.at, link=link
+    )

@@ -1,0 +1,138 @@
+"""What can be typed after the slash command: one table, from which help and near misses come as well."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from incidents.models import Incident
+from integrations.slack import blocks, inbox, places, setup, words
+from integrations.slack.answers import Answer, Say
+from integrations.slack.asked import Asked
+from integrations.slack.listeners import declare, lead, read, retype, say
+
+PICK: Final = "firekind:pick"
+OPEN, ENDED, ALL = (True,), (False,), (True, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One word after the slash command. ``about`` ones are about an incident, out of those open, ended or all."""
+
+    name: str
+    usage: str
+    says: str
+    run: Callable[[Asked], Answer] | None = None
+    about: Callable[[Asked, Incident], Answer] | None = None
+    of: tuple[bool, ...] = OPEN
+    aliases: tuple[str, ...] = ()
+
+
+def help_(asked: Asked) -> Answer:
+    """List what can be typed."""
+    root = setup.command()
+    lines = [f"`{root} {one.usage}`  {one.says}" for one in COMMANDS]
+    return Say("\n".join(lines))
+
+
+COMMANDS: Final = (
+    Command(
+        "declare",
+        "declare [type:] title",
+        "opens an incident; without a title, a form",
+        run=declare.command,
+        aliases=("new", "open", "create"),
+    ),
+    Command(
+        "type",
+        "type [slug] [because …]",
+        "changes the type, after showing what that brings along",
+        about=retype.command,
+        aliases=("retype",),
+    ),
+    Command("update", "update [text]", "posts a status update", about=say.command(say.VERBS["update"])),
+    Command("lead", "lead [@person]", "makes you, or them, the lead", about=lead.command),
+    Command(
+        "note", "note [text]", "writes on the timeline; nobody is told", about=say.command(say.VERBS["note"]), of=ALL
+    ),
+    Command("status", "status", "says where things stand", about=read.status, of=ALL),
+    Command("timeline", "timeline", "shows what happened last", about=read.recent, of=ALL),
+    Command(
+        "mitigated",
+        "mitigated [text]",
+        "it no longer hurts",
+        about=say.command(say.VERBS["mitigate"]),
+        aliases=("mit", "mitigate"),
+    ),
+    Command(
+        "resolved",
+        "resolved [text]",
+        "it is over",
+        about=say.command(say.VERBS["resolve"]),
+        aliases=("fixed", "resolve"),
+    ),
+    Command("reopen", "reopen [text]", "it is not over after all", about=say.command(say.VERBS["reopen"]), of=ENDED),
+    Command("cancel", "cancel [text]", "it was no incident", about=say.command(say.VERBS["cancel"])),
+    Command("list", "list", "shows the open incidents", run=read.listed, aliases=("ls",)),
+    Command("help", "help", "shows this", run=help_),
+)
+NAMED: Final = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}
+
+
+def run(asked: Asked) -> Answer:
+    """Carry out what was typed, or say what comes closest."""
+    first, _, rest = asked.words.partition(" ")
+    command = NAMED.get(first.lower()) if first else NAMED["help"]
+    if command is None:
+        return _closest(first, asked.words)
+    asked = asked.saying(rest.strip())
+    if command.run is not None:
+        return command.run(asked)
+    incident = places.of_channel(asked.channel_id, by=asked.by)
+    if incident is None:
+        incident, said = places.first_word(asked.words, by=asked.by)
+        asked = asked.saying(said)
+    return _about(command, asked, incident) if incident is not None else _picker(command, asked)
+
+
+def picked(asked: Asked) -> Answer:
+    """Carry out the command that waited for its incident."""
+    waiting = inbox.spend(int(asked.block_id.rpartition(":")[2] or 0))
+    if not waiting:
+        return Say("This was done already, or it waited too long. Type the command once more.", instead=True)
+    kept = json.loads(waiting)
+    if kept["by"] != asked.by.pk:
+        return Say("Only the person who typed the command can choose.")
+    incident = places.named(asked.value, by=asked.by)
+    answer = _about(NAMED[kept["name"]], asked.saying(kept["words"]), incident)
+    return Say(answer.text, answer.blocks, instead=True) if isinstance(answer, Say) else answer
+
+
+def _about(command: Command, asked: Asked, incident: Incident) -> Answer:
+    assert command.about is not None, "run() has taken the other kind"
+    return command.about(asked, incident)
+
+
+def _picker(command: Command, asked: Asked) -> Answer:
+    incidents = places.seen(asked.by).filter(active__in=command.of)[:100]
+    options = [blocks.option(words.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
+    if not options:
+        what = "ended" if command.of == ENDED else "open"
+        return Say(f"No incident is {what}, so there is nothing to do this to.")
+    inbox.keep(asked.number, json.dumps({"name": command.name, "by": asked.by.pk, "words": asked.words}))
+    question = "Which incident is this for?"
+    select = blocks.select(options, action_id=PICK, placeholder="Choose an incident")
+    return Say(question, (blocks.section(question, block_id=f"{PICK}:{asked.number}", accessory=select),))
+
+
+def _closest(first: str, said: str) -> Answer:
+    root, quoted = setup.command(), words.escape(words.cut(first, 40))
+    close = difflib.get_close_matches(first.lower(), NAMED, n=1, cutoff=0.6)
+    if close:
+        return Say(f"There is no `{quoted}`. Did you mean `{root} {close[0]}`? `{root} help` lists everything.")
+    if " " in said:
+        return Say(f"To open an incident, type `{root} declare {words.escape(words.cut(said, 200))}`.")
+    return Say(f"There is no `{quoted}`. `{root} help` lists what there is.")

@@ -1,0 +1,171 @@
+"""Declare: from a command, a modal, the Home tab, a shortcut or a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from incidents import lifecycle
+from incidents.models import Incident, IncidentType, Source
+from integrations.slack import blocks, messages, places, plans, words
+from integrations.slack.answers import Answer, Open, Redraw, Replace, Say, Wrong
+from integrations.slack.asked import Asked, Form, keep
+from integrations.slack.delivered import moment
+from workflows import retyping
+
+CALLBACK: Final = "firekind:declare"
+TYPED: Final = re.compile(r"\s*([A-Za-z][\w -]{0,39})\s*:\s*(\S.*)", re.DOTALL)
+
+
+def command(asked: Asked) -> Answer:
+    """Declare at once when there is a title; open the modal when there is none."""
+    if not asked.words:
+        return Open(modal())
+    type, title = typed(asked.words)
+    title = messages.typed(title)
+    incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type)
+    return Say(_declared(incident))
+
+
+def typed(said: str) -> tuple[IncidentType | None, str]:
+    """Split ``security: someone has our keys`` into type and title; other colons are part of the title."""
+    match = TYPED.fullmatch(said)
+    if match is None:
+        return None, said
+    try:
+        return places.usable_type(match[1]), match[2]
+    except lifecycle.Refused:
+        return None, said
+
+
+def pressed(asked: Asked) -> Answer:
+    """Open the modal from a button or a global shortcut."""
+    return Open(modal())
+
+
+def from_message(asked: Asked) -> Answer:
+    """Open the modal filled from a message, which also goes on the new timeline."""
+    message = messages.of(asked.message, channel_id=asked.channel_id)
+    first = message.text.strip().partition("\n")[0]
+    kept = {"ref": message.ref, "author": message.author, "text": words.cut(message.text, 2_000)}
+    return Open(modal(title=words.cut(first, 200), summary=message.text, message=kept))
+
+
+def chosen(asked: Asked) -> Answer:
+    """Show what the chosen type brings along, while the modal stays open."""
+    form = asked.filled
+    type = places.usable_type(form.text("type"))
+    plan = retyping.preview_declare(type=type, by=asked.by, lead=form.person("lead"))
+    view = modal(
+        title=form.text("title"),
+        summary=form.text("summary"),
+        lead=form.text("lead") or None,
+        services=form.text("services"),
+        chosen=type,
+        shown=plans.shown(plan),
+        message=form.kept.get("m"),
+    )
+    return Redraw(view, form.id, form.hash)
+
+
+def submitted(asked: Asked) -> Answer:
+    """Declare what the modal says, and say so in it."""
+    form = asked.filled
+    lead = form.person("lead")
+    if lead is not None and (lead.is_bot or lead.deactivated):
+        return Wrong({"lead": f"{lead.name} cannot lead. Choose a person."})
+    incident = lifecycle.declare(
+        form.text("title"),
+        by=asked.by,
+        at=asked.at,
+        source=Source.SLACK,
+        type=places.usable_type(form.text("type")) if form.text("type") else None,
+        summary=form.text("summary"),
+        lead=lead,
+        services=form.text("services").split(","),
+    )
+    _capture(incident, form, asked)
+    parts = [blocks.section(_declared(incident))]
+    return Replace(blocks.modal("Declared", parts, callback_id="firekind:notice"))
+
+
+def modal(
+    *,
+    title: str = "",
+    summary: str = "",
+    lead: str | None = None,
+    services: str = "",
+    chosen: IncidentType | None = None,
+    shown: list[blocks.Block] | None = None,
+    message: Mapping[str, Any] | None = None,
+) -> blocks.Block:
+    """Build the modal: a title is enough; a type that is chosen shows what it brings along."""
+    types = list(IncidentType.objects.usable())
+    default = chosen or next((one for one in types if one.is_default), None)
+    parts = [
+        blocks.field(
+            "What is wrong?",
+            blocks.text_input(
+                action_id="title", initial=title, longest=200, placeholder="Checkout is slow for everyone"
+            ),
+            block_id="title",
+            hint="A few words are enough. You can change everything later.",
+        ),
+        blocks.field(
+            "Type",
+            blocks.select(
+                type_options(types), action_id="firekind:declare-type", chosen=default.slug if default else None
+            ),
+            block_id="type",
+            hint=default.policy.says if default else None,
+            tells=True,
+        ),
+        *(shown or ()),
+        blocks.field(
+            "Summary",
+            blocks.text_input(action_id="summary", initial=summary, lines=True),
+            block_id="summary",
+            optional=True,
+        ),
+        blocks.field("Lead", blocks.person_select(action_id="lead", chosen=lead), block_id="lead", optional=True),
+        blocks.field(
+            "Affected services",
+            blocks.text_input(action_id="services", initial=services, placeholder="checkout, payments"),
+            block_id="services",
+            optional=True,
+        ),
+    ]
+    kept = keep(m=message) if message else ""
+    return blocks.modal("Declare an incident", parts, callback_id=CALLBACK, submit="Declare", close="Cancel", kept=kept)
+
+
+def type_options(types: list[IncidentType]) -> list[blocks.Option]:
+    """List types with what each says."""
+    return [blocks.option(one.policy.name, one.slug, says=one.policy.says) for one in types]
+
+
+def _declared(incident: Incident) -> str:
+    room = "private channel" if incident.private else "channel"
+    type = words.escape(incident.policy.name)
+    return (
+        f"*{words.escape(incident.title)}* is declared as {type}: {places.linked(incident)}.\n"
+        f"Its {room} opens in a moment, and you are invited to it."
+    )
+
+
+def _capture(incident: Incident, form: Form, asked: Asked) -> None:
+    message = form.kept.get("m")
+    if not message:
+        return
+    channel_id, _, ts = message["ref"].partition(":")
+    lifecycle.capture(
+        incident,
+        text=message["text"],
+        author=message["author"],
+        ref=message["ref"],
+        by=asked.by,
+        at=moment(ts),
+        recorded_at=asked.at,
+        link=messages.link(channel_id, ts),
+    )

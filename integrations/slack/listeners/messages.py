@@ -1,0 +1,23 @@
+"""Messages as they come and change. Nearly all of them are nobody's business here: only the kind is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from integrations.slack.delivered import Deed, Delivered, Listener
+from integrations.slack.listeners import capture, rooms
+
+KINDS: Final[Mapping[str, Listener]] = {
+    "message_changed": capture.changed,
+    "message_deleted": capture.changed,
+    "channel_convert_to_public": partial(rooms.converted, public=True),
+    "channel_convert_to_private": partial(rooms.converted, public=False),
+}
+
+
+def told(delivered: Delivered) -> Deed | None:
+    """Hand the few kinds that matter on."""
+    listener = KINDS.get(delivered.text("subtype"))
+    return listener(delivered) if listener else None

@@ -1,0 +1,95 @@
+"""Status, timeline, list and help: what can be read without leaving Slack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from incidents import timeline
+from incidents.models import Incident, Person
+from integrations.slack import places, setup, words
+from integrations.slack.answers import Answer, Say
+from integrations.slack.asked import Asked
+from workflows import progress
+
+ENTRIES: Final = 12
+LISTED: Final = 20
+
+
+def status(asked: Asked, incident: Incident) -> Answer:
+    """Say where an incident stands."""
+    channels = places.channels([incident])
+    lines = [f"*{words.escape(incident.title)}*", _facts(incident, channels, at=asked.at)]
+    update = timeline.last_update(incident)
+    if update is not None:
+        lines.append(f"Last update, {words.when(update.event.at)}: {words.escape(words.cut(update.text, 600))}")
+    if incident.update_due_at:
+        lines.append(f"The next update is due {words.when(incident.update_due_at)}.")
+    lines += _owed(incident)
+    lines.append(words.link(places.page(incident), "Open the page"))
+    return Say("\n".join(lines))
+
+
+def recent(asked: Asked, incident: Incident) -> Answer:
+    """Show the newest entries of the timeline."""
+    entries = timeline.latest(incident, limit=ENTRIES)
+    lines = [_entry(entry) for entry in entries]
+    lines.append(words.link(places.page(incident), "The whole timeline"))
+    return Say("\n".join(lines))
+
+
+def listed(asked: Asked) -> Answer:
+    """List the open incidents that somebody may see."""
+    found = list(places.seen(asked.by).filter(active=True)[: LISTED + 1])
+    if not found:
+        return Say(f"No incident is open. `{setup.command()} declare` opens one.")
+    channels = places.channels(found)
+    lines = [line(incident, channels, at=asked.at) for incident in found[:LISTED]]
+    if len(found) > LISTED:
+        lines.append(words.link(f"{setup.base_url()}/", "There are more"))
+    return Say("\n".join(lines))
+
+
+def line(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:
+    """Say one incident in two short lines."""
+    return f"{places.linked(incident)}  *{words.escape(incident.title)}*\n{_facts(incident, channels, at=at)}"
+
+
+def age(seconds: float) -> str:
+    """Say a length of time in its largest unit."""
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return "just now"
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"
+
+
+def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:
+    parts = [words.escape(incident.policy.name), str(incident.get_status_display()), age(incident.age_s(at=at))]
+    parts.append(_lead(incident.lead))
+    if incident.pk in channels:
+        parts.append(f"<#{channels[incident.pk]}>")
+    return "  ·  ".join(parts)
+
+
+def _lead(lead: Person | None) -> str:
+    return f"{words.mention(lead.chat_id, lead.name)} leads" if lead else "nobody leads yet"
+
+
+def _owed(incident: Incident) -> list[str]:
+    so_far = progress.of(incident)
+    gaps = [f"Missing: {words.escape(gap)}" for gap in so_far.gaps]
+    failed = [
+        f"Failed: {words.escape(one.sentence)}. {words.escape(one.detail)}" for one in so_far.effects if one.can_retry
+    ]
+    return [*gaps, *failed]
+
+
+def _entry(entry: timeline.Entry) -> str:
+    who = f"{words.escape(entry.event.by.name)} " if entry.event.by else ""
+    said = words.escape(words.cut(entry.sentence, 200))
+    if entry.event.kind in {"updated", "noted"} and entry.retracted is None:
+        said = f"{entry.kind.label.lower()}: {said}"
+    return f"{words.when(entry.event.at)}  {who}{said}"

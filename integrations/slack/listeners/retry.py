@@ -1,0 +1,17 @@
+"""The button under a failure."""
+
+from __future__ import annotations
+
+from incidents.models import Source
+from integrations.slack import places
+from integrations.slack.answers import Answer, Say
+from integrations.slack.asked import Asked
+from workflows import progress
+
+
+def pressed(asked: Asked) -> Answer:
+    """Try the effect again whose number came with the button."""
+    codename, _, effect = asked.value.partition("|")
+    incident = places.named(codename, by=asked.by)
+    progress.retry(int(effect), incident, by=asked.by, at=asked.at, source=Source.SLACK)
+    return Say("It is being tried again.")

@@ -1,0 +1,127 @@
+"""Retype: the plan is shown before anything is confirmed, and confirming sends its digest back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from incidents.models import Incident, IncidentType, Person, Source
+from incidents.policy import moves_room
+from integrations.slack import blocks, messages, places, plans, words
+from integrations.slack.answers import Answer, Nothing, Open, Redraw, Replace
+from integrations.slack.asked import Asked, keep
+from integrations.slack.listeners.declare import type_options
+from workflows import retyping
+from workflows.plan import Plan
+
+CALLBACK: Final = "firekind:retype"
+BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+CHANGED: Final = "*The plan changed while you were reading.* This is what would happen now."
+
+
+def command(asked: Asked, incident: Incident) -> Answer:
+    """Open the modal: with the plan when a type was named, else with the types to choose from."""
+    said = messages.typed(asked.words)
+    if not said:
+        return Open(modal(incident))
+    match = BECAUSE.fullmatch(said)
+    if match:
+        slug, because = match["type"], match["because"]
+    else:
+        slug, _, because = said.partition(" ")
+    to = places.usable_type(slug)
+    plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
+    return Open(modal(incident, to=to, plan=plan, because=because.strip()))
+
+
+def pressed(asked: Asked) -> Answer:
+    """Open the modal from a card or the Home tab."""
+    return Open(modal(places.named(asked.value, by=asked.by)))
+
+
+def chosen(asked: Asked) -> Answer:
+    """Show the plan for the type, and for the people brought along, that are chosen now."""
+    form = asked.filled
+    if not form.text("type"):
+        return Nothing()
+    incident = places.named(str(form.kept["i"]), by=asked.by)
+    to, bring = places.usable_type(form.text("type")), form.people("bring")
+    plan = retyping.preview(incident, to=to, bring=bring, by=asked.by)
+    view = modal(incident, to=to, plan=plan, bring=bring, because=form.text("because"), since=form.kept["n"])
+    return Redraw(view, form.id, form.hash)
+
+
+def submitted(asked: Asked) -> Answer:
+    """Retype as shown; a plan that was not the one shown is shown instead."""
+    form = asked.filled
+    incident = places.named(str(form.kept["i"]), by=asked.by)
+    to, bring, because = places.usable_type(form.text("type")), form.people("bring"), form.text("because")
+    unseen = form.kept.get("d") is None or form.kept.get("t") != to.slug
+    if unseen:  # sent before the plan had been drawn
+        plan = retyping.preview(incident, to=to, bring=bring, by=asked.by)
+        return Replace(modal(incident, to=to, plan=plan, bring=bring, because=because))
+    try:
+        retyping.confirm(
+            incident,
+            to=to,
+            by=asked.by,
+            at=asked.at,
+            source=Source.SLACK,
+            because=because,
+            bring=bring,
+            digest=form.kept["d"],
+            since=form.kept["n"],
+        )
+    except retyping.PlanChanged as changed:
+        return Replace(modal(incident, to=to, plan=changed.plan, bring=bring, because=because, says=CHANGED))
+    return Nothing()
+
+
+def modal(
+    incident: Incident,
+    *,
+    to: IncidentType | None = None,
+    plan: Plan | None = None,
+    bring: Sequence[Person] = (),
+    because: str = "",
+    since: int | None = None,
+    says: str = "",
+) -> blocks.Block:
+    """Build the modal, with the plan once a type is chosen."""
+    types = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
+    parts = [
+        blocks.section(says or f"{places.linked(incident)} is *{words.escape(incident.policy.name)}* now."),
+        blocks.field(
+            "New type",
+            blocks.select(type_options(types), action_id="firekind:retype-type", chosen=to.slug if to else None),
+            block_id="type",
+            hint=to.policy.says if to else None,
+            tells=True,
+        ),
+    ]
+    if to is not None and moves_room(incident.private, to.policy):
+        parts.append(_bring(bring))
+    if plan is not None:
+        parts += [blocks.divider(), *plans.shown(plan)]
+    reason = blocks.text_input(action_id="because", initial=because, lines=True)
+    parts.append(blocks.field("Why?", reason, block_id="because", optional=True))
+    kept = keep(
+        i=incident.codename,
+        n=incident.last_n if since is None else since,
+        t=to.slug if to else None,
+        d=plan.digest if plan else None,
+    )
+    return blocks.modal("Change the type", parts, callback_id=CALLBACK, submit="Confirm", close="Cancel", kept=kept)
+
+
+def _bring(people: Sequence[Person]) -> blocks.Block:
+    ids = [person.chat_id for person in people if person.chat_id]
+    return blocks.field(
+        "Who comes along?",
+        blocks.people_select(action_id="firekind:retype-bring", chosen=ids),
+        block_id="bring",
+        hint="The talk moves to a private channel. Only these people, the lead and the new type's people come in.",
+        optional=True,
+        tells=True,
+    )

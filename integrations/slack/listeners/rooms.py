@@ -1,0 +1,74 @@
+"""What people do to channels: who comes and goes, and what becomes of a channel itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from incidents import lifecycle, people
+from incidents.models import Source
+from integrations.slack.delivered import Deed, Delivered
+from workflows import rooms
+
+
+def joined(told: Delivered) -> Deed | None:
+    """Note that somebody came into an incident's room."""
+    return _moved(told, rooms.joined)
+
+
+def left(told: Delivered) -> Deed | None:
+    """Note that somebody left it, or was removed: they are not fetched back."""
+    return _moved(told, rooms.left)
+
+
+def archived(told: Delivered) -> Deed | None:
+    """Note that somebody archived the channel."""
+    return _noted(told, "The channel was archived in Slack.", archived=True)
+
+
+def unarchived(told: Delivered) -> Deed | None:
+    """Note that somebody brought the channel back."""
+    return _noted(told, "The channel was unarchived in Slack.", archived=False)
+
+
+def renamed(told: Delivered) -> Deed | None:
+    """Follow a channel's new name."""
+    channel = told.event.get("channel") or {}
+    return partial(rooms.renamed, str(channel.get("id", "")), name=str(channel.get("name", "")))
+
+
+def moved(told: Delivered) -> Deed | None:
+    """Follow a channel's new id, which Slack gives when workspaces merge."""
+    return partial(rooms.renamed, told.text("old_channel_id"), name="", new_id=told.text("new_channel_id"))
+
+
+def converted(told: Delivered, *, public: bool) -> Deed | None:
+    """Write down that the channel was opened to everyone, or closed: Slack has no event of its own for it."""
+    says = "made public: everyone in the workspace can read it" if public else "made private"
+    return _noted(told, f"The channel was {says}.")
+
+
+def _moved(told: Delivered, note: Callable[..., None]) -> Deed | None:
+    channel_id = told.text("channel")
+    if not told.text("user") or told.text("user") == told.bot_user_id:
+        return None
+    incident = rooms.incident_of_channel(channel_id)
+    if incident is None or not rooms.is_current(incident, channel_id):
+        return None
+    person = people.by_chat_id(told.text("user"))
+    return partial(note, incident, person=person, channel_id=channel_id, at=told.at)
+
+
+def _noted(told: Delivered, says: str, *, archived: bool | None = None) -> Deed | None:
+    channel_id, user = told.text("channel"), told.text("user")
+    incident = rooms.incident_of_channel(channel_id) if user != told.bot_user_id else None
+    if incident is None:
+        return None
+    by = people.by_chat_id(user) if user else None
+
+    def note() -> None:
+        if archived is not None:
+            rooms.archived_by_hand(channel_id, archived=archived, at=told.at)
+        lifecycle.note(incident, text=says, by=by, at=told.at, source=Source.SLACK)
+
+    return note

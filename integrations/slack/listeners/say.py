@@ -1,0 +1,124 @@
+"""Update, note, mitigate, resolve, reopen and cancel: verbs that take words, from a command or a modal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from incidents import lifecycle
+from incidents.models import Incident, Source
+from integrations.slack import blocks, messages, places, words
+from integrations.slack.answers import Answer, Nothing, Open, Say
+from integrations.slack.asked import Asked, keep
+
+CALLBACK: Final = "firekind:say"
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb: its modal's words, what is said when it is done, and whether it can do without words."""
+
+    name: str
+    do: Callable[..., object]
+    title: str
+    label: str
+    submit: str
+    done: str
+    hint: str = ""
+    bare: bool = True
+    checks: bool = True  # told when somebody else changed the same thing meanwhile
+
+
+VERBS: Final[Mapping[str, Verb]] = {
+    verb.name: verb
+    for verb in (
+        Verb(
+            "update",
+            lifecycle.update,
+            "Status update",
+            "Update",
+            "Post",
+            "Your update is posted.",
+            hint="What is known, what is being done, when you will write again.",
+            bare=False,
+        ),
+        Verb(
+            "note",
+            lifecycle.note,
+            "Note",
+            "Note",
+            "Write down",
+            "Noted on the timeline; nobody is told.",
+            bare=False,
+            checks=False,
+        ),
+        Verb(
+            "mitigate",
+            lifecycle.mitigate,
+            "Mitigated",
+            "What helped?",
+            "Mark as mitigated",
+            "is mitigated. It stays open until you resolve it.",
+        ),
+        Verb("resolve", lifecycle.resolve, "Resolve", "What was it, and what helped?", "Resolve", "is resolved."),
+        Verb("reopen", lifecycle.reopen, "Reopen", "Why?", "Reopen", "is open again."),
+        Verb("cancel", lifecycle.cancel, "Cancel", "Why was it no incident?", "Cancel the incident", "is cancelled."),
+    )
+}
+
+
+def command(verb: Verb) -> Callable[[Asked, Incident], Answer]:
+    """Make the command of a verb: done at once with its words, or asked for in a modal when it needs some."""
+
+    def run(asked: Asked, incident: Incident) -> Answer:
+        if not asked.words and not verb.bare:
+            return Open(modal(verb, incident))
+        _do(verb, incident, asked, messages.typed(asked.words))
+        return Say(_done(verb, incident))
+
+    return run
+
+
+def button(verb: Verb) -> Callable[[Asked], Answer]:
+    """Make the button of a verb: it opens the modal."""
+
+    def run(asked: Asked) -> Answer:
+        return Open(modal(verb, places.named(asked.value, by=asked.by)))
+
+    return run
+
+
+def submitted(asked: Asked) -> Answer:
+    """Carry out what the modal says."""
+    form = asked.filled
+    verb = VERBS[str(form.kept["v"])]
+    incident = places.named(str(form.kept["i"]), by=asked.by)
+    since = {"since": form.kept["n"]} if verb.checks else {}
+    _do(verb, incident, asked, form.text("text"), **since)
+    return Nothing()
+
+
+def modal(verb: Verb, incident: Incident) -> blocks.Block:
+    """Build a verb's modal: one field of words."""
+    about = f"{places.linked(incident)}  {words.escape(words.cut(incident.title, 150))}"
+    parts = [
+        blocks.context(about),
+        blocks.field(
+            verb.label,
+            blocks.text_input(action_id="text", lines=True),
+            block_id="text",
+            hint=verb.hint or None,
+            optional=verb.bare,
+        ),
+    ]
+    kept = keep(v=verb.name, i=incident.codename, n=incident.last_n)
+    return blocks.modal(verb.title, parts, callback_id=CALLBACK, submit=verb.submit, close="Not now", kept=kept)
+
+
+def _do(verb: Verb, incident: Incident, asked: Asked, text: str, **rest: Any) -> None:
+    verb.do(incident, text=text, by=asked.by, at=asked.at, source=Source.SLACK, **rest)
+
+
+def _done(verb: Verb, incident: Incident) -> str:
+    return f"{places.linked(incident)} {verb.done}" if verb.done.startswith("is ") else verb.done

@@ -1,0 +1,63 @@
+"""Messages that people wrote in Slack, as plain text with author and link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from incidents.models import Person
+from integrations import gateways
+from integrations.slack import words
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What somebody wrote: ``ref`` names it for good, ``ts`` is when."""
+
+    text: str
+    author: str
+    ref: str
+    ts: str
+    link: str
+
+
+def of(message: Mapping[str, Any], *, channel_id: str) -> Message:
+    """Read a message as Slack stores it."""
+    ts = str(message["ts"])
+    said = typed(str(message.get("text") or "")) or _attached(message)
+    return Message(said, _author(message), ref(channel_id, ts), ts, link(channel_id, ts))
+
+
+def ref(channel_id: str, ts: str) -> str:
+    """Name a message."""
+    return f"{channel_id}:{ts}"
+
+
+def link(channel_id: str, ts: str) -> str:
+    """Give a message's address."""
+    slack = gateways.slack()
+    return slack.identity.message_url(channel_id, ts) if slack else ""
+
+
+def typed(said: str) -> str:
+    """Turn what was typed, or stored, into plain text: mentions become names, links addresses."""
+    ids = words.people(said)
+    names = dict(Person.objects.filter(chat_id__in=ids).values_list("chat_id", "name")) if ids else {}
+    return words.plain(said, name_of=lambda chat_id: names.get(chat_id, chat_id))
+
+
+def _author(message: Mapping[str, Any]) -> str:
+    person = Person.objects.filter(chat_id=message["user"]).first() if message.get("user") else None
+    if person is not None:
+        return person.name
+    profile = message.get("user_profile") or message.get("bot_profile") or {}
+    name = profile.get("real_name") or profile.get("name") or message.get("username") or message.get("user")
+    return str(name or "someone")
+
+
+def _attached(message: Mapping[str, Any]) -> str:
+    """Say what a message without text holds: files, or what another app attached."""
+    files = [str(one.get("title") or one.get("name") or "a file") for one in message.get("files") or ()]
+    told = [str(one.get("fallback") or one.get("text") or "") for one in message.get("attachments") or ()]
+    return "\n".join(filter(None, [*told, *files]))

@@ -1,0 +1,47 @@
+"""A plan as blocks: what cannot be undone first, then line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from integrations.slack import blocks
+from integrations.slack.words import cut, mrkdwn
+from workflows.plan import Line, Plan
+
+SHOWN: Final = 40
+SIGNS: Final = {"+": "`+`", "~": "`~`", "-": "`-`", "!": "`!`"}
+
+
+def shown(plan: Plan) -> list[blocks.Block]:
+    """Render a plan: its notes, its lines, and in small print what is so already."""
+    doing = [line for line in plan.lines if line.sign in SIGNS]
+    already = [line for line in plan.lines if line.sign not in SIGNS]
+    parts = [blocks.section(f"*Before you confirm*\n{_bullets(plan.notes)}")] if plan.notes else []
+    parts += [blocks.section(text) for text in _gathered(map(_line, doing[:SHOWN]))]
+    if len(doing) > SHOWN:
+        parts.append(blocks.context(f"And {len(doing) - SHOWN} more."))
+    if not doing:
+        parts.append(blocks.section("Nothing else changes: nobody new is brought in."))
+    if already:
+        parts.append(blocks.context(cut("\n".join(mrkdwn(line.text) for line in already), blocks.SECTION)))
+    return parts
+
+
+def _line(line: Line) -> str:
+    return f"{SIGNS[line.sign]}  {mrkdwn(line.text)}"
+
+
+def _bullets(notes: Iterable[str]) -> str:
+    return "\n".join(f"•  {mrkdwn(note)}" for note in notes)
+
+
+def _gathered(lines: Iterable[str]) -> list[str]:
+    """Gather lines into as few sections as hold them."""
+    texts: list[str] = []
+    for line in lines:
+        if texts and len(texts[-1]) + len(line) < blocks.SECTION:
+            texts[-1] += f"\n{line}"
+        else:
+            texts.append(cut(line, blocks.SECTION))
+    return texts

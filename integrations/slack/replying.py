@@ -1,0 +1,84 @@
+"""Carry an answer out: in the acknowledgement where Slack takes it there, else with one call."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from slack_bolt import Ack, BoltResponse, Respond
+
+from integrations import gateways
+from integrations.slack import answers, blocks
+from integrations.slack.answers import Answer
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+LATE = "That took too long for Slack to open a window. Try once more."
+PASSED = frozenset({"hash_conflict", "not_found"})
+SPENT = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired"})
+
+
+def to_command(answer: Answer, *, ack: Ack, trigger_id: str) -> BoltResponse:
+    """Answer a slash command; what is said, only its author sees."""
+    match answer:
+        case answers.Say(text, shown):
+            return ack(text, blocks=list(shown) or None, response_type="ephemeral")
+        case answers.Open(view):
+            try:
+                call("views.open", trigger_id=trigger_id, view=view)
+            except VendorError as error:
+                return ack(_late(error), response_type="ephemeral")
+    return ack()
+
+
+def to_button(answer: Answer, *, ack: Ack, respond: Respond, trigger_id: str, has_url: bool) -> BoltResponse:
+    """Answer a press or a choice; what is said, only the one who pressed sees."""
+    match answer:
+        case answers.Say(text, shown, instead) if has_url:
+            respond(text, blocks=list(shown) or None, response_type="ephemeral", replace_original=instead)
+        case answers.Say(text):
+            _try("views.open", trigger_id=trigger_id, view=notice(text))
+        case answers.Open(view):
+            _try("views.open", trigger_id=trigger_id, view=view)
+        case answers.Redraw(view, view_id, hash):
+            _try("views.update", view_id=view_id, hash=hash, view=view)
+        case answers.Publish(chat_id, view):
+            _try("views.publish", user_id=chat_id, view=view)
+    return ack()
+
+
+def to_modal(answer: Answer, *, ack: Ack) -> BoltResponse:
+    """Answer a submitted modal: close it, keep it open with errors, or show something else in it."""
+    match answer:
+        case answers.Wrong(errors):
+            return ack(response_action="errors", errors=dict(errors))
+        case answers.Replace(view) | answers.Open(view):
+            return ack(response_action="update", view=view)
+        case answers.Say(text):
+            return ack(response_action="update", view=notice(text))
+    return ack()
+
+
+def notice(text: str, *, title: str = "Firekind") -> blocks.Block:
+    """Make a modal that only says something."""
+    return blocks.modal(title, [blocks.section(text)], callback_id="firekind:notice")
+
+
+def call(method: str, **arguments: Any) -> Mapping[str, Any]:
+    """Call Slack from a door; raise ``VendorError``."""
+    slack = gateways.slack()
+    assert slack is not None, "a door is only open when Slack is set up"
+    return slack.wire.call(method, **arguments)
+
+
+def _try(method: str, **arguments: Any) -> None:
+    try:
+        call(method, **arguments)
+    except VendorError as error:
+        if error.code not in PASSED:
+            log.warning("%s failed: %s", method, error.code)
+
+
+def _late(error: VendorError) -> str:
+    return LATE if error.code in SPENT else f"Slack did not open the window. {error.says}"

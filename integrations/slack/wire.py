@@ -1,0 +1,111 @@
+"""One call to Slack's Web API: what goes out, and what an error means."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import ssl
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.error import URLError
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackRequestError
+
+from integrations.slack import mending
+from integrations.slack.rules import RETRYABLE
+from workflows.ports import VendorError
+
+TIMEOUT_S: Final = 10
+OK_STATUS: Final = 200
+SERVER_ERROR: Final = 500
+TOO_MANY: Final = 429
+LONGEST_CODE: Final = 80
+# A connection that was never made did nothing; every other broken one may have.
+NEVER_SENT = (ConnectionRefusedError, socket.gaierror)
+BROKEN = (OSError, http.client.HTTPException, SlackRequestError)
+
+
+class SlackRefused(VendorError):
+    """Slack answered with an error; ``each`` maps the ids it names to their own codes."""
+
+    each: Mapping[str, str] = {}
+
+
+class Wire:
+    """Calls methods one by one, never twice: whoever calls owns the retries.
+
+    The SDK's own retries are off, because one of them sends a POST again when its connection dropped after the
+    work was done. Safe to share between threads.
+    """
+
+    def __init__(self, *, api_url: str, token: str, timeout_s: int = TIMEOUT_S) -> None:
+        # Reading the certificates takes longer than many a call, so the context is made once.
+        tls = ssl.create_default_context() if api_url.startswith("https://") else None
+        self._web = WebClient(token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[])
+        if tls is None:
+            self._web.proxy = None  # a plain address is a stand-in on this machine, out of a proxy's reach
+
+    def call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call one method and return its answer; raise ``VendorError`` for everything else.
+
+        Arguments that are None are left out; lists and mappings travel as JSON inside the form.
+        """
+        form = {key: _flat(value) for key, value in arguments.items() if value is not None}
+        try:
+            answer = self._web.api_call(method, params=form)
+        except SlackApiError as error:
+            raise _refused(method, error) from error
+        except BROKEN as error:
+            raise _broken(method, error) from error
+        data = answer.data
+        return data if isinstance(data, dict) else {}
+
+
+def _flat(value: Any) -> Any:
+    return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple, dict)) else value
+
+
+def _refused(method: str, error: SlackApiError) -> VendorError:
+    response = error.response
+    status, data = response.status_code, response.data
+    code = str(data.get("error", "")) if isinstance(data, dict) else ""
+    if status == TOO_MANY or code in {"ratelimited", "rate_limited"}:
+        wait = _seconds(response.headers.get("Retry-After") or response.headers.get("retry-after"))
+        words = mending.words("ratelimited")
+        return VendorError(words, code="ratelimited", method=method, retryable=True, retry_after=wait)
+    if status >= SERVER_ERROR and len(code) > LONGEST_CODE:
+        code = "service_unavailable"
+    elif not code or len(code) > LONGEST_CODE:  # the SDK puts a whole page of HTML where a code should be
+        code = "unreadable_answer"
+    passing = code in RETRYABLE or code == "unreadable_answer" or status >= SERVER_ERROR
+    needed = str(data.get("needed", "")) if isinstance(data, dict) else ""
+    says = mending.words(code, needed=needed)
+    refused = SlackRefused(says, code=code, method=method, retryable=passing, unknown=passing)
+    refused.each = each(data)
+    return refused
+
+
+def each(data: Any) -> dict[str, str]:
+    """Read the errors that an answer lists one by one: the person's id and the code."""
+    listed = data.get("errors") if isinstance(data, dict) else None
+    return {
+        str(one["user"]): str(one.get("error", "cant_invite"))
+        for one in listed or ()
+        if isinstance(one, dict) and one.get("user")
+    }
+
+
+def _broken(method: str, error: Exception) -> VendorError:
+    reason = error.reason if isinstance(error, URLError) else error
+    sent = not isinstance(reason, NEVER_SENT)
+    code = "connection_lost" if sent else "connection_failed"
+    return VendorError(mending.words(code), code=code, method=method, retryable=True, unknown=sent)
+
+
+def _seconds(header: str | None) -> float:
+    try:
+        return max(1.0, float(header or 1))
+    except ValueError:
+        return 1.0
