@@ -39,8 +39,8 @@ class Kind:
 
     ``method`` is the vendor's call for each verb, to which its rate limits apply. ``create``, ``change`` and
     ``retire`` say the sentence from the thing's label; None means that this is never done. ``rank`` orders effects
-    that are ready together: the smaller, the longer the chain that waits behind it. ``shown`` kinds get a line of
-    their own in the plan.
+    that are ready together: the smaller, the longer the chain that waits behind it. ``line`` orders the plan's
+    lines by how much they matter to people; those of ``small`` kinds share one, and None gives none.
     """
 
     methods: dict[str, str]
@@ -49,7 +49,8 @@ class Kind:
     change: Callable[[str, Spec], str] | None = None
     retire: Callable[[str, Spec], str] | None = None
     create_sign: str = "+"
-    shown: bool = True
+    line: int | None = 5
+    small: bool = False
 
 
 def _open(label: str, spec: Spec) -> str:
@@ -66,20 +67,22 @@ def _post_again(label: str, spec: Spec) -> str:
 
 
 KINDS: dict[str, Kind] = {
-    "channel": Kind({CREATE: "conversations.create"}, 0, create=_open),
+    "channel": Kind({CREATE: "conversations.create"}, 0, create=_open, line=0),
     "post": Kind(
         {CREATE: "chat.postMessage", CHANGE: "chat.update"},
         1,
         create=lambda label, spec: f"post {label}",
         change=_post_again,
+        line=2,
     ),
-    "pin": Kind({CREATE: "pins.add"}, 2, create=lambda label, spec: f"pin {label}", shown=False),
-    "member": Kind({CREATE: "conversations.invite"}, 3, create=lambda label, spec: f"invite {label}"),
+    "pin": Kind({CREATE: "pins.add"}, 2, create=lambda label, spec: f"pin {label}", line=None),
+    "member": Kind({CREATE: "conversations.invite"}, 3, create=lambda label, spec: f"invite {label}", line=1),
     "topic": Kind(
         {CREATE: "conversations.setTopic", CHANGE: "conversations.setTopic"},
         4,
         create=lambda label, spec: f"set {label}",
         change=_topic,
+        small=True,
     ),
     "bookmark": Kind(
         {CREATE: "bookmarks.add", CHANGE: "bookmarks.edit", RETIRE: "bookmarks.remove"},
@@ -87,8 +90,9 @@ KINDS: dict[str, Kind] = {
         create=lambda label, spec: f"bookmark {label}",
         change=lambda label, spec: f"change the bookmark of {label}",
         retire=lambda label, spec: f"take away the bookmark of {label}",
+        small=True,
     ),
     "archived": Kind(
-        {CREATE: "conversations.archive"}, 6, create=lambda label, spec: f"archive {label}", create_sign="-"
+        {CREATE: "conversations.archive"}, 6, create=lambda label, spec: f"archive {label}", create_sign="-", line=6
     ),
 }

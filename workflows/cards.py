@@ -91,17 +91,14 @@ def farewell() -> Card:
 
 
 def handover(facts: Facts) -> Card:
-    """The first message in a private successor: where things stand, and where the rest is."""
-    before = facts.room - 1
+    """The first message in a private successor: where the rest is. It says nothing that changes later."""
     return Card(
         kind="handover",
         title="The talk goes on here, in private",
-        text=facts.update.text if facts.update else facts.summary,
-        fields=(("Before", f"<room:{before}>"), ("Lead", _lead(facts))),
+        text=f"What was said before is in <room:{facts.room - 1}>, which is being archived, and on the timeline.",
         context=("People who read the old channel have read it. What others wrote there stays there.",),
         link=facts.url,
         link_label="Open the timeline",
-        tone=facts.policy.colour,
     )
 
 

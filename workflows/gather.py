@@ -166,7 +166,7 @@ def _rooms(incident: Incident, rows: _Rows, observed: Observed) -> tuple[Room, .
     for code in sorted(rows.codenames[incident.pk], key=lambda code: code.room):
         name = f"{prefix}-{code.name}"
         seen = observed.seen.get(f"channel/{code.room}")
-        rooms.append(Room(code.room, name, code.private, seen.label if seen else name))
+        rooms.append(Room(code.room, name, code.private, seen.label.removeprefix("#") if seen else name))
     return tuple(rooms)
 
 
@@ -198,7 +198,7 @@ def _told(event: Event, rows: _Rows) -> Told:
     return Told(
         n=event.n,
         kind=event.kind,
-        label=f"“{kinds.of(event.kind).label.lower()}”" if event.kind != "updated" else "the update",
+        label=f"the message “{kinds.of(event.kind).label}”",
         by=event.by.name if event.by else "",
         sentence=kinds.sentence(event.kind, text=text, data=event.data),
         text=text,

@@ -23,25 +23,26 @@ AT_ONCE = 16  # effects of one incident that are claimed together
 _pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="perform")
 
 
-def drain(incident_id: int) -> None:
+def drain(incident_id: int, *, side_by_side: bool = True) -> None:
     """Perform every effect of an incident that is ready, and those that become ready by it, side by side.
 
     Returns when nothing that was claimed here is left. What is due later, or waits for a rate limit, is left to the
-    sweep.
+    sweep. Not ``side_by_side`` everything happens in the caller's thread, and so in its transaction.
     """
     chat = ports.chat()
     if chat is None:
         return
     claimed = effects.claim(incident_id, at=timezone.now(), limit=AT_ONCE)
     if claimed:
-        _Drain(chat).run(claimed)
+        _Drain(chat, side_by_side=side_by_side).run(claimed)
 
 
 class _Drain:
     """One incident's effects in flight: the longest chain stays in the caller's thread, the rest are spread."""
 
-    def __init__(self, chat: Chat) -> None:
+    def __init__(self, chat: Chat, *, side_by_side: bool) -> None:
         self.chat = chat
+        self.side_by_side = side_by_side
         self.left = 0
         self.changed = threading.Condition()
 
@@ -53,9 +54,11 @@ class _Drain:
     def _chain(self, claimed: Sequence[Work]) -> None:
         while claimed:
             first, *rest = claimed
-            for work in rest:
-                self._spread(work)
-            claimed = perform(self.chat, first)
+            if self.side_by_side:
+                for work in rest:
+                    self._spread(work)
+                rest = []
+            claimed = [*perform(self.chat, first), *rest]
 
     def _spread(self, work: Work) -> None:
         with self.changed:
@@ -78,7 +81,7 @@ class _Drain:
 def perform(chat: Chat, work: Work) -> list[Work]:
     """Perform one claimed effect and record the outcome; return what was claimed next in the same transaction."""
     effect = work.effect
-    connection.close()  # back to the pool: nothing is held while the vendor takes its time
+    _give_back_connection()
     crash.point(crash.BEFORE_CALL, kind=effect.kind)
     try:
         outcome = PERFORMERS[effect.kind, effect.verb](chat, work)
@@ -90,6 +93,12 @@ def perform(chat: Chat, work: Work) -> list[Work]:
     claimed = _recorded(work, outcome)
     crash.point(crash.AFTER_RECORD, kind=effect.kind)
     return claimed
+
+
+def _give_back_connection() -> None:
+    """Hold no connection while the vendor takes its time; only a test calls this inside a transaction."""
+    if not connection.in_atomic_block:
+        connection.close()
 
 
 def _recorded(work: Work, outcome: Outcome) -> list[Work]:

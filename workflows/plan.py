@@ -190,14 +190,18 @@ def _ordered(actions: Iterable[Action]) -> Iterator[Action]:
 def _lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> Iterator[Line]:
     names = {thing.spec["person"]: thing for thing in desired.things if thing.kind == "member"}
     shown: Counter[Line] = Counter()
-    for action in actions:
+    small: dict[str, list[str]] = {}
+    for action in sorted(actions, key=lambda action: KINDS[action.kind].line or 0):
+        kind = KINDS[action.kind]
         if action.kind == "member":
-            invited = [names[person] for person in action.spec["people"]]
-            shown.update(_invite_lines(invited, action.thing))
-        elif KINDS[action.kind].shown:
+            shown.update(_invite_lines([names[person] for person in action.spec["people"]], action.thing))
+        elif kind.small:
+            small.setdefault(action.sign, []).append(action.sentence)
+        elif kind.line is not None:
             shown[Line(*_told(action), action.kind)] += 1
     for line, count in shown.items():
         yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)")
+    yield from (Line(sign, ", ".join(sentences), "small") for sign, sentences in small.items())
     yield from _staying(desired, observed)
 
 

@@ -100,7 +100,7 @@ def _retyped(
     keep = {one.chat_id: one for one in [*_persons(incident.lead, "leads"), *_persons(by, "retyped it")]}
     brought = tuple(one for person in bring for one in _persons(person, "brought along"))
     after = facts.retyped(policy, keep=tuple(keep.values()), bring=brought)
-    told = Told(0, "retyped", "“retyped”", by.name if by else "", "", "", after.room)
+    told = Told(0, "retyped", "the message “Retyped”", by.name if by else "", "", "", after.room)
     return _with_groups(replace(after, told=(*after.told, told)))
 
 
@@ -131,15 +131,11 @@ def _with_notes(result: Plan, before: Facts, after: Facts, observed: Observed) -
 def _notes_of_the_move(before: Facts, after: Facts) -> list[str]:
     notes = ["At once, only the people named here can see this incident on the web and in searches."]
     if before.is_there(f"channel/{before.room}"):
-        shown = before.room_of(before.room).shown
-        notes.append(f"People who read {_hash(shown)} have read it, and what others wrote there stays there.")
-        notes.append(f"{_hash(shown)} cannot be brought back by Firekind once it is archived.")
+        shown = f"#{before.room_of(before.room).shown}"
+        notes.append(f"People who read {shown} have read it, and what others wrote there stays there.")
+        notes.append(f"{shown} cannot be brought back by Firekind once it is archived.")
     notes.append("It stays private from then on, whatever type it takes later.")
     return notes
-
-
-def _hash(shown: str) -> str:
-    return shown if shown.startswith("#") else f"#{shown}"
 
 
 def _without_chat(result: Plan, facts: Facts) -> Plan:

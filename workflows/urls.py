@@ -1,3 +1,11 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from workflows.views import declaring, policy, progress, retype
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("declare/plan", declaring.plan_of_type, name="declare-plan"),
+    path("types/<slug:slug>/preview", policy.preview, name="type-preview"),
+    path("incidents/<slug:codename>/retype", retype.retype, name="retype"),
+    path("incidents/<slug:codename>/progress", progress.progress, name="progress"),
+    path("incidents/<slug:codename>/retry/<int:effect>", progress.retry, name="retry"),
+]

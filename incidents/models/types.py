@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from django.db import models
 
@@ -26,7 +26,7 @@ class IncidentType(models.Model):
     archived_at = models.DateTimeField(null=True, blank=True)
     current = models.OneToOneField("PolicyVersion", null=True, on_delete=models.PROTECT, related_name="current_of")
 
-    objects: ClassVar[models.Manager[IncidentType]] = IncidentTypeQuerySet.as_manager()
+    objects = IncidentTypeQuerySet.as_manager()
     if TYPE_CHECKING:
         versions: RelatedManager[PolicyVersion]
 

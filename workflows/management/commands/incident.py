@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from incidents import lifecycle, people, visibility
+from incidents.models import Incident, IncidentType, Person, Source
+from workflows import retyping, terminal
+
+# The verbs that take words: name -> (lifecycle's verb, help, whether words are needed).
+WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
+    "update": (lifecycle.update, "Give a status update.", True),
+    "note": (lifecycle.note, "Write something down for the record.", True),
+    "mitigate": (lifecycle.mitigate, "Say that it no longer hurts.", False),
+    "resolve": (lifecycle.resolve, "Say that it is over.", False),
+    "reopen": (lifecycle.reopen, "Take back that it was over.", False),
+    "cancel": (lifecycle.cancel, "Say that it was no incident.", False),
+}
+
+
+class Command(BaseCommand):
+    help = "Run an incident from a terminal, for the day when Slack and the web are out of reach."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+
+        def verb(name: str, says: str, *, codename: bool = True) -> ArgumentParser:
+            sub = verbs.add_parser(name, help=says, description=says)
+            sub.add_argument("--by", metavar="EMAIL", help="who does this; without it the terminal itself")
+            sub.add_argument("--json", action="store_true", help="print JSON")
+            if codename:
+                sub.add_argument("codename")
+            return sub
+
+        declare = verb("declare", "Declare an incident; the plan is printed.", codename=False)
+        declare.add_argument("title")
+        declare.add_argument("--type", metavar="SLUG")
+        declare.add_argument("--summary", default="")
+        retype = verb("retype", "Change the type; the plan is printed.")
+        retype.add_argument("type", metavar="TYPE")
+        retype.add_argument("--because", default="", metavar="WORDS")
+        retype.add_argument("--bring", action="append", default=[], metavar="EMAIL", help="bring this person along")
+        retype.add_argument("--dry-run", action="store_true", help="print the plan and change nothing")
+        for name, (_, says, needed) in WORDED.items():
+            verb(name, says).add_argument("text", nargs="?" if not needed else None, default="")
+        verb("show", "Show one incident.")
+        listing = verb("list", "List incidents.", codename=False)
+        listing.add_argument("--active", action="store_true", help="only those that people still respond to")
+
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
+        by = self._person(options["by"]) if options["by"] else None
+        try:
+            if verb in WORDED:
+                self._worded(verb, by, options)
+            else:
+                getattr(self, f"_{verb}")(by, options)
+        except lifecycle.Refused as refused:
+            raise CommandError(str(refused)) from refused
+
+    def _declare(self, by: Person | None, options: dict[str, Any]) -> None:
+        type = self._type(options["type"]) if options["type"] else self._default_type()
+        plan = retyping.preview_declare(type=type, by=by)
+        incident = lifecycle.declare(
+            options["title"],
+            by=by,
+            at=timezone.now(),
+            source=Source.TERMINAL,
+            type=type,
+            summary=options["summary"],
+        )
+        self._done(incident, options, [*terminal.plan_lines(plan, style=self.style)])
+
+    def _retype(self, by: Person | None, options: dict[str, Any]) -> None:
+        incident, to = self._incident(by, options), self._type(options["type"])
+        bring = [self._person(email) for email in options["bring"]]
+        plan = retyping.preview(incident, to=to, by=by, bring=bring)
+        if options["dry_run"]:
+            self._print(terminal.plan_lines(plan, style=self.style))
+            return
+        incident = retyping.confirm(
+            incident,
+            to=to,
+            by=by,
+            at=timezone.now(),
+            source=Source.TERMINAL,
+            because=options["because"],
+            bring=bring,
+        )
+        self._done(incident, options, [*terminal.plan_lines(plan, style=self.style)])
+
+    def _worded(self, verb: str, by: Person | None, options: dict[str, Any]) -> None:
+        incident = self._incident(by, options)
+        WORDED[verb][0](incident, text=options["text"], by=by, at=timezone.now(), source=Source.TERMINAL)
+        self._done(self._incident(by, options), options, [])
+
+    def _show(self, by: Person | None, options: dict[str, Any]) -> None:
+        incident = self._incident(by, options)
+        if options["json"]:
+            self._json(terminal.whole(incident))
+        else:
+            self._print(terminal.page(incident, style=self.style))
+
+    def _list(self, by: Person | None, options: dict[str, Any]) -> None:
+        seen = visibility.visible_to(by or visibility.OPERATOR).select_related("type", "lead")
+        seen = seen.order_by("-active", "-declared_at", "-pk")
+        seen = seen.filter(active=True) if options["active"] else seen
+        if options["json"]:
+            self._json([terminal.row(incident) for incident in seen])
+        else:
+            self._print(terminal.listing(seen) if seen else ["No incidents. All is quiet."])
+
+    def _incident(self, by: Person | None, options: dict[str, Any]) -> Incident:
+        try:
+            return visibility.find(by or visibility.OPERATOR, options["codename"])
+        except Incident.DoesNotExist:
+            raise CommandError(f"There is no incident {options['codename']}. Try `incident list`.") from None
+
+    def _person(self, email: str) -> Person:
+        known = people.by_email(email)
+        if known is None:
+            self.stderr.write(f"Nobody here had the e-mail {email} yet; they are known by it from now on.")
+            known = Person.objects.create(name=email.split("@", maxsplit=1)[0], email=email)
+        return known
+
+    def _type(self, slug: str) -> IncidentType:
+        found = IncidentType.objects.usable().filter(slug=slug).first()
+        if found is None:
+            slugs = ", ".join(type.slug for type in IncidentType.objects.usable())
+            raise CommandError(f"There is no type {slug}. Types: {slugs or 'none; run `manage.py load_types` once'}.")
+        return found
+
+    def _default_type(self) -> IncidentType:
+        found = IncidentType.objects.usable().filter(is_default=True).first()
+        if found is None:
+            raise CommandError("No incident type is set up yet. Run `manage.py load_types` once.")
+        return found
+
+    def _done(self, incident: Incident, options: dict[str, Any], lines: list[str]) -> None:
+        if options["json"]:
+            self._json(terminal.whole(incident))
+            return
+        private = ", private" if incident.private else ""
+        self.stdout.write(f"{incident.codename}: {incident.policy.name}, {incident.status}{private}")
+        self._print(lines)
+
+    def _print(self, lines: Any) -> None:
+        for line in lines:
+            self.stdout.write(line)
+
+    def _json(self, value: object) -> None:
+        self.stdout.write(json.dumps(value, ensure_ascii=False, indent=2))

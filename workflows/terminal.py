@@ -1,0 +1,116 @@
+"""What the terminal prints: a plan in colour, an incident as JSON or as a page of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from django.core.management.color import Style
+from django.utils import timezone
+
+from incidents import kinds
+from incidents.models import Event, Incident
+from workflows import progress
+from workflows.plan import Plan
+
+
+def plan_lines(plan: Plan, *, style: Style) -> Iterator[str]:
+    """Say a plan with its ``+ ~ - = !`` lines, then what cannot be undone."""
+    paints = {"+": style.SUCCESS, "~": style.WARNING, "-": style.ERROR, "!": style.NOTICE}
+    for line in plan.lines:
+        yield paints.get(line.sign, str)(f"{line.sign} {line.text}")
+    for note in plan.notes:
+        yield style.WARNING(f"  {note}")
+    if not plan.lines:
+        yield "  nothing to do"
+
+
+def row(incident: Incident) -> dict[str, Any]:
+    """Return an incident as one object of ``list --json``; times are ISO 8601 with their zone."""
+    return {
+        "codename": incident.codename,
+        "title": incident.title,
+        "type": incident.type.slug,
+        "status": incident.status,
+        "private": incident.private,
+        "declared_at": _iso(incident.declared_at),
+        "mitigated_at": _iso(incident.mitigated_at),
+        "ended_at": _iso(incident.ended_at),
+        "lead": incident.lead.name if incident.lead else None,
+        "url": incident.get_absolute_url(),
+    }
+
+
+def whole(incident: Incident) -> dict[str, Any]:
+    """Return an incident as the object of ``show --json``: the row, and its events, channel, people and effects."""
+    now = progress.of(incident)
+    channel = now.channel
+    events = Event.objects.filter(incident=incident).select_related("by").order_by("n")
+    return row(incident) | {
+        "summary": incident.summary,
+        "services": incident.services,
+        "duplicate_of": incident.duplicate_of.codename if incident.duplicate_of else None,
+        "settled": now.settled,
+        "events": [_event(event) for event in events],
+        "channel": {"id": channel.id, "name": channel.name, "private": channel.private} if channel else None,
+        "people": [{"name": one.name, "why": one.why, "state": one.state, "needed": one.needed} for one in now.people],
+        "effects": [
+            {"key": one.key, "state": one.state, "sentence": one.sentence, "detail": one.detail} for one in now.effects
+        ],
+        "gaps": now.gaps,
+    }
+
+
+def page(incident: Incident, *, style: Style) -> Iterator[str]:
+    """Say an incident as lines of text: what it is, who is there, what is owed, what happened."""
+    now = progress.of(incident)
+    yield style.MIGRATE_HEADING(f"{incident.codename}  {incident.title}")
+    lead = incident.lead.name if incident.lead else "nobody yet"
+    yield f"{incident.policy.name} · {incident.status} · {'private · ' if incident.private else ''}lead: {lead}"
+    if now.channel:
+        yield f"#{now.channel.name}"
+    yield from _section("People", (f"{one.name} ({one.why}), {one.state}" for one in now.people))
+    yield from _section("Missing", now.gaps)
+    owed = [one for one in now.effects if one.state != "done"]
+    yield from _section("Owed", (f"{one.sign} {one.sentence}: {one.detail or one.state}" for one in owed))
+    events = Event.objects.filter(incident=incident).select_related("by").order_by("at", "n")
+    yield from _section("Timeline", (_told(event) for event in events))
+
+
+def listing(incidents: Iterable[Incident]) -> Iterator[str]:
+    """Say incidents one a line."""
+    for incident in incidents:
+        private = " (private)" if incident.private else ""
+        yield f"{incident.codename:24} {incident.type.slug:12} {incident.status:10} {incident.title}{private}"
+
+
+def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    said = list(lines)
+    if said:
+        yield ""
+        yield title
+        yield from (f"  {line}" for line in said)
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "n": event.n,
+        "kind": event.kind,
+        "at": _iso(event.at),
+        "by": event.by.name if event.by else None,
+        "source": event.source,
+        "text": kinds.sentence(event.kind, text=event.text, data=event.data),
+        "about": event.about_n,
+        "link": event.link,
+    }
+
+
+def _told(event: Event) -> str:
+    who = event.by.name if event.by else "Firekind"
+    at = timezone.localtime(event.at)
+    return f"{at:%Y-%m-%d %H:%M:%S}  {who}  {kinds.sentence(event.kind, text=event.text, data=event.data)}"
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
