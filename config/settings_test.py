@@ -15,3 +15,4 @@ from config.settings import DATABASES, STORAGES
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"]["OPTIONS"].pop("pool", None)  # a test database is dropped while a pool would hold it
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+WHITENOISE_AUTOREFRESH = True  # files are read where they lie: nothing is collected for tests
