@@ -1,0 +1,231 @@
+"""The sandbox over HTTP, driven by Slack's own client."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.signature import SignatureVerifier
+from slack_sdk.webhook import WebhookClient
+
+from integrations.sandbox.tests.conftest import SECRET, App, Sandbox, serving
+
+
+def test_slacks_client_does_what_an_incident_needs(sandbox: Sandbox) -> None:
+    client = sandbox.client
+    assert client.auth_test()["user_id"] == "U0FIREKIND"
+    groups = {g["handle"]: g["users"] for g in client.usergroups_list(include_users=True)["usergroups"]}
+    channel = client.conversations_create(name="inc-amber-otter", is_private=True)["channel"]["id"]
+    client.conversations_invite(channel=channel, users=groups["security"])
+    client.conversations_setTopic(channel=channel, topic="Checkout is slow & getting worse")
+    client.bookmarks_add(channel_id=channel, title="Incident page", type="link", link="https://x.example/i")
+    blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "*Checkout is slow*"}}]
+    metadata = {"event_type": "effect", "event_payload": {"id": "7"}}
+    ts = client.chat_postMessage(channel=channel, text="Slow", blocks=blocks, metadata=metadata)["ts"]
+    client.pins_add(channel=channel, timestamp=ts)
+    client.chat_update(channel=channel, ts=ts, text="Fixed")
+    read = client.conversations_history(channel=channel, include_all_metadata=True, limit=1)["messages"][0]
+    assert (read["text"], read["metadata"], read["pinned_to"]) == ("Fixed", metadata, [channel])
+    client.conversations_archive(channel=channel)
+
+    shown = sandbox.ask("GET", "/sandbox/state?channel=inc-amber-otter")
+    assert shown["handles"] == ["aroha", "dmitri", "farah", "firekind"]
+    assert shown["topic"] == "Checkout is slow & getting worse"
+    assert shown["is_private"]
+    assert shown["is_archived"]
+
+
+def test_lists_are_read_page_by_page(sandbox: Sandbox) -> None:
+    pages = [page["members"] for page in sandbox.client.users_list(limit=10)]
+    assert [len(page) for page in pages[:2]] == [10, 10]
+    everybody = sandbox.ask("GET", "/sandbox/state")["people"]
+    assert sum(map(len, pages)) == len(everybody)
+
+
+def test_errors_reach_the_client_as_slack_writes_them(sandbox: Sandbox) -> None:
+    with pytest.raises(SlackApiError) as caught:
+        sandbox.client.conversations_invite(channel="C0INCIDENTS", users=["U0PAVEL", "U404"])
+    assert caught.value.response["error"] == "ura_max_channels"
+    assert [e["error"] for e in caught.value.response["errors"]] == ["ura_max_channels", "user_not_found"]
+
+
+def test_a_connection_dropped_after_the_work_was_done(sandbox: Sandbox) -> None:
+    sandbox.act("faults", kind="drop", method="conversations.create", times=1)
+    with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
+        sandbox.client.conversations_create(name="inc-lost")
+    with pytest.raises(SlackApiError) as caught:
+        sandbox.client.conversations_create(name="inc-lost")
+    assert caught.value.response["error"] == "name_taken"
+    first, second = sandbox.ask("GET", "/sandbox/calls?method=conversations.create")["calls"]
+    assert (first["ok"], first["error"], second["error"]) == (True, "dropped", "name_taken")
+
+
+def test_a_fatal_error_after_the_work_was_done(sandbox: Sandbox) -> None:
+    sandbox.act("faults", kind="fatal_error", method="chat.postMessage", times=1)
+    with pytest.raises(SlackApiError) as caught:
+        sandbox.client.chat_postMessage(channel="C0INCIDENTS", text="Once")
+    assert caught.value.response["error"] == "fatal_error"
+    texts = [m["text"] for m in sandbox.client.conversations_history(channel="C0INCIDENTS")["messages"]]
+    assert texts.count("Once") == 1
+
+
+def test_a_rate_limit_says_how_long_to_wait(sandbox: Sandbox) -> None:
+    sandbox.act("rates", enabled=True)
+    sandbox.client.chat_postMessage(channel="C0INCIDENTS", text="one")
+    with pytest.raises(SlackApiError) as caught:
+        sandbox.client.chat_postMessage(channel="C0INCIDENTS", text="two")
+    assert caught.value.response.status_code == 429
+    assert caught.value.response.headers["Retry-After"] == "1"
+
+
+def test_server_errors_carry_their_status(sandbox: Sandbox) -> None:
+    sandbox.act("faults", kind="server_error")
+    with pytest.raises(SlackApiError) as caught:
+        sandbox.client.auth_test()
+    assert caught.value.response.status_code == 500
+    sandbox.ask("DELETE", "/sandbox/faults")
+    assert sandbox.client.auth_test()["ok"]
+
+
+def test_latency_holds_nobody_else_up(sandbox: Sandbox) -> None:
+    sandbox.act("faults", kind="latency", ms=150)
+    began = time.monotonic()
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(lambda _: sandbox.client.auth_test(), range(20)))
+    assert 0.15 <= time.monotonic() - began < 1.5
+    spans = sandbox.ask("GET", "/sandbox/calls?method=auth.test")["calls"]
+    assert all(call["ended_at"] - call["began_at"] >= 0.14 for call in spans)
+
+
+def test_files_are_uploaded_the_way_the_client_does(sandbox: Sandbox) -> None:
+    shared = sandbox.client.files_upload_v2(channel="C0INCIDENTS", filename="flame.png", content=b"\x89PNG", title="F")
+    assert shared["files"][0]["title"] == "F"
+    newest = sandbox.client.conversations_history(channel="C0INCIDENTS", limit=1)["messages"][0]
+    assert newest["files"][0]["size"] == 4
+
+
+def test_events_are_signed_and_arrive_in_order(sandbox: Sandbox, app: App) -> None:
+    for number in range(10):
+        sandbox.act("message", user="ada", channel="incidents", text=str(number))
+    assert sandbox.ask("GET", "/sandbox/idle")["ok"]
+    assert [json.loads(body)["event"]["text"] for _, body in app.received] == [str(n) for n in range(10)]
+    verifier = SignatureVerifier(SECRET)
+    assert all(verifier.is_valid_request(body, headers) for headers, body in app.received)
+
+
+def test_a_failed_event_is_sent_again_with_slacks_headers(sandbox: Sandbox, app: App) -> None:
+    app.answer = lambda _: (500, b"")
+    sandbox.act("message", user="ada", channel="incidents", text="hi")
+    deadline = time.monotonic() + 3
+    while len(app.received) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    first, again = app.received
+    assert "X-Slack-Retry-Num" not in first[0]
+    assert (again[0]["X-Slack-Retry-Num"], again[0]["X-Slack-Retry-Reason"]) == ("1", "http_error")
+    assert json.loads(first[1])["event_id"] == json.loads(again[1])["event_id"]
+
+
+def test_an_app_can_decline_retries(sandbox: Sandbox, app: App) -> None:
+    app.answer, app.headers = lambda _: (500, b""), {"x-slack-no-retry": "1"}
+    sandbox.act("message", user="ada", channel="incidents", text="hi")
+    sandbox.ask("GET", "/sandbox/idle")
+    time.sleep(0.15)
+    assert len(app.received) == 1
+
+
+def test_a_command_is_answered_at_once_and_later(sandbox: Sandbox, app: App) -> None:
+    app.answer = lambda _: (200, json.dumps({"response_type": "ephemeral", "text": "Working on it"}).encode())
+    result = sandbox.act("command", user="ada", channel="checkout", text="/incident declare checkout is slow")
+    assert result["ok"]
+    assert [e["text"] for e in result["ephemerals"]] == ["Working on it"]
+    sent = dict(urllib.parse.parse_qsl(app.received[-1][1].decode()))
+    assert (sent["command"], sent["text"]) == ("/incident", "declare checkout is slow")
+    later = WebhookClient(sent["response_url"]).send(text="Declared", response_type="ephemeral")
+    assert later.status_code == 200
+    texts = [e["text"] for e in sandbox.ask("GET", "/sandbox/state")["ephemerals"]]
+    assert texts == ["Working on it", "Declared"]
+
+
+def test_a_modal_is_opened_while_the_person_waits(sandbox: Sandbox, app: App) -> None:
+    view = {
+        "type": "modal",
+        "title": {"type": "plain_text", "text": "Declare"},
+        "submit": {"type": "plain_text", "text": "Go"},
+        "blocks": [
+            {
+                "type": "input",
+                "block_id": "b",
+                "label": {"type": "plain_text", "text": "Title"},
+                "element": {"type": "plain_text_input", "action_id": "title"},
+            }
+        ],
+    }
+
+    def answer(body: bytes) -> tuple[int, bytes]:
+        form = dict(urllib.parse.parse_qsl(body.decode()))
+        if "trigger_id" in form:
+            sandbox.client.views_open(trigger_id=form["trigger_id"], view=view)
+            return 200, b""
+        return 200, json.dumps({"response_action": "errors", "errors": {"b": "Say more"}}).encode()
+
+    app.answer = answer
+    opened = sandbox.act("command", user="ada", channel="checkout", text="/incident declare")
+    assert opened["view"]["title"]["text"] == "Declare"
+    assert sandbox.act("submit", user="ada", values={})["error"] == "incomplete"
+    refused = sandbox.act("submit", user="ada", values={"title": "x"})
+    assert (refused["response_action"], refused["errors"]) == ("errors", {"b": "Say more"})
+
+
+def test_an_app_that_thinks_too_long_is_said_so(sandbox: Sandbox, app: App) -> None:
+    def slow(_: bytes) -> tuple[int, bytes]:
+        time.sleep(0.5)
+        return 200, b""
+
+    app.answer = slow
+    result = sandbox.act("command", user="ada", channel="checkout", text="/incident list")
+    assert result["error"] == "operation_timeout"
+    assert "operation_timeout" in result["ephemerals"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "error"),
+    [
+        ("message", {"user": "ada"}, "'channel' is missing"),
+        ("message", {"user": "pavel", "channel": "incidents", "text": "x"}, "pavel is not in #incidents"),
+        ("command", {"user": "ada", "channel": "incidents", "text": "/giphy"}, "not a command"),
+        ("dance", {}, "no act 'dance'"),
+        ("faults", {"kind": "flood"}, "unknown fault"),
+    ],
+)
+def test_what_cannot_be_done_is_said(sandbox: Sandbox, name: str, body: dict[str, str], error: str) -> None:
+    answer = sandbox.act(name, **body)
+    assert not answer["ok"]
+    assert error in answer["error"]
+
+
+def test_a_foreign_page_cannot_act(sandbox: Sandbox) -> None:
+    connection = http.client.HTTPConnection(sandbox.url.removeprefix("http://"))
+    body = json.dumps({"user": "ada", "channel": "incidents", "text": "x"})
+    connection.request("POST", "/sandbox/message", body, {"Content-Type": "text/plain"})
+    assert connection.getresponse().status == 400
+    connection.close()
+
+
+def test_the_workspace_is_found_again(app: App, tmp_path: Path) -> None:
+    file = tmp_path / "kept" / "sandbox.json"
+    with serving(app, file) as first:
+        first.act("message", user="ada", channel="incidents", text="remember me")
+    with serving(app, file) as second:
+        texts = [m["text"] for m in second.ask("GET", "/sandbox/state?channel=incidents")["messages"]]
+        assert "remember me" in texts
+        second.act("reset")
+        assert second.ask("GET", "/sandbox/state?channel=incidents")["messages"] == []
+    file.write_text("{broken", encoding="utf-8")
+    with serving(app, file) as third:
+        assert third.client.auth_test()["ok"]
