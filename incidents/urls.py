@@ -1,3 +1,26 @@
-from django.urls import URLPattern, URLResolver
+from django.contrib.auth.views import LogoutView
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from incidents import live
+from incidents.views import act, declare, listing, page, people, sign_in, types
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", listing.listing, name="incidents"),
+    path("declare", declare.declare, name="declare"),
+    path("people", people.people, name="people"),
+    path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
+    path("sign-in/as/<int:pk>", sign_in.sign_in_as, name="sign-in-as"),
+    path("sign-out/", LogoutView.as_view(), name="sign-out"),
+    path("types/", types.listing, name="types"),
+    path("types/add", types.add, name="type-add"),
+    path("types/<slug:slug>/", types.edit, name="type"),
+    path("types/<slug:slug>/versions/<int:number>", types.version, name="type-version"),
+    path("types/<slug:slug>/<slug:verb>", types.act, name="type-act"),
+    path("incidents/<slug:codename>/", page.page, name="incident"),
+    path("incidents/<slug:codename>/live", page.live, name="incident-live"),
+    path("incidents/<slug:codename>/stream", live.stream, name="incident-stream"),
+    path("incidents/<slug:codename>/earlier", page.earlier, name="incident-earlier"),
+    path("incidents/<slug:codename>/history/<int:n>", page.history, name="incident-history"),
+    path("incidents/<slug:codename>/write", act.write, name="incident-write"),
+    path("incidents/<slug:codename>/<slug:verb>", act.act, name="incident-act"),
+]

@@ -1,0 +1,125 @@
+"""Which incidents a list shows: the filters in its address, the order, and where the next page begins."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.contrib.postgres.search import SearchQuery
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import QueryDict
+
+from incidents import timeline, visibility
+from incidents.models import Codename, Incident, Participant, Person, Status
+
+PAGE = 40
+WORDS_CHARS = 200
+CODENAME = re.compile(r"[a-z]{2,}(-[a-z]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What the address asks for; anything that is not understood is left out."""
+
+    status: str = ""  # active, ended, or one status
+    type: str = ""
+    me: str = ""  # lead, or in
+    q: str = ""
+    after: str = ""
+
+    @classmethod
+    def read(cls, given: QueryDict) -> Filters:
+        """Read filters from a query string."""
+        status = given.get("status", "")
+        return cls(
+            status=status if status in {"active", "ended", *Status.values} else "",
+            type=given.get("type", "")[:40],
+            me=given.get("me", "") if given.get("me") in {"lead", "in"} else "",
+            q=" ".join(given.get("q", "").replace("\0", " ").split())[:WORDS_CHARS],
+            after=given.get("after", "")[:60],
+        )
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is left out of the list."""
+        return bool(self.status or self.type or self.me or self.q)
+
+    def to(self, **changes: str) -> str:
+        """Return the query string of this list with some filters changed, from its first page."""
+        changed = replace(self, **({"after": ""} | changes))
+        pairs = [(name, getattr(changed, name)) for name in ("status", "type", "me", "q", "after")]
+        given = urlencode([(name, value) for name, value in pairs if value])
+        return f"?{given}" if given else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One page of incidents, and the cursor of the next one when there is more."""
+
+    rows: list[Incident]
+    more: str
+
+
+def find(filters: Filters, *, person: Person) -> Found:
+    """Return one page of what ``person`` may see: those people still respond to first, then the newest.
+
+    One query that reads the list's index from where the page begins; nothing is counted.
+    """
+    asked = _asked(visibility.visible_to(person), filters, person).select_related("lead").only(*COLUMNS)
+    rows = list(_after(asked, filters.after).order_by("-active", "-declared_at", "-pk")[: PAGE + 1])
+    return Found(rows[:PAGE], cursor(rows[PAGE - 1]) if len(rows) > PAGE else "")
+
+
+COLUMNS = (
+    "codename", "title", "type_id", "status", "active", "private", "declared_at", "ended_at", "update_due_at",
+    "lead__name",
+)  # fmt: skip
+
+
+def _asked(seen: QuerySet[Incident], filters: Filters, person: Person) -> QuerySet[Incident]:
+    if filters.status in {"active", "ended"}:
+        seen = seen.filter(active=filters.status == "active")
+    elif filters.status:
+        seen = seen.filter(status=filters.status)
+    if filters.type:
+        seen = seen.filter(type__slug=filters.type)
+    if filters.me == "lead":
+        seen = seen.filter(lead=person)
+    elif filters.me == "in":
+        seen = seen.filter(Exists(Participant.objects.filter(incident=OuterRef("pk"), person=person, left_at=None)))
+    return seen.filter(_worded(filters.q)) if filters.q else seen
+
+
+def _worded(q: str) -> Q:
+    """Match words anywhere on the timeline, or the beginning of a codename, or an older codename.
+
+    The older name is looked up first: joined in here it would keep the planner from using any index.
+    """
+    words = Q(words=SearchQuery(q, config=timeline.SEARCH_CONFIG, search_type="websearch"))
+    name = q.lower().replace(" ", "-")
+    if not CODENAME.fullmatch(name):
+        return words
+    older = Codename.objects.filter(name=name).exclude(incident=None).values_list("incident_id", flat=True)
+    return words | Q(codename__startswith=name) | Q(pk__in=list(older))
+
+
+def cursor(last: Incident) -> str:
+    """Return where the page after this incident begins."""
+    return f"{int(last.is_active)}.{last.declared_at.isoformat()}.{last.pk}"
+
+
+def _after(asked: QuerySet[Incident], after: str) -> QuerySet[Incident]:
+    try:
+        active, rest = after.split(".", 1)
+        at_text, pk = rest.rsplit(".", 1)
+        at, last = datetime.fromisoformat(at_text), int(pk)
+        if at.tzinfo is None:
+            return asked
+    except ValueError:
+        return asked
+    older = Q(declared_at__lt=at) | Q(declared_at=at, pk__lt=last)
+    if active == "1":
+        return asked.filter((Q(active=True) & older) | Q(active=False))
+    return asked.filter(older, active=False, declared_at__lte=at)

@@ -1,0 +1,38 @@
+"""What people may send in, checked once for every page. The rules themselves live in ``lifecycle``."""
+
+from incidents.forms.declare import DeclareForm
+from incidents.forms.ending import ArchiveForm, CancelForm, DuplicateForm, MitigateForm, ReopenForm, ResolveForm
+from incidents.forms.people import BringForm, LeadForm, RoleForm
+from incidents.forms.verb import VerbForm
+from incidents.forms.words import (
+    CheckForm,
+    DescribeForm,
+    EditForm,
+    NoteForm,
+    RenameForm,
+    RetractForm,
+    ServeForm,
+    UpdateForm,
+)
+
+VERBS: dict[str, type[VerbForm]] = {
+    "update": UpdateForm,
+    "note": NoteForm,
+    "mitigate": MitigateForm,
+    "resolve": ResolveForm,
+    "reopen": ReopenForm,
+    "lead": LeadForm,
+    "role": RoleForm,
+    "bring": BringForm,
+    "rename": RenameForm,
+    "summary": DescribeForm,
+    "services": ServeForm,
+    "check": CheckForm,
+    "edit": EditForm,
+    "retract": RetractForm,
+    "duplicate": DuplicateForm,
+    "cancel": CancelForm,
+    "archive": ArchiveForm,
+}
+
+__all__ = ["VERBS", "DeclareForm", "VerbForm"]

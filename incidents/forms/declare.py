@@ -1,0 +1,66 @@
+"""The form that opens an incident. Its title alone is enough."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import forms
+from django.http import QueryDict
+
+from incidents import lifecycle
+from incidents.forms.people import joinable
+from incidents.models import Incident, IncidentType, Person
+
+
+class DeclareForm(forms.Form):
+    """What a declaration may say."""
+
+    title = forms.CharField(
+        label="What is wrong?",
+        max_length=200,
+        error_messages={"required": "Say in a few words what is wrong."},
+        widget=forms.TextInput(attrs={"placeholder": "Checkout is slow", "autofocus": True}),
+    )
+    type = forms.ModelChoiceField(queryset=None, to_field_name="slug", required=False)
+    summary = forms.CharField(
+        label="Summary", required=False, widget=forms.Textarea(attrs={"rows": 3, "data-send": ""})
+    )
+    lead = forms.ModelChoiceField(queryset=None, required=False)
+    services = forms.CharField(label="Affected services", required=False, help_text="With commas between them.")
+
+    def __init__(self, data: QueryDict | None = None, *, person: Person, types: list[IncidentType]) -> None:
+        super().__init__(data, label_suffix="")
+        self.person = person
+        self.types = types
+        usable = IncidentType.objects.filter(archived_at=None).select_related("current")
+        self.fields["type"].queryset = usable  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
+        self.fields["lead"].queryset = joinable()  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
+
+    @property
+    def chosen(self) -> IncidentType | None:
+        """The type that is picked now; the default one until then."""
+        asked = self.data.get("type") if self.is_bound else None
+        by_slug = {one.slug: one for one in self.types}
+        return by_slug.get(asked or "") or next((one for one in self.types if one.is_default), None)
+
+    def declared(self, *, at: datetime) -> Incident | None:
+        """Open the incident if the form is right; what stands in the way becomes the form's errors."""
+        if not self.is_valid():
+            return None
+        given = self.cleaned_data
+        services = given["services"].split(",")
+        try:
+            return lifecycle.declare(
+                given["title"],
+                by=self.person,
+                at=at,
+                type=given["type"],
+                summary=given["summary"],
+                lead=given["lead"],
+                services=services,
+            )
+        except lifecycle.BadInput as error:
+            self.add_error(error.field if error.field in self.fields else None, str(error))
+        except lifecycle.Refused as error:
+            self.add_error(None, str(error))
+        return None

@@ -1,0 +1,99 @@
+"""Verbs that move an incident along, or end it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import forms
+
+from incidents import lifecycle, visibility
+from incidents.forms.verb import VerbForm
+from incidents.forms.words import lines
+from incidents.models import Incident, Status
+
+
+class MitigateForm(VerbForm):
+    heading, button, icon = "Mitigated", "Mark mitigated", "shield"
+    said = "Marked mitigated."
+    explains = "It no longer hurts, though it is not over."
+    text = lines("What helped? (optional)", needed=False)
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return incident.status == Status.OPEN
+
+    def run(self, *, at: datetime) -> object:
+        text = self.cleaned_data["text"]
+        return lifecycle.mitigate(self.incident, text=text, by=self.person, at=at, since=self.seen)
+
+
+class ResolveForm(VerbForm):
+    heading, button, icon = "Resolve", "Resolve", "check"
+    said = "Resolved."
+    explains = "It is over. No more updates will be asked for."
+    text = lines("What ended it? (optional)", needed=False)
+
+    def run(self, *, at: datetime) -> object:
+        text = self.cleaned_data["text"]
+        return lifecycle.resolve(self.incident, text=text, by=self.person, at=at, since=self.seen)
+
+
+class ReopenForm(VerbForm):
+    heading, button, icon = "Reopen", "Reopen", "undo"
+    said = "Reopened."
+    explains = "It is not over after all."
+    text = lines("What came back? (optional)", needed=False)
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return incident.status != Status.OPEN
+
+    def run(self, *, at: datetime) -> object:
+        text = self.cleaned_data["text"]
+        return lifecycle.reopen(self.incident, text=text, by=self.person, at=at, since=self.seen)
+
+
+class CancelForm(VerbForm):
+    heading, button, icon, tone = "Cancel", "Cancel the incident", "cross", "grave"
+    said = "Cancelled."
+    explains = "It was no incident after all. You can reopen it later."
+    text = lines("Why? (optional)", needed=False)
+
+    def run(self, *, at: datetime) -> object:
+        text = self.cleaned_data["text"]
+        return lifecycle.cancel(self.incident, text=text, by=self.person, at=at, since=self.seen)
+
+
+class DuplicateForm(VerbForm):
+    heading, button, icon, tone = "Mark as duplicate", "Mark as duplicate", "tag", "grave"
+    said = "Marked as a duplicate."
+    explains = "This incident ends, and its page points to the other one."
+    of = forms.CharField(
+        label="Codename of the other incident",
+        max_length=80,
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false", "placeholder": "amber-otter"}),
+    )
+
+    def clean_of(self) -> Incident:
+        name = self.cleaned_data["of"].strip().lower().lstrip("#")
+        try:
+            return visibility.find(self.person, name)
+        except Incident.DoesNotExist:
+            raise forms.ValidationError("There is no such incident.") from None
+
+    def run(self, *, at: datetime) -> object:
+        of = self.cleaned_data["of"]
+        return lifecycle.duplicate(self.incident, of=of, by=self.person, at=at, since=self.seen)
+
+
+class ArchiveForm(VerbForm):
+    heading, button, icon, tone = "Archive the channel", "Archive the channel", "archive", "grave"
+    said = "The channel will be archived."
+    explains = "Nobody can write in it any more. Firekind cannot bring it back; a person in Slack can."
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return not incident.is_active and not incident.archive_asked
+
+    def run(self, *, at: datetime) -> object:
+        return lifecycle.archive_channel(self.incident, by=self.person, at=at)

@@ -1,0 +1,112 @@
+"""Verbs about people, and the field that picks them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+
+from incidents import lifecycle, visibility
+from incidents.forms.verb import VerbForm
+from incidents.models import Incident, Person
+
+SHOWN = 12
+
+
+def joinable() -> QuerySet[Person]:
+    """Return those who may be brought in: never guests, bots, externals or leavers."""
+    return Person.objects.filter(is_guest=False, is_bot=False, is_external=False, deactivated=False)
+
+
+def suggested(incident: Incident | None, q: str) -> list[Person]:
+    """Return people to pick from: by name when one is typed, else those who respond already."""
+    q = " ".join(q.replace("\0", " ").split())[:80]
+    if q:
+        return list(joinable().filter(name__icontains=q).order_by("name", "pk")[:SHOWN])
+    if incident is not None:
+        readers = visibility.readers(incident).filter(person__deactivated=False)[:SHOWN]
+        return [one.person for one in readers if one.person.can_join]
+    return list(joinable().order_by("name", "pk")[:SHOWN])
+
+
+class PickForm(VerbForm):
+    """A verb that asks for people; ``several`` of them or one."""
+
+    several = False
+    template_name = "incidents/_pick.html"
+
+    def picked(self) -> list[Person]:
+        """Return those chosen so far, also when the form is not sent yet."""
+        ids = [one for one in self.data.getlist("people") if one.isdecimal()] if self.is_bound else []
+        if not self.is_bound and self.initial.get("people"):
+            ids = [str(self.initial["people"])]
+        return list(joinable().filter(pk__in=ids).order_by("name"))
+
+    def options(self) -> list[tuple[Person, bool]]:
+        """Return people to choose from, the chosen first."""
+        picked = self.picked()
+        q = self.data.get("q", "") if self.is_bound else ""
+        rest = [one for one in suggested(self.incident, q) if one not in picked]
+        return [(one, True) for one in picked] + [(one, False) for one in rest]
+
+
+class LeadForm(PickForm):
+    heading, button, icon = "Lead", "Set the lead", "person"
+    said = "Lead set."
+    explains = "One person who decides, or who hands over."
+    people = forms.ModelChoiceField(queryset=None, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["people"].queryset = joinable()  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"people": self.incident.lead_id}
+
+    def run(self, *, at: datetime) -> object:
+        lead = self.cleaned_data["people"]
+        return lifecycle.set_lead(self.incident, lead=lead, by=self.person, at=at, since=self.seen)
+
+
+class RoleForm(PickForm):
+    heading, button, icon = "Role", "Set the role", "person"
+    said = "Role set."
+    role = forms.CharField(max_length=80, widget=forms.HiddenInput)
+    people = forms.ModelChoiceField(queryset=None, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["people"].queryset = joinable()  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        role = asked.get("role", "")
+        return {"role": role, "people": self.incident.role_holder_id(role)}
+
+    def run(self, *, at: datetime) -> object:
+        given = self.cleaned_data
+        return lifecycle.set_role(self.incident, role=given["role"], holder=given["people"], by=self.person, at=at)
+
+
+class BringForm(PickForm):
+    heading, button, icon = "Bring someone in", "Bring in", "people"
+    said = "Brought in."
+    several = True
+    people = forms.ModelMultipleChoiceField(queryset=None)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["people"].queryset = joinable()  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
+        self.fields["people"].error_messages["required"] = "Pick at least one person."
+
+    @property
+    def explains(self) -> str:  # type: ignore[override]  # what it means depends on the incident
+        """Say what being brought in opens to them."""
+        if self.incident.private:
+            return "They will be able to read all of this private incident, its history included."
+        return "They are invited into the channel."
+
+    def run(self, *, at: datetime) -> object:
+        return lifecycle.bring_in(self.incident, people=self.cleaned_data["people"], by=self.person, at=at)

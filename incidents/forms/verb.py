@@ -1,0 +1,77 @@
+"""One verb as a form: what it is called, what it asks, and what it does once sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django import forms
+from django.http import QueryDict
+
+from incidents import lifecycle
+from incidents.models import Incident, Person
+
+
+class VerbForm(forms.Form):
+    """A verb of one incident, asked by one person.
+
+    ``since`` is the last event that its page showed. ``said`` is what the page says once it was done.
+    """
+
+    heading: ClassVar[str]
+    button: ClassVar[str]
+    said: ClassVar[str] = "Done."
+    explains: ClassVar[str] = ""
+    icon: ClassVar[str] = "dot"
+    do_not_call_in_templates: ClassVar[bool] = True  # pages show the verbs themselves, not yet filled in
+    tone: ClassVar[str] = ""  # "grave" when it cannot be undone, or ends something
+
+    since = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
+
+    def __init__(
+        self, data: QueryDict | None = None, *, incident: Incident, person: Person, asked: Mapping[str, Any]
+    ) -> None:
+        self.incident = incident
+        self.person = person
+        super().__init__(data, initial={"since": incident.last_n, **self.first(asked)}, label_suffix="")
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        """Tell whether the page offers this verb now."""
+        return incident.is_active
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the form shows before anybody wrote in it."""
+        return {}
+
+    def run(self, *, at: datetime) -> object:
+        """Carry the verb out. Raises ``lifecycle.Refused``."""
+        raise NotImplementedError
+
+    def done(self, *, at: datetime) -> bool:
+        """Carry the verb out if the form is right; what stands in the way becomes the form's errors."""
+        if not self.is_valid():
+            return False
+        try:
+            self.run(at=at)
+        except lifecycle.BadInput as error:
+            self.add_error(error.field if error.field in self.fields else None, str(error))
+        except lifecycle.Stale as error:
+            self._look_again()
+            self.add_error(None, str(error))
+        except lifecycle.Refused as error:
+            self.add_error(None, str(error))
+        return not self.errors
+
+    @property
+    def seen(self) -> int | None:
+        """The last event number that the person had seen."""
+        since: int | None = self.cleaned_data.get("since")
+        return since
+
+    def _look_again(self) -> None:
+        """Take what is shown now as seen, so that sending the form once more goes through."""
+        self.incident.refresh_from_db(fields=["last_n"])
+        self.data = self.data.copy()
+        self.data["since"] = str(self.incident.last_n)

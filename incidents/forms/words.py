@@ -1,0 +1,148 @@
+"""Verbs that write something down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django import forms
+
+from incidents import lifecycle, timeline
+from incidents.forms.verb import VerbForm
+from incidents.models import Event, Incident
+
+
+def lines(label: str, *, rows: int = 4, needed: bool = True, hint: str = "") -> forms.CharField:
+    """Make a field for several lines of text."""
+    area = forms.Textarea(attrs={"rows": rows, "data-send": ""})
+    return forms.CharField(label=label, required=needed, widget=area, help_text=hint)
+
+
+class UpdateForm(VerbForm):
+    heading, button, icon = "Post an update", "Post update", "update"
+    said = "Update posted."
+    explains = "Everybody in the channel reads it, and the update clock starts again."
+    text = lines("What do we know, and what happens next?")
+
+    def run(self, *, at: datetime) -> object:
+        text = self.cleaned_data["text"]
+        return lifecycle.update(self.incident, text=text, by=self.person, at=at, since=self.seen)
+
+
+class NoteForm(VerbForm):
+    heading, button, icon = "Write a note", "Keep note", "note"
+    said = "Note kept."
+    explains = "For the record, on this timeline alone."
+    text = lines("Note")
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
+
+    def run(self, *, at: datetime) -> object:
+        return lifecycle.note(self.incident, text=self.cleaned_data["text"], by=self.person, at=at)
+
+
+class RenameForm(VerbForm):
+    heading, button, icon = "Rename", "Rename", "tag"
+    said = "Renamed."
+    explains = "The codename and the channel's name stay as they are."
+    title = forms.CharField(label="Title", max_length=200)
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"title": self.incident.title}
+
+    def run(self, *, at: datetime) -> object:
+        title = self.cleaned_data["title"]
+        return lifecycle.rename(self.incident, title=title, by=self.person, at=at, since=self.seen)
+
+
+class DescribeForm(VerbForm):
+    heading, button, icon = "Summary", "Save summary", "doc"
+    said = "Summary saved."
+    explains = "What somebody who arrives late should read first."
+    summary = lines("Summary", rows=6, needed=False)
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"summary": self.incident.summary}
+
+    def run(self, *, at: datetime) -> object:
+        summary = self.cleaned_data["summary"]
+        return lifecycle.describe(self.incident, summary=summary, by=self.person, at=at, since=self.seen)
+
+
+class ServeForm(VerbForm):
+    heading, button, icon = "Affected services", "Save services", "list"
+    said = "Services saved."
+    services = lines("Services, one a line", needed=False)
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"services": "\n".join(self.incident.services)}
+
+    def run(self, *, at: datetime) -> object:
+        services = self.cleaned_data["services"].splitlines()
+        return lifecycle.serve(self.incident, services=services, by=self.person, at=at)
+
+
+class CheckForm(VerbForm):
+    heading, button = "Checklist", "Save"
+    said = "Checklist saved."
+    item = forms.CharField(widget=forms.HiddenInput)
+    done_now = forms.BooleanField(required=False, label="Done")
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        item = asked.get("item", "")
+        return {"item": item, "done_now": item not in self.incident.checked}
+
+    def run(self, *, at: datetime) -> object:
+        done = self.cleaned_data["done_now"]
+        return lifecycle.check_off(self.incident, item=self.cleaned_data["item"], done=done, by=self.person, at=at)
+
+
+class EditForm(VerbForm):
+    heading, button, icon = "Change an entry", "Save", "note"
+    said = "Changed."
+    explains = "What it said before stays in its history."
+    n = forms.IntegerField(widget=forms.HiddenInput)
+    text = lines("Text", rows=6)
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        n = str(asked.get("n", ""))
+        event = Event.objects.filter(incident=self.incident, n=int(n) if n.isdecimal() else 0)
+        return {"n": n, "text": "".join(entry.text for entry in timeline.entries(self.incident, event))}
+
+    def run(self, *, at: datetime) -> object:
+        given = self.cleaned_data
+        return lifecycle.edit(self.incident, n=given["n"], text=given["text"], by=self.person, at=at)
+
+
+class RetractForm(VerbForm):
+    heading, button, icon, tone = "Take an entry back", "Take it back", "undo", "grave"
+    said = "Taken back."
+    explains = "It stays in the history, one click away, marked as taken back."
+    n = forms.IntegerField(widget=forms.HiddenInput)
+    because = forms.CharField(label="Why? (optional)", required=False)
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"n": asked.get("n", "")}
+
+    def run(self, *, at: datetime) -> object:
+        given = self.cleaned_data
+        return lifecycle.retract(self.incident, n=given["n"], because=given["because"], by=self.person, at=at)

@@ -1,0 +1,143 @@
+"""What templates need beyond Django's own: icons, ages, times and the colour of a type."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from incidents import telling
+from incidents.policy import COLOURS
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str, label: str = "") -> SafeString:
+    """Draw a picture of the sprite; it is decoration unless it has a label."""
+    sprite = f"{static('firekind/icons.svg')}#{name}"
+    if label:
+        return format_html('<svg class="icon" role="img" aria-label="{}"><use href="{}"/></svg>', label, sprite)
+    return format_html('<svg class="icon" aria-hidden="true"><use href="{}"/></svg>', sprite)
+
+
+@register.filter
+def tint(colour: str) -> str:
+    """Return the CSS class of a type's colour; one that is not known is slate."""
+    return f"k-{colour if colour in COLOURS else COLOURS[0]}"
+
+
+@register.filter
+def span(seconds: float) -> str:
+    """Say a length of time in its two largest units: ``4 min``, ``3 h 05``, ``2 d 7 h``."""
+    minutes, hours, days = int(seconds // 60), int(seconds // 3600), int(seconds // 86400)
+    if minutes < 1:
+        return "under a minute"
+    if hours < 1:
+        return f"{minutes} min"
+    if days < 1:
+        return f"{hours} h {minutes % 60:02d}"
+    return f"{days} d {hours % 24} h" if days < 10 else f"{days} d"
+
+
+@register.filter
+def until(end: datetime | None, start: datetime) -> float:
+    """Return the seconds from ``start`` to ``end``, or to now while there is no end."""
+    return ((end or timezone.now()) - start).total_seconds()
+
+
+@register.simple_tag
+def clock(at: datetime) -> SafeString:
+    """Show the hour and minute of a moment in the viewer's zone; the whole date is one hover away."""
+    here = timezone.localtime(at)
+    whole = date_format(here, "D j M Y, H:i:s e")
+    return format_html(
+        '<time datetime="{}" title="{}" data-show="clock">{}</time>', at.isoformat(), whole, f"{here:%H:%M}"
+    )
+
+
+@register.simple_tag
+def moment(at: datetime) -> SafeString:
+    """Show the day and the time of a moment in the viewer's zone; the year only when it is another one."""
+    here, now = timezone.localtime(at), timezone.localtime()
+    shape = "j M, H:i" if here.year == now.year else "j M Y, H:i"
+    whole = date_format(here, "D j M Y, H:i:s e")
+    return format_html(
+        '<time datetime="{}" title="{}" data-show="moment">{}</time>',
+        at.isoformat(),
+        whole,
+        date_format(here, shape),
+    )
+
+
+@register.simple_tag
+def ticking(start: datetime, end: datetime | None = None) -> SafeString:
+    """Show how long something has lasted, or did last; the page keeps the first kind going."""
+    said = span(until(end, start))
+    if end is not None:
+        return format_html("<span>{}</span>", said)
+    return format_html('<span data-since="{}">{}</span>', start.isoformat(), said)
+
+
+@register.simple_tag
+def due(at: datetime) -> SafeString:
+    """Show how long there is until a moment, or how long ago it passed; the page keeps it going."""
+    left = (at - timezone.now()).total_seconds()
+    said = f"in {span(left)}" if left >= 0 else f"{span(-left)} overdue"
+    return format_html('<span data-due="{}">{}</span>', at.isoformat(), said)
+
+
+PICTURES = {
+    "declared": "flag",
+    "retyped": "retype",
+    "updated": "update",
+    "noted": "note",
+    "captured": "message",
+    "led": "person",
+    "role": "person",
+    "renamed": "tag",
+    "described": "doc",
+    "served": "list",
+    "mitigated": "shield",
+    "resolved": "check",
+    "reopened": "undo",
+    "cancelled": "cross",
+    "duplicated": "tag",
+    "archiving": "archive",
+    "checked": "check",
+    "brought": "people",
+    "chosen": "person",
+    "policy": "gear",
+    "due": "clock",
+    "failed": "alert",
+    "gap": "alert",
+}
+
+
+@register.filter
+def picture(kind: str) -> str:
+    """Return the picture of an event's kind."""
+    return PICTURES.get(kind, "dot")
+
+
+@register.filter
+def template_of(kind: str) -> str:
+    """Return the template that an event of this kind is read with."""
+    return telling.template_of(kind)
+
+
+@register.filter
+def of(mapping: dict[str, str], key: str) -> str:
+    """Return what a mapping holds for a key; nothing when it holds none."""
+    return mapping.get(key, "")
+
+
+@register.filter
+def upfirst(text: str) -> str:
+    """Begin with a capital, and leave the rest alone."""
+    return text[:1].upper() + text[1:]

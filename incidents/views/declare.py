@@ -1,0 +1,25 @@
+"""The page that opens an incident."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from incidents.forms import DeclareForm
+from incidents.models import IncidentType
+from incidents.views.signed_in import Request, signed_in
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def declare(request: Request) -> HttpResponse:
+    """Ask what is wrong, and open an incident."""
+    types = list(IncidentType.objects.filter(archived_at=None).select_related("current"))
+    data = request.POST if request.method == "POST" else None
+    form = DeclareForm(data, person=request.person, types=types)
+    incident = form.declared(at=timezone.now()) if data is not None else None
+    if incident is not None:
+        return redirect(incident)
+    return render(request, "incidents/declare.html", {"form": form}, status=422 if data is not None else 200)

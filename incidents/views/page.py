@@ -1,0 +1,148 @@
+"""The page of one incident, and the fragments that keep it current."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from incidents import kinds, telling, timeline, visibility
+from incidents.forms import VERBS
+from incidents.models import Event, Incident, IncidentType, Person
+from incidents.timeline import Entry
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+
+SHOWN = 60
+MOST_SHOWN = 240
+STEPS = ("mitigate", "resolve", "reopen")
+REST = ("lead", "bring", "rename", "summary", "services", "duplicate", "cancel", "archive")
+
+
+@signed_in
+def page(request: Request, codename: str) -> HttpResponse:
+    """Show an incident. An older codename leads to the one it has now."""
+    incident = incident_or_404(request.person, codename)
+    if incident.codename != codename:
+        return redirect(incident)
+    newest = timeline.latest(incident, limit=SHOWN + 1)
+    context = head(incident, request.person) | told(newest, limit=SHOWN)
+    return render(request, "incidents/incident.html", context)
+
+
+@signed_in
+def live(request: Request, codename: str) -> HttpResponse:
+    """Return what is new after event ``n``; 204 when nothing is."""
+    incident = incident_or_404(request.person, codename)
+    seen = _number(request.GET.get("n"))
+    if seen is not None and incident.last_n <= seen:
+        return HttpResponse(status=204)
+    oldest = read_place(request.GET.get("from", ""))
+    shown = timeline.latest(incident, limit=MOST_SHOWN + 1, after=oldest) if oldest else []
+    if not shown or len(shown) > MOST_SHOWN:
+        context = told(timeline.latest(incident, limit=SHOWN + 1), limit=SHOWN) | {"restart": True}
+    else:
+        context = told(shown, limit=MOST_SHOWN)
+    context |= head(incident, request.person)
+    context |= {"seen": seen or 0, "arrived": _arrived(incident, seen or 0, request.person)}
+    return render(request, "incidents/incident.html#live", context)
+
+
+@signed_in
+def earlier(request: Request, codename: str) -> HttpResponse:
+    """Show the page of entries before a place in the timeline."""
+    incident = incident_or_404(request.person, codename)
+    before = read_place(request.GET.get("before", ""))
+    entries = timeline.latest(incident, limit=SHOWN + 1, before=before)
+    context = told(entries, limit=SHOWN) | {"incident": incident, "person": request.person, "tints": tints()}
+    return render(request, "incidents/earlier.html" + ("#page" if request.htmx else ""), context)
+
+
+@signed_in
+def history(request: Request, codename: str, n: int) -> HttpResponse:
+    """Show everything that one entry ever said."""
+    incident = incident_or_404(request.person, codename)
+    events = Event.objects.filter(incident=incident, n=n, about_n=None).select_related("by")
+    entry = next(iter(timeline.entries(incident, events)), None)
+    status = 200 if entry else 404
+    name = "incidents/history.html" + ("#dialog" if request.htmx else "")
+    return render(request, name, {"incident": incident, "entry": entry}, status=status)
+
+
+def head(incident: Incident, person: Person) -> dict[str, Any]:
+    """Return what the page says besides its timeline."""
+    retyped = Event.objects.filter(incident=incident, kind="retyped").select_related("by").order_by("-n")[:20]
+    return {
+        "incident": incident,
+        "policy": incident.policy,
+        "person": person,
+        "zone": timezone.get_current_timezone_name(),
+        "original": _original(incident, person),
+        "done": sum(item in incident.checked for item in incident.policy.checklist),
+        "update": timeline.last_update(incident),
+        "retyped": list(retyped),
+        "roles": _roles(incident),
+        "steps": [(name, VERBS[name]) for name in STEPS if VERBS[name].offered(incident)],
+        "rest": [(name, VERBS[name]) for name in REST if VERBS[name].offered(incident)],
+        "tints": tints(),
+    }
+
+
+def told(oldest_first: list[Entry], *, limit: int) -> dict[str, Any]:
+    """Lay out at most ``limit`` entries; one more than that means that there are earlier ones."""
+    shown = oldest_first[-limit:]
+    return {
+        "days": telling.days(reversed(shown)),
+        "more": place(shown[0]) if len(oldest_first) > limit else "",
+        "oldest": place(shown[0]) if shown else "",
+        "count": len(shown),
+    }
+
+
+def place(entry: Entry) -> str:
+    """Write a place in the timeline as an address may hold it."""
+    return f"{entry.event.at.isoformat()}_{entry.event.n}"
+
+
+def read_place(text: str) -> tuple[datetime, int] | None:
+    """Read a place in the timeline; None for what is none."""
+    at_text, _, n_text = text.partition("_")
+    try:
+        at, n = datetime.fromisoformat(at_text), int(n_text)
+    except ValueError:
+        return None
+    return (at, n) if at.tzinfo else None
+
+
+def tints() -> dict[str, str]:
+    """Return the colour of every type by its slug."""
+    return {one.slug: one.policy.colour for one in IncidentType.objects.select_related("current")}
+
+
+def _roles(incident: Incident) -> list[tuple[str, Person | None]]:
+    wanted = [role for role in incident.policy.roles if role.casefold() != "lead"]
+    names = [*wanted, *(role for role in incident.roles if role not in wanted)]
+    ids = [incident.role_holder_id(name) for name in names]
+    holders = {one.pk: one for one in Person.objects.filter(pk__in=[pk for pk in ids if pk])} if any(ids) else {}
+    return [("Lead", incident.lead), *((name, holders.get(pk or 0)) for name, pk in zip(names, ids, strict=True))]
+
+
+def _original(incident: Incident, person: Person) -> Incident | None:
+    """Return what this is a duplicate of, for those who may see it."""
+    original = incident.duplicate_of
+    return original if original and (not original.private or visibility.may_see(person, original)) else None
+
+
+def _arrived(incident: Incident, seen: int, person: Person) -> str:
+    """Say the newest thing that others did since, for those who listen to the page."""
+    newest = timeline.since(incident, seen).exclude(by=person).order_by("-n").first()
+    if newest is None or kinds.of(newest.kind).quiet:
+        return ""
+    words = kinds.sentence(newest.kind, text=newest.text, data=newest.data)
+    return f"{newest.by.name}: {words}" if newest.by else words
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() and len(text) < 10 else None

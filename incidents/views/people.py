@@ -1,0 +1,19 @@
+"""People to pick from, as a fragment of a form."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from incidents.forms.people import joinable, suggested
+from incidents.views.signed_in import Request, signed_in
+
+
+@signed_in
+def people(request: Request) -> HttpResponse:
+    """Return people whose name matches ``q``, the ones already picked first."""
+    picked = list(joinable().filter(pk__in=[one for one in request.GET.getlist("people") if one.isdecimal()]))
+    found = [one for one in suggested(None, request.GET.get("q", "")) if one not in picked]
+    options = [(one, True) for one in picked] + [(one, False) for one in found]
+    several = request.GET.get("several") == "1"
+    return render(request, "incidents/_people.html", {"options": options, "several": several})

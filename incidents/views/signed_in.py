@@ -1,0 +1,77 @@
+"""Who is asking: every page but the sign-in begins here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, cast
+from zoneinfo import ZoneInfo
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from incidents import people, visibility
+from incidents.models import Incident, Person
+
+P = ParamSpec("P")
+NO_STORE = "no-store, private"
+
+
+class Request(HttpRequest):
+    """A request of somebody known."""
+
+    person: Person
+    htmx: HtmxDetails
+
+
+View = Callable[Concatenate[Request, P], HttpResponseBase]
+
+
+def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    """Let a view answer known people only; nothing it says is kept by browsers or proxies."""
+
+    @wraps(view)
+    def asked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return to_sign_in(request)
+        person = people.of_user(request.user)
+        if person is None:
+            raise PermissionDenied("Your account belongs to somebody who has left.")
+        known = cast("Request", request)
+        known.person = person
+        with timezone.override(zone_of(request)):
+            response = view(known, *args, **kwargs)
+        response.headers.setdefault("Cache-Control", NO_STORE)
+        return response
+
+    return asked
+
+
+def to_sign_in(request: HttpRequest) -> HttpResponse:
+    """Send someone unknown to the sign-in page and back afterwards; a fragment sends the whole page."""
+    htmx = cast("Request", request).htmx
+    if htmx:
+        back = redirect_to_login(htmx.current_url_abs_path or "/")
+        return HttpResponseClientRedirect(back["Location"])
+    return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
+
+
+def zone_of(request: HttpRequest) -> ZoneInfo:
+    """Return the viewer's time zone as their browser told it in a cookie; UTC until then."""
+    try:
+        return ZoneInfo(request.COOKIES.get("zone", "UTC"))
+    except (KeyError, ValueError, OSError):  # a name that is unknown, malformed or a folder
+        return ZoneInfo("UTC")
+
+
+def incident_or_404(person: Person, codename: str) -> Incident:
+    """Return an incident that this person may see; hidden and absent ones are alike."""
+    try:
+        return visibility.find(person, codename)
+    except Incident.DoesNotExist:
+        raise Http404("No such incident.") from None

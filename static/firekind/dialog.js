@@ -1,0 +1,50 @@
+// Links that load into #dialog open it; what is done there closes it. Also menus, messages and the list of keys.
+const dialog = document.getElementById("dialog");
+const toast = document.getElementById("toast");
+let fading;
+
+function say(words) {
+  toast.textContent = words;
+  toast.classList.remove("gone");
+  clearTimeout(fading);
+  fading = setTimeout(() => toast.classList.add("gone"), 5000);
+}
+
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target !== dialog || dialog.open) return;
+  dialog.showModal();
+  dialog.querySelector("[autofocus], textarea, input:not([type=hidden]), select")?.focus();
+});
+document.addEventListener("firekind:did", (event) => {
+  if (dialog.open) dialog.close();
+  say(event.detail.said);
+});
+document.addEventListener("htmx:responseError", (event) => {
+  if (event.detail.elt.matches("[data-poll]")) return;
+  const status = event.detail.xhr.status;
+  say(status === 404 ? "That is not there any more." : status === 403 ? "That was refused. Reload the page and try again." : "Something went wrong here. Try again.");
+});
+document.addEventListener("htmx:sendError", (event) => {
+  if (!event.detail.elt.matches("[data-poll]")) say("No connection. Nothing was sent.");
+});
+
+for (const one of document.querySelectorAll("dialog")) {
+  one.addEventListener("click", (event) => {
+    if (event.target === one && !one.querySelector("textarea")?.value) one.close();
+  });
+}
+dialog.addEventListener("close", () => dialog.replaceChildren());
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-help]")) document.getElementById("keys").showModal();
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    const inside = menu.contains(event.target);
+    if (!inside || event.target.closest(".menu-list a, .menu-list button")) menu.open = false;
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});

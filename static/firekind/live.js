@@ -1,0 +1,43 @@
+// Hears that the incident changed, and lets the page look again. The page also looks by itself every few
+// seconds, so a stream that cannot be had costs nothing but those seconds.
+const RESTS_MS = [1000, 2000, 5000, 15000, 60000];
+let source, failures = 0, resting;
+
+const cursor = () => document.getElementById("live");
+const changed = () => document.dispatchEvent(new CustomEvent("firekind:changed"));
+
+function connect() {
+  clearTimeout(resting);
+  source?.close();
+  const live = cursor();
+  if (!live || document.hidden) return;
+  source = new EventSource(`${live.dataset.stream}?n=${live.dataset.n}`);
+  source.addEventListener("open", () => { failures = 0; });
+  source.addEventListener("changed", changed);
+  source.addEventListener("bye", gone);
+  source.addEventListener("error", () => {
+    // The browser would try again with the old cursor in the address: we connect anew with the one we have now.
+    source.close();
+    resting = setTimeout(connect, RESTS_MS[Math.min(failures++, RESTS_MS.length - 1)]);
+  });
+}
+
+function gone() {
+  source?.close();
+  location.reload();
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) {
+    source?.close();
+    clearTimeout(resting);
+  } else {
+    changed();
+    connect();
+  }
+});
+document.addEventListener("htmx:responseError", (event) => {
+  if (event.detail.elt.matches("#live, #progress") && event.detail.xhr.status === 404) gone();
+});
+addEventListener("pagehide", () => source?.close());
+connect();

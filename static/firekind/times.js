@@ -1,0 +1,52 @@
+// Times in the reader's zone. The server is told the zone in a cookie and writes it from the next page on;
+// until then this module rewrites what it wrote. It also keeps ages and due times going.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+if (!document.cookie.split("; ").includes(`zone=${zone}`)) {
+  document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;
+}
+const shapes = {
+  clock: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  moment: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+};
+const whole = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+
+function span(seconds) {
+  const minutes = Math.floor(seconds / 60), hours = Math.floor(seconds / 3600), days = Math.floor(seconds / 86400);
+  if (minutes < 1) return "under a minute";
+  if (hours < 1) return `${minutes} min`;
+  if (days < 1) return `${hours} h ${String(minutes % 60).padStart(2, "0")}`;
+  return days < 10 ? `${days} d ${hours % 24} h` : `${days} d`;
+}
+
+function write(node, words) {
+  if (node.textContent !== words) node.textContent = words;
+}
+
+function tick() {
+  const now = Date.now();
+  for (const node of document.querySelectorAll("[data-since]")) {
+    write(node, span(Math.max(0, (now - Date.parse(node.dataset.since)) / 1000)));
+  }
+  for (const node of document.querySelectorAll("[data-due]")) {
+    const left = (Date.parse(node.dataset.due) - now) / 1000;
+    write(node, left >= 0 ? `in ${span(left)}` : `${span(-left)} overdue`);
+    node.classList.toggle("overdue", left < 0);
+  }
+}
+
+function localise() {
+  if (document.documentElement.dataset.zone !== zone) {
+    for (const node of document.querySelectorAll("time[data-show]")) {
+      const at = new Date(node.dateTime);
+      write(node, new Intl.DateTimeFormat("en-GB", shapes[node.dataset.show]).format(at));
+      node.title = whole.format(at);
+    }
+    for (const node of document.querySelectorAll("[data-zone-name]")) write(node, zone);
+  }
+  tick();
+}
+
+localise();
+setInterval(tick, 5000);
+document.addEventListener("htmx:afterSettle", localise);
+document.addEventListener("visibilitychange", tick);

@@ -1,0 +1,44 @@
+"""How the lines of a plan are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django import template
+
+from workflows.plan import Line
+
+register = template.Library()
+
+NAMES = {"+": "new", "~": "changed", "-": "ended", "!": "missing", "=": "same"}
+MEANINGS = {
+    "+": "will be done",
+    "~": "will change",
+    "-": "will end",
+    "!": "missing",
+    "=": "stays as it is",
+}
+
+
+@register.filter
+def sign(mark: str) -> str:
+    """Return the word for a line's sign, for its style."""
+    return NAMES.get(mark, "same")
+
+
+@register.filter
+def meaning(mark: str) -> str:
+    """Say what a line's sign means, for those who listen."""
+    return MEANINGS.get(mark, "")
+
+
+@register.filter
+def minus(mark: str) -> str:
+    """Draw a minus as wide as a plus."""
+    return {"-": "\N{MINUS SIGN}"}.get(mark, mark)
+
+
+@register.filter
+def already(lines: Iterable[tuple[Line, bool]]) -> list[Line]:
+    """Return the lines about what stays as it is."""
+    return [line for line, _ in lines if line.sign == "="]

@@ -1,0 +1,68 @@
+"""How far the plan of an incident has come, who is here and why, and trying again what failed."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+from django_htmx.http import trigger_client_event
+
+from incidents.models import Incident
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+from workflows import progress as progressing
+from workflows.progress import Progress
+
+
+@signed_in
+def progress(request: Request, codename: str) -> HttpResponse:
+    """Show the plan's progress; as a fragment, 204 while nothing moved since ``seen``."""
+    incident = incident_or_404(request.person, codename)
+    now = progressing.of(incident)
+    digest = digest_of(now)
+    if request.htmx and request.GET.get("seen") == digest:
+        return HttpResponse(status=204)
+    name = "workflows/progress.html" + ("#panels" if request.htmx else "")
+    return render(request, name, _context(incident, now) | {"digest": digest})
+
+
+@require_POST
+@signed_in
+def retry(request: Request, codename: str, effect: int) -> HttpResponse:
+    """Try a failed effect again."""
+    incident = incident_or_404(request.person, codename)
+    if not progressing.retry(effect, incident, by=request.person, at=timezone.now()):
+        raise Http404("Nothing of that number has failed.")
+    if not request.htmx:
+        messages.success(request, "Trying again.")
+        return redirect(reverse("progress", args=[incident.codename]))
+    response = HttpResponse(status=204)
+    trigger_client_event(response, "firekind:did", {"said": "Trying again."})
+    return trigger_client_event(response, "firekind:changed", {})
+
+
+def digest_of(now: Progress) -> str:
+    """Return what tells one state of the panels from another."""
+    said = repr((now.effects, now.people, now.channel, now.gaps, now.planned))
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def _context(incident: Incident, now: Progress) -> dict[str, object]:
+    order = {"failed": 0, "running": 1, "waiting": 2}
+    pending = sorted((one for one in now.effects if one.state in order), key=lambda one: order[one.state])
+    done = [one for one in now.effects if one.state == "done"]
+    return {
+        "incident": incident,
+        "progress": now,
+        "counts": dict(now.counts),
+        "total": len(now.effects),
+        "pending": pending,
+        "done": done,
+        "needed": [one for one in now.people if one.needed and one.state != "left"],
+        "not_needed": [one for one in now.people if not one.needed and one.state != "left"],
+        "gone": [one for one in now.people if one.state == "left"],
+    }

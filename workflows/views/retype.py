@@ -1,0 +1,122 @@
+"""Giving an incident another type: pick it, read exactly what that will do, then confirm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from incidents import lifecycle, visibility
+from incidents.models import Incident, IncidentType, Person
+from incidents.policy import moves_room
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+from workflows import retyping
+from workflows.plan import Line, Plan
+
+UNPROCESSABLE = 422
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the page was asked: which type, and whom to bring along into a private one."""
+
+    to: IncidentType | None
+    bring: list[Person]
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of those who are brought along."""
+        return [person.pk for person in self.bring]
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def retype(request: Request, codename: str) -> HttpResponse:
+    """Show what a retype would do; carry it out once that very plan is confirmed."""
+    incident = incident_or_404(request.person, codename)
+    if not incident.is_active:
+        messages.error(request, f"{incident.codename} is {incident.status}; reopen it before you retype it.")
+        return redirect(incident)
+    given = request.POST if request.method == "POST" else request.GET
+    asked = read(incident, given)
+    if request.method == "POST" and asked.to is not None:
+        return _confirm(request, incident, asked, asked.to)
+    return _show(request, incident, asked)
+
+
+def read(incident: Incident, given: QueryDict) -> Asked:
+    """Read what was asked; types that cannot be taken and people who do not respond are left out."""
+    usable = IncidentType.objects.filter(archived_at=None).exclude(pk=incident.type_id).select_related("current")
+    to = usable.filter(slug=given.get("to", "")).first()
+    ids = [one for one in given.getlist("bring") if one.isdecimal()]
+    readers = visibility.readers(incident).filter(person__in=ids) if ids else visibility.readers(incident).none()
+    return Asked(to, [one.person for one in readers])
+
+
+def _confirm(request: Request, incident: Incident, asked: Asked, to: IncidentType) -> HttpResponse:
+    given = request.POST
+    try:
+        retyping.confirm(
+            incident,
+            to=to,
+            by=request.person,
+            at=timezone.now(),
+            because=given.get("because", ""),
+            bring=asked.bring,
+            digest=given.get("digest", ""),
+            since=int(given["since"]) if given.get("since", "").isdecimal() else None,
+        )
+    except retyping.PlanChanged as changed:
+        return _show(request, incident, asked, plan=changed.plan, wrong=str(changed))
+    except lifecycle.Refused as refused:
+        return _show(request, incident_or_404(request.person, incident.codename), asked, wrong=str(refused))
+    messages.success(request, f"Retyped to {to.policy.name}. What that asks for is on its way.")
+    return redirect(incident)
+
+
+def _show(
+    request: Request, incident: Incident, asked: Asked, *, plan: Plan | None = None, wrong: str = ""
+) -> HttpResponse:
+    if plan is None and asked.to is not None:
+        plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring)
+    context = _context(request, incident, asked, plan) | {"wrong": wrong}
+    fragment = request.htmx and not request.htmx.history_restore_request
+    name = "workflows/retype.html" + ("#asked" if fragment else "")
+    return render(request, name, context, status=UNPROCESSABLE if wrong else 200)
+
+
+def _context(request: Request, incident: Incident, asked: Asked, plan: Plan | None) -> dict[str, Any]:
+    types = IncidentType.objects.filter(archived_at=None).select_related("current")
+    moves = asked.to is not None and moves_room(incident.private, asked.to.policy)
+    shown = request.POST.get("shown", "")
+    return {
+        "incident": incident,
+        "policy": incident.policy,
+        "types": types,
+        "to": asked.to,
+        "chosen": asked.to.policy if asked.to else None,
+        "moves": moves,
+        "responders": _responders(incident, request.person) if moves else [],
+        "bring": asked.ids,
+        "because": request.POST.get("because", request.GET.get("because", "")),
+        "plan": plan,
+        "lines": [(line, bool(shown) and mark(line) not in shown) for line in plan.lines] if plan else [],
+        "shown": " ".join(mark(line) for line in plan.lines) if plan else "",
+    }
+
+
+def mark(line: Line) -> str:
+    """Return a short name for a line, so that a changed plan can show which lines are new."""
+    return sha256(str(line).encode()).hexdigest()[:6]
+
+
+def _responders(incident: Incident, person: Person) -> list[Person]:
+    """Return those who respond now and would be left behind unless they are picked."""
+    staying = {person.pk, incident.lead_id}
+    return [one.person for one in visibility.readers(incident) if one.person_id not in staying and one.person.can_join]
