@@ -166,7 +166,25 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     Planned.objects.filter(incident=incident).update(look_again_at=at)
 
 
+def put_back(work: Work, *, until: datetime) -> None:
+    """Give a claim back untried, because its method was blocked after it was claimed."""
+    effect = work.effect
+    _held(effect).update(
+        state=Effect.State.WAITING, attempt=effect.attempt - 1, due_at=until, unsure=effect.unsure, leased_until=None
+    )
+
+
+def blocked_until(method: str, *, at: datetime) -> datetime | None:
+    """Return until when this process knows a method to be blocked; the claim asks the database for the rest."""
+    until = _blocked.get(method)
+    return until if until is not None and until > at else None
+
+
+_blocked: dict[str, datetime] = {}
+
+
 def _block(method: str, until: datetime) -> None:
+    _blocked[method] = until
     Limit.objects.bulk_create(
         [Limit(vendor=VENDOR, method=method, blocked_until=until)],
         update_conflicts=True,

@@ -81,6 +81,9 @@ class _Drain:
 def perform(chat: Chat, work: Work) -> list[Work]:
     """Perform one claimed effect and record the outcome; return what was claimed next in the same transaction."""
     effect = work.effect
+    if until := effects.blocked_until(effect.method, at=timezone.now()):
+        effects.put_back(work, until=until)
+        return []
     _give_back_connection()
     crash.point(crash.BEFORE_CALL, kind=effect.kind)
     try:

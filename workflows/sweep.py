@@ -44,13 +44,10 @@ def unsettled() -> list[int]:
 
 
 def _active() -> Iterator[list[Incident]]:
-    active = Incident.objects.filter(active=True).select_related("type", "policy_version", "lead").order_by("pk")
-    seen = 0
-    while batch := list(active.filter(pk__gt=seen)[:AUDIT_BATCH]):
-        yield batch
-        if len(batch) < AUDIT_BATCH:
-            return
-        seen = batch[-1].pk
+    ids = list(Incident.objects.filter(active=True).order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), AUDIT_BATCH):
+        batch = Incident.objects.filter(pk__in=ids[start : start + AUDIT_BATCH])
+        yield list(batch.select_related("type", "policy_version", "lead"))
 
 
 def _differing(batch: list[Incident]) -> Iterator[int]:

@@ -1,0 +1,125 @@
+"""A whole house in one process: the domain, the workflows and a stand-in workspace, without HTTP between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from incidents import lifecycle, people, policy_file, types
+from incidents.models import Incident, IncidentType, Person
+from integrations.slack import fake
+from integrations.slack.client import SlackChat
+from integrations.slack.identity import Identity
+from integrations.slack.tests.straight import StraightWire
+from workflows import directory, effects, perform, ports, reconcile, retyping
+from workflows.models import Effect, Limit
+
+TOKEN = "xoxb-test"
+GROUPS = {
+    "incident-response": ["ann", "ben"],
+    "leadership-oncall": ["lea"],
+    "security": ["sam", "sia"],
+    "platform-leadership": ["pat", "pia"],
+    "support": ["sue", "ben"],
+    "engineering-oncall": ["eve", "eli", "ann"],
+    "leadership": ["lea", "leo"],
+    "communications": ["cat"],
+}
+
+
+@dataclass(slots=True)
+class House:
+    """The workspace, the chat that talks to it, and the verbs a test needs."""
+
+    slack: fake.FakeSlack
+    chat: SlackChat
+    clock: datetime
+
+    def now(self) -> datetime:
+        """A minute later than the last time."""
+        self.clock += timedelta(minutes=1)
+        return self.clock
+
+    def person(self, handle: str) -> Person:
+        """A person of the workspace as the domain knows them."""
+        return people.by_chat_id(self.slack.person(handle).id)
+
+    def type(self, slug: str) -> IncidentType:
+        """One of the shipped types."""
+        return IncidentType.objects.select_related("current").get(slug=slug)
+
+    def declare(self, title: str = "Checkout is slow", *, type: str = "ambiguous", by: str = "dee") -> Incident:
+        """Declare and settle."""
+        incident = lifecycle.declare(title, by=self.person(by), at=self.now(), type=self.type(type))
+        return self.settle(incident)
+
+    def retype(self, incident: Incident, to: str, *, by: str = "dee", bring: Iterable[str] = ()) -> Incident:
+        """Retype after looking at the plan, and settle."""
+        brought = [self.person(handle) for handle in bring]
+        plan = retyping.preview(incident, to=self.type(to), by=self.person(by), bring=brought)
+        retyping.confirm(
+            incident, to=self.type(to), by=self.person(by), at=self.now(), bring=brought, digest=plan.digest
+        )
+        return self.settle(incident)
+
+    def settle(self, incident: Incident, *, rounds: int = 10) -> Incident:
+        """Reconcile and perform until nothing is left to do, as the worker and the sweep would."""
+        for _ in range(rounds):
+            self.hurry(incident)
+            plan = reconcile.reconcile(incident.pk, at=timezone.now())
+            perform.drain(incident.pk, side_by_side=False)
+            if plan.is_empty and not self.owed(incident):
+                break
+        return Incident.objects.select_related("type", "policy_version", "lead").get(pk=incident.pk)
+
+    def hurry(self, incident: Incident) -> None:
+        """Let no back-off, rate limit or lease make the test wait."""
+        past = timezone.now() - timedelta(seconds=1)
+        Limit.objects.all().delete()
+        effects._blocked.clear()
+        Effect.objects.filter(incident=incident, state="waiting").update(due_at=past)
+        Effect.objects.filter(incident=incident, state="running").update(leased_until=past)
+
+    def owed(self, incident: Incident) -> list[str]:
+        """Keys of effects that are still waiting or running."""
+        open_ones = Effect.objects.filter(incident=incident, state__in=["waiting", "running"])
+        return list(open_ones.values_list("key", flat=True))
+
+    def channel(self, incident: Incident, room: int | None = None) -> str:
+        """The name of the channel of a room, the current one by default."""
+        key = f"channel/{room or incident.room}"
+        name: str = incident.resources.get(key=key).external["name"]
+        return name
+
+    def writes(self) -> list[str]:
+        """The methods of every call that changed the workspace, in order."""
+        return [call.method for call in self.slack.calls.writes()]
+
+
+def workspace(groups: dict[str, list[str]] = GROUPS, others: Iterable[str] = ("dee", "out")) -> fake.FakeSlack:
+    """A workspace with the shipped policies' groups, a guest and a bot in one of them."""
+    slack = fake.FakeSlack(bot_token=TOKEN)
+    for handle in dict.fromkeys([*(one for members in groups.values() for one in members), *others]):
+        slack.add_person(handle, name=handle.capitalize(), email=f"{handle}@example.com")
+    slack.add_channel("incidents", members=["dee"])
+    for handle, members in groups.items():
+        slack.add_group(handle, members=members)
+    return slack
+
+
+@contextmanager
+def house(slack: fake.FakeSlack | None = None) -> Iterator[House]:
+    """Put a workspace behind the chat port and load the shipped types. Needs a database."""
+    slack = slack or workspace()
+    wire = StraightWire(slack, token=TOKEN)
+    chat = SlackChat(wire, identity=Identity(wire))
+    types.load(policy_file.read(Path(settings.BASE_DIR) / "fixtures/incident_types.yaml"), at=timezone.now())
+    with ports.using(chat=chat):
+        directory.refresh(everybody=True)
+        yield House(slack, chat, timezone.now() - timedelta(days=1))
