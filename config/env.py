@@ -1,8 +1,8 @@
 """The settings the stack is driven by, read once from the environment, typed and checked.
 
 Where a name is looked for, first hit wins: the environment, `.env` in the project's folder, and
-`services.env` in the data folder, which the stack writes while its embedded services run. A name that is
-set to nothing counts as not set, and hides what the places after it say.
+`running.env` in the data folder, which a stack writes while it runs, so that `manage.py` in another
+terminal reaches it. A name that is set to nothing counts as not set, and hides what the later places say.
 """
 
 import os
@@ -41,6 +41,7 @@ NAMES = (
     "FIREKIND_SANDBOX_URL",
     "FIREKIND_CRASH_AT",
 )
+RUNNING = "running.env"
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 SLACK_SHAPES = {
     "SLACK_BOT_TOKEN": (r"xoxb-\S+", "a bot token that starts with xoxb-"),
@@ -97,16 +98,24 @@ class Env:
 def load() -> Env:
     """Read the settings, or end the process with one sentence on stderr and exit code 2."""
     try:
-        return read(gather())
+        return read(present(reach(given())))
     except SettingError as error:
         print(f"firekind: {error}", file=sys.stderr)
         raise SystemExit(2) from None
 
 
-def gather() -> dict[str, str]:
-    """Merge the places a setting may stand in, the environment on top."""
-    given = parse_file(ROOT / ".env") | dict(os.environ)
-    given = parse_file(data_dir(given) / "services.env") | given
+def given() -> dict[str, str]:
+    """Merge what people set: `.env` and, over it, the environment."""
+    return parse_file(ROOT / ".env") | dict(os.environ)
+
+
+def reach(given: Mapping[str, str]) -> dict[str, str]:
+    """Fill in what is not set from the stack that runs on the same data folder, if one does."""
+    return parse_file(data_dir(given) / RUNNING) | dict(given)
+
+
+def present(given: Mapping[str, str]) -> dict[str, str]:
+    """Drop the names that are set to nothing."""
     return {name: value for name, value in given.items() if value.strip()}
 
 

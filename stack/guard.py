@@ -19,9 +19,14 @@ while read -r sign group; do
   esac
 done
 [ -z "${groups# }" ] && exit 0
-for group in $groups; do kill -TERM -- "-$group"; done
-sleep 3
-for group in $groups; do kill -KILL -- "-$group"; done
+for group in $groups; do kill -s TERM -- "-$group"; done
+for tenth in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+  left=
+  for group in $groups; do kill -s 0 -- "-$group" && left=1; done
+  [ -z "$left" ] && exit 0
+  sleep 0.1
+done
+for group in $groups; do kill -s KILL -- "-$group"; done
 """
 
 

@@ -9,7 +9,7 @@ from stack.commands import PROCESSES
 
 def _become(name: str) -> Callable[[], None]:
     def become() -> None:
-        given = env.gather()
+        given = env.present(env.given())
         if name != "sandbox":
             env.load()
         argv = PROCESSES[name](given)

@@ -11,7 +11,7 @@ from pathlib import Path
 from socket import socket
 
 from config.env import ROOT
-from stack import commands, services
+from stack import commands, services, surroundings
 from stack.errors import StackError
 from stack.guard import Guard
 from stack.ports import LOOPBACK
@@ -152,6 +152,7 @@ def opened(
         )
         stack = Stack({**env, **exits.enter_context(found)}, doors=doors, guard=guard, hear=hear)
         exits.callback(stack.stop)
+        exits.enter_context(surroundings.told(stack.env, data_dir=data_dir))
         stack.prepare()
         stack.start(*[one for name in processes for one in stack.copies(name)])
         yield stack

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from socket import socket
 
 from config import env
-from stack import ports, running, surroundings
+from stack import ports, running, services, surroundings
 from stack.errors import StackError
 from stack.terminal import hear, paint, say
 
@@ -25,6 +25,7 @@ def demo() -> None:
     """Run everything with the sandbox in Slack's place, play the story, and stay up."""
     given = surroundings.given()
     port, data_dir = env.port(given), env.data_dir(given)
+    services.wait_for_leftovers(data_dir)
     with _doors(port, names=("web", "sandbox"), target="demo") as doors:
         settings = surroundings.blank() | given | surroundings.with_sandbox(data_dir=data_dir, port=port)
         say(paint("Starting PostgreSQL, Redis, web, worker, beat and the sandbox ...", "grey"))
@@ -43,6 +44,7 @@ def run() -> None:
     parsed = env.read({**SERVICES_TO_COME, **given})
     settings = surroundings.blank() | given
     settings |= {"PORT": str(parsed.port), "FIREKIND_DATA_DIR": str(parsed.data_dir)}
+    services.wait_for_leftovers(parsed.data_dir)
     with _doors(parsed.port, names=("web",), target="run", host=parsed.host) as doors:
         if parsed.slack is None:
             say(paint(WITHOUT_SLACK, "yellow"))
@@ -76,14 +78,23 @@ def _play(stack: running.Stack) -> None:
 def _stay(stack: running.Stack) -> None:
     """Stay until a signal comes, and start again what ends by itself."""
     falls: list[float] = []
-    while True:
-        time.sleep(LOOK_S)
-        for process in stack.processes.values():
-            if process.alive or process.exit_code is None:
-                continue
-            falls = [at for at in [*falls, time.monotonic()] if at > time.monotonic() - SPAN_S]
-            if len(falls) >= FALLS:
-                raise StackError(f"{process.name} keeps ending, last with exit code {process.exit_code}.")
-            say(paint(f"{process.name} ended with exit code {process.exit_code}; starting it again.", "yellow"))
-            process.kill9()
-            process.start()
+    try:
+        while True:
+            time.sleep(LOOK_S)
+            falls = _restart_fallen(stack, falls=falls)
+    except SystemExit:  # a signal: ending is what it is for, so it ends well
+        say(paint("Stopping ...", "grey"))
+
+
+def _restart_fallen(stack: running.Stack, *, falls: list[float]) -> list[float]:
+    """Start again what ended, and give the times at which something did lately."""
+    for process in stack.processes.values():
+        if process.exit_code is None:
+            continue
+        falls = [*(at for at in falls if at > time.monotonic() - SPAN_S), time.monotonic()]
+        if len(falls) >= FALLS:
+            raise StackError(f"{process.name} keeps ending, last with exit code {process.exit_code}.")
+        say(paint(f"{process.name} ended with exit code {process.exit_code}; starting it again.", "yellow"))
+        process.kill9()
+        process.start()
+    return falls

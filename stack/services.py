@@ -11,22 +11,22 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
+import psutil
+
 from stack import postgres, redis
 from stack.errors import StackError
 from stack.guard import Guard
 
 # The shortest limit for a Unix socket's path is macOS's, 104 bytes; PostgreSQL adds a file of 22.
 LONGEST_SOCKET_FOLDER = 80
+LEFTOVERS_S = 6
 
 
 @contextmanager
 def running(
-    given: Mapping[str, str], *, data_dir: Path, guard: Guard, durable: bool = True, tell: bool = True
+    given: Mapping[str, str], *, data_dir: Path, guard: Guard, durable: bool = True
 ) -> Iterator[dict[str, str]]:
-    """Give DATABASE_URL and REDIS_URL, with servers behind them for as long as the block lasts.
-
-    With `tell`, the addresses stand in `services.env` meanwhile, so that `manage.py` finds them.
-    """
+    """Give DATABASE_URL and REDIS_URL, with servers behind them for as long as the block lasts."""
     urls = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if name in given}
     with ExitStack() as exits:
         if len(urls) < 2:
@@ -41,8 +41,6 @@ def running(
             if "REDIS_URL" not in urls:
                 exits.callback(redis.start(sockets, guard=guard).stop)
                 urls["REDIS_URL"] = redis.url(sockets)
-        if tell:
-            exits.enter_context(_told(data_dir / "services.env", urls))
         yield urls
 
 
@@ -50,19 +48,35 @@ def running(
 def lock(data_dir: Path) -> Iterator[IO[str]]:
     """Keep a second stack out of the data folder. Raises StackError when one is there.
 
-    The kernel drops the lock with the last process that holds it. The guard holds it too, so that after a
-    crash the next stack waits until what was left behind is gone.
+    The kernel drops the lock with the last process that holds it. The guard holds it too, for as long as it
+    takes to end what a crashed stack left behind.
     """
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (data_dir / "stack.lock").open("a+") as file:
-        deadline = time.monotonic() + 8
-        while not _try_lock(file):
-            if time.monotonic() > deadline:
-                raise StackError(
-                    f"Another Firekind already uses {data_dir.name}: stop it, or give FIREKIND_DATA_DIR another folder."
-                )
-            time.sleep(0.1)
+    with _lock_file(data_dir) as file:
+        if not _try_lock(file):
+            raise StackError(
+                f"Another Firekind already uses {data_dir.name}: stop it, or give FIREKIND_DATA_DIR another folder."
+            )
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
         yield file
+
+
+def wait_for_leftovers(data_dir: Path) -> None:
+    """Wait, seconds at most, while what a crashed stack left behind is being ended: it holds ports."""
+    deadline = time.monotonic() + LEFTOVERS_S
+    with _lock_file(data_dir) as file:
+        owner = file.read().strip()
+        crashed = owner.isdigit() and not psutil.pid_exists(int(owner))
+        while crashed and not _try_lock(file) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+def _lock_file(data_dir: Path) -> IO[str]:
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = (data_dir / "stack.lock").open("a+", encoding="ascii")
+    file.seek(0)
+    return file
 
 
 def _try_lock(file: IO[str]) -> bool:
@@ -86,13 +100,3 @@ def _sockets(data_dir: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _told(path: Path, urls: Mapping[str, str]) -> Iterator[None]:
-    path.touch(mode=0o600)
-    path.write_text("".join(f"{name}={value}\n" for name, value in urls.items()), encoding="utf-8")
-    try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)

@@ -2,7 +2,8 @@
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from config import env
@@ -11,7 +12,7 @@ from stack.ports import LOOPBACK
 
 def given() -> dict[str, str]:
     """Read what the person set, by environment or `.env`; names set to nothing are left out."""
-    return env.gather()
+    return env.present(env.given())
 
 
 def blank() -> dict[str, str]:
@@ -39,6 +40,20 @@ def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
 def address(settings: Mapping[str, str]) -> str:
     """Give the address people open."""
     return (settings.get("FIREKIND_BASE_URL") or f"http://{LOOPBACK}:{settings['PORT']}").rstrip("/")
+
+
+@contextmanager
+def told(settings: Mapping[str, str], *, data_dir: Path) -> Iterator[None]:
+    """Keep the settings of the running stack in its data folder, where `manage.py` finds them."""
+    path = data_dir / env.RUNNING
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    lines = [f"{name}={settings[name]}\n" for name in env.NAMES if settings.get(name)]
+    path.write_text("".join(lines), encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def kept_secret(data_dir: Path, name: str) -> str:

@@ -27,7 +27,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     guard = Guard()
     _session.callback(shutil.rmtree, folder, ignore_errors=True)
     _session.callback(guard.close)
-    running = services.running(os.environ, data_dir=folder, guard=guard, durable=False, tell=False)
+    running = services.running(os.environ, data_dir=folder, guard=guard, durable=False)
     os.environ |= _session.enter_context(running)
 
 
