@@ -1,0 +1,70 @@
+"""The rows behind it all, read over a connection of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+from psycopg.rows import DictRow, dict_row
+
+SETTLED = """
+    SELECT count(*) FROM incidents_incident i LEFT JOIN workflows_planned p ON p.incident_id = i.id
+     WHERE (p.revision IS NULL OR p.revision < i.revision OR EXISTS (
+           SELECT FROM workflows_effect e WHERE e.incident_id = i.id AND e.state IN ('waiting', 'running')))
+       AND (%(codename)s::text IS NULL OR i.codename = %(codename)s)
+"""
+EFFECTS = """
+    SELECT e.id, e.key, e.kind, e.verb, e.sign, e.sentence, e.state, e.attempt, e.error, e.ended_at, e.room, e.due_at
+      FROM workflows_effect e JOIN incidents_incident i ON i.id = e.incident_id
+     WHERE i.codename = %s AND e.id > %s ORDER BY e.ended_at, e.id
+"""
+EVENTS = """
+    SELECT e.n, e.kind, e.text, e.data, e.source, e.at, w.name AS by FROM incidents_event e
+      JOIN incidents_incident i ON i.id = e.incident_id LEFT JOIN incidents_person w ON w.id = e.by_id
+     WHERE i.codename = %s ORDER BY e.n
+"""
+INCIDENT = """
+    SELECT i.*, t.slug AS type, (SELECT array_agg(name ORDER BY room) FROM incidents_codename c
+                                  WHERE c.incident_id = i.id) AS codenames
+      FROM incidents_incident i JOIN incidents_incidenttype t ON t.id = i.type_id WHERE i.codename = %s
+"""
+
+
+class Records:
+    """A reader of the database; close it when done."""
+
+    def __init__(self, database_url: str) -> None:
+        self._connection: psycopg.Connection[DictRow] = psycopg.connect(
+            database_url, autocommit=True, row_factory=dict_row
+        )
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+    def codenames(self) -> list[str]:
+        """Give the codenames of all incidents, oldest first."""
+        return [row["codename"] for row in self.rows("SELECT codename FROM incidents_incident ORDER BY id")]
+
+    def incident(self, codename: str) -> DictRow:
+        """Read one incident with its type's slug and all codenames of its rooms."""
+        return self.rows(INCIDENT, codename)[0]
+
+    def events(self, codename: str) -> list[DictRow]:
+        """Read a timeline."""
+        return self.rows(EVENTS, codename)
+
+    def effects(self, codename: str, *, after: int = 0) -> list[DictRow]:
+        """Read the effects of an incident that were written after the one with that id, in order of their end."""
+        return self.rows(EFFECTS, codename, after)
+
+    def settled(self, codename: str | None = None) -> bool:
+        """Tell whether nothing more will happen by itself, for one incident or all of them."""
+        row = self._connection.execute(SETTLED, {"codename": codename}).fetchone()
+        return row is not None and row["count"] == 0
+
+    def rows(self, query: str, *values: Any) -> list[DictRow]:
+        """Read rows."""
+        given: Sequence[Any] = values
+        return self._connection.execute(query.encode(), given).fetchall()

@@ -1,0 +1,89 @@
+"""Somebody at the web pages: a browser without pictures, with a connection that stays open."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import unescape
+from http.cookies import SimpleCookie
+from urllib.parse import urlencode, urlsplit
+
+from stack.errors import StackError
+
+TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+FACE = re.compile(r'<form[^>]*action="(/sign-in/as/\d+)".*?</form>', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The page's words and markup, entities resolved."""
+        return unescape(self.source)
+
+    @property
+    def source(self) -> str:
+        """The markup as it came, uncompressed."""
+        packed = self.headers.get("content-encoding") == "gzip"
+        return (gzip.decompress(self.body) if packed else self.body).decode()
+
+
+class Visitor:
+    """One person, or nobody, at one site."""
+
+    def __init__(self, base_url: str) -> None:
+        parts = urlsplit(base_url)
+        assert parts.hostname, "an address of a site has a host"
+        self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+        self._cookies: SimpleCookie = SimpleCookie()
+
+    @property
+    def cookie(self) -> str:
+        """The Cookie header by which the site knows this person."""
+        return "; ".join(f"{name}={one.value}" for name, one in self._cookies.items())
+
+    def sign_in_as(self, name: str) -> Visitor:
+        """Pick who you are on the sandbox's sign-in page."""
+        page = self.get("/sign-in/")
+        for face in FACE.finditer(page.source):
+            if name in unescape(face[0]):
+                token = TOKEN.search(face[0])
+                assert token is not None, "each face is a form with a token"
+                self.post(face[1], {"csrfmiddlewaretoken": token[1], "next": "/"})
+                return self
+        raise StackError(f"The sign-in page does not offer {name}.")
+
+    def get(self, path: str, **headers: str) -> Page:
+        """Ask for a page; redirects are not followed."""
+        return self._ask("GET", path, headers=headers)
+
+    def post(self, path: str, form: Mapping[str, str]) -> Page:
+        """Send a form."""
+        kind = {"Content-Type": "application/x-www-form-urlencoded", "Referer": self._site + path}
+        return self._ask("POST", path, headers=kind, body=urlencode(form))
+
+    @property
+    def _site(self) -> str:
+        return f"http://{self._connection.host}:{self._connection.port}"
+
+    def _ask(self, method: str, path: str, *, headers: Mapping[str, str], body: str | None = None) -> Page:
+        sent = {"Accept": "text/html", "Cookie": self.cookie, **headers}
+        try:
+            self._connection.request(method, path, body=body, headers=sent)
+            response = self._connection.getresponse()
+            found = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
+            raise StackError(f"The web did not answer {path}: {error!r}") from None
+        for line in response.headers.get_all("Set-Cookie", []):
+            self._cookies.load(line)
+        return Page(response.status, {name.lower(): value for name, value in response.getheaders()}, found)

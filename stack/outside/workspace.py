@@ -1,0 +1,92 @@
+"""The stand-in Slack through its control door: people act, and everything can be looked at."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stack.errors import StackError
+
+Json = dict[str, Any]
+PATIENCE_S = 30
+
+
+class Workspace:
+    """One sandbox. People are named by handle, channels by name or id."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def command(self, user: str, channel: str, text: str) -> Json:
+        """Type a slash command and give the app's answer. Raises StackError when Slack would show an error."""
+        return self._acknowledged(f"{user} typed {text!r}", "command", user=user, channel=channel, text=text)
+
+    def press(self, user: str, action_id: str, **where: Any) -> Json:
+        """Press a button, or choose in a field of an open modal."""
+        return self._acknowledged(f"{user} pressed {action_id}", "press", user=user, action_id=action_id, **where)
+
+    def submit(self, user: str, values: Mapping[str, Any] | None = None) -> Json:
+        """Confirm the modal on somebody's screen."""
+        return self._acknowledged(f"{user} confirmed", "submit", user=user, values=dict(values or {}))
+
+    def act(self, act: str, /, **body: Any) -> Json:
+        """Do anything else that a person does: message, react, join, leave, …"""
+        return self._ask(f"/sandbox/{act}", body)
+
+    def channel(self, name: str) -> Json:
+        """Look at one channel."""
+        return self._ask("/sandbox/state", channel=name)
+
+    def state(self) -> Json:
+        """Look at the whole workspace."""
+        return self._ask("/sandbox/state")
+
+    def calls(self, *, since: int = 0) -> list[Json]:
+        """List the calls the app made after the first `since`."""
+        calls: list[Json] = self._ask("/sandbox/calls", since=since)["calls"]
+        return calls
+
+    def called(self) -> int:
+        """Count the calls the app made so far."""
+        return int(self._ask("/sandbox/calls", since=1 << 40)["next"])
+
+    def wait_idle(self) -> None:
+        """Wait until the app has heard of everything that people did."""
+        self._ask("/sandbox/idle")
+
+    def fault(self, kind: str, *, method: str = "*", **how: Any) -> None:
+        """Order a fault."""
+        self._ask("/sandbox/faults", {"kind": kind, "method": method, **how})
+
+    def no_faults(self) -> None:
+        """Lift all faults."""
+        self._ask("/sandbox/faults", method="DELETE")
+
+    def handles(self, ids: Sequence[str]) -> set[str]:
+        """Give the handles of people."""
+        return {one["handle"] for one in self.state()["people"] if one["id"] in set(ids)}
+
+    def _acknowledged(self, what: str, act: str, **body: Any) -> Json:
+        answer = self._ask(f"/sandbox/{act}", body)
+        if not answer.get("ok"):
+            raise StackError(f"After {what}, Slack would show: {answer.get('error') or answer.get('errors')}.")
+        return answer
+
+    def _ask(self, path: str, body: Json | None = None, *, method: str | None = None, **query: Any) -> Json:
+        address = f"{self.url}{path}{'?' if query else ''}{urllib.parse.urlencode(query)}"
+        data = json.dumps(body).encode() if body is not None else None
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310 (our own loopback)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:  # noqa: S310 (as above)
+                found: Json = json.load(response)
+        except urllib.error.HTTPError as refused:
+            with refused:
+                raise StackError(f"The sandbox refused {path}: {refused.read(300).decode(errors='replace')}") from None
+        except OSError as error:
+            raise StackError(f"The sandbox did not answer {path}: {error}") from None
+        return found

@@ -1,0 +1,108 @@
+"""The story itself: a slow checkout that turns out to be a breach. One function a scene, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stack.story.stage import Stage
+
+DECLARED_IN = "checkout"
+TITLE = "Checkout is slow for everyone"
+UPDATE = "Card authorisation takes 4 s instead of 0.3 s since half past. Rolling basket 4.12 back."
+BECAUSE_MAJOR = "half of all card payments fail"
+BECAUSE_SECURITY = "basket 4.12 sends card numbers to an address nobody knows"
+MITIGATED = "the address is blocked and all keys are new"
+RESOLVED = "basket 4.12 is gone from the registry, payments are back to normal"
+CLUE = "The slow call is not ours: basket waits for a host that I have never seen."
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One step of the story: `name` is what checks hang on."""
+
+    name: str
+    title: str
+    says: str
+    play: Callable[[Stage], None]
+
+
+def declare(stage: Stage) -> None:
+    """Wei declares from the channel where people noticed."""
+    stage.declares("wei", f"/incident declare {TITLE}", where=DECLARED_IN)
+    stage.watches()
+
+
+def update(stage: Stage) -> None:
+    """Ada takes the lead and gives an update."""
+    stage.types("ada", "/incident lead")
+    stage.types("ada", f"/incident update {UPDATE}")
+    stage.watches()
+
+
+def retype_major(stage: Stage) -> None:
+    """Ada retypes to major; Slack has a bad moment while people are invited."""
+    stage.workspace.fault("server_error", method="conversations.invite", times=1)
+    answer = stage.types("ada", f"/incident type major because {BECAUSE_MAJOR}")
+    stage.reads_the_plan(answer["view"])
+    stage.say("Ada confirms. This time Slack answers the invitation with an error, on purpose.")
+    stage.workspace.submit("ada")
+    stage.watches()
+    stage.workspace.no_faults()
+
+
+def capture(stage: Stage) -> None:
+    """Mateo finds the clue, and Ada puts his message on the timeline with a reaction."""
+    ts = stage.writes("mateo", CLUE)
+    stage.say("Ada reacts with 📌, and the message is on the timeline with its time, author and link.")
+    stage.workspace.act("react", user="ada", channel=stage.room, ts=ts, name="pushpin")
+    stage.workspace.wait_idle()
+    stage.watches()
+
+
+def retype_security(stage: Stage) -> None:
+    """Ada retypes to security and brings Mateo along; the talk moves to a private channel."""
+    stage.types("ada", f"/incident type security because {BECAUSE_SECURITY}")
+    stage.say("Ada brings Mateo along: he found it.")
+    answer = stage.workspace.press("ada", "firekind:retype-bring", value=["mateo"])
+    stage.reads_the_plan(answer["view"])
+    stage.workspace.submit("ada")
+    stage.watches()
+
+
+def mitigate(stage: Stage) -> None:
+    """Farah says in the private channel what stopped it."""
+    stage.types("farah", f"/incident mitigated {MITIGATED}")
+    stage.watches()
+
+
+def resolve(stage: Stage) -> None:
+    """Farah ends it."""
+    stage.types("farah", f"/incident resolved {RESOLVED}")
+    stage.watches()
+
+
+SCENES = (
+    Scene(
+        "declared",
+        "Something is wrong",
+        "Nobody knows yet what it is, so its type is Ambiguous. The type decides who comes in.",
+        declare,
+    ),
+    Scene("updated", "Someone leads, and says where things stand", "The headline and the announcement follow.", update),
+    Scene(
+        "major",
+        "It is worse than it looked: retype to Major",
+        "Nobody argues about a number. A new type brings new people in; nobody is invited twice.",
+        retype_major,
+    ),
+    Scene("captured", "A clue", "What people find becomes part of the record where they say it.", capture),
+    Scene(
+        "security",
+        "It is a breach: retype to Security",
+        "From this moment it is closed to everyone but those named, on the web and in Slack.",
+        retype_security,
+    ),
+    Scene("mitigated", "It no longer hurts", "The commands are the same in the private channel.", mitigate),
+    Scene("resolved", "It is over", "", resolve),
+)

@@ -1,0 +1,111 @@
+"""Where the story is played: people act in the workspace, and what follows is told as it happens."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from stack.errors import StackError
+from stack.outside import Records, Workspace, until
+from stack.terminal import paint
+
+SIGNS = {"+": "green", "~": "yellow", "-": "red", "!": "magenta"}
+PLAN_LINE = re.compile(r"^`([+~\-!])`\s+(.*)$", re.MULTILINE)
+MARKUP = re.compile(r"<(?:[^|>]*\|)?([^>]*)>|[*_](?=\S)(.+?)(?<=\S)[*_]")
+SETTLED_S = 60
+
+
+@dataclass(slots=True)
+class Stage:
+    """One incident's story so far. `shown` is the plan that was last shown before someone confirmed it,
+    `told_until` the id of the last effect that was told."""
+
+    workspace: Workspace
+    records: Records
+    tell: Callable[[str], None]
+    codename: str = ""
+    shown: list[tuple[str, str]] = field(default_factory=list)
+    told_until: int = 0
+
+    @property
+    def room(self) -> str:
+        """The channel where people talk now."""
+        return f"inc-{self.records.incident(self.codename)['codenames'][-1]}"
+
+    def say(self, text: str) -> None:
+        """Tell what is going on."""
+        self.tell(f"     {text}")
+
+    def types(self, who: str, text: str, *, where: str = "") -> dict[str, Any]:
+        """Have someone type a command, in the incident's channel unless told otherwise."""
+        channel = where or self.room
+        self.tell(f"     {paint(f'{_name(who)} in #{channel}', 'grey')}  {paint(text, 'bold')}")
+        return self.workspace.command(who, channel, text)
+
+    def writes(self, who: str, text: str) -> str:
+        """Have someone write an ordinary message in the incident's channel, and give its ts."""
+        self.tell(f"     {paint(f'{_name(who)} in #{self.room}', 'grey')}  {text}")
+        return str(self.workspace.act("message", user=who, channel=self.room, text=text)["ts"])
+
+    def declares(self, who: str, text: str, *, where: str) -> None:
+        """Have someone declare the incident that this stage is about from then on."""
+        before = set(self.records.codenames())
+        self.types(who, text, where=where)
+        new = [name for name in self.records.codenames() if name not in before]
+        if len(new) != 1:
+            raise StackError(f"{text!r} made {len(new)} incidents, not one.")
+        self.codename = new[0]
+
+    def reads_the_plan(self, view: dict[str, Any] | None) -> None:
+        """Tell the plan that a modal shows before anyone confirms."""
+        self.shown = plan_lines(view)
+        if not self.shown:
+            raise StackError("The modal does not show a plan.")
+        self.say(paint("Before anything happens, Slack shows what would:", "grey"))
+        for sign, text in self.shown:
+            self.tell(f"       {paint('│', 'grey')} {paint(sign, SIGNS[sign])} {text}")
+
+    def watches(self) -> None:
+        """Tell each effect as it is done, until nothing more is owed."""
+        began, told = time.monotonic(), set[tuple[Any, ...]]()
+
+        def look() -> bool:
+            settled = self.records.settled(self.codename)
+            for effect in self.records.effects(self.codename, after=self.told_until):
+                key = (effect["id"], effect["state"], effect["error"])
+                if key not in told and (line := _line(effect)):
+                    told.add(key)
+                    self.tell(f"     {paint(f'{time.monotonic() - began:5.1f} s', 'grey')}  {line}")
+            return settled
+
+        until(look, what="something is still owed to Slack", timeout_s=SETTLED_S)
+        self.told_until = max((one["id"] for one in self.records.effects(self.codename)), default=0)
+
+
+def plan_lines(view: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Read the lines of a plan, as sign and words, from a modal."""
+    texts = [str((block.get("text") or {}).get("text", "")) for block in (view or {}).get("blocks", ())]
+    return [(sign, plain(text)) for one in texts for sign, text in PLAN_LINE.findall(one)]
+
+
+def plain(text: str) -> str:
+    """Take Slack's markup out of a line."""
+    said = MARKUP.sub(lambda found: found[1] or found[2] or "", text)
+    return said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def _name(handle: str) -> str:
+    return handle.capitalize()
+
+
+def _line(effect: dict[str, Any]) -> str:
+    if effect["state"] == "done":
+        return f"{paint(effect['sign'], SIGNS.get(effect['sign'], 'grey'))} {effect['sentence']}"
+    if effect["state"] == "failed":
+        return paint(f"! could not {effect['sentence']}: {effect['error']}", "red")
+    if effect["state"] == "waiting" and effect["error"]:
+        return paint(f"… {effect['sentence']}: {effect['error']} Trying again.", "yellow")
+    return ""
