@@ -66,7 +66,7 @@ TIME_ZONE = "UTC"
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATIC_ROOT = ENV.data_dir / "static"
+STATIC_ROOT = BASE_DIR / "staticfiles"  # made from the code alone, so shared by all data folders
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

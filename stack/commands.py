@@ -11,7 +11,8 @@ UVICORN = f"--timeout-graceful-shutdown {GRACE_S} --log-level warning --no-acces
 
 def web(env: Mapping[str, str]) -> list[str]:
     """Serve pages, Slack's doors and live updates."""
-    return [PYTHON, "-m", "uvicorn", "config.asgi:application", *UVICORN.split(), *_address(env, after=0)]
+    several = ["--workers", env.get("WEB_WORKERS", "1")]
+    return [PYTHON, "-m", "uvicorn", "config.asgi:application", *UVICORN.split(), *several, *_address(env, after=0)]
 
 
 def worker(env: Mapping[str, str]) -> list[str]:
@@ -26,19 +27,20 @@ def beat(env: Mapping[str, str]) -> list[str]:
 
 def sandbox(env: Mapping[str, str]) -> list[str]:
     """Stand in for Slack."""
-    return [PYTHON, "-m", "uvicorn", "integrations.sandbox.app:app", *UVICORN.split(), *_address(env, after=1)]
+    return [PYTHON, "-m", "integrations.sandbox", *_address(env, after=1)]
 
 
 def lent(argv: list[str], *, fd: int) -> list[str]:
     """Have a server listen on a socket that is lent to it, not on one of its own."""
-    return [*argv[: argv.index("--host")], "--fd", str(fd)]
+    kept = argv[: argv.index("--host")]
+    if "--workers" in kept:  # the stack starts as many processes itself, each a group of its own
+        del kept[kept.index("--workers") :]
+    return [*kept, "--fd", str(fd)]
 
 
 def _address(env: Mapping[str, str], *, after: int) -> list[str]:
-    """Give the words for host, port and number of processes; last, so that `lent` can take them away."""
-    workers = env.get("WEB_WORKERS", "1") if after == 0 else "1"
-    port = int(env.get("PORT", "8000")) + after
-    return ["--host", env.get("HOST", "127.0.0.1"), "--port", str(port), "--workers", workers]
+    """Give the words for host and port; last, so that `lent` can take them away."""
+    return ["--host", env.get("HOST", "127.0.0.1"), "--port", str(int(env.get("PORT", "8000")) + after)]
 
 
 PROCESSES: dict[str, Callable[[Mapping[str, str]], list[str]]] = {
