@@ -136,6 +136,8 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             _block(error.method, at + timedelta(seconds=error.retry_after))
         attempt = effect.attempt - (1 if limited else 0)
         final = not error.retryable or attempt >= ATTEMPTS
+        if not error.unknown and not effect.unsure and _cancel_abandoned(effect, at=at):
+            return
         changed = _held(effect).update(
             state=Effect.State.FAILED if final else Effect.State.WAITING,
             attempt=attempt,
@@ -150,6 +152,20 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             _tell_failure(effect, error, at=at)
         elif changed:
             timeline.nudge_readers(effect.incident_id)
+
+
+def give_up(work: Work, *, at: datetime) -> None:
+    """Cancel an effect that was abandoned while its outcome was unknown, and that was not found to have happened."""
+    with transaction.atomic():
+        _cancel_abandoned(work.effect, at=at)
+
+
+def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
+    held = _held(effect).filter(abandoned=True)
+    if not held.update(state=Effect.State.CANCELLED, ended_at=at, leased_until=None):
+        return False
+    Planned.objects.filter(incident=effect.incident_id).update(look_again_at=at)
+    return True
 
 
 def _wait_s(error: VendorError, attempt: int) -> float:

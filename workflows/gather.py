@@ -13,7 +13,7 @@ from django.db.models import Count
 from incidents import kinds
 from incidents.models import Codename, Event, Incident, Participant, Person
 from workflows import directory, ports
-from workflows.actions import CREATE
+from workflows.actions import CREATE, RETIRE
 from workflows.facts import Facts, Room, Someone, Told
 from workflows.models import Effect, Resource
 from workflows.observed import THERE, Observed, Owed, Seen
@@ -103,19 +103,20 @@ def _seen(resource: Resource) -> Seen:
     return Seen(resource.kind, resource.spec, resource.state, resource.room, resource.label)
 
 
-def _owed(effects: Iterable[Effect]) -> dict[str, Owed]:
-    owed: dict[str, Owed] = {}
+def _owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
+    chains: dict[str, list[Owed]] = defaultdict(list)
     for effect in effects:
         started = effect.state != Effect.State.WAITING or effect.unsure
         failed = effect.state == Effect.State.FAILED
-        spec = None if effect.verb == "retire" else effect.spec
         if effect.kind == "member":
             for person in effect.spec["people"]:
                 member = {"room": effect.room, "person": person}
-                owed[f"member/{effect.room}/{person}"] = Owed(effect.key, CREATE, member, started, effect.room, failed)
+                owed = Owed(effect.key, CREATE, member, started, effect.room, failed)
+                chains[f"member/{effect.room}/{person}"].append(owed)
         else:
-            owed[effect.thing] = Owed(effect.key, effect.verb, spec, started, effect.room, failed)
-    return owed
+            spec = None if effect.verb == RETIRE else effect.spec
+            chains[effect.thing].append(Owed(effect.key, effect.verb, spec, started, effect.room, failed))
+    return {key: tuple(chain) for key, chain in chains.items()}
 
 
 def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
@@ -156,7 +157,7 @@ def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
 
 def _there(observed: Observed) -> frozenset[str]:
     seen = {key for key, one in observed.seen.items() if one.state == THERE}
-    begun = {key for key, owed in observed.owed.items() if owed.started and not owed.failed}
+    begun = {key for key, chain in observed.owed.items() if any(owed.under_way for owed in chain)}
     return frozenset(seen | begun)
 
 

@@ -10,7 +10,8 @@ class Effect(models.Model):
     """One action that is owed to the outside world, or was; the truth that Celery's messages only hint at.
 
     ``token`` fences: who claims the effect takes the next number, and only its holder may record the outcome.
-    ``unsure`` is set once a call may have happened without being recorded: look before acting again.
+    ``unsure`` is set once a call may have happened without being recorded: look before acting again. ``abandoned`` is
+    set when it was under way while the facts moved on: it may still come true, but is never tried again.
     """
 
     class State(models.TextChoices):
@@ -37,6 +38,7 @@ class Effect(models.Model):
     revision = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     unsure = models.BooleanField(default=False)
+    abandoned = models.BooleanField(default=False)
     token = models.PositiveIntegerField(default=0)
     attempt = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField()

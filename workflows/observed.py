@@ -26,7 +26,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """An effect that is not done yet: ``verb`` is create, change or retire; one that failed counts as started."""
+    """An effect that is not done yet: ``verb`` is create, change or retire; ``spec`` is None for the last."""
 
     effect: str
     verb: str
@@ -35,13 +35,18 @@ class Owed:
     room: int | None = None
     failed: bool = False
 
+    @property
+    def under_way(self) -> bool:
+        """Whether it may be happening right now, so that it can no longer be called back."""
+        return self.started and not self.failed
+
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Things by key, owed effects by the key of the thing they are about, and how many effects each thing had."""
+    """Things by key, owed effects by the key of their thing in the order they were owed, and how many there ever were."""
 
     seen: Mapping[str, Seen] = field(default_factory=dict)
-    owed: Mapping[str, Owed] = field(default_factory=dict)
+    owed: Mapping[str, tuple[Owed, ...]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def rooms_archived(self) -> frozenset[int]:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from workflows import crash, effects, ports
 from workflows.effects import Outcome, Work
-from workflows.performers import PERFORMERS
+from workflows.performers import LOOKERS, PERFORMERS
 from workflows.ports import Chat, VendorError
 
 log = logging.getLogger(__name__)
@@ -87,15 +87,26 @@ def perform(chat: Chat, work: Work) -> list[Work]:
     _give_back_connection()
     crash.point(crash.BEFORE_CALL, kind=effect.kind)
     try:
-        outcome = PERFORMERS[effect.kind, effect.verb](chat, work)
+        outcome = _outcome(chat, work)
     except VendorError as error:
         log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
         effects.record_error(work, error, at=timezone.now())
+        return []
+    if outcome is None:
+        effects.give_up(work, at=timezone.now())
         return []
     crash.point(crash.AFTER_CALL, kind=effect.kind)
     claimed = _recorded(work, outcome)
     crash.point(crash.AFTER_RECORD, kind=effect.kind)
     return claimed
+
+
+def _outcome(chat: Chat, work: Work) -> Outcome | None:
+    """Look first where the last try may have gone through; None for what was abandoned and did not happen."""
+    what = work.effect.kind, work.effect.verb
+    if work.unsure and what in LOOKERS and (found := LOOKERS[what](chat, work)) is not None:
+        return found
+    return None if work.unsure and work.effect.abandoned else PERFORMERS[what](chat, work)
 
 
 def _give_back_connection() -> None:

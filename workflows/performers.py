@@ -1,6 +1,6 @@
 """How each action is done: one performer for each kind and verb. They call the vendor; they write nothing.
 
-After an outcome that is unknown (``work.unsure``) they look first, and act only on what is missing.
+After an outcome that is unknown the kind's looker goes first, and the performer acts only on what it did not find.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from workflows.card import Card
 from workflows.effects import Outcome, Work, made
 from workflows.models import Resource
 from workflows.observed import REFUSED, THERE
-from workflows.ports import Chat, VendorError
+from workflows.ports import Channel, Chat, Posted, VendorError
 
 Performer = Callable[[Chat, Work], Outcome]
+Looker = Callable[[Chat, Work], Outcome | None]
 SUFFIXES = ("", "-2", "-3", "-4", "-5")
 CLOCK_SKEW = timedelta(minutes=2)
 
@@ -30,22 +31,31 @@ def mark_of(work: Work) -> str:
 
 
 def open_channel(chat: Chat, work: Work) -> Outcome:
-    """Open the channel; a name that somebody else has gets a suffix. Refuses one of the wrong privacy."""
+    """Open the channel; a name that somebody else has gets a suffix."""
     spec = work.effect.spec
     for suffix in SUFFIXES:
         name = f"{spec['name']}{suffix}"
-        channel = _ours(chat, work, name) if work.unsure else None
         try:
-            channel = channel or chat.open_channel(name, private=spec["private"])
+            return _opened(work, chat.open_channel(name, private=spec["private"]))
         except VendorError as error:
             if error.code != "name_taken":
                 raise
-            channel = _ours(chat, work, name)
-        if channel is not None:
-            break
-    else:
-        raise VendorError("Every name for the channel is taken.", code="name_taken", method="conversations.create")
-    if channel.private != spec["private"]:
+        if (ours := _ours(chat, work, name)) is not None:
+            return _opened(work, ours)
+    raise VendorError("Every name for the channel is taken.", code="name_taken", method="conversations.create")
+
+
+def look_for_channel(chat: Chat, work: Work) -> Outcome | None:
+    """Look for the channel under each name that we may have given it."""
+    for suffix in SUFFIXES[:2]:
+        if (ours := _ours(chat, work, f"{work.effect.spec['name']}{suffix}")) is not None:
+            return _opened(work, ours)
+    return None
+
+
+def _opened(work: Work, channel: Channel) -> Outcome:
+    """Record the channel; refuse one of the wrong privacy, so that nothing is ever posted there."""
+    if channel.private != work.effect.spec["private"]:
         says = "Slack made the channel with the wrong privacy; nothing is posted there. Ask a workspace admin."
         raise VendorError(says, code="wrong_privacy", method="conversations.create")
     external = {"id": channel.id, "name": channel.name, "url": channel.url}
@@ -55,7 +65,7 @@ def open_channel(chat: Chat, work: Work) -> Outcome:
     return Outcome([thing], says=says)
 
 
-def _ours(chat: Chat, work: Work, name: str) -> Any:
+def _ours(chat: Chat, work: Work, name: str) -> Channel | None:
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
     return chat.find_channel(name, since=begun - CLOCK_SKEW)
@@ -63,12 +73,24 @@ def _ours(chat: Chat, work: Work, name: str) -> Any:
 
 def invite(chat: Chat, work: Work) -> Outcome:
     """Invite those who are missing; who cannot be invited is named and not asked again."""
-    room, people = work.effect.room, list(work.effect.spec["people"])
-    channel_id = work.channel_id(room or 1)
+    people = list(work.effect.spec["people"])
+    channel_id = work.channel_id(work.effect.room or 1)
     there = chat.members(channel_id) if work.unsure else frozenset()
     missing = [person for person in people if person not in there]
     came = chat.invite(channel_id, missing) if missing else None
-    refused: Mapping[str, str] = came.refused if came else {}
+    return _invited(work, people, came.refused if came else {})
+
+
+def look_for_people(chat: Chat, work: Work) -> Outcome | None:
+    """Look who is in. Those who are missing are left to the performer, or given up with an abandoned effect."""
+    there = chat.members(work.channel_id(work.effect.room or 1))
+    people = [person for person in work.effect.spec["people"] if person in there]
+    whole = len(people) == len(work.effect.spec["people"])
+    return _invited(work, people, {}) if whole or work.effect.abandoned else None
+
+
+def _invited(work: Work, people: list[str], refused: Mapping[str, str]) -> Outcome:
+    room = work.effect.room
     labels = {key.rsplit("/", 1)[1]: label for key, label in work.effect.labels.items()}
     things = [
         Resource(
@@ -93,20 +115,27 @@ def _came(people: list[str], labels: Mapping[str, str], refused: Mapping[str, st
 
 
 def set_topic(chat: Chat, work: Work) -> Outcome:
-    """Set the topic unless it reads like that already."""
-    channel_id, text = work.channel_id(work.effect.room or 1), work.effect.spec["text"]
-    if not (work.unsure and chat.topic(channel_id) == text):
-        chat.set_topic(channel_id, text)
+    """Set the topic."""
+    chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
     return Outcome([made(work, external={})])
+
+
+def look_at_topic(chat: Chat, work: Work) -> Outcome | None:
+    """Compare the topic: setting it again would say so in the channel again."""
+    same = chat.topic(work.channel_id(work.effect.room or 1)) == work.effect.spec["text"]
+    return Outcome([made(work, external={})]) if same else None
 
 
 def add_bookmark(chat: Chat, work: Work) -> Outcome:
     """Put the incident page on the channel's bar."""
     channel_id, spec = work.channel_id(work.effect.room or 1), work.effect.spec
-    known = chat.find_bookmark(channel_id, link=spec["link"]) if work.unsure else None
-    return Outcome(
-        [made(work, external={"id": known or chat.add_bookmark(channel_id, title=spec["title"], link=spec["link"])})]
-    )
+    return Outcome([made(work, external={"id": chat.add_bookmark(channel_id, title=spec["title"], link=spec["link"])})])
+
+
+def look_for_bookmark(chat: Chat, work: Work) -> Outcome | None:
+    """Look for the bookmark by its link."""
+    known = chat.find_bookmark(work.channel_id(work.effect.room or 1), link=work.effect.spec["link"])
+    return Outcome([made(work, external={"id": known})]) if known else None
 
 
 def edit_bookmark(chat: Chat, work: Work) -> Outcome:
@@ -124,14 +153,26 @@ def remove_bookmark(chat: Chat, work: Work) -> Outcome:
 
 
 def post(chat: Chat, work: Work) -> Outcome:
-    """Post a card once."""
-    spec, begun = work.effect.spec, work.effect.begun_at
+    """Post a card, marked so that it can be found again."""
+    return _posted(work, chat.post(_target(work), _card(work), mark=mark_of(work)))
+
+
+def look_for_post(chat: Chat, work: Work) -> Outcome | None:
+    """Look for the message by its mark."""
+    begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
-    channel = spec["channel"] if "channel" in spec else work.channel_id(spec["room"])
-    posted = chat.find_post(channel, mark=mark_of(work), since=begun - CLOCK_SKEW) if work.unsure else None
-    posted = posted or chat.post(channel, _card(work), mark=mark_of(work))
+    found = chat.find_post(_target(work), mark=mark_of(work), since=begun - CLOCK_SKEW)
+    return _posted(work, found) if found else None
+
+
+def _target(work: Work) -> str:
+    spec = work.effect.spec
+    return str(spec["channel"]) if "channel" in spec else work.channel_id(spec["room"])
+
+
+def _posted(work: Work, posted: Posted) -> Outcome:
     external = {"channel_id": posted.channel_id, "ts": posted.ts, "url": posted.url}
-    says = f"announced it in #{spec['channel']}" if work.effect.thing == "announcement" else ""
+    says = f"announced it in #{work.effect.spec['channel']}" if work.effect.thing == "announcement" else ""
     return Outcome([made(work, external=external)], says=says)
 
 
@@ -189,4 +230,14 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("post", CHANGE): edit_post,
     ("pin", CREATE): pin,
     ("archived", CREATE): archive,
+}
+
+# Where looking first matters. The other actions do no harm when they are done twice.
+LOOKERS: dict[tuple[str, str], Looker] = {
+    ("channel", CREATE): look_for_channel,
+    ("member", CREATE): look_for_people,
+    ("topic", CREATE): look_at_topic,
+    ("topic", CHANGE): look_at_topic,
+    ("bookmark", CREATE): look_for_bookmark,
+    ("post", CREATE): look_for_post,
 }

@@ -29,11 +29,14 @@ class Line:
 class Plan:
     """What will be done: ``actions`` to become effects, effects to cancel, and how it reads.
 
+    ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
+    is unknown they are only looked for, never tried again.
     ``notes`` say what cannot be undone. ``digest`` is what a person confirms: it changes with every word they read.
     """
 
     actions: tuple[Action, ...] = ()
     cancels: tuple[str, ...] = ()
+    abandons: tuple[str, ...] = ()
     lines: tuple[Line, ...] = ()
     notes: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
@@ -59,7 +62,7 @@ def plan(desired: Desired, observed: Observed) -> Plan:
     found = _Comparison(desired, observed)
     actions = tuple(_ordered(found.run()))
     lines = (*_lines(actions, desired, observed), *(Line("!", gap.says, gap.key) for gap in desired.gaps))
-    return Plan(actions, tuple(found.cancels), lines, (), desired.gaps)
+    return Plan(actions, tuple(found.cancels), tuple(found.abandons), lines, (), desired.gaps)
 
 
 class _Comparison:
@@ -67,17 +70,27 @@ class _Comparison:
         self.desired = desired
         self.observed = observed
         self.wanted = {thing.key for thing in desired.things}
-        stale = {owed.effect for key, owed in observed.owed.items() if self._is_stale(key, owed)}
+        stale = {owed.effect for key, chain in observed.owed.items() for owed in chain if self._is_stale(key, owed)}
         # An invitation is for several people: once one of them is no longer wanted, it is written anew.
-        self.owed = {key: owed for key, owed in observed.owed.items() if owed.effect not in stale}
+        self.owed = {key: [one for one in chain if one.effect not in stale] for key, chain in observed.owed.items()}
         self.cancels = sorted(stale)
+        self.abandons = sorted(self._unwanted())
         self.counts = Counter(observed.counts)
         self.closed = observed.rooms_archived()
 
     def _is_stale(self, key: str, owed: Owed) -> bool:
-        if owed.started and not owed.failed:
+        if owed.under_way:
             return False
         return owed.room in self.observed.rooms_archived() or (owed.verb != RETIRE and key not in self.wanted)
+
+    def _unwanted(self) -> set[str]:
+        specs = {thing.key: thing.spec for thing in self.desired.things}
+        return {
+            owed.effect
+            for key, chain in self.observed.owed.items()
+            for owed in chain
+            if owed.under_way and owed.verb != RETIRE and specs.get(key) != owed.spec
+        }
 
     def run(self) -> list[Action]:
         actions = list(self._made())
@@ -102,28 +115,28 @@ class _Comparison:
         """What to do about one thing, and the effects to wait for; None when there is nothing to do."""
         if thing.room in self.closed:
             return None, ()
-        seen, owed = self.observed.seen.get(thing.key), self.owed.get(thing.key)
-        after: tuple[str, ...] = ()
-        if owed is not None:
-            if owed.spec == thing.spec and not (owed.verb == CHANGE and seen is None and not owed.started):
-                return None, ()
-            if owed.started and not owed.failed:
-                after = (owed.effect,)
-            else:
-                self.cancels.append(owed.effect)
+        seen, chain = self.observed.seen.get(thing.key), self.owed.get(thing.key, [])
+        after = tuple(owed.effect for owed in chain if owed.under_way)
+        if chain and chain[-1].spec == thing.spec and not self._is_orphan(chain[-1], seen, after):
+            return None, ()
+        self.cancels += [owed.effect for owed in chain if not owed.under_way]
         if seen is None:
             return (CHANGE, after) if after else (CREATE, ())
-        if seen.state != THERE or seen.spec == thing.spec or KINDS[thing.kind].change is None:
+        if seen.state != THERE or (seen.spec == thing.spec and not after) or KINDS[thing.kind].change is None:
             return None, ()
         return CHANGE, after
 
+    @staticmethod
+    def _is_orphan(owed: Owed, seen: Seen | None, after: tuple[str, ...]) -> bool:
+        """Whether it would change something that does not exist, and that nobody is making any more."""
+        return owed.verb == CHANGE and not owed.started and seen is None and not after
+
     def _retired(self, key: str, seen: Seen) -> Iterator[Action]:
         says = KINDS[seen.kind].retire
-        owed = self.owed.get(key)
-        if says is None or seen.state != THERE or seen.room in self.closed or (owed and owed.verb == RETIRE):
+        chain = self.owed.get(key, [])
+        if says is None or seen.state != THERE or seen.room in self.closed or (chain and chain[-1].verb == RETIRE):
             return
-        if owed and not owed.started:
-            self.cancels.append(owed.effect)
+        self.cancels += [owed.effect for owed in chain if not owed.under_way]
         yield Action(
             key=self._key(key),
             thing=key,
@@ -133,6 +146,7 @@ class _Comparison:
             sentence=says(seen.label, seen.spec),
             sign=SIGNS[RETIRE],
             needs=(key,),
+            after=tuple(owed.effect for owed in chain if owed.under_way),
             room=seen.room,
             labels={key: seen.label},
         )

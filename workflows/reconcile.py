@@ -37,6 +37,7 @@ def reconcile(incident_id: int, *, at: datetime) -> Plan:
         result = plan(desired, known.observed)
         _note_people(incident, known.facts, desired, at=at)
         _cancel(incident, result.cancels, at=at)
+        _abandon(incident, result.abandons)
         _owe(incident, result.actions, known.facts.revision, at=at)
         _note_planned(incident, known.facts, at=at)
         if not result.is_empty:
@@ -75,6 +76,11 @@ def _cancel(incident: Incident, keys: Iterable[str], *, at: datetime) -> None:
         Effect.objects.filter(
             incident=incident, key__in=keys, state__in=[Effect.State.WAITING, Effect.State.FAILED]
         ).update(state=Effect.State.CANCELLED, ended_at=at)
+
+
+def _abandon(incident: Incident, keys: Iterable[str]) -> None:
+    if keys:
+        Effect.objects.filter(incident=incident, key__in=keys).update(abandoned=True)
 
 
 def _note_planned(incident: Incident, facts: Facts, *, at: datetime) -> None:

@@ -119,3 +119,23 @@ def test_nothing_is_claimed_while_newer_facts_are_not_planned(house: House) -> N
     incident = house.settle(incident)
     assert house.slack.channel(house.channel(incident)).is_private
     assert not house.slack.texts("incidents")
+
+
+@pytest.mark.parametrize("kind", ["drop", "drop_before", "server_error", "fatal_error"])
+def test_a_public_post_of_unknown_outcome_is_never_tried_again_once_it_is_private(house: House, kind: str) -> None:
+    from incidents import lifecycle
+    from workflows import perform, reconcile
+
+    house.slack.faults.add(kind, method="chat.postMessage")
+    incident = lifecycle.declare("Our keys", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    perform.drain(incident.pk, side_by_side=False)
+    lifecycle.retype(incident, to=house.type("security"), by=house.person("dee"), at=timezone.now())
+    house.slack.faults.clear()
+    before = len(house.slack.texts("incidents")) + len(house.slack.texts(house.channel(incident)))
+    incident = house.settle(incident)
+    said = [*house.slack.texts("incidents"), *house.slack.texts(house.channel(incident, 1))]
+    assert "keys" not in " ".join(said)
+    assert len(said) == before + 1  # the neutral line in the old channel
+    assert "keys" in " ".join(house.slack.texts(house.channel(incident)))
+    assert not house.owed(incident)

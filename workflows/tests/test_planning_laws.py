@@ -1,0 +1,108 @@
+"""Laws of the planner, over random sequences of verbs with effects coming true at any moment between them."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workflows.performers import PERFORMERS
+from workflows.tests.world import POLICIES, World, facts
+
+types = st.sampled_from(sorted(POLICIES))
+steps = st.one_of(
+    st.tuples(st.just("retype"), types),
+    st.tuples(st.just("tell"), st.sampled_from(["updated", "due", "gap"])),
+    st.tuples(st.just("lead"), st.sampled_from(["ann", "zoe"])),
+    st.tuples(st.just("status"), st.sampled_from(["open", "mitigated", "resolved", "cancelled"])),
+    st.tuples(st.just("leave"), st.sampled_from(["ann", "lea", "sam", "dee"])),
+    st.tuples(st.just("reconcile"), st.just("")),
+    st.tuples(st.just("begin"), st.integers(0, 9)),
+    st.tuples(st.just("perform"), st.integers(0, 9)),
+    st.tuples(st.just("fail"), st.integers(0, 9)),
+    st.tuples(st.just("retry"), st.just("")),
+    st.tuples(st.just("settle"), st.just("")),
+)
+
+
+def play(world: World, story: list[tuple[str, object]]) -> None:
+    """Apply steps; those that the lifecycle would refuse are left out."""
+    for verb, value in story:
+        if verb in {"begin", "perform", "fail"}:
+            ready = world.ready()
+            if ready and isinstance(value, int):
+                getattr(world, verb)(ready[value % len(ready)])
+        elif verb in {"reconcile", "settle", "retry"}:
+            getattr(world, verb)()
+        elif verb == "retype" and (not world.facts.active or world.facts.policy.slug == value):
+            continue
+        else:
+            getattr(world, verb)(value)
+
+
+@settings(max_examples=150, deadline=None)
+@given(first=types, story=st.lists(steps, max_size=25))
+def test_every_story_converges_and_then_nothing_is_left_to_do(first: str, story: list[tuple[str, object]]) -> None:
+    world = World(facts(first))
+    play(world, story)
+    world.settle()
+    assert world.reconcile().is_empty
+    keys = [action.key for action in world.done]
+    assert len(keys) == len(set(keys))
+    for action in world.done:
+        assert (action.kind, action.verb) in PERFORMERS
+        assert action.sentence
+        assert action.sign in "+~-"
+
+
+@settings(max_examples=150, deadline=None)
+@given(first=types, story=st.lists(steps, max_size=25))
+def test_once_private_nothing_new_is_said_in_public(first: str, story: list[tuple[str, object]]) -> None:
+    world = World(facts(first))
+    play(world, story)
+    if not world.facts.private:
+        if not world.facts.active:
+            world.status("open")
+        world.retype("security")
+    done_before = len(world.done)
+    begun = set(world.started)  # calls that are under way cannot be called back; what they said is withdrawn after
+    world.settle()
+    public = {room.number for room in world.facts.rooms if not room.private}
+    for action in world.done[done_before:]:
+        if action.key in begun:
+            continue
+        if action.kind == "post" and (action.room in public or action.thing == "announcement"):
+            assert action.spec["card"]["kind"] in {"withdrawn", "farewell"}, action
+        if action.kind == "channel":
+            assert action.spec["private"]
+    for key, seen in world.seen.items():
+        if seen.kind == "post" and (seen.room in public or key == "announcement"):
+            assert "secret" not in str(seen.spec)
+
+
+@settings(max_examples=60, deadline=None)
+@given(first=types, path=st.lists(types, min_size=1, max_size=6))
+def test_there_and_back_again_makes_and_invites_nothing_twice(first: str, path: list[str]) -> None:
+    world = World(facts(first))
+    world.settle()
+    for slug in [*path, *reversed(path)]:
+        if slug != world.facts.policy.slug:
+            world.retype(slug)
+            world.settle()
+    invited = [person for action in world.done if action.kind == "member" for person in action.spec["people"]]
+    rooms = {action.room for action in world.done if action.kind == "member"}
+    assert len(invited) <= len(set(invited)) * len(rooms)
+    assert sum(action.kind == "channel" for action in world.done) == world.facts.room
+
+
+@settings(max_examples=60, deadline=None)
+@given(first=types, to=types)
+def test_the_digest_changes_with_what_is_said_and_only_then(first: str, to: str) -> None:
+    world = World(facts(first))
+    world.settle()
+    world.retype(to)
+    one, two = World(world.facts, dict(world.seen)), World(world.facts, dict(world.seen))
+    assert one.reconcile().digest == two.reconcile().digest
+    if "zoe".upper() not in str(world.seen):
+        two = World(world.facts, dict(world.seen))
+        two.lead("zoe")
+        assert one.observed() != two.observed() or one.reconcile().digest != two.reconcile().digest

@@ -1,0 +1,201 @@
+"""A world of plain values for the planner: facts that change by verbs, and effects that come true one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from incidents import policy_file
+from incidents.policy import Policy
+from workflows.actions import CHANGE, RETIRE, Action
+from workflows.desired import desired_state
+from workflows.facts import Facts, Room, Someone, Told
+from workflows.observed import GONE, THERE, Observed, Owed, Seen
+from workflows.plan import Plan, plan
+
+ROOT = Path(__file__).resolve().parents[2]
+POLICIES: dict[str, Policy] = {
+    policy.slug: policy for policy in policy_file.read(ROOT / "fixtures/incident_types.yaml").policies
+}
+GROUPS = {
+    "incident-response": "ann ben",
+    "leadership-oncall": "lea",
+    "security": "sam sia",
+    "platform-leadership": "pat pia",
+    "support": "sue ben",
+    "engineering-oncall": "eve eli ann",
+    "leadership": "lea leo",
+    "communications": "cat",
+}
+
+
+def someone(name: str, why: str = "") -> Someone:
+    """A person whose id is their name in capitals."""
+    return Someone(name.upper(), name.capitalize(), why, sum(map(ord, name)))
+
+
+def groups(handles: dict[str, str] = GROUPS) -> dict[str, tuple[Someone, ...] | None]:
+    """The groups of the shipped policies, each with its members."""
+    return {handle: tuple(someone(name, f"@{handle}") for name in names.split()) for handle, names in handles.items()}
+
+
+def facts(type: str = "ambiguous") -> Facts:
+    """An incident that Dee has just declared."""
+    policy = POLICIES[type]
+    return Facts(
+        revision=1,
+        codename="amber-otter",
+        title="Checkout is slow",
+        policy=policy,
+        private=policy.private,
+        room=1,
+        rooms=(Room(1, "inc-amber-otter", policy.private, "inc-amber-otter"),),
+        url="https://firekind.test/incidents/amber-otter/",
+        declared_at=datetime(2026, 11, 20, 3, 0, tzinfo=UTC),
+        people=(someone("dee", "declared it"),),
+        groups=groups(),
+    )
+
+
+@dataclass(slots=True)
+class World:
+    """What exists, what is owed, and everything that was ever done."""
+
+    facts: Facts
+    seen: dict[str, Seen] = field(default_factory=dict)
+    open: dict[str, Action] = field(default_factory=dict)  # effects that have not ended, by key
+    started: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    counts: dict[str, int] = field(default_factory=dict)
+    done: list[Action] = field(default_factory=list)
+
+    def observed(self) -> Observed:
+        """What the planner is given."""
+        return Observed(dict(self.seen), self._owed(), dict(self.counts))
+
+    def _owed(self) -> dict[str, tuple[Owed, ...]]:
+        owed: dict[str, tuple[Owed, ...]] = {}
+        for action in self.open.values():
+            began, failed = action.key in self.started, action.key in self.failed
+            things = {action.thing: None if action.verb == RETIRE else dict(action.spec)}
+            if action.kind == "member":
+                room = action.room
+                things = {f"member/{room}/{one}": {"room": room, "person": one} for one in action.spec["people"]}
+            for key, spec in things.items():
+                one = Owed(action.key, action.verb, spec, began or failed, action.room, failed)
+                owed[key] = (*owed.get(key, ()), one)
+        return owed
+
+    def known(self) -> Facts:
+        """The facts, with what exists or is under way."""
+        seen = {key for key, one in self.seen.items() if one.state == THERE}
+        begun = {key for key, chain in self._owed().items() if any(owed.under_way for owed in chain)}
+        return replace(self.facts, there=frozenset(seen | begun))
+
+    def reconcile(self) -> Plan:
+        """Plan, and owe what the plan says."""
+        result = plan(desired_state(self.known()), self.observed())
+        for key in result.cancels:
+            assert key not in self.started, "an effect that has begun is never cancelled"
+            del self.open[key]
+            self.failed.discard(key)
+        for action in result.actions:
+            assert action.key not in self.open
+            assert action.key not in {one.key for one in self.done}, f"{action.key} is done twice"
+            self.counts[action.thing] = self.counts.get(action.thing, 0) + 1
+            self.open[action.key] = action
+        return result
+
+    def ready(self) -> list[Action]:
+        """Effects whose needs are there and whose predecessors have ended, in the order in which they were owed."""
+        return [action for action in self.open.values() if self._is_ready(action)]
+
+    def _is_ready(self, action: Action) -> bool:
+        there = all(need in self.seen and self.seen[need].state == THERE for need in action.needs)
+        waits = any(key in self.open and key not in self.failed for key in action.after)
+        return there and not waits and action.key not in self.failed
+
+    def begin(self, action: Action) -> None:
+        """A worker claimed it and is calling the vendor."""
+        self.started.add(action.key)
+
+    def fail(self, action: Action) -> None:
+        """The vendor refused for good."""
+        self.started.discard(action.key)
+        self.failed.add(action.key)
+
+    def retry(self) -> None:
+        """Somebody pressed every retry button."""
+        self.failed.clear()
+
+    def perform(self, action: Action) -> None:
+        """The vendor did it and it was recorded."""
+        del self.open[action.key]
+        self.started.discard(action.key)
+        self.done.append(action)
+        if action.verb == RETIRE:
+            del self.seen[action.thing]
+        elif action.kind == "member":
+            for person in action.spec["people"]:
+                key = f"member/{action.room}/{person}"
+                assert key not in self.seen, f"{person} is invited twice"
+                spec = {"room": action.room, "person": person}
+                self.seen[key] = Seen("member", spec, THERE, action.room, action.labels[key])
+        else:
+            assert (action.thing in self.seen) == (action.verb == CHANGE), f"{action.key}: {action.verb}"
+            label = action.labels[action.thing]
+            self.seen[action.thing] = Seen(action.kind, dict(action.spec), THERE, action.room, label)
+
+    def settle(self) -> None:
+        """Reconcile and perform until nothing is left."""
+        self.retry()
+        for _ in range(50):
+            result = self.reconcile()
+            for action in iter(lambda: next(iter(self.ready()), None), None):
+                self.perform(action)
+            if result.is_empty and not self.open:
+                return
+        raise AssertionError(f"does not converge; left: {list(self.open)}")
+
+    # the verbs
+
+    def retype(self, type: str) -> None:
+        """Take another type, as the lifecycle does it."""
+        after = self.facts.retyped(POLICIES[type], keep=(someone("dee", "retyped it"),), bring=())
+        rooms = tuple(
+            replace(room, name=f"inc-successor-{room.number}", shown=f"inc-successor-{room.number}")
+            if not room.name
+            else room
+            for room in after.rooms
+        )
+        self.facts = replace(after, rooms=rooms)
+        self.tell("retyped")
+
+    def tell(self, kind: str) -> None:
+        """Write an event that is posted."""
+        n = len(self.facts.told) + 2
+        event = Told(n, kind, f"the message “{kind}”", "Dee", f"{kind} it", f"secret words {n}", self.facts.room)
+        update = event if kind == "updated" else self.facts.update
+        self.facts = replace(
+            self.facts, told=(*self.facts.told, event), update=update, revision=self.facts.revision + 1
+        )
+
+    def lead(self, name: str) -> None:
+        """Make someone the lead."""
+        one = someone(name, "leads")
+        self.facts = replace(self.facts, lead=one, people=(*self.facts.people, one), revision=self.facts.revision + 1)
+        self.tell("led")
+
+    def status(self, status: str) -> None:
+        """Move through the lifecycle."""
+        active = status in {"open", "mitigated"}
+        self.facts = replace(self.facts, status=status, active=active, archive_asked=False)
+        self.tell(status)
+
+    def leave(self, name: str) -> None:
+        """Someone leaves the room by hand."""
+        key = f"member/{self.facts.room}/{name.upper()}"
+        if key in self.seen:
+            self.seen[key] = replace(self.seen[key], state=GONE)
+            self.facts = replace(self.facts, away=self.facts.away | {name.upper()}, revision=self.facts.revision + 1)
