@@ -3,6 +3,7 @@
 from incidents.forms.declare import DeclareForm
 from incidents.forms.ending import ArchiveForm, CancelForm, DuplicateForm, MitigateForm, ReopenForm, ResolveForm
 from incidents.forms.people import BringForm, LeadForm, RoleForm
+from incidents.forms.types import TypeForm
 from incidents.forms.verb import VerbForm
 from incidents.forms.words import (
     CheckForm,
@@ -35,4 +36,4 @@ VERBS: dict[str, type[VerbForm]] = {
     "archive": ArchiveForm,
 }
 
-__all__ = ["VERBS", "DeclareForm", "VerbForm"]
+__all__ = ["VERBS", "DeclareForm", "TypeForm", "VerbForm"]

@@ -21,20 +21,21 @@ class DeclareForm(forms.Form):
         error_messages={"required": "Say in a few words what is wrong."},
         widget=forms.TextInput(attrs={"placeholder": "Checkout is slow", "autofocus": True}),
     )
-    type = forms.ModelChoiceField(queryset=None, to_field_name="slug", required=False)
+    type = forms.ModelChoiceField(
+        queryset=IncidentType.objects.filter(archived_at=None).select_related("current"),
+        to_field_name="slug",
+        required=False,
+    )
     summary = forms.CharField(
         label="Summary", required=False, widget=forms.Textarea(attrs={"rows": 3, "data-send": ""})
     )
-    lead = forms.ModelChoiceField(queryset=None, required=False)
+    lead = forms.ModelChoiceField(queryset=joinable(), required=False)
     services = forms.CharField(label="Affected services", required=False, help_text="With commas between them.")
 
     def __init__(self, data: QueryDict | None = None, *, person: Person, types: list[IncidentType]) -> None:
         super().__init__(data, label_suffix="")
         self.person = person
         self.types = types
-        usable = IncidentType.objects.filter(archived_at=None).select_related("current")
-        self.fields["type"].queryset = usable  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
-        self.fields["lead"].queryset = joinable()  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
 
     @property
     def chosen(self) -> IncidentType | None:

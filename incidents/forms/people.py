@@ -40,7 +40,7 @@ class PickForm(VerbForm):
 
     def picked(self) -> list[Person]:
         """Return those chosen so far, also when the form is not sent yet."""
-        ids = [one for one in self.data.getlist("people") if one.isdecimal()] if self.is_bound else []
+        ids = [one for one in self.given.getlist("people") if one.isdecimal()]
         if not self.is_bound and self.initial.get("people"):
             ids = [str(self.initial["people"])]
         return list(joinable().filter(pk__in=ids).order_by("name"))
@@ -48,7 +48,7 @@ class PickForm(VerbForm):
     def options(self) -> list[tuple[Person, bool]]:
         """Return people to choose from, the chosen first."""
         picked = self.picked()
-        q = self.data.get("q", "") if self.is_bound else ""
+        q = self.given.get("q", "")
         rest = [one for one in suggested(self.incident, q) if one not in picked]
         return [(one, True) for one in picked] + [(one, False) for one in rest]
 
@@ -57,11 +57,7 @@ class LeadForm(PickForm):
     heading, button, icon = "Lead", "Set the lead", "person"
     said = "Lead set."
     explains = "One person who decides, or who hands over."
-    people = forms.ModelChoiceField(queryset=None, required=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["people"].queryset = joinable()  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
+    people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"people": self.incident.lead_id}
@@ -75,11 +71,7 @@ class RoleForm(PickForm):
     heading, button, icon = "Role", "Set the role", "person"
     said = "Role set."
     role = forms.CharField(max_length=80, widget=forms.HiddenInput)
-    people = forms.ModelChoiceField(queryset=None, required=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["people"].queryset = joinable()  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
+    people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         role = asked.get("role", "")
@@ -94,12 +86,9 @@ class BringForm(PickForm):
     heading, button, icon = "Bring someone in", "Bring in", "people"
     said = "Brought in."
     several = True
-    people = forms.ModelMultipleChoiceField(queryset=None)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["people"].queryset = joinable()  # type: ignore[attr-defined]  # a ModelChoiceField, declared above
-        self.fields["people"].error_messages["required"] = "Pick at least one person."
+    people = forms.ModelMultipleChoiceField(
+        queryset=joinable(), error_messages={"required": "Pick at least one person."}
+    )
 
     @property
     def explains(self) -> str:  # type: ignore[override]  # what it means depends on the incident

@@ -32,6 +32,7 @@ class VerbForm(forms.Form):
     def __init__(
         self, data: QueryDict | None = None, *, incident: Incident, person: Person, asked: Mapping[str, Any]
     ) -> None:
+        self.given = data or QueryDict()
         self.incident = incident
         self.person = person
         super().__init__(data, initial={"since": incident.last_n, **self.first(asked)}, label_suffix="")
@@ -73,5 +74,6 @@ class VerbForm(forms.Form):
     def _look_again(self) -> None:
         """Take what is shown now as seen, so that sending the form once more goes through."""
         self.incident.refresh_from_db(fields=["last_n"])
-        self.data = self.data.copy()
-        self.data["since"] = str(self.incident.last_n)
+        self.given = self.given.copy()
+        self.given["since"] = str(self.incident.last_n)
+        self.data = self.given

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django import template
+from django.conf import settings
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -24,6 +25,12 @@ def icon(name: str, label: str = "") -> SafeString:
     if label:
         return format_html('<svg class="icon" role="img" aria-label="{}"><use href="{}"/></svg>', label, sprite)
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}"/></svg>', sprite)
+
+
+@register.simple_tag
+def in_sandbox() -> bool:
+    """Tell whether people may pick who they are."""
+    return bool(settings.FIREKIND.sandbox_url)
 
 
 @register.filter

@@ -1,16 +1,107 @@
-"""The pages of incident types."""
+"""The pages of incident types: their order, what each asks for, and what each asked for before."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse
-from django.shortcuts import render
+from collections.abc import Callable, Mapping
+from datetime import datetime
 
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from incidents import types
+from incidents.forms import TypeForm
+from incidents.models import IncidentType
 from incidents.views.signed_in import Request, signed_in
+
+UNPROCESSABLE = 422
 
 
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    return render(request, "types/list.html")
+    """Show every type in its order."""
+    every = list(IncidentType.objects.select_related("current"))
+    context = {
+        "here": "types",
+        "usable": [one for one in every if one.archived_at is None],
+        "archived": [one for one in every if one.archived_at is not None],
+    }
+    return render(request, "types/list.html", context)
 
 
-add = edit = version = act = listing
+@require_http_methods(["GET", "POST"])
+@signed_in
+def add(request: Request) -> HttpResponse:
+    """Add a type."""
+    form = TypeForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        try:
+            added = types.add(form.policy(), by=request.person, at=timezone.now())
+        except types.Refused as refused:
+            form.add_error("slug", str(refused))
+        else:
+            messages.success(request, f"{added.policy.name} can be used from now on.")
+            return redirect("types")
+    return render(request, "types/add.html", {"here": "types", "form": form}, status=_status(form))
+
+
+@signed_in
+def edit(request: Request, slug: str) -> HttpResponse:
+    """Show what a type asks for, to be changed; what that would mean is shown before it is saved."""
+    type = find(slug)
+    versions = type.versions.select_related("created_by").order_by("-number")
+    context = {"here": "types", "type": type, "policy": type.policy, "versions": versions}
+    return render(request, "types/edit.html", context | {"form": TypeForm(policy=type.policy)})
+
+
+@signed_in
+def version(request: Request, slug: str, number: int) -> HttpResponse:
+    """Show what a type asked for in one of its versions."""
+    type = find(slug)
+    shown = get_object_or_404(type.versions.select_related("created_by"), number=number)
+    context = {"here": "types", "type": type, "version": shown, "policy": shown.policy}
+    return render(request, "types/version.html", context)
+
+
+@require_POST
+@signed_in
+def act(request: Request, slug: str, verb: str) -> HttpResponse:
+    """Move a type, archive it, bring it back, or make it the default."""
+    type = find(slug)
+    if verb not in VERBS:
+        raise Http404("No such verb.")
+    try:
+        VERBS[verb](type, timezone.now())
+    except types.Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("types")
+
+
+def find(slug: str) -> IncidentType:
+    """Return a type with what it asks for now, or answer 404."""
+    return get_object_or_404(IncidentType.objects.select_related("current"), slug=slug)
+
+
+def _move(type: IncidentType, step: int) -> None:
+    slugs = list(IncidentType.objects.filter(archived_at=None).values_list("slug", flat=True))
+    if type.slug not in slugs:
+        return
+    at = slugs.index(type.slug)
+    to = min(max(at + step, 0), len(slugs) - 1)
+    slugs.insert(to, slugs.pop(at))
+    types.reorder(slugs)
+
+
+VERBS: Mapping[str, Callable[[IncidentType, datetime], None]] = {
+    "up": lambda one, _: _move(one, -1),
+    "down": lambda one, _: _move(one, 1),
+    "archive": lambda one, at: types.archive(one, at=at),
+    "restore": lambda one, _: types.restore(one),
+    "default": lambda one, _: types.make_default(one),
+}
+
+
+def _status(form: TypeForm) -> int:
+    return UNPROCESSABLE if form.is_bound else 200

@@ -54,7 +54,7 @@ def read(incident: Incident, given: QueryDict) -> Asked:
     """Read what was asked; types that cannot be taken and people who do not respond are left out."""
     usable = IncidentType.objects.filter(archived_at=None).exclude(pk=incident.type_id).select_related("current")
     to = usable.filter(slug=given.get("to", "")).first()
-    ids = [one for one in given.getlist("bring") if one.isdecimal()]
+    ids = [int(one) for one in given.getlist("bring") if one.isdecimal()]
     readers = visibility.readers(incident).filter(person__in=ids) if ids else visibility.readers(incident).none()
     return Asked(to, [one.person for one in readers])
 
