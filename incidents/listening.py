@@ -7,6 +7,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 from django.db import connection
@@ -75,7 +76,7 @@ class Hub:
                 log.warning("live pages lost the database; trying again in %s s", wait)
                 await asyncio.sleep(wait)
 
-    async def _hear(self, listener: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
+    async def _hear(self, listener: psycopg.AsyncConnection[tuple[Any, ...]]) -> None:
         while self._queues:
             async for notice in listener.notifies(timeout=30):
                 incident, _, n = notice.payload.partition(":")
@@ -83,7 +84,7 @@ class Hub:
                     self.tell(int(incident), int(n))
 
 
-def parameters() -> dict[str, object]:
+def parameters() -> dict[str, Any]:
     """Return how to reach Django's database without its pool."""
     given = connection.get_connection_params()
     wanted = {"host", "port", "dbname", "user", "password", "sslmode", "sslrootcert", "sslcert", "sslkey"}

@@ -76,5 +76,3 @@ def _still(person: Person, incident: int) -> bool:
         return Person.objects.filter(pk=person.pk, deactivated=False).exists() and seen.exists()
     finally:
         connections.close_all()
-
-
