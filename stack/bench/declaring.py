@@ -1,0 +1,96 @@
+"""How long after `/incident declare` the last effect is done, and how soon the command is acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from statistics import median
+from typing import Any
+
+from stack.bench import load, signing
+from stack.bench.table import TIMES, Figure, Table
+from stack.outside import Records, Workspace, until
+from stack.running import Stack
+
+INJECTED_MS = 100
+RUNS = 7
+AT_ONCE = 50
+TS = re.compile(r"\d{10}\.\d{6}")
+
+
+def measure(stack: Stack, table: Table, records: Records) -> None:
+    """Measure both, on a stack with a worker."""
+    workspace = Workspace(stack.sandbox_url)
+    table.head(f"Declaring, with {INJECTED_MS} ms injected in every Slack call")
+    workspace.fault("latency", ms=INJECTED_MS)
+    try:
+        _to_the_last_effect(stack, table, records, workspace)
+    finally:
+        workspace.no_faults()
+    until(records.settled, what="the effects of the benchmark's incidents", timeout_s=60)
+    _acknowledged(stack, table)
+    until(records.settled, what="the effects of the benchmark's incidents", timeout_s=120)
+
+
+def warm(stack: Stack, records: Records) -> None:
+    """Declare once: the first one reads the workspace and warms every path."""
+    _declare_once(stack, records)
+
+
+def _to_the_last_effect(stack: Stack, table: Table, records: Records, workspace: Workspace) -> None:
+    times, steps = [], 0
+    for _ in range(RUNS):
+        seen = workspace.called()
+        times.append(_declare_once(stack, records))
+        steps = longest_chain(workspace.calls(since=seen))
+    took_ms, ideal_ms = median(times) * 1000, steps * INJECTED_MS
+    spread = f"{min(times) * 1000:.0f} to {max(times) * 1000:.0f}"
+    reference = f"{took_ms:.0f} ms ({spread}) over {steps} calls that need each other, {ideal_ms} ms"
+    table.add(
+        Figure("declare to the last effect, over the ideal", took_ms / ideal_ms, 1.2, TIMES, reference, "4.1 to 7.6")
+    )
+
+
+def _declare_once(stack: Stack, records: Records) -> float:
+    """Declare and give the seconds until the last effect was recorded as done."""
+    known = set(records.codenames())
+    began = time.time()
+    ask = signing.declare(stack.env, sandbox_url=stack.sandbox_url)
+    asyncio.run(load.clients(int(stack.env["PORT"]), ask, count=1, each=1)).must_be(200)
+    (codename,) = set(records.codenames()) - known
+    until(lambda: records.settled(codename), what="a declared incident's effects", timeout_s=60)
+    ended: float = max(effect["ended_at"] for effect in records.effects(codename)).timestamp()
+    return ended - began
+
+
+def longest_chain(calls: list[dict[str, Any]]) -> int:
+    """Count the longest chain of calls of which each needs what an earlier one answered.
+
+    A call needs the one that made its channel, and one that names a message needs the one that posted it.
+    """
+    depths = {"channel": 0, "message": 0}
+    for call in sorted((one for one in calls if one["ok"]), key=lambda one: float(one["began_at"])):
+        method, args = call["method"], call["args"]
+        if method == "conversations.create":
+            depths["channel"] = 1
+        elif any(TS.fullmatch(str(args.get(name, ""))) for name in ("ts", "timestamp")):
+            depths["message"] = max(depths["message"], depths["posted"] + 1 if "posted" in depths else 1)
+        elif method == "chat.postMessage":
+            depths["posted"] = depths["channel"] + 1
+        else:
+            depths["other"] = depths["channel"] + 1
+    return max(depths.values())
+
+
+def _acknowledged(stack: Stack, table: Table) -> None:
+    port = int(stack.env["PORT"])
+    ask = signing.declare(stack.env, sandbox_url=stack.sandbox_url)
+    bare = asyncio.run(load.clients(port, load.get("/health", port=port), count=AT_ONCE, each=4)).must_be(200)
+    answers = asyncio.run(load.clients(port, ask, count=AT_ONCE, each=1)).must_be(200)
+    reference = (
+        f"median {answers.median_ms:.0f} ms; bare view at {AT_ONCE} at once: median {bare.median_ms:.0f} ms, "
+        f"p99 {bare.percentile_ms(0.99):.0f} ms"
+    )
+    p99 = answers.percentile_ms(0.99) / 1000
+    table.add(Figure(f"acknowledgement, p99 of {AT_ONCE} at once", p99, 0.5, " s", reference, "0.9 to 2.3 s for one"))

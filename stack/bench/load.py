@@ -1,0 +1,117 @@
+"""A load generator that is light enough to share two cores with what it measures: keep-alive sockets, no library."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+
+from stack.errors import StackError
+from stack.ports import LOOPBACK
+
+PATIENCE_S = 30
+Ask = Callable[[], bytes]
+
+
+@dataclass(slots=True)
+class Answers:
+    """What came back to some clients: how long each answer took, how it began, how much it was."""
+
+    times_s: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    took_s: float = 0.0
+
+    @property
+    def per_s(self) -> float:
+        """Answers a second."""
+        return len(self.times_s) / self.took_s
+
+    @property
+    def median_ms(self) -> float:
+        """The middle answer's time."""
+        return median(self.times_s) * 1000
+
+    def percentile_ms(self, share: float) -> float:
+        """Give the time within which that share of the answers came."""
+        ordered = sorted(self.times_s)
+        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
+
+    def must_be(self, status: int) -> Answers:
+        """Give the same, or raise StackError: a refusal is quick and would flatter the figure."""
+        if set(self.statuses) != {status}:
+            raise StackError(f"The benchmark expected answers {status} and got {dict(self.statuses)}.")
+        return self
+
+
+async def clients(port: int, ask: Ask, *, count: int, seconds: float = 0, each: int = 0) -> Answers:
+    """Let that many clients ask one thing after the other, for a time or a number of times each."""
+    answers = Answers()
+    began = time.perf_counter()
+    ends = began + seconds if seconds else float("inf")
+    await asyncio.gather(*(_client(port, ask, answers, ends=ends, each=each) for _ in range(count)))
+    answers.took_s = time.perf_counter() - began
+    return answers
+
+
+async def in_turn(port: int, asks: list[Ask], *, rounds: int) -> list[Answers]:
+    """Ask several things in turn over one connection, so that all of them meet the same weather."""
+    found = [Answers() for _ in asks]
+    began = time.perf_counter()
+    connection = await _Connection.open(port)
+    for _ in range(rounds):
+        for ask, answers in zip(asks, found, strict=True):
+            await connection.ask(ask(), answers)
+    connection.close()
+    for answers in found:
+        answers.took_s = time.perf_counter() - began
+    return found
+
+
+def get(path: str, *, port: int, cookie: str = "") -> Ask:
+    """Make the request for a page, as a browser that takes compressed ones would."""
+    lines = [f"GET {path} HTTP/1.1", f"Host: {LOOPBACK}:{port}", "Accept: text/html", "Accept-Encoding: gzip"]
+    lines += [f"Cookie: {cookie}"] if cookie else []
+    raw = ("\r\n".join(lines) + "\r\n\r\n").encode()
+    return lambda: raw
+
+
+async def _client(port: int, ask: Ask, answers: Answers, *, ends: float, each: int) -> None:
+    connection = await _Connection.open(port)
+    asked = 0
+    while time.perf_counter() < ends and (not each or asked < each):
+        await connection.ask(ask(), answers)
+        asked += 1
+    connection.close()
+
+
+class _Connection:
+    """One keep-alive connection that asks and waits."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    @classmethod
+    async def open(cls, port: int) -> _Connection:
+        return cls(*await asyncio.open_connection(LOOPBACK, port, limit=1 << 22))
+
+    def close(self) -> None:
+        self._writer.close()
+
+    async def ask(self, raw: bytes, answers: Answers) -> None:
+        began = time.perf_counter()
+        self._writer.write(raw)
+        async with asyncio.timeout(PATIENCE_S):
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            await self._reader.readexactly(_length(head))
+        answers.times_s.append(time.perf_counter() - began)
+        answers.statuses[int(head[9:12])] += 1
+
+
+def _length(head: bytes) -> int:
+    name, _, rest = head.lower().partition(b"content-length:")
+    if not rest:
+        raise StackError(f"The web sent an answer without a length: {name[:100]!r}")
+    return int(rest.partition(b"\r\n")[0])

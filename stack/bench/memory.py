@@ -1,0 +1,32 @@
+"""Resident memory of web, worker and beat at rest."""
+
+from __future__ import annotations
+
+import psutil
+
+from stack.bench.table import Figure, Table
+from stack.running import Stack
+
+PROCESSES = ("web", "worker", "beat")
+MIB = 1024 * 1024
+
+
+def measure(stack: Stack, table: Table) -> None:
+    """Add up whole process trees; the proportional share is told beside it where the system knows it."""
+    table.head("Memory at rest, web, worker and beat together")
+    used = {name: [_used(one) for one in _tree(stack.processes[name].pid)] for name in PROCESSES}
+    total = sum(resident for tree in used.values() for resident, _ in tree)
+    shares = [share for tree in used.values() for _, share in tree]
+    each = ", ".join(f"{name} {sum(resident for resident, _ in tree):.0f}" for name, tree in used.items())
+    reference = each + (f"; PSS {sum(shares):.0f} MiB" if all(shares) else "")
+    table.add(Figure("resident", total, 300, " MiB", reference, "neighbours 400 to 1,261"))
+
+
+def _tree(pid: int) -> list[psutil.Process]:
+    top = psutil.Process(pid)
+    return [top, *top.children(recursive=True)]
+
+
+def _used(process: psutil.Process) -> tuple[float, float]:
+    found = process.memory_full_info()
+    return found.rss / MIB, getattr(found, "pss", 0) / MIB

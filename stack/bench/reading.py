@@ -1,0 +1,51 @@
+"""What share of page reads remains while others declare without pause."""
+
+from __future__ import annotations
+
+import asyncio
+
+from stack.bench import load, signing
+from stack.bench.load import Answers
+from stack.bench.table import Figure, Table
+from stack.outside import Records, Visitor, until
+from stack.running import Stack
+
+READERS, DECLARERS = 4, 4
+QUIET_S, BUSY_S = 3.0, 8.0
+
+
+def measure(stack: Stack, table: Table, records: Records) -> None:
+    """Read pages before, during and after; what came before and after is the reference."""
+    table.head(f"Reading with {READERS} clients while {DECLARERS} clients declare without pause")
+    port = int(stack.env["PORT"])
+    cookie = Visitor(stack.base_url).sign_in_as("Ada Okafor").cookie
+    until(records.settled, what="the effects of earlier incidents", timeout_s=120)
+    codename = records.codenames()[0]
+    page = load.get(f"/incidents/{codename}/", port=port, cookie=cookie)
+    asyncio.run(load.clients(port, page, count=READERS, seconds=1))
+    before = _quiet(port, page)
+    during, declared = asyncio.run(_busy(stack, page))
+    owed = sum(1 for _ in records.rows("SELECT FROM workflows_effect WHERE state IN ('waiting', 'running')"))
+    until(records.settled, what="the effects of the benchmark's incidents", timeout_s=300)
+    after = _quiet(port, page)
+    quiet_per_s = (before.per_s + after.per_s) / 2
+    reference = (
+        f"{during.per_s:.0f} of {before.per_s:.0f} and {after.per_s:.0f} a second; {declared.per_s:.1f} declared a "
+        f"second, acknowledged in {declared.median_ms:.0f} ms, p99 {declared.percentile_ms(0.99):.0f}; {owed} effects owed"
+    )
+    share = during.per_s / quiet_per_s * 100
+    table.add(Figure("share of page reads that remains", share, 80, " %", reference, "2 %, 0.3 %", more=True))
+
+
+def _quiet(port: int, page: load.Ask) -> Answers:
+    return asyncio.run(load.clients(port, page, count=READERS, seconds=QUIET_S)).must_be(200)
+
+
+async def _busy(stack: Stack, page: load.Ask) -> tuple[Answers, Answers]:
+    port = int(stack.env["PORT"])
+    declare = signing.declare(stack.env, sandbox_url=stack.sandbox_url)
+    reading, declaring = await asyncio.gather(
+        load.clients(port, page, count=READERS, seconds=BUSY_S),
+        load.clients(port, declare, count=DECLARERS, seconds=BUSY_S),
+    )
+    return reading.must_be(200), declaring.must_be(200)

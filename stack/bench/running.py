@@ -1,0 +1,46 @@
+"""Which figures are taken, on which stack."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from stack.bench import declaring, memory, pages, reading
+from stack.bench.table import Table
+from stack.errors import StackError
+from stack.outside import Records
+from stack.running import Stack
+from stack.terminal import paint, say
+from stack.throwaway import throwaway
+
+STRICT = "--strict"
+ON_WHOLE_STACK = ("declaring", "memory", "reading")
+GROUPS = (*ON_WHOLE_STACK, "pages")
+
+
+def main(*words: str) -> int:
+    """Print the table; words name groups of figures. With `--strict`, a figure that falls short fails."""
+    wanted = [word for word in words if word != STRICT] or list(GROUPS)
+    if unknown := set(wanted) - set(GROUPS):
+        raise StackError(f"There is no group {unknown.pop()}; there are {', '.join(GROUPS)}.")
+    table = Table(say)
+    say(paint("  Figure, its target, and the reference beside which it was taken (neighbours on two cores).", "grey"))
+    if set(wanted) & set(ON_WHOLE_STACK):
+        with throwaway() as stack, closing(Records(stack.database_url)) as records:
+            _on_whole_stack(stack, records, table, wanted)
+    if "pages" in wanted:
+        with throwaway(processes=("sandbox", "web"), env={"WEB_WORKERS": "2"}) as stack:
+            pages.measure(stack, table)
+    say()
+    short = table.short
+    say(f"  {len(table.figures) - len(short)} of {len(table.figures)} figures hold.")
+    return 1 if short and STRICT in words else 0
+
+
+def _on_whole_stack(stack: Stack, records: Records, table: Table, wanted: list[str]) -> None:
+    declaring.warm(stack, records)
+    if "memory" in wanted:
+        memory.measure(stack, table)
+    if "declaring" in wanted:
+        declaring.measure(stack, table, records)
+    if "reading" in wanted:
+        reading.measure(stack, table, records)

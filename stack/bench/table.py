@@ -1,0 +1,62 @@
+"""The table: each figure beside its reference, its target and what neighbours reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stack.terminal import paint
+
+
+TIMES = " \N{MULTIPLICATION SIGN}"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One row. `value` is what is compared with `target`; `low` is better unless `more` is."""
+
+    name: str
+    value: float
+    target: float
+    unit: str = ""
+    reference: str = ""
+    neighbours: str = ""
+    more: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the target is met."""
+        return self.value >= self.target if self.more else self.value <= self.target
+
+
+class Table:
+    """Rows printed as they come, so that nobody waits for the last one."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self.figures: list[Figure] = []
+
+    def head(self, text: str) -> None:
+        """Begin a group of rows."""
+        self._say("")
+        self._say(paint(f"  {text}", "cyan"))
+
+    def add(self, figure: Figure) -> None:
+        """Print a row."""
+        self.figures.append(figure)
+        bound = f"{'≥' if figure.more else '≤'} {_number(figure.target)}{figure.unit}"
+        verdict = paint("PASS", "green") if figure.holds else paint("FALLS SHORT", "red")
+        value = f"{_number(figure.value)}{figure.unit}"
+        beside = figure.reference + (f" ({figure.neighbours})" if figure.neighbours else "")
+        self._say(f"    {figure.name:<50} {value:>10}  {bound:>10}  {verdict:<11}  {paint(beside, 'grey')}")
+
+    @property
+    def short(self) -> list[Figure]:
+        """The rows that fall short."""
+        return [figure for figure in self.figures if not figure.holds]
+
+
+def _number(value: float) -> str:
+    if value >= 100 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
