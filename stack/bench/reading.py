@@ -30,8 +30,8 @@ def measure(stack: Stack, table: Table, records: Records) -> None:
     after = _quiet(port, page)
     quiet_per_s = (before.per_s + after.per_s) / 2
     reference = (
-        f"{during.per_s:.0f} of {before.per_s:.0f} and {after.per_s:.0f} a second; {declared.per_s:.1f} declared a "
-        f"second, acknowledged in {declared.median_ms:.0f} ms, p99 {declared.percentile_ms(0.99):.0f}; {owed} effects owed"
+        f"{during.per_s:.0f} of {before.per_s:.0f} and {after.per_s:.0f} a second; {declared.per_s:.1f} declared "
+        f"a second, acknowledged in {declared.median_ms:.0f} ms, p99 {declared.percentile_ms(0.99):.0f}; {owed} owed"
     )
     share = during.per_s / quiet_per_s * 100
     table.add(Figure("share of page reads that remains", share, 80, " %", reference, "2 %, 0.3 %", more=True))

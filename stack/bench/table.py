@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from stack.terminal import paint
 
-
 TIMES = " \N{MULTIPLICATION SIGN}"
 
 
