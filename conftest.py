@@ -1,1 +1,51 @@
 """What every test may ask for."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from stack import chromium
+from stack.running import Stack
+from stack.throwaway import throwaway
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep what drives a browser in one process of the tests, and what starts whole stacks in one."""
+    for item in items:
+        for heavy in ("browser", "workers"):
+            if item.get_closest_marker(heavy):
+                item.add_marker(pytest.mark.xdist_group(heavy))
+
+
+@pytest.fixture(scope="session")
+def running_stack() -> Iterator[Stack]:
+    """Give one whole stack, shared by all tests that only look at it and use it."""
+    with throwaway() as stack:
+        yield stack
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """Give a real Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium.require(), args=chromium.flags())
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: "Browser") -> "Iterator[Page]":
+    """Give a page in a session of its own; a failing script on it fails the test."""
+    context = browser.new_context()
+    shown = context.new_page()
+    errors: list[str] = []
+    shown.on("pageerror", lambda error: errors.append(str(error)))
+    yield shown
+    context.close()
+    assert not errors

@@ -1,16 +1,24 @@
-"""The same settings with stand-ins for what the environment does not give: for tests and checks."""
+"""The same settings with stand-ins for what the environment would give: for tests and checks.
+
+Nothing of the person's own settings gets in but the addresses of a database and a broker.
+"""
 
 import os
 
-os.environ.setdefault("DATABASE_URL", "postgresql://postgres@127.0.0.1/firekind")
-os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:6379/0")
-os.environ.setdefault("SECRET_KEY", "only-for-tests-only-for-tests-only-for-tests-only-for-tests")
-os.environ.setdefault("FIREKIND_BASE_URL", "http://testserver")
-os.environ.setdefault("SLACK_BOT_TOKEN", "xoxb-test-token")
-os.environ.setdefault("SLACK_SIGNING_SECRET", "only-for-tests-signing-secret")
+from config import env
 
-from config.settings import *  # noqa: F403 (the lines above must come first)
-from config.settings import DATABASES, STORAGES
+STAND_INS = {
+    "DATABASE_URL": os.environ.get("DATABASE_URL") or "postgresql://postgres@127.0.0.1/firekind",
+    "REDIS_URL": os.environ.get("REDIS_URL") or "redis://127.0.0.1:6379/0",
+    "SECRET_KEY": "only-for-tests-only-for-tests-only-for-tests-only-for-tests",
+    "FIREKIND_BASE_URL": "http://testserver",
+    "SLACK_BOT_TOKEN": "xoxb-test-token",
+    "SLACK_SIGNING_SECRET": "only-for-tests-signing-secret",
+}
+os.environ.update({name: STAND_INS.get(name, "") for name in env.NAMES})
+
+from config.settings import *  # noqa: E402, F403 (the lines above must come first)
+from config.settings import DATABASES, STORAGES  # noqa: E402 (the same)
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"]["OPTIONS"].pop("pool", None)  # a test database is dropped while a pool would hold it

@@ -21,13 +21,14 @@ _session = ExitStack()
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Start what is missing."""
-    if early_config.option.collectonly or {"DATABASE_URL", "REDIS_URL"} <= set(os.environ):
+    given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
+    if len(given) == 2 or early_config.known_args_namespace.collectonly:
         return
     folder = Path(tempfile.mkdtemp(prefix="firekind-test-"))
     guard = Guard()
     _session.callback(shutil.rmtree, folder, ignore_errors=True)
     _session.callback(guard.close)
-    running = services.running(os.environ, data_dir=folder, guard=guard, durable=False)
+    running = services.running(given, data_dir=folder, guard=guard, durable=False)
     os.environ |= _session.enter_context(running)
 
 

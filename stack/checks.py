@@ -1,0 +1,92 @@
+"""`test` and `check`: everything that must hold, in the order in which failing is cheapest."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from config.env import ROOT
+from stack import chromium, services, surroundings
+from stack.guard import Guard
+from stack.terminal import paint, say
+
+BIN = Path(sys.executable).parent
+PARALLEL = ("--numprocesses=2", "--dist=loadgroup")
+SETTINGS = {"DJANGO_SETTINGS_MODULE": "config.settings_test"}
+# As it is run in earnest: behind TLS, with a real secret.
+DEPLOYED = {
+    "DJANGO_SETTINGS_MODULE": "config.settings",
+    "FIREKIND_BASE_URL": "https://firekind.example",
+    "SECRET_KEY": "a-key-for-checking-the-deployment-that-opens-nothing-0123456789",
+}
+STEPS: dict[str, tuple[list[str], Mapping[str, str]]] = {
+    "ruff": (["ruff", "check", "."], {}),
+    "ruff format": (["ruff", "format", "--check", "."], {}),
+    "mypy": (["mypy", "."], {}),
+    "import-linter": (["lint-imports", "--no-cache"], {}),
+    "djlint": (["djlint", "templates", "integrations", "--lint", "--quiet"], {}),
+    "makemigrations": (["python", "manage.py", "makemigrations", "--check", "--dry-run"], SETTINGS),
+    "check --deploy": (["python", "manage.py", "check", "--deploy", "--fail-level", "WARNING"], DEPLOYED),
+}
+
+
+def test(*words: str) -> int:
+    """Run the tests; arguments are pytest's."""
+    with _services() as env:
+        return _pytest(words, env=env)
+
+
+def check(*words: str) -> int:
+    """Run every check and then the tests; name what failed. Arguments are pytest's."""
+    with _services() as env:
+        failed = [name for name in STEPS if not _passes(name, env=env)]
+        tests = _pytest(words, env=env)
+    failed += ["tests"] if tests else []
+    if failed:
+        say(paint(f"Failed: {', '.join(failed)}", "red"))
+    return 1 if failed else 0
+
+
+def _passes(name: str, *, env: Mapping[str, str]) -> bool:
+    argv, more = STEPS[name]
+    began = time.monotonic()
+    done = subprocess.run(
+        [str(BIN / argv[0]), *argv[1:]],
+        cwd=ROOT,
+        env={**env, **more},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    passed = done.returncode == 0
+    say(f"{paint('ok  ', 'green') if passed else paint('FAIL', 'red')} {name} ({time.monotonic() - began:.1f} s)")
+    if not passed:
+        say(done.stdout.rstrip())
+    return passed
+
+
+def _pytest(words: tuple[str, ...], *, env: Mapping[str, str]) -> int:
+    place = {chromium.PLACE: str(chromium.require())}
+    argv = [str(BIN / "python"), "-m", "pytest", *PARALLEL, *words]
+    return subprocess.run(argv, cwd=ROOT, env={**env, **place}, check=False).returncode
+
+
+@contextmanager
+def _services() -> Iterator[dict[str, str]]:
+    """Give an environment with a database and a broker that are thrown away, and none of the person's settings."""
+    folder = Path(tempfile.mkdtemp(prefix="firekind-check-"))
+    guard = Guard()
+    given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
+    try:
+        with services.running(given, data_dir=folder, guard=guard, durable=False) as urls:
+            yield surroundings.blank() | urls
+    finally:
+        guard.close()
+        shutil.rmtree(folder, ignore_errors=True)

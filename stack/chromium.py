@@ -1,0 +1,74 @@
+"""A Chromium for the browser tests: one on the PATH, else Playwright's own, else Debian's package.
+
+Never skipped: where none can be had the reason is said and the tests fail.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from stack.errors import StackError
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+ON_MACOS = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+PLACE = "FIREKIND_CHROMIUM"
+# It talks to the pages under test and to nobody else: no updates, no metrics, no sync.
+QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-quic",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--metrics-recording-only",
+    "--no-first-run",
+    "--no-default-browser-check",
+)
+
+
+def flags() -> list[str]:
+    """Give the flags to start it with; its own sandbox does not work for root."""
+    return [*QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+
+
+def find() -> Path | None:
+    """Give a Chromium that is here already."""
+    named = os.environ.get(PLACE)
+    candidates = [Path(named)] if named else [Path(found) for found in map(shutil.which, NAMES) if found]
+    candidates += [ON_MACOS, *_playwrights_own()]
+    return next((path for path in candidates if path.exists()), None)
+
+
+def require() -> Path:
+    """Give a Chromium, installing one if need be. Raises StackError saying how to get one."""
+    found = find() or (_install() and find())
+    if found:
+        return found
+    raise StackError(
+        "The browser tests need Chromium and none could be found or installed: put `chromium` on the PATH"
+        " (Debian: apt-get install chromium) or run `.venv/bin/playwright install chromium`."
+    )
+
+
+def _playwrights_own() -> list[Path]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        return [Path(playwright.chromium.executable_path)]
+
+
+def _install() -> bool:
+    """Try Debian's package when root, else Playwright's download; tell whether that went well."""
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        return all(
+            subprocess.run(["apt-get", "-qq", *words.split()], env=quiet, check=False).returncode == 0
+            for words in ("update", "install --yes --no-install-recommends chromium fonts-dejavu-core")
+        )
+    playwright = Path(shutil.which("playwright") or ".venv/bin/playwright")
+    if not playwright.exists():
+        return False
+    return subprocess.run([playwright, "install", "chromium"], check=False).returncode == 0
