@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 from integrations.slack import setup
@@ -19,8 +21,23 @@ def chat() -> Chat | None:
 
 def slack() -> SlackChat | None:
     """Return the same as Slack itself, for its doors."""
+    if _instead:
+        return _instead[-1]
     given = setup.current()
     return _slack(given) if given else None
+
+
+@contextmanager
+def using(slack: SlackChat) -> Iterator[None]:
+    """Put another workspace behind the doors for the length of a block."""
+    _instead.append(slack)
+    try:
+        yield
+    finally:
+        _instead.remove(slack)
+
+
+_instead: list[SlackChat] = []
 
 
 @lru_cache(maxsize=4)

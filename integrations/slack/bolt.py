@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from slack_bolt import Ack, App, BoltResponse, Respond
+from slack_bolt import Ack, App, BoltResponse
 from slack_bolt.adapter.django import SlackRequestHandler
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
@@ -84,15 +84,14 @@ def _command(body: Body, ack: Ack) -> BoltResponse:
     return replying.to_command(answer, ack=ack, trigger_id=question.trigger_id)
 
 
-def _button(body: Body, ack: Ack, respond: Respond) -> BoltResponse:
+def _button(body: Body, ack: Ack) -> BoltResponse:
     action_id = body["actions"][0]["action_id"]
     listener = listeners.BUTTONS.get(action_id)
     if listener is None:
         return ack()  # a link, or a field that only matters once its modal is sent
     question = asked.by_button(body, at=timezone.now())
     answer = _once(question, listener)
-    has_url = bool(body.get("response_url"))
-    return replying.to_button(answer, ack=ack, respond=respond, trigger_id=question.trigger_id, has_url=has_url)
+    return replying.to_button(answer, ack=ack, trigger_id=question.trigger_id, response_url=_response_url(body))
 
 
 def _modal(body: Body, ack: Ack) -> BoltResponse:
@@ -101,14 +100,17 @@ def _modal(body: Body, ack: Ack) -> BoltResponse:
     return replying.to_modal(_once(question, listener) if listener else answers.Nothing(), ack=ack)
 
 
-def _shortcut(body: Body, ack: Ack, respond: Respond) -> BoltResponse:
+def _shortcut(body: Body, ack: Ack) -> BoltResponse:
     listener = listeners.SHORTCUTS.get(body["callback_id"])
     if listener is None:
         return ack()
     question = asked.by_shortcut(body, at=timezone.now())
     answer = _once(question, listener.run)
-    has_url = bool(body.get("response_url"))
-    return replying.to_button(answer, ack=ack, respond=respond, trigger_id=question.trigger_id, has_url=has_url)
+    return replying.to_button(answer, ack=ack, trigger_id=question.trigger_id, response_url=_response_url(body))
+
+
+def _response_url(body: Body) -> str:
+    return str(body.get("response_url") or "")
 
 
 def _event(body: Body, ack: Ack) -> BoltResponse:

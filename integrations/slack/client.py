@@ -145,17 +145,20 @@ class SlackChat:
     def find_post(self, channel: str, *, mark: str, since: datetime) -> Posted | None:
         """Look for our message by its mark among those posted after ``since``."""
         channel_id = self._id(channel)
-        oldest = f"{since.timestamp() - SKEW_S:.6f}"
         if channel_id is None:
             return None
+        oldest = f"{since.timestamp() - SKEW_S:.6f}"
         try:
-            for message in self._messages(channel_id, oldest=oldest):
-                if _mark(message) == mark:
-                    return self._posted(channel_id, str(message["ts"]))
+            return self._marked(channel_id, mark, oldest=oldest)
         except VendorError as error:
-            # Where we never were in, nothing of ours was taken.
-            if error.code != "not_in_channel":
+            if error.code != "not_in_channel" or CHANNEL_ID.fullmatch(channel):
                 raise
+            return self._marked(self._come_in(channel), mark, oldest=oldest)
+
+    def _marked(self, channel_id: str, mark: str, *, oldest: str) -> Posted | None:
+        for message in self._messages(channel_id, oldest=oldest):
+            if _mark(message) == mark:
+                return self._posted(channel_id, str(message["ts"]))
         return None
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:

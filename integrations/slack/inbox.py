@@ -43,10 +43,12 @@ def keep(number: int, words: str) -> None:
     Delivery.objects.filter(pk=number).update(words=words)
 
 
-def spend(number: int) -> str:
-    """Take the words that were kept, once; empty when there are none any more."""
-    kept = Delivery.objects.select_for_update().filter(pk=number).first()
-    if kept is None or not kept.words:
-        return ""
+def kept(number: int) -> str:
+    """Return the words that were kept, and hold them for the caller's transaction; empty when they are spent."""
+    delivery = Delivery.objects.select_for_update().filter(pk=number).first()
+    return delivery.words if delivery else ""
+
+
+def spend(number: int) -> None:
+    """Drop the words that were kept: they are carried out."""
     Delivery.objects.filter(pk=number).update(words="")
-    return kept.words

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from slack_bolt import Ack, BoltResponse, Respond
+from slack_bolt import Ack, BoltResponse
 
 from integrations import gateways
 from integrations.slack import answers, blocks
@@ -32,11 +32,11 @@ def to_command(answer: Answer, *, ack: Ack, trigger_id: str) -> BoltResponse:
     return ack()
 
 
-def to_button(answer: Answer, *, ack: Ack, respond: Respond, trigger_id: str, has_url: bool) -> BoltResponse:
+def to_button(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -> BoltResponse:
     """Answer a press or a choice; what is said, only the one who pressed sees."""
     match answer:
-        case answers.Say(text, shown, instead) if has_url:
-            respond(text, blocks=list(shown) or None, response_type="ephemeral", replace_original=instead)
+        case answers.Say(text, shown, instead) if response_url:
+            _say(response_url, text, shown, instead=instead)
         case answers.Say(text):
             _try("views.open", trigger_id=trigger_id, view=notice(text))
         case answers.Open(view):
@@ -70,6 +70,16 @@ def call(method: str, **arguments: Any) -> Mapping[str, Any]:
     slack = gateways.slack()
     assert slack is not None, "a door is only open when Slack is set up"
     return slack.wire.call(method, **arguments)
+
+
+def _say(url: str, text: str, shown: Sequence[blocks.Block], *, instead: bool) -> None:
+    slack = gateways.slack()
+    assert slack is not None, "a door is only open when Slack is set up"
+    said = {"text": text, "blocks": list(shown) or None}
+    try:
+        slack.wire.respond(url, **said, response_type="ephemeral", replace_original=instead)
+    except VendorError as error:
+        log.warning("response_url failed: %s", error.code)
 
 
 def _try(method: str, **arguments: Any) -> None:

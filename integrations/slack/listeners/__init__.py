@@ -52,7 +52,7 @@ MODALS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
 SHORTCUTS: Final[Mapping[str, Shortcut]] = {
     "firekind:declare": Shortcut("Declare an incident", "Opens the form", declare.pressed, on_message=False),
     "firekind:declare-from": Shortcut(
-        "Declare an incident", "Declares one that starts with this message", declare.from_message
+        "Declare from message", "Opens the form, filled from this message", declare.from_message
     ),
     "firekind:capture-this": Shortcut(
         "Add to a timeline", "Puts this message on an incident's timeline", capture.from_message

@@ -100,14 +100,15 @@ def run(asked: Asked) -> Answer:
 
 def picked(asked: Asked) -> Answer:
     """Carry out the command that waited for its incident."""
-    waiting = inbox.spend(int(asked.block_id.rpartition(":")[2] or 0))
+    number = int(asked.block_id.rpartition(":")[2] or 0)
+    waiting = json.loads(inbox.kept(number) or "{}")
     if not waiting:
         return Say("This was done already, or it waited too long. Type the command once more.", instead=True)
-    kept = json.loads(waiting)
-    if kept["by"] != asked.by.pk:
+    if waiting["by"] != asked.by.pk:
         return Say("Only the person who typed the command can choose.")
     incident = places.named(asked.value, by=asked.by)
-    answer = _about(NAMED[kept["name"]], asked.saying(kept["words"]), incident)
+    answer = _about(NAMED[waiting["name"]], asked.saying(waiting["words"]), incident)
+    inbox.spend(number)
     return Say(answer.text, answer.blocks, instead=True) if isinstance(answer, Say) else answer
 
 
@@ -120,8 +121,7 @@ def _picker(command: Command, asked: Asked) -> Answer:
     incidents = places.seen(asked.by).filter(active__in=command.of)[:100]
     options = [blocks.option(words.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
     if not options:
-        what = "ended" if command.of == ENDED else "open"
-        return Say(f"No incident is {what}, so there is nothing to do this to.")
+        return Say(f"There is no {'ended' if command.of == ENDED else 'open'} incident that this could be about.")
     inbox.keep(asked.number, json.dumps({"name": command.name, "by": asked.by.pk, "words": asked.words}))
     question = "Which incident is this for?"
     select = blocks.select(options, action_id=PICK, placeholder="Choose an incident")
@@ -132,7 +132,9 @@ def _closest(first: str, said: str) -> Answer:
     root, quoted = setup.command(), words.escape(words.cut(first, 40))
     close = difflib.get_close_matches(first.lower(), NAMED, n=1, cutoff=0.6)
     if close:
-        return Say(f"There is no `{quoted}`. Did you mean `{root} {close[0]}`? `{root} help` lists everything.")
+        return Say(
+            f"There is no `{quoted}`. Did you mean `{root} {NAMED[close[0]].name}`? `{root} help` lists everything."
+        )
     if " " in said:
         return Say(f"To open an incident, type `{root} declare {words.escape(words.cut(said, 200))}`.")
     return Say(f"There is no `{quoted}`. `{root} help` lists what there is.")

@@ -88,8 +88,8 @@ def _owed(incident: Incident) -> list[str]:
 
 
 def _entry(entry: timeline.Entry) -> str:
-    who = f"{words.escape(entry.event.by.name)} " if entry.event.by else ""
+    who = words.escape(entry.event.by.name) if entry.event.by else ""
     said = words.escape(words.cut(entry.sentence, 200))
-    if entry.event.kind in {"updated", "noted"} and entry.retracted is None:
-        said = f"{entry.kind.label.lower()}: {said}"
-    return f"{words.when(entry.event.at)}  {who}{said}"
+    if entry.kind.editable:  # somebody's own words
+        return f"{words.when(entry.event.at)}  {who} · {entry.kind.label}: {said}"
+    return f"{words.when(entry.event.at)}  {who} {said}".replace("   ", "  ")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.policy import moves_room
 from integrations.slack import blocks, messages, places, plans, words
@@ -17,11 +18,12 @@ from workflows.plan import Plan
 
 CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
-CHANGED: Final = "*The plan changed while you were reading.* This is what would happen now."
+CHANGED: Final = "*The plan changed while you were reading.* This is what would happen as things stand."
 
 
 def command(asked: Asked, incident: Incident) -> Answer:
     """Open the modal: with the plan when a type was named, else with the types to choose from."""
+    _must_be_active(incident)
     said = messages.typed(asked.words)
     if not said:
         return Open(modal(incident))
@@ -31,13 +33,17 @@ def command(asked: Asked, incident: Incident) -> Answer:
     else:
         slug, _, because = said.partition(" ")
     to = places.usable_type(slug)
+    if to.pk == incident.type_id:
+        raise lifecycle.Refused(f"{incident.codename} is {incident.policy.name} already.")
     plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
     return Open(modal(incident, to=to, plan=plan, because=because.strip()))
 
 
 def pressed(asked: Asked) -> Answer:
     """Open the modal from a card or the Home tab."""
-    return Open(modal(places.named(asked.value, by=asked.by)))
+    incident = places.named(asked.value, by=asked.by)
+    _must_be_active(incident)
+    return Open(modal(incident))
 
 
 def chosen(asked: Asked) -> Answer:
@@ -74,7 +80,7 @@ def submitted(asked: Asked) -> Answer:
             since=form.kept["n"],
         )
     except retyping.PlanChanged as changed:
-        return Replace(modal(incident, to=to, plan=changed.plan, bring=bring, because=because, says=CHANGED))
+        return Replace(modal(incident, to=to, plan=changed.plan, bring=bring, because=because, changed=True))
     return Nothing()
 
 
@@ -86,12 +92,13 @@ def modal(
     bring: Sequence[Person] = (),
     because: str = "",
     since: int | None = None,
-    says: str = "",
+    changed: bool = False,
 ) -> blocks.Block:
-    """Build the modal, with the plan once a type is chosen."""
+    """Build the modal, with the plan once a type is chosen; ``changed`` says that it is not the one shown before."""
+    is_now = f"{places.linked(incident)} is *{words.escape(incident.policy.name)}* now."
     types = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
     parts = [
-        blocks.section(says or f"{places.linked(incident)} is *{words.escape(incident.policy.name)}* now."),
+        blocks.section(f"{CHANGED}\n{is_now}" if changed else is_now),
         blocks.field(
             "New type",
             blocks.select(type_options(types), action_id="firekind:retype-type", chosen=to.slug if to else None),
@@ -113,6 +120,11 @@ def modal(
         d=plan.digest if plan else None,
     )
     return blocks.modal("Change the type", parts, callback_id=CALLBACK, submit="Confirm", close="Cancel", kept=kept)
+
+
+def _must_be_active(incident: Incident) -> None:
+    if not incident.is_active:
+        raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you retype it.")
 
 
 def _bring(people: Sequence[Person]) -> blocks.Block:

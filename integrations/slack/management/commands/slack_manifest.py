@@ -1,0 +1,26 @@
+"""Print the manifest with which a workspace installs the app."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from integrations.slack import manifest, setup
+
+
+class Unset:
+    """The settings as they are before a workspace is connected: the manifest comes first."""
+
+    command = "/incident"
+    app_token = ""
+
+
+class Command(BaseCommand):
+    help = "Print the Slack app's manifest as JSON, to be pasted at api.slack.com/apps"
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print it for the address at which Firekind is reached."""
+        made = manifest.manifest(setup.current() or Unset(), base_url=setup.base_url())
+        self.stdout.write(json.dumps(made, indent=2, ensure_ascii=False))

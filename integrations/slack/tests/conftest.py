@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from integrations import gateways
+from integrations.slack.client import SlackChat
+from integrations.slack.identity import Identity
+from integrations.slack.tests.door import Door, DoorWire
+from integrations.tests import house as building
+
+
+@pytest.fixture
+def door(db: None) -> Iterator[Door]:
+    """A house with its door open, and a workspace full of people before it."""
+    with building.house() as house:
+        people = house.slack.workspace.people.values()
+        house.slack.add_channel("lobby", members=[one.id for one in people if not one.is_bot])
+        wire = DoorWire(house.slack, token=building.TOKEN)
+        with gateways.using(SlackChat(wire, identity=Identity(wire))):
+            yield Door(house)

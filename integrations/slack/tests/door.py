@@ -1,0 +1,133 @@
+"""People of a stand-in workspace at Firekind's door: every act is a signed request through Django and Bolt."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import HttpResponse
+from django.test import Client
+
+from incidents.models import Incident
+from integrations.slack import fake, setup
+from integrations.slack.tests.straight import StraightWire
+from integrations.tests.house import House
+
+ADDRESS = "/slack/events"
+
+
+class DoorWire(StraightWire):
+    """The straight wire, with the addresses that interactions bring along."""
+
+    def respond(self, url: str, **message: Any) -> None:
+        """Answer through an interaction's own address."""
+        said = {key: value for key, value in message.items() if value is not None}
+        reply = fake.respond(self.slack, url.rpartition("/")[2], said)
+        assert reply.status == 200, reply.body
+
+
+@dataclass(slots=True)
+class Door:
+    """What people do in the workspace, and what they see then."""
+
+    house: House
+    client: Client = field(default_factory=Client)
+
+    @property
+    def slack(self) -> fake.FakeSlack:
+        """The workspace."""
+        return self.house.slack
+
+    def command(self, user: str, text: str, *, channel: str = "lobby") -> str:
+        """Type a command and return what its author is shown last in that channel."""
+        before = len(self.slack.ephemerals(user))
+        outcome = self.send(self.slack.acts.command(user, channel, f"/incident {text}"))
+        assert outcome["ok"], outcome
+        shown = self.slack.ephemerals(user)
+        return shown[-1].text if len(shown) > before else ""
+
+    def press(self, user: str, action_id: str, **where: Any) -> dict[str, Any]:
+        """Press a button, or choose in a drop-down."""
+        pressed = self.slack.acts.press(user, action_id, **where)
+        assert pressed is not None, f"nothing is sent for {action_id}"
+        return self.send(pressed)
+
+    def submit(self, user: str, **values: Any) -> dict[str, Any]:
+        """Fill fields, by block id, and send the modal that is open."""
+        inputs = {
+            one["block_id"]: one["element"]["action_id"] for one in self.modal(user)["blocks"] if "element" in one
+        }
+        filled = {block_id: {inputs[block_id]: value} for block_id, value in values.items()}
+        return self.send(self.slack.acts.submit(user, filled))
+
+    def shortcut(self, user: str, callback_id: str, **where: Any) -> dict[str, Any]:
+        """Use a shortcut."""
+        return self.send(self.slack.acts.shortcut(user, callback_id, **where))
+
+    def send(self, delivery: fake.Delivery) -> dict[str, Any]:
+        """Deliver one thing, and apply the answer as Slack would."""
+        response = self.post(delivery)
+        return self.slack.acts.answered(delivery, response.status_code, response.content)
+
+    def post(self, delivery: fake.Delivery, *, at: float | None = None) -> HttpResponse:
+        """Deliver one thing and leave the answer alone."""
+        headers, body = fake.signed(delivery, secret(), at=at or time.time())
+        return self.raw(body, headers)
+
+    def raw(self, body: bytes, headers: dict[str, str]) -> HttpResponse:
+        """Send any bytes to the door."""
+        rest = {name: value for name, value in headers.items() if name != "Content-Type"}
+        content_type = headers.get("Content-Type", "application/json")
+        answer = self.client.post(ADDRESS, data=body, content_type=content_type, headers=rest)
+        return HttpResponse(answer.content, status=answer.status_code)
+
+    def deliver(self) -> list[int]:
+        """Deliver the events that wait; return how each was answered."""
+        return [self.post(delivery).status_code for delivery in self.slack.take_deliveries()]
+
+    def declared(self, title: str = "checkout is slow", *, type: str = "ambiguous", by: str = "ann") -> Incident:
+        """Declare through the door, and carry everything out."""
+        self.command(by, f"declare {type}: {title}")
+        incident = self.house.settle(self.incident())
+        self.slack.take_deliveries()
+        return incident
+
+    def incident(self) -> Incident:
+        """The newest incident."""
+        return Incident.objects.select_related("type", "policy_version", "lead").latest("pk")
+
+    def told(self, incident: Incident) -> list[tuple[str, str]]:
+        """Kind and text of everything on its timeline."""
+        return list(incident.events.order_by("n").values_list("kind", "text"))
+
+    def fields(self, user: str) -> list[str]:
+        """Block ids of the open modal's inputs."""
+        return [block["block_id"] for block in self.modal(user)["blocks"] if block["type"] == "input"]
+
+    def modal(self, user: str) -> dict[str, Any]:
+        """The modal that somebody looks at."""
+        view = self.slack.modal(user)
+        assert view is not None, f"{user} has no modal open"
+        return view
+
+    def reads(self, view: dict[str, Any]) -> str:
+        """All words of a view or a message's blocks, in order."""
+        return "\n".join(_words(view.get("blocks", [])))
+
+
+def secret() -> str:
+    """The signing secret that tests run with."""
+    given = setup.current()
+    assert given is not None, "tests run with Slack set up"
+    return given.signing_secret
+
+
+def _words(piece: Any) -> list[str]:
+    if isinstance(piece, dict):
+        if piece.get("type") in {"plain_text", "mrkdwn"}:
+            return [str(piece["text"])]
+        return [word for value in piece.values() for word in _words(value)]
+    if isinstance(piece, list):
+        return [word for one in piece for word in _words(one)]
+    return []

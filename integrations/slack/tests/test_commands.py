@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from incidents.models import Incident
+from integrations.slack.listeners import commands
+from integrations.slack.tests.door import Door
+
+
+@pytest.fixture
+def incident(door: Door) -> Incident:
+    """An open incident with a channel, declared by Ann."""
+    return door.declared()
+
+
+@pytest.fixture
+def channel(door: Door, incident: Incident) -> str:
+    """Its channel."""
+    return door.house.channel(incident)
+
+
+def link(incident: Incident) -> str:
+    """How an incident is named in answers."""
+    return f"<http://testserver/incidents/{incident.codename}/|{incident.codename}>"
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected", "said"),
+    [
+        ("mitigated", ("mitigated", "mitigated"), "{} is mitigated. It stays open until you resolve it."),
+        ("mit rolled back", ("mitigated", "mitigated"), "{} is mitigated. It stays open until you resolve it."),
+        ("resolved", ("resolved", "resolved"), "{} is resolved."),
+        ("fixed it was dns", ("resolved", "resolved"), "{} is resolved."),
+        ("cancel a drill", ("cancelled", "cancelled"), "{} is cancelled."),
+        ("update still looking", ("updated", "open"), "Your update is posted."),
+        ("note remember this", ("noted", "open"), "Noted on the timeline; nobody is told."),
+    ],
+)
+def test_verbs(door: Door, incident: Incident, channel: str, typed: str, expected: tuple[str, str], said: str) -> None:
+    assert door.command("ann", typed, channel=channel) == said.format(link(incident))
+    last = incident.events.latest("n")
+    assert last.text == typed.partition(" ")[2]
+    assert (last.by, last.source) == (door.house.person("ann"), "slack")
+    incident.refresh_from_db()
+    assert (last.kind, incident.status) == expected
+
+
+def test_reopen(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "resolved", channel=channel)
+    assert door.command("ben", "reopen it is back", channel=channel) == f"{link(incident)} is open again."
+
+
+def test_a_verb_that_does_not_fit_says_why(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "resolved", channel=channel)
+    assert door.command("ann", "resolved", channel=channel) == f"{incident.codename} is resolved already."
+
+
+@pytest.mark.parametrize(
+    ("typed", "lead", "said"),
+    [
+        ("lead", "ann", "You lead {} now."),
+        ("lead me", "ann", "You lead {} now."),
+        ("lead @ben", "ben", "<@U0BEN> leads {} now."),
+        ("lead nobody", None, "Nobody leads {} now."),
+    ],
+)
+def test_lead(door: Door, incident: Incident, channel: str, typed: str, lead: str | None, said: str) -> None:
+    assert door.command("ann", typed, channel=channel) == said.format(link(incident))
+    incident.refresh_from_db()
+    assert incident.lead == (door.house.person(lead) if lead else None)
+
+
+@pytest.mark.parametrize("typed", ["lead ben", "lead @ann @ben", "lead @nosuchperson"])
+def test_lead_needs_one_person(door: Door, channel: str, typed: str) -> None:
+    assert door.command("ann", typed, channel=channel).startswith("Name one person:")
+
+
+@pytest.mark.parametrize("typed", ["update", "note"])
+def test_without_words_a_form_asks_for_them(door: Door, incident: Incident, channel: str, typed: str) -> None:
+    assert door.command("ann", typed, channel=channel) == ""
+    door.submit("ann", text="from the form")
+    assert incident.events.latest("n").text == "from the form"
+    assert door.slack.modal("ann") is None
+
+
+def test_a_form_that_somebody_overtook_says_what_changed(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "update", channel=channel)
+    door.command("ben", "update it is the database", channel=channel)
+    errors = door.submit("ann", text="it is the network")["errors"]
+    assert "Ben it is the database" in errors["text"]
+    assert incident.events.filter(kind="updated").count() == 1
+
+
+def test_status(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "lead", channel=channel)
+    door.command("ann", "update still <looking>", channel=channel)
+    said = door.command("ben", "status", channel=channel)
+    first, facts, update, due, page = said.split("\n")
+    assert first == "*checkout is slow*"
+    assert re.fullmatch(r"Ambiguous  ·  Open  ·  (just now|1 min)  ·  <@U0ANN> leads  ·  <#C\w+>", facts)
+    assert update.startswith("Last update, <!date^")
+    assert update.endswith(": still &lt;looking&gt;")
+    assert due.startswith("The next update is due <!date^")
+    assert page == f"<http://testserver/incidents/{incident.codename}/|Open the page>"
+
+
+def test_status_names_what_is_missing_and_what_failed(door: Door) -> None:
+    door.slack.workspace.groups.pop(door.slack.group("security").id)
+    from workflows import directory
+
+    directory.refresh()
+    door.slack.faults.add("error", method="bookmarks.add", error="access_denied")
+    incident = door.declared(type="security")
+    said = door.command("ann", "status", channel=door.house.channel(incident))
+    assert "\nMissing: " in said
+    assert "@security" in said
+    assert "\nFailed: " in said
+
+
+def test_timeline(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "note look at the <graph>", channel=channel)
+    said = door.command("ann", "timeline", channel=channel)
+    assert "Ann declared it as Ambiguous: checkout is slow" in said
+    assert "Ann · Note: look at the &lt;graph&gt;" in said
+    assert said.endswith("|The whole timeline>")
+
+
+def test_list(door: Door, incident: Incident) -> None:
+    assert door.command("out", "list").startswith(f"{link(incident)}  *checkout is slow*\nAmbiguous  ·  Open")
+    door.command("ann", f"resolved {incident.codename}")
+
+
+def test_list_when_all_is_quiet(door: Door) -> None:
+    assert door.command("ann", "list") == "No incident is open. `/incident declare` opens one."
+
+
+def test_help_names_everything_that_can_be_typed(door: Door) -> None:
+    said = door.command("ann", "help")
+    assert door.command("ann", "") == said
+    assert [line.split("`")[1].split()[1] for line in said.split("\n")] == [one.name for one in commands.COMMANDS]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("resolv it", "There is no `resolv`. Did you mean `/incident resolved`?"),
+        ("updaet all good", "There is no `updaet`. Did you mean `/incident update`?"),
+        ("checkout is slow", "To open an incident, type `/incident declare checkout is slow`."),
+        ("qwertz", "There is no `qwertz`. `/incident help` lists what there is."),
+    ],
+)
+def test_what_is_unknown_is_answered_with_what_comes_closest(door: Door, typed: str, said: str) -> None:
+    assert door.command("ann", typed).startswith(said)
+
+
+def test_elsewhere_a_command_asks_which_incident_it_is_for(door: Door, incident: Incident) -> None:
+    assert door.command("out", "update still looking") == "Which incident is this for?"
+    door.press("out", "firekind:pick", channel="lobby", value=incident.codename)
+    assert incident.events.latest("n").text == "still looking"
+    shown = door.slack.ephemerals("out")[-1]
+    assert (shown.text, shown.blocks) == ("Your update is posted.", [])
+
+
+def test_a_choice_that_opens_a_form_opens_it(door: Door, incident: Incident) -> None:
+    door.command("out", "update")
+    door.press("out", "firekind:pick", channel="lobby", value=incident.codename)
+    assert door.modal("out")["title"]["text"] == "Status update"
+
+
+def test_a_choice_counts_once_and_for_its_author_alone(door: Door, incident: Incident) -> None:
+    door.command("out", "update still looking")
+    again = door.slack.acts.press("out", "firekind:pick", channel="lobby", value=incident.codename)
+    theirs = door.slack.acts.press("out", "firekind:pick", channel="lobby", value=incident.codename)
+    assert again is not None
+    assert theirs is not None
+    theirs.payload["user"]["id"] = door.slack.person("eve").id
+    door.send(theirs)
+    assert not incident.events.filter(kind="updated").exists()
+    door.press("out", "firekind:pick", channel="lobby", value=incident.codename)
+    door.send(again)
+    assert incident.events.filter(kind="updated").count() == 1
+
+
+def test_elsewhere_a_codename_can_come_first(door: Door, incident: Incident) -> None:
+    assert door.command("out", f"update {incident.codename} still looking") == "Your update is posted."
+    assert incident.events.latest("n").text == "still looking"
+
+
+def test_in_a_channel_a_codename_is_only_a_word(door: Door, incident: Incident, channel: str) -> None:
+    other = door.declared("mail is late", by="ben")
+    door.command("ann", f"update {other.codename} may be the same", channel=channel)
+    assert incident.events.latest("n").text == f"{other.codename} may be the same"
+
+
+def test_where_there_is_nothing_to_choose_it_says_so(door: Door, incident: Incident) -> None:
+    assert door.command("ann", "reopen") == "There is no ended incident that this could be about."

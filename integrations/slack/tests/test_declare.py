@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from incidents.models import Incident
+from integrations.slack.tests.door import Door
+
+
+@pytest.mark.parametrize("word", ["declare", "new", "open", "create", "DECLARE"])
+def test_a_title_alone_declares(door: Door, word: str) -> None:
+    said = door.command("ann", f"{word} checkout is slow")
+    incident = door.incident()
+    assert (incident.title, incident.type.slug) == ("checkout is slow", "ambiguous")
+    assert incident.declared_by == door.house.person("ann")
+    assert said == (
+        f"*checkout is slow* is declared as Ambiguous: <http://testserver/incidents/{incident.codename}/|{incident.codename}>.\n"
+        "Its channel opens in a moment, and you are invited to it."
+    )
+
+
+def test_declaring_asks_slack_nothing_before_it_is_acknowledged(door: Door) -> None:
+    door.slack.calls.clear()
+    door.command("ann", "declare checkout is slow")
+    assert not list(door.slack.calls)
+
+
+@pytest.mark.parametrize(
+    ("typed", "type", "title"),
+    [
+        ("security: someone has our keys", "security", "someone has our keys"),
+        ("Time bomb: certificates end on friday", "time-bomb", "certificates end on friday"),
+        ("time_bomb: certificates", "time-bomb", "certificates"),
+        ("checkout: slow since 10:00", "ambiguous", "checkout: slow since 10:00"),
+        ("a < b & c > d", "ambiguous", "a < b & c > d"),
+        ("ask @ben", "ambiguous", "ask @Ben"),
+        ("<https://status.example|status> is red", "ambiguous", "status (https://status.example) is red"),
+    ],
+)
+def test_what_is_typed_is_read(door: Door, typed: str, type: str, title: str) -> None:
+    delivery = door.slack.acts.command("ann", "lobby", "/incident declare x")
+    if typed.startswith("<"):
+        delivery.payload["text"] = f"declare {typed}"
+    else:
+        delivery = door.slack.acts.command("ann", "lobby", f"/incident declare {typed}")
+    door.send(delivery)
+    incident = door.incident()
+    assert (incident.type.slug, incident.title) == (type, title)
+
+
+def test_a_title_that_is_too_long_is_said(door: Door) -> None:
+    assert door.command("ann", f"declare {'x' * 201}") == "A title has at most 200 characters; this one has 201."
+    assert not Incident.objects.exists()
+
+
+def test_a_private_one_says_so(door: Door) -> None:
+    assert "Its private channel opens in a moment" in door.command("ann", "declare security: keys")
+
+
+def test_without_a_title_a_form_opens_and_shows_what_a_type_brings_along(door: Door) -> None:
+    assert door.command("ann", "declare") == ""
+    assert door.fields("ann") == ["title", "type", "summary", "lead", "services"]
+    door.press("ann", "firekind:declare-type", value="major")
+    shown = door.reads(door.modal("ann"))
+    assert "(@support)" in shown
+    assert "Key features or important customers are definitely hit." in shown
+
+
+def test_the_form_declares_and_says_so(door: Door) -> None:
+    door.command("ann", "declare")
+    lead = door.slack.person("lea").id
+    door.submit("ann", title="db is full", type="isolated", summary="Disks", lead=lead, services="db, search")
+    incident = door.incident()
+    assert (incident.title, incident.summary, incident.services) == ("db is full", "Disks", ["db", "search"])
+    assert incident.lead == door.house.person("lea")
+    assert "*db is full* is declared as Isolated" in door.reads(door.modal("ann"))
+
+
+def test_the_form_keeps_what_it_was_filled_with_when_the_type_changes(door: Door) -> None:
+    ts = door.slack.acts.say("out", "lobby", "db is on fire")
+    door.shortcut("ann", "firekind:declare-from", channel="lobby", ts=ts)
+    door.press("ann", "firekind:declare-type", value="time-bomb")
+    door.press("ann", "firekind:declare-type", value="isolated")
+    door.submit("ann", services="db")
+    incident = door.incident()
+    assert (incident.title, incident.summary, incident.type.slug) == ("db is on fire", "db is on fire", "isolated")
+    assert incident.events.filter(kind="captured").count() == 1
+
+
+def test_what_is_wrong_stands_under_its_field(door: Door) -> None:
+    door.command("ann", "declare")
+    assert door.submit("ann", title="   ")["errors"] == {"title": "Say in a few words what is wrong."}
+    door.slack.add_person("robot", is_bot=True)
+    door.house.person("robot").__class__.objects.filter(chat_id=door.slack.person("robot").id).update(is_bot=True)
+    errors = door.submit("ann", title="x", lead=door.slack.person("robot").id)["errors"]
+    assert list(errors) == ["lead"]
+    assert not Incident.objects.exists()
+
+
+def test_a_message_becomes_an_incident_that_starts_with_it(door: Door) -> None:
+    ts = door.slack.acts.say("out", "lobby", "db is on fire\nall of it, @ben")
+    door.shortcut("ann", "firekind:declare-from", channel="lobby", ts=ts)
+    door.submit("ann")
+    incident = door.incident()
+    assert (incident.title, incident.summary) == ("db is on fire", "db is on fire\nall of it, @Ben")
+    captured = incident.events.get(kind="captured")
+    assert (captured.text, captured.data["author"]) == ("db is on fire\nall of it, @Ben", "Out")
+    assert f"{captured.at.timestamp():.6f}" == ts
+
+
+def test_a_form_that_opens_too_late_is_explained(door: Door) -> None:
+    delivery = door.slack.acts.command("ann", "lobby", "/incident declare")
+    door.slack.faults.add("error", method="views.open", error="expired_trigger_id")
+    door.send(delivery)
+    assert door.slack.ephemerals("ann")[-1].text == "That took too long for Slack to open a window. Try once more."

@@ -1,0 +1,208 @@
+"""What comes to the door: only what Slack signed lately and can be read is acted on, and once."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import time
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from incidents.models import Incident
+from integrations.slack import bolt, doors, fake, inbox
+from integrations.slack.models import Delivery
+from integrations.slack.tests.door import Door, secret
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def command(door: Door, text: str = "declare checkout is slow") -> fake.Delivery:
+    """A command on its way."""
+    return door.slack.acts.command("ann", "lobby", f"/incident {text}")
+
+
+def signed(body: bytes, *, content_type: str = "application/json", at: float | None = None) -> dict[str, str]:
+    """Headers as Slack would send them with these bytes."""
+    stamp = str(int(at or time.time()))
+    return {
+        "Content-Type": content_type,
+        "X-Slack-Request-Timestamp": stamp,
+        "X-Slack-Signature": fake.signature(body, secret(), stamp=stamp),
+    }
+
+
+def test_the_address_is_verified(door: Door) -> None:
+    body = json.dumps({"type": "url_verification", "challenge": "abc", "token": ""}).encode()
+    answer = door.raw(body, signed(body))
+    assert (answer.status_code, json.loads(answer.content)) == (200, {"challenge": "abc"})
+
+
+def test_a_forged_request_is_refused(door: Door) -> None:
+    headers, body = fake.signed(command(door), "somebody else's secret", at=time.time())
+    assert door.raw(body, headers).status_code == 401
+    assert not Incident.objects.exists()
+
+
+def test_a_body_that_was_changed_on_the_way_is_refused(door: Door) -> None:
+    headers, body = fake.signed(command(door), secret(), at=time.time())
+    assert door.raw(body.replace(b"slow", b"fast"), headers).status_code == 401
+
+
+@pytest.mark.parametrize("age_s", [301, 86_400, -301])
+def test_a_stale_request_is_refused(door: Door, age_s: int) -> None:
+    assert door.post(command(door), at=time.time() - age_s).status_code == 401
+    assert not Incident.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"X-Slack-Request-Timestamp": "1700000000"},
+        {"X-Slack-Signature": "v0=00"},
+        {"X-Slack-Request-Timestamp": "soon", "X-Slack-Signature": "v0=00"},
+        {"X-Slack-Request-Timestamp": "\uff11\uff17", "X-Slack-Signature": "v0=00"},
+        {"X-Slack-Request-Timestamp": "9" * 400, "X-Slack-Signature": "v0=00"},
+        {"X-Slack-Request-Timestamp": str(int(time.time())), "X-Slack-Signature": "v0=é"},
+    ],
+)
+def test_headers_that_are_missing_or_odd_are_refused(door: Door, headers: dict[str, str]) -> None:
+    assert door.raw(b"{}", headers).status_code == 401
+
+
+BAD = [
+    b" ",
+    b"\xff\xfe\x00",
+    b"{",
+    b"[]",
+    b"null",
+    b'"event_callback"',
+    b'{"type": "event_callback"}',
+    b'{"type": "event_callback", "event": "message"}',
+    b'{"type": "event_callback", "event": {"type": 3}, "event_id": "Ev1"}',
+    b'{"type": "event_callback", "event": {"type": "message"}}',
+    b'{"type": 7}',
+    b'{"user": 5}',
+    b'{"type": "event_callback", "event": {"type": "message"}, "event_id": "Ev1", "authorizations": 3}',
+    b"[" * 100_000,
+]
+
+
+@pytest.mark.parametrize("body", BAD, ids=range(len(BAD)))
+def test_a_signed_body_that_cannot_be_read_is_a_bad_request(door: Door, body: bytes) -> None:
+    assert door.raw(body, signed(body)).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"type": "block_actions", "user": {"id": "U0ANN"}, "actions": []},
+        {"type": "block_actions", "user": {"id": "U0ANN"}},
+        {"type": "block_actions", "user": None, "actions": [{"action_id": "firekind:retry"}]},
+        {"type": "view_submission", "user": {"id": "U0ANN"}, "view": {}},
+        {"type": "message_action", "user": {"id": "U0ANN"}, "callback_id": "firekind:capture-this"},
+        [],
+    ],
+)
+def test_an_interaction_without_what_it_needs_is_a_bad_request(door: Door, payload: Any) -> None:
+    body = urlencode({"payload": json.dumps(payload)}).encode()
+    assert door.raw(body, signed(body, content_type=FORM)).status_code == 400
+
+
+def test_a_form_that_is_not_utf8_is_a_bad_request(door: Door) -> None:
+    body = b"command=%2Fincident&user_id=U0ANN&channel_id=C0LOBBY&text=declare+\xff"
+    assert door.raw(body, signed(body, content_type=FORM)).status_code == 400
+
+
+def test_a_request_that_does_not_say_how_long_it_is_is_refused(door: Door) -> None:
+    assert door.raw(b"", signed(b"")).status_code == 411
+
+
+def test_more_than_slack_ever_sends_is_refused_unread(door: Door) -> None:
+    body = b"x" * (doors.LARGEST + 1)
+    assert door.raw(body, signed(body)).status_code == 413
+
+
+def test_only_posts_are_taken(door: Door) -> None:
+    assert door.client.get("/slack/events").status_code == 405
+
+
+def test_a_repeated_command_declares_once(door: Door) -> None:
+    typed = command(door)
+    first, second = door.post(typed), door.post(typed)
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert Incident.objects.count() == 1
+    assert b"is declared" in first.content
+    assert second.content == b""
+
+
+def test_a_repeated_event_is_followed_once(door: Door) -> None:
+    incident = door.declared()
+    channel = door.house.channel(incident)
+    ts = door.slack.acts.say("ben", channel, "customers call")
+    door.slack.acts.react("ann", channel, ts, "pushpin")
+    deliveries = door.slack.take_deliveries()
+    assert {door.post(one).status_code for one in deliveries * 3} == {200}
+    assert [kind for kind, _ in door.told(incident)].count("captured") == 1
+
+
+def test_an_event_of_a_kind_that_nobody_asked_for_is_acknowledged(door: Door) -> None:
+    event = {"type": "event_callback", "event_id": "Ev1", "team_id": "T", "event": {"type": "emoji_changed"}}
+    body = json.dumps(event).encode()
+    assert door.raw(body, signed(body)).status_code == 200
+    assert not Delivery.objects.exists()
+
+
+def test_a_payload_of_an_unknown_kind_is_acknowledged(door: Door) -> None:
+    body = urlencode({"payload": json.dumps({"type": "from_the_future", "user": {"id": "U1"}})}).encode()
+    assert door.raw(body, signed(body, content_type=FORM)).status_code == 200
+
+
+def test_without_slack_the_door_says_so(door: Door, settings: Any) -> None:
+    headers, body = fake.signed(command(door), secret(), at=time.time())
+    settings.FIREKIND = dataclasses.replace(settings.FIREKIND, slack=None)
+    answer = door.raw(body, headers)
+    assert answer.status_code == 503
+    assert b"SLACK_BOT_TOKEN" in answer.content
+
+
+def test_what_people_write_is_not_logged(door: Door, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    typed = command(door, "declare our keys are on a forum")
+    headers, body = fake.signed(typed, "wrong", at=time.time())
+    door.raw(body, headers)
+    door.post(typed)
+    door.raw(b'{"type": "odd", "text": "our keys"}', signed(b'{"type": "odd", "text": "our keys"}'))
+    assert "keys" not in caplog.text
+
+
+def test_after_a_failure_people_are_told_and_slack_sends_events_again(
+    door: Door, caplog: pytest.LogCaptureFixture
+) -> None:
+    incident = door.declared()
+    channel = door.house.channel(incident)
+    door.command("ann", "update", channel=channel)
+    door.slack.acts.join("eve", channel)
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE slack_delivery")
+    assert door.command("ann", "note our keys leaked", channel=channel) == bolt.BROKEN
+    door.submit("ann", text="our keys leaked")
+    assert bolt.BROKEN in door.reads(door.modal("ann"))
+    assert 500 in door.deliver()
+    assert "keys" not in caplog.text
+    assert "ProgrammingError" in caplog.text
+
+
+def test_old_deliveries_are_swept_out(door: Door) -> None:
+    now = timezone.now()
+    inbox.take("old", at=now - timedelta(days=4))
+    for n in range(inbox.SWEEP_EVERY + 1):
+        inbox.take(f"new {n}", at=now)
+    assert not Delivery.objects.filter(key="old").exists()
+    assert Delivery.objects.count() == inbox.SWEEP_EVERY + 1

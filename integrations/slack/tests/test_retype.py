@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import pytest
+
+from incidents.models import Incident
+from integrations.slack.tests.door import Door
+
+
+@pytest.fixture
+def incident(door: Door) -> Incident:
+    """An open, ambiguous incident."""
+    return door.declared()
+
+
+@pytest.fixture
+def channel(door: Door, incident: Incident) -> str:
+    """Its channel."""
+    return door.house.channel(incident)
+
+
+def now(incident: Incident) -> Incident:
+    """The incident as it is by now."""
+    return Incident.objects.select_related("type").get(pk=incident.pk)
+
+
+def test_the_plan_is_shown_before_anything_changes(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "type major because checkout is down", channel=channel)
+    shown = door.reads(door.modal("ann"))
+    assert "`+`  invite Sue (@support)" in shown
+    assert now(incident).type.slug == "ambiguous"
+    door.submit("ann")
+    assert now(incident).type.slug == "major"
+    retyped = incident.events.get(kind="retyped")
+    assert (retyped.text, retyped.by, retyped.source) == ("checkout is down", door.house.person("ann"), "slack")
+    assert door.slack.modal("ann") is None
+    door.house.settle(incident)
+    assert {"sue", "leo", "cat"} <= door.slack.members(channel)
+
+
+@pytest.mark.parametrize("typed", ["type major users see errors", "retype major because users see errors"])
+def test_a_reason_may_follow_the_type(door: Door, incident: Incident, channel: str, typed: str) -> None:
+    door.command("ann", typed, channel=channel)
+    door.submit("ann")
+    assert incident.events.get(kind="retyped").text == "users see errors"
+
+
+def test_a_reason_is_asked_not_forced(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "type time bomb because", channel=channel)
+    door.submit("ann")
+    assert now(incident).type.slug == "time-bomb"
+
+
+def test_without_a_type_the_form_lets_one_choose_and_then_shows_the_plan(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    door.command("ann", "type", channel=channel)
+    assert "`+`" not in door.reads(door.modal("ann"))
+    assert "Ambiguous" not in [one["text"]["text"] for one in choices(door)]
+    door.press("ann", "firekind:retype-type", value="time-bomb")
+    assert "`+`  invite Eli, Eve (@engineering-oncall)" in door.reads(door.modal("ann"))
+    door.submit("ann", because="it will grow")
+    assert now(incident).type.slug == "time-bomb"
+
+
+def test_sent_before_the_plan_was_drawn_it_is_drawn_instead(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "type", channel=channel)
+    answer = door.submit("ann", type="major")
+    assert answer["response_action"] == "update"
+    assert "invite Sue (@support)" in door.reads(door.modal("ann"))
+    assert now(incident).type.slug == "ambiguous"
+    door.submit("ann")
+    assert now(incident).type.slug == "major"
+
+
+def test_to_a_private_type_it_says_what_cannot_be_undone_and_asks_who_comes_along(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    door.command("ann", "type security because keys leaked", channel=channel)
+    shown = door.reads(door.modal("ann"))
+    assert shown.index("Before you confirm") < shown.index("move the talk to a new private channel")
+    assert f"People who read #{channel} have read it" in shown
+    door.press("ann", "firekind:retype-bring", value=[door.slack.person("eve").id])
+    assert "invite Eve (brought along)" in door.reads(door.modal("ann"))
+    door.submit("ann")
+    moved = door.house.settle(incident)
+    assert moved.private
+    assert door.slack.members(door.house.channel(moved)) == {"firekind", "ann", "eve", "sam", "sia", "pat"}
+
+
+def test_people_chosen_after_the_plan_was_drawn_are_shown_first(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "type security", channel=channel)
+    answer = door.submit("ann", bring=[door.slack.person("eve").id])
+    assert answer["response_action"] == "update"
+    shown = door.reads(door.modal("ann"))
+    assert "The plan changed while you were reading." in shown
+    assert "invite Eve (brought along)" in shown
+    assert not now(incident).private
+    door.submit("ann")
+    assert now(incident).private
+
+
+def test_a_plan_that_changed_meanwhile_is_shown_anew(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "type major", channel=channel)
+    door.command("ben", "lead @eve", channel=channel)
+    assert door.submit("ann")["response_action"] == "update"
+    assert "The plan changed" in door.reads(door.modal("ann"))
+    assert now(incident).type.slug == "ambiguous"
+
+
+def test_when_somebody_else_retyped_it_the_form_says_so_and_asks_again(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    door.command("ann", "type major", channel=channel)
+    door.command("ben", "type isolated", channel=channel)
+    door.submit("ben")
+    assert door.submit("ann")["response_action"] == "update"
+    shown = door.reads(door.modal("ann"))
+    assert "The plan changed while you were reading." in shown
+    assert "is *Isolated* now." in shown
+    door.submit("ann")
+    assert now(incident).type.slug == "major"
+
+
+def test_what_has_ended_is_not_retyped(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "resolved", channel=channel)
+    said = f"{incident.codename} is resolved; reopen it before you retype it."
+    assert door.command("ann", "type major", channel=channel) == said
+    door.press("ann", "firekind:retype", channel=channel)
+    assert door.slack.ephemerals("ann")[-1].text == said
+
+
+def test_an_unknown_type_is_answered_with_those_there_are(door: Door, channel: str) -> None:
+    said = door.command("ann", "type sev1 because it is bad", channel=channel)
+    assert said == (
+        "There is no type “sev1”. The types are: ambiguous, internal, security, time-bomb, isolated, major."
+    )
+
+
+def test_the_same_type_is_answered(door: Door, incident: Incident, channel: str) -> None:
+    assert door.command("ann", "type ambiguous", channel=channel) == f"{incident.codename} is Ambiguous already."
+
+
+def test_the_button_under_the_headline_opens_the_form(door: Door, incident: Incident, channel: str) -> None:
+    door.press("ann", "firekind:retype", channel=channel)
+    assert door.modal("ann")["title"]["text"] == "Change the type"
+
+
+def test_the_reason_typed_is_kept_when_the_type_changes(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "type major because users see errors", channel=channel)
+    door.press("ann", "firekind:retype-type", value="isolated")
+    door.submit("ann")
+    assert incident.events.get(kind="retyped").text == "users see errors"
+
+
+def choices(door: Door) -> list[dict[str, dict[str, str]]]:
+    """The options of the type's drop-down."""
+    block = next(one for one in door.modal("ann")["blocks"] if one["block_id"] == "type")
+    options: list[dict[str, dict[str, str]]] = block["element"]["options"]
+    return options

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+
+from incidents.models import Incident
+from integrations.slack.tests.door import Door
+from workflows import directory, rooms
+from workflows.models import DirectoryRead
+
+
+@pytest.fixture
+def incident(door: Door) -> Incident:
+    """An open incident; Ann, Ben and Lea are in its channel."""
+    return door.declared()
+
+
+@pytest.fixture
+def channel(door: Door, incident: Incident) -> str:
+    """Its channel."""
+    return door.house.channel(incident)
+
+
+def test_who_comes_by_themselves_takes_part(door: Door, incident: Incident, channel: str) -> None:
+    door.slack.acts.join("eve", channel)
+    door.deliver()
+    assert incident.participants.get(person=door.house.person("eve")).reason == "joined"
+    assert door.told(incident)[-1] == ("joined", "Eve")
+
+
+def test_who_leaves_is_not_fetched_back(door: Door, incident: Incident, channel: str) -> None:
+    door.slack.acts.leave("lea", channel)
+    door.deliver()
+    assert door.told(incident)[-1] == ("left", "Lea")
+    door.command("ann", "type major", channel=channel)
+    door.submit("ann")
+    door.house.settle(incident)
+    assert "lea" not in door.slack.members(channel)
+
+
+def test_invited_people_and_the_app_itself_are_no_news(door: Door) -> None:
+    door.command("ann", "declare checkout is slow")
+    incident = door.house.settle(door.incident())
+    door.deliver()
+    assert not {"joined", "left"} & {kind for kind, _ in door.told(incident)}
+
+
+def test_other_channels_are_nobodys_business(door: Door, incident: Incident) -> None:
+    before = incident.participants.count()
+    door.slack.acts.leave("eve", "lobby")
+    door.slack.acts.join("eve", "incidents")
+    door.deliver()
+    assert incident.participants.count() == before
+
+
+def test_a_private_incident_opens_to_whoever_is_let_into_its_channel(door: Door) -> None:
+    incident = door.declared("keys", type="security")
+    channel = door.house.channel(incident)
+    assert "keys" not in door.command("eve", "list")
+    door.slack.acts.invite("ann", channel, ["eve"])
+    door.deliver()
+    assert "keys" in door.command("eve", "list")
+    door.slack.acts.kick("ann", channel, "eve")
+    door.deliver()
+    assert "keys" not in door.command("eve", "list")
+
+
+def test_a_channel_archived_by_hand_is_noted(door: Door, incident: Incident, channel: str) -> None:
+    door.slack.acts.archive("ann", channel)
+    door.deliver()
+    assert door.told(incident)[-1] == ("noted", "The channel was archived in Slack.")
+    door.slack.calls.clear()
+    door.house.settle(incident)
+    assert not door.slack.calls.writes()
+
+
+def test_a_rename_is_followed(door: Door, incident: Incident, channel: str) -> None:
+    door.slack.acts.rename("ann", channel, "inc-checkout")
+    door.deliver()
+    room = rooms.channel_of(incident)
+    assert room is not None
+    assert room.label == "#inc-checkout"
+
+
+def test_a_channel_made_public_is_noted(door: Door) -> None:
+    incident = door.declared("keys", type="security")
+    door.slack.acts.convert("ann", door.house.channel(incident), is_private=False)
+    door.deliver()
+    assert ("noted", "The channel was made public: everyone in the workspace can read it.") in door.told(incident)
+
+
+def test_a_changed_group_is_read_anew_soon(door: Door) -> None:
+    directory.refresh()
+    door.slack.acts.set_group("support", ["sue", "eve"])
+    door.deliver()
+    assert DirectoryRead.objects.get().stale
