@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import transaction
+from django.db.models.functions import Lower
 
 from incidents.models import Person
 
@@ -60,37 +61,36 @@ def record(known: list[Known]) -> None:
     """Write what the workspace says of its people: new ones, changed ones; nobody is deleted.
 
     Someone already known by e-mail alone is pinned to the chat id once, unless a guest or from elsewhere, whose
-    e-mail proves nothing. An e-mail that already belongs to another person is left with that person.
+    e-mail proves nothing. An e-mail that already belongs to another person is left with that person. The caller
+    holds a lock against other readers of the workspace; a door may add someone meanwhile.
     """
+    _pin(known)
     here = {person.chat_id: person for person in Person.objects.filter(chat_id__in=[one.chat_id for one in known])}
-    emails = {person.email.lower(): person for person in Person.objects.exclude(email="")}
-    for one in known:
-        person = here.get(one.chat_id) or _pinned(one, emails)
-        owner = emails.get(one.email.lower())
-        email = one.email if owner is None or owner == person else (person.email if person else "")
-        _write(one, person, email)
-        if email and person is None:
-            emails[email.lower()] = Person.objects.get(chat_id=one.chat_id)
+    owners = dict(Person.objects.exclude(email="").values_list(Lower("email"), "chat_id"))
+    rows = [row for one in known if not _same(here.get(one.chat_id), row := _row(one, owners))]
+    Person.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["chat_id"], update_fields=[*SAID, "email"], batch_size=1_000
+    )
 
 
-def _pinned(one: Known, emails: dict[str, Person]) -> Person | None:
-    person = emails.get(one.email.lower()) if one.email else None
-    if person is None or person.chat_id or one.is_guest or one.is_external or one.is_bot:
-        return None
-    return person
+SAID = ("name", "is_guest", "is_bot", "is_external", "deactivated")
 
 
-def _write(one: Known, person: Person | None, email: str) -> None:
-    values = {
-        "chat_id": one.chat_id,
-        "name": one.name,
-        "email": email,
-        "is_guest": one.is_guest,
-        "is_bot": one.is_bot,
-        "is_external": one.is_external,
-        "deactivated": one.deactivated,
+def _pin(known: list[Known]) -> None:
+    ours = {
+        one.email.lower(): one for one in known if one.email and not (one.is_guest or one.is_external or one.is_bot)
     }
-    if person is None:
-        Person.objects.create(**values)
-    elif any(getattr(person, key) != value for key, value in values.items()):
-        Person.objects.filter(pk=person.pk).update(**values)
+    for person in Person.objects.filter(chat_id=None).exclude(email=""):
+        one = ours.get(person.email.lower())
+        if one is not None and not Person.objects.filter(chat_id=one.chat_id).exists():
+            Person.objects.filter(pk=person.pk).update(chat_id=one.chat_id)
+
+
+def _row(one: Known, owners: dict[str, str | None]) -> Person:
+    free = owners.setdefault(one.email.lower(), one.chat_id) == one.chat_id
+    said = {field: getattr(one, field) for field in SAID}
+    return Person(chat_id=one.chat_id, email=one.email if free else "", **said)
+
+
+def _same(person: Person | None, row: Person) -> bool:
+    return person is not None and all(getattr(person, field) == getattr(row, field) for field in (*SAID, "email"))

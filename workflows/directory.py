@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from incidents import people
@@ -73,12 +73,19 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
     due = read is None or read.stale or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
     known = list(chat.people()) if due else None
     with transaction.atomic():
+        _alone()
         if known is not None:
             people.record(known)
         changed = _write(groups)
         people_at = at if known is not None or read is None else read.people_at
         DirectoryRead.objects.update_or_create(pk=1, defaults={"groups_at": at, "people_at": people_at, "stale": False})
     return changed or known is not None
+
+
+def _alone() -> None:
+    """Let readers of the workspace write one after the other."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.directory'))")
 
 
 def _write(groups: list[ports.Group]) -> bool:

@@ -43,7 +43,7 @@ class Owed:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Things by key, owed effects by the key of their thing in the order they were owed, and how many there ever were."""
+    """Things by key; owed effects by the key of their thing, oldest first; how many effects each thing ever had."""
 
     seen: Mapping[str, Seen] = field(default_factory=dict)
     owed: Mapping[str, tuple[Owed, ...]] = field(default_factory=dict)

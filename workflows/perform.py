@@ -32,8 +32,8 @@ def drain(incident_id: int, *, side_by_side: bool = True) -> None:
     chat = ports.chat()
     if chat is None:
         return
-    claimed = effects.claim(incident_id, at=timezone.now(), limit=AT_ONCE)
-    if claimed:
+    # Two effects that end at once do not see each other's records, and neither claims what waits for both.
+    while claimed := effects.claim(incident_id, at=timezone.now(), limit=AT_ONCE):
         _Drain(chat, side_by_side=side_by_side).run(claimed)
 
 

@@ -67,16 +67,16 @@ def test_once_private_nothing_new_is_said_in_public(first: str, story: list[tupl
     begun = set(world.started)  # calls that are under way cannot be called back; what they said is withdrawn after
     world.settle()
     public = {room.number for room in world.facts.rooms if not room.private}
-    for action in world.done[done_before:]:
-        if action.key in begun:
-            continue
-        if action.kind == "post" and (action.room in public or action.thing == "announcement"):
-            assert action.spec["card"]["kind"] in {"withdrawn", "farewell"}, action
-        if action.kind == "channel":
-            assert action.spec["private"]
-    for key, seen in world.seen.items():
-        if seen.kind == "post" and (seen.room in public or key == "announcement"):
-            assert "secret" not in str(seen.spec)
+    since = [action for action in world.done[done_before:] if action.key not in begun]
+    said = [action for action in since if action.kind == "post" and is_public(action.room, action.thing, public)]
+    assert {action.spec["card"]["kind"] for action in said} <= {"withdrawn", "farewell"}
+    assert all(action.spec["private"] for action in since if action.kind == "channel")
+    posts = {key: seen for key, seen in world.seen.items() if seen.kind == "post"}
+    assert not [key for key, seen in posts.items() if is_public(seen.room, key, public) and "secret" in str(seen.spec)]
+
+
+def is_public(room: int | None, thing: str, public: set[int]) -> bool:
+    return room in public or thing == "announcement"
 
 
 @settings(max_examples=60, deadline=None)
