@@ -38,6 +38,8 @@ def drain(incident_id: int) -> None:
 def sweep() -> None:
     """Hint every incident that the lost messages were about."""
     at = timezone.now()
+    if directory.never_read():
+        refresh_directory()  # the first look at a new workspace does not wait for the regular one
     sweeping.fall_due(at=at)
     unplanned = sweeping.unplanned(at=at)
     for incident_id in unplanned:
