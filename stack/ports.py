@@ -43,6 +43,9 @@ def _listen(port: int, *, host: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Connections inherit this. asyncio sets it by itself only where it knows that a socket is TCP, which it does
+    # not of one that was lent; without it every answer in two writes waits 40 ms for the client's acknowledgement.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         listening.bind((host, port))
         listening.listen(BACKLOG)

@@ -40,9 +40,8 @@ class Aim:
 def fill(stack: Stack) -> list[Aim]:
     """Write the incidents and give the pages to measure."""
     with psycopg.connect(stack.database_url) as connection:
-        seed.fill(connection, seed.Amount(incidents=2, events=2, people=2))  # so that there are people to choose from
         amount = seed.Amount(incidents=INCIDENTS, events=EVENTS, in_all_private=EVERYWHERE)
-        written = seed.fill(connection, amount, seed=3)
+        written = seed.fill(connection, amount)
         private = set(written.private)
         public = [one for one in written.codenames if one not in private]
         seed.lengthen(connection, public[10], events=500)

@@ -61,6 +61,7 @@ def fill(connection: tables.Database, amount: Amount, *, at: datetime | None = N
     with connection.cursor() as cursor:
         people = _people(cursor, amount.people)
         member = _member(cursor, amount.in_all_private)
+        people = [one for one in people if one != member]
         cases = list(_cases(cursor, amount, people, member, at=at or datetime.now(UTC), chance=chance))
         tables.incidents(cursor, (_incident(case, amount.events) for case in cases))
         tables.codenames(cursor, ((case.codename, case.id, 1, case.type.private) for case in cases))
