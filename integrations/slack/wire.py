@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
+import re
 import socket
 import ssl
 from collections.abc import Mapping
@@ -22,7 +24,10 @@ TIMEOUT_S: Final = 10
 OK_STATUS: Final = 200
 SERVER_ERROR: Final = 500
 TOO_MANY: Final = 429
-LONGEST_CODE: Final = 80
+CODE: Final = re.compile(r"[a-z0-9_]{1,80}")
+# What fails is raised and told once; the SDK would print it as well, with a piece of the answer.
+SILENT: Final = logging.getLogger("integrations.slack.from_sdk")
+SILENT.setLevel(logging.CRITICAL)
 # A connection that was never made did nothing; every other broken one may have.
 NEVER_SENT = (ConnectionRefusedError, socket.gaierror)
 BROKEN = (OSError, http.client.HTTPException, SlackRequestError)
@@ -44,7 +49,9 @@ class Wire:
     def __init__(self, *, api_url: str, token: str, timeout_s: int = TIMEOUT_S) -> None:
         # Reading the certificates takes longer than many a call, so the context is made once.
         tls = ssl.create_default_context() if api_url.startswith("https://") else None
-        self._web = WebClient(token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[])
+        self._web = WebClient(
+            token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[], logger=SILENT
+        )
         if tls is None:
             self._web.proxy = None  # a plain address is a stand-in on this machine, out of a proxy's reach
 
@@ -66,7 +73,7 @@ class Wire:
     def respond(self, url: str, **message: Any) -> None:
         """Answer through an interaction's own address; it takes five answers within half an hour."""
         try:
-            webhook = WebhookClient(url, timeout=self._web.timeout, ssl=self._web.ssl, retry_handlers=[])
+            webhook = WebhookClient(url, timeout=self._web.timeout, ssl=self._web.ssl, retry_handlers=[], logger=SILENT)
             webhook.proxy = self._web.proxy
             answer = webhook.send_dict({key: value for key, value in message.items() if value is not None})
         except BROKEN as error:
@@ -88,10 +95,8 @@ def _refused(method: str, error: SlackApiError) -> VendorError:
         wait = _seconds(response.headers.get("Retry-After") or response.headers.get("retry-after"))
         words = mending.words("ratelimited")
         return VendorError(words, code="ratelimited", method=method, retryable=True, retry_after=wait)
-    if status >= SERVER_ERROR and len(code) > LONGEST_CODE:
-        code = "service_unavailable"
-    elif not code or len(code) > LONGEST_CODE:  # the SDK puts a whole page of HTML where a code should be
-        code = "unreadable_answer"
+    if not CODE.fullmatch(code):  # the SDK puts words, or a whole page of HTML, where a code should be
+        code = "service_unavailable" if status >= SERVER_ERROR else "unreadable_answer"
     passing = code in RETRYABLE or code == "unreadable_answer" or status >= SERVER_ERROR
     needed = str(data.get("needed", "")) if isinstance(data, dict) else ""
     says = mending.words(code, needed=needed)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from integrations.slack import cards, words
+from integrations.slack.fake import blockkit
+from workflows.card import Button, Card
+
+FULL = Card(
+    kind="headline",
+    title="Checkout <is> slow",
+    text="Seen by <person:U1|Ana Ruiz> since <time:1700000000|2023-11-14 22:13 UTC> in <channel:C1|incidents>",
+    fields=(("Type", "Major"), ("Lead", "<person:U2|Ben & Co>")),
+    link="https://firekind.example/incidents/a-b/",
+    link_label="Open the timeline",
+    context=("amber-otter",),
+    buttons=(Button("Change type", "retype", "amber-otter"), Button("Open", "open", "https://firekind.example/")),
+)
+
+
+def test_a_card_becomes_blocks() -> None:
+    shown = cards.rendered(FULL)
+    assert [block["type"] for block in shown] == ["section", "section", "section", "section", "context", "actions"]
+    assert shown[0]["text"]["text"] == "*Checkout &lt;is&gt; slow*"
+    assert shown[1]["text"]["text"] == (
+        "Seen by <@U1> since <!date^1700000000^{date_short_pretty} {time}|2023-11-14 22:13 UTC> in <#C1>"
+    )
+    assert [field["text"] for field in shown[2]["fields"]] == ["*Type*\nMajor", "*Lead*\n<@U2>"]
+    assert shown[3]["text"]["text"] == "<https://firekind.example/incidents/a-b/|Open the timeline>"
+    retype, opens = shown[5]["elements"]
+    assert (retype["action_id"], retype["value"]) == ("firekind:retype", "amber-otter")
+    assert (opens["action_id"], opens["url"]) == ("firekind:open", "https://firekind.example/")
+
+
+def test_a_lock_screen_reads_words_alone() -> None:
+    assert cards.notification(FULL) == (
+        "Checkout &lt;is&gt; slow Seen by Ana Ruiz since 2023-11-14 22:13 UTC in incidents"
+    )
+
+
+TEXTS = st.text(max_size=9_000)
+
+
+@given(title=st.text(max_size=200), text=TEXTS, label=st.text(max_size=100), value=TEXTS, says=TEXTS)
+def test_whatever_people_write_slack_takes_it(title: str, text: str, label: str, value: str, says: str) -> None:
+    button = Button(label or "x", "update", "amber-otter")
+    card = Card("x", title, text, fields=((label, value),), context=(says or "x",), buttons=(button,))
+    message = cards.message(card)
+    assert blockkit.block_problems(message["blocks"]) == []
+    assert len(message["text"]) <= 4_000
+
+
+@given(st.text(max_size=500))
+def test_nobody_can_be_mentioned_by_plain_text(text: str) -> None:
+    assert "<!" not in words.mrkdwn(f"{text}<!channel>")
+    assert words.unescape(words.escape(text)) == text

@@ -1,0 +1,261 @@
+"""The chat port on Slack: what each errand leaves behind, and what it says when Slack refuses."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from integrations.slack import fake, manifest
+from integrations.slack.client import SlackChat
+from integrations.slack.fake.faults import Kind
+from integrations.slack.identity import Identity
+from integrations.slack.tests.straight import StraightWire
+from workflows.card import Card
+from workflows.ports import VendorError
+
+TOKEN = "xoxb-sandbox"
+CARD = Card("headline", "Checkout is slow", text="We are looking")
+LATELY = timedelta(minutes=5)
+
+
+@pytest.fixture
+def slack() -> fake.FakeSlack:
+    """A workspace with a few people; the app may do what its manifest asks for, and no more."""
+    slack = fake.FakeSlack(scopes=manifest.scopes())
+    for handle in ("ann", "ben", "eve"):
+        slack.add_person(handle)
+    slack.add_person("gus", is_restricted=True)
+    slack.add_person("old", deleted=True)
+    slack.add_channel("incidents", members=["ann"])
+    slack.add_group("support", members=["ann", "ben"])
+    return slack
+
+
+@pytest.fixture
+def chat(slack: fake.FakeSlack) -> SlackChat:
+    """The adapter, next to the workspace."""
+    wire = StraightWire(slack, token=TOKEN)
+    return SlackChat(wire, identity=Identity(wire))
+
+
+def ids(slack: fake.FakeSlack, *handles: str) -> list[str]:
+    """The ids of people."""
+    return [slack.person(handle).id for handle in handles]
+
+
+def calls(slack: fake.FakeSlack) -> list[str]:
+    """The methods called since the last look."""
+    made = [call.method for call in slack.calls]
+    slack.calls.clear()
+    return made
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_a_channel_is_opened_and_found_again(slack: fake.FakeSlack, chat: SlackChat, private: bool) -> None:
+    began = datetime.now(UTC)
+    made = chat.open_channel("inc-amber-otter", private=private)
+    assert (made.name, made.private) == ("inc-amber-otter", private)
+    assert calls(slack) == ["conversations.create"]
+    assert chat.find_channel("inc-amber-otter", since=began) == chat.find_channel("inc-amber-otter", since=began)
+    found = chat.find_channel("inc-amber-otter", since=began)
+    assert found is not None
+    assert (found.id, found.private) == (made.id, private)
+
+
+def test_somebody_elses_channel_and_an_older_one_are_not_taken_for_ours(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    made = chat.open_channel("inc-amber-otter", private=False)
+    assert chat.find_channel(made.name, since=datetime.now(UTC) + LATELY) is None
+    slack.acts.create_channel("ann", "inc-theirs")
+    slack.acts.invite("ann", "inc-theirs", ["firekind"])
+    assert chat.find_channel("inc-theirs", since=datetime.now(UTC) - LATELY) is None
+
+
+def test_a_name_that_is_taken_says_so(chat: SlackChat) -> None:
+    with pytest.raises(VendorError) as caught:
+        chat.open_channel("incidents", private=False)
+    assert (caught.value.code, caught.value.retryable, caught.value.unknown) == ("name_taken", False, False)
+
+
+def test_people_are_invited_in_one_call_and_who_cannot_be_is_named(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    channel = chat.open_channel("inc-a-b", private=True)
+    chat.invite(channel.id, ids(slack, "eve"))
+    calls(slack)
+    came = chat.invite(channel.id, [*ids(slack, "ann", "ben", "eve", "old"), "U0NOBODY"])
+    assert came.invited == tuple(ids(slack, "ann", "ben"))
+    assert came.already == tuple(ids(slack, "eve"))
+    assert came.refused == {
+        slack.person("old").id: "Slack does not allow this person to be invited here. Invite them by hand.",
+        "U0NOBODY": "Slack does not know this person any more.",
+    }
+    assert calls(slack) == ["conversations.invite"]
+    assert slack.members("inc-a-b") == {"firekind", "ann", "ben", "eve"}
+    assert chat.members(channel.id) == frozenset(ids(slack, "ann", "ben", "eve", "firekind"))
+
+
+@pytest.mark.parametrize("who", [["old"], ["old", "eve"]])
+def test_when_nobody_can_be_invited_it_is_no_error(slack: fake.FakeSlack, chat: SlackChat, who: list[str]) -> None:
+    channel = chat.open_channel("inc-a-b", private=False)
+    chat.invite(channel.id, ids(slack, "eve"))
+    came = chat.invite(channel.id, ids(slack, *who))
+    assert came.invited == ()
+    assert list(came.refused) == ids(slack, "old")
+
+
+def test_when_slack_names_nobody_each_is_tried_alone(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    channel = chat.open_channel("inc-a-b", private=False)
+    slack.faults.add("error", method="conversations.invite", error="user_not_found", times=1)
+    came = chat.invite(channel.id, ids(slack, "ann", "old", "ben"))
+    assert came.invited == tuple(ids(slack, "ann", "ben"))
+    assert list(came.refused) == ids(slack, "old")
+
+
+def test_the_topic_is_read_as_it_was_written(chat: SlackChat) -> None:
+    channel = chat.open_channel("inc-a-b", private=False)
+    chat.set_topic(channel.id, "a < b & c > d")
+    assert chat.topic(channel.id) == "a < b & c > d"
+    chat.set_topic(channel.id, "x" * 300)
+    assert chat.topic(channel.id) == "x" * 250
+
+
+def test_a_bookmark_lives_and_goes(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    channel = chat.open_channel("inc-a-b", private=False)
+    link = "https://firekind.example/incidents/a-b/"
+    made = chat.add_bookmark(channel.id, title="Firekind", link=link)
+    assert chat.find_bookmark(channel.id, link=link) == made
+    assert chat.find_bookmark(channel.id, link="https://elsewhere.example") is None
+    chat.edit_bookmark(channel.id, made, title="Incident", link=link)
+    assert [one["title"] for one in slack.bookmarks("inc-a-b")] == ["Incident"]
+    chat.remove_bookmark(channel.id, made)
+    chat.remove_bookmark(channel.id, made)
+    assert slack.bookmarks("inc-a-b") == []
+
+
+def test_a_post_is_one_call_and_found_by_its_mark(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    began = datetime.now(UTC)
+    channel = chat.open_channel("inc-a-b", private=False)
+    calls(slack)
+    posted = chat.post(channel.id, CARD, mark="m1")
+    assert calls(slack) == ["chat.postMessage"]
+    for n in range(3):
+        slack.acts.join("ann", "inc-a-b")
+        slack.acts.say("ann", "inc-a-b", f"talk {n}")
+    assert chat.find_post(channel.id, mark="m1", since=began) == posted
+    assert chat.find_post(channel.id, mark="m2", since=began) is None
+    chat.edit_post(channel.id, posted.ts, Card("headline", "Checkout is fine"))
+    assert slack.texts("inc-a-b")[0] == "Checkout is fine"
+    assert chat.find_post(channel.id, mark="m1", since=began) == posted, "the mark stays"
+
+
+def test_the_announce_channel_is_found_by_name_and_joined_once(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    posted = chat.post("incidents", CARD, mark="m1")
+    assert calls(slack) == ["chat.postMessage", "conversations.list", "conversations.join", "chat.postMessage"]
+    assert posted.channel_id == slack.channel("incidents").id
+    chat.post("incidents", CARD, mark="m2")
+    assert calls(slack) == ["chat.postMessage"]
+    assert len(slack.texts("incidents")) == 2
+    assert chat.find_post("incidents", mark="m1", since=datetime.now(UTC) - LATELY) == posted
+
+
+def test_where_we_may_post_without_joining_a_name_takes_one_call() -> None:
+    slack = fake.FakeSlack()
+    slack.add_channel("incidents")
+    wire = StraightWire(slack, token=TOKEN)
+    chat = SlackChat(wire, identity=Identity(wire))
+    posted = chat.post("incidents", CARD, mark="m1")
+    assert calls(slack) == ["chat.postMessage"]
+    assert chat.find_post("incidents", mark="m1", since=datetime.now(UTC) - LATELY) == posted
+    assert "firekind" in slack.members("incidents"), "reading back asks for membership"
+
+
+def test_a_name_that_leads_nowhere_is_explained(chat: SlackChat) -> None:
+    with pytest.raises(VendorError) as caught:
+        chat.post("nowhere", CARD, mark="m1")
+    assert caught.value.says == "There is no channel #nowhere. Make it and invite the app, then press retry."
+    assert not caught.value.retryable
+
+
+def test_what_is_so_already_is_fine(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    channel = chat.open_channel("inc-a-b", private=False)
+    posted = chat.post(channel.id, CARD, mark="m1")
+    chat.pin(channel.id, posted.ts)
+    chat.pin(channel.id, posted.ts)
+    assert len(slack.pinned("inc-a-b")) == 1
+    chat.edit_post(channel.id, "1.000001", CARD)
+    chat.archive(channel.id)
+    chat.archive(channel.id)
+
+
+def test_groups_are_read_in_one_call(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    (group,) = chat.groups()
+    assert (group.handle, group.members) == ("support", tuple(ids(slack, "ann", "ben")))
+    assert calls(slack) == ["usergroups.list"]
+
+
+def test_a_plan_without_groups_has_none(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    slack.workspace.plan = "free"
+    assert chat.groups() == []
+
+
+def test_everybody_is_read_page_by_page(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    for n in range(250):
+        slack.add_person(f"p{n}")
+    slack.add_person("ext", is_stranger=True, team_id="T0OTHER")
+    people = {one.name: one for one in chat.people()}
+    assert calls(slack).count("users.list") == 2
+    assert len(people) > 250
+    assert people["Gus"].is_guest
+    assert people["Old"].deactivated
+    assert people["Ext"].is_external
+    assert people["Ann"].email == "ann@example.com"
+    assert not any((people["Ann"].is_guest, people["Ann"].is_bot, people["Ann"].is_external))
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "retryable", "unknown"),
+    [
+        ("ratelimited", "ratelimited", True, False),
+        ("server_error", None, True, True),
+        ("fatal_error", "fatal_error", True, True),
+        ("drop", "connection_lost", True, True),
+    ],
+)
+def test_passing_errors(
+    slack: fake.FakeSlack, chat: SlackChat, kind: Kind, code: str | None, retryable: bool, unknown: bool
+) -> None:
+    slack.faults.add(kind, method="conversations.create", retry_after_s=7)
+    with pytest.raises(VendorError) as caught:
+        chat.open_channel("inc-a-b", private=False)
+    error = caught.value
+    assert (error.retryable, error.unknown, error.method) == (retryable, unknown, "conversations.create")
+    assert code in (error.code, None)
+    assert error.retry_after == (7 if kind == "ratelimited" else None)
+    assert error.says
+
+
+@pytest.mark.parametrize(
+    "code", ["invalid_auth", "missing_scope", "restricted_action", "is_archived", "brand_new_code"]
+)
+def test_lasting_errors_say_the_next_step(slack: fake.FakeSlack, chat: SlackChat, code: str) -> None:
+    slack.faults.add("error", method="conversations.create", error=code)
+    with pytest.raises(VendorError) as caught:
+        chat.open_channel("inc-a-b", private=False)
+    assert (caught.value.code, caught.value.retryable, caught.value.unknown) == (code, False, False)
+    assert caught.value.says.endswith(".")
+
+
+def test_a_missing_permission_is_named() -> None:
+    slack = fake.FakeSlack(scopes={"chat:write"})
+    wire = StraightWire(slack, token=TOKEN)
+    with pytest.raises(VendorError) as caught:
+        SlackChat(wire, identity=Identity(wire)).open_channel("inc-a-b", private=False)
+    assert "channels:manage" in caught.value.says
+    assert "slack_manifest" in caught.value.says
+
+
+def test_settings_that_name_the_bot_save_a_call(slack: fake.FakeSlack) -> None:
+    wire = StraightWire(slack, token=TOKEN)
+    chat = SlackChat(wire, identity=Identity(wire, team_id="T0SANDBOX", bot_user_id=fake.BOT_USER))
+    chat.find_channel("inc-a-b", since=datetime.now(UTC))
+    chat.people()
+    assert "auth.test" not in calls(slack)

@@ -1,0 +1,82 @@
+"""The manifest asks for what the code uses, no less and no more."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+
+from integrations.slack import listeners, manifest, setup
+from integrations.slack.rules import RULES
+
+HERE = Path(manifest.__file__).parent
+
+
+def written() -> set[str]:
+    """Every Web API method named anywhere in the code that runs."""
+    files = [*HERE.glob("*.py"), *HERE.glob("listeners/*.py")]
+    texts = {
+        node.value
+        for file in files
+        if file.name not in {"rules.py", "manifest.py"}
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return texts & set(RULES)
+
+
+def made(**changes: Any) -> dict[str, Any]:
+    """The manifest for the settings of tests."""
+    given: Any = setup.current()
+    return manifest.manifest(dataclasses.replace(given, **changes), base_url="https://firekind.example")
+
+
+def test_every_method_that_is_called_is_known() -> None:
+    assert written() == set(manifest.METHODS)
+
+
+def test_every_method_has_a_permission_that_suffices_in_public_and_in_private_channels() -> None:
+    for method in manifest.METHODS:
+        enough, asked = RULES[method].scopes, manifest.needed(method)
+        assert asked <= enough
+        assert bool(asked) == bool(enough)
+        if any(one.startswith("groups:") for one in enough):
+            assert {one.partition(":")[0] for one in asked} == {"channels", "groups"}, method
+
+
+def test_subscriptions_are_those_with_a_listener() -> None:
+    subscribed = set(made()["settings"]["event_subscriptions"]["bot_events"])
+    assert {event.partition(".")[0] for event in subscribed} == set(listeners.EVENTS)
+    assert subscribed == set(manifest.EVENT_SCOPES)
+
+
+def test_shortcuts_are_those_with_a_listener() -> None:
+    shortcuts = made()["features"]["shortcuts"]
+    assert [one["callback_id"] for one in shortcuts] == list(listeners.SHORTCUTS)
+    assert all(len(one["name"]) <= 24 for one in shortcuts)
+
+
+def test_everything_comes_to_one_address() -> None:
+    address = "https://firekind.example/slack/events"
+    made_now = made()
+    assert made_now["features"]["slash_commands"][0]["url"] == address
+    assert made_now["settings"]["interactivity"]["request_url"] == address
+    assert made_now["settings"]["event_subscriptions"]["request_url"] == address
+
+
+def test_with_a_socket_there_is_no_address() -> None:
+    made_now = made(app_token="xapp-1", command="/fire")
+    assert made_now["settings"]["socket_mode_enabled"]
+    assert "firekind.example" not in json.dumps(made_now)
+    assert made_now["features"]["slash_commands"][0]["command"] == "/fire"
+
+
+def test_the_command_prints_it() -> None:
+    out = io.StringIO()
+    call_command("slack_manifest", stdout=out)
+    assert json.loads(out.getvalue())["oauth_config"]["scopes"]["bot"] == sorted(manifest.scopes())
