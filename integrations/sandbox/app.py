@@ -18,6 +18,7 @@ from . import control, settings, web_api
 from .courier import Courier
 from .droppable import Droppable
 from .keeping import Keeper
+from .page import routes as page
 from .settings import Settings
 
 
@@ -35,11 +36,14 @@ def build(chosen: Settings) -> Droppable:
     if not keeper.load():
         fake.seed.furnish(slack, fake.seed.read(chosen.workspace_file))
     app = Starlette(
-        routes=[Route("/health", health), *web_api.ROUTES, *control.ROUTES],
+        routes=[Route("/health", health), *web_api.ROUTES, *control.ROUTES, *page.ROUTES],
         exception_handlers={control.Bad: control.refused},
         lifespan=_lifespan,
     )
     app.state.slack, app.state.settings, app.state.keeper = slack, chosen, keeper
+    app.state.offers = fake.seed.read(chosen.workspace_file).get("app", {})
+    bell = app.state.bell = page.Bell()
+    slack.on_change = bell.ring
     return Droppable(app)
 
 

@@ -6,6 +6,7 @@ import re
 
 from .workspace import Workspace
 
+_CODED = re.compile(r"<([^<>]+)>")
 _TYPED = re.compile(
     r"(?P<link>https?://[^\s<>]*[^\s<>.,;:!?)])|(?P<at>(?<![\w<])@[\w.\-]+)|(?P<hash>(?<![\w<&])#[\w\-]+)"
 )
@@ -31,6 +32,23 @@ def _reference(workspace: Workspace, match: re.Match[str]) -> str:
         return f"<@{person.id}|{person.handle}>{rest}"
     group = workspace.group_named(bare)
     return f"<!subteam^{group.id}|@{group.handle}>{rest}" if group and group.handle == bare else word
+
+
+def decode(workspace: Workspace, text: str) -> str:
+    """Return a message's text as its author would type it again."""
+    typed = _CODED.sub(lambda match: _as_typed(workspace, match[1]), text)
+    return typed.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def _as_typed(workspace: Workspace, coded: str) -> str:
+    target, _, label = coded.partition("|")
+    if target.startswith("@"):
+        person = workspace.people.get(target[1:])
+        return f"@{person.handle}" if person else f"@{label}"
+    if target.startswith("#"):
+        channel = workspace.channels.get(target[1:])
+        return f"#{channel.name}" if channel else f"#{label}"
+    return label if target.startswith("!") else target
 
 
 def in_message(encoded: str) -> str:

@@ -60,10 +60,11 @@ class Interactions:
         view_id: str = "",
         home: bool = False,
         value: Any = None,
+        values: Json | None = None,
     ) -> Delivery | None:
         """Press a button or choose in a menu: in a message of a channel, in a view, or on the App Home.
 
-        Without `ts` the newest message that has the element is meant, without `view_id` the top modal. Returns None
+        `values` is what else was typed into the view by then, which Slack tells along. Without `ts` the newest message that has the element is meant, without `view_id` the top modal. Returns None
         where Slack would only remember the choice (an input that does not dispatch).
         """
         with self._slack.lock:
@@ -72,6 +73,7 @@ class Interactions:
                 return self._press_in_channel(person, channel, ts, action_id, block_id, value)
             view = self._view(person, view_id, home=home)
             block, element = fields.find(view.body["blocks"], action_id, block_id)
+            fields.fill(self._slack.workspace, view, values or {})
             state = fields.state(self._slack.workspace, element, value)
             if state:
                 view.values.setdefault(block["block_id"], {})[element["action_id"]] = state
@@ -129,6 +131,14 @@ class Interactions:
                 "response_urls": [],
             }
             return self._slack.delivery("interaction", "view_submission", payload, user=person.id, view_id=view.id)
+
+    def dismiss(self, user: str, id: str) -> None:
+        """Take a message only one person sees off their screen."""
+        with self._slack.lock:
+            shown = self._slack.workspace.ephemerals.get(id)
+            if shown and shown.user == self._person(user).id:
+                del self._slack.workspace.ephemerals[id]
+            self._done()
 
     def close(self, user: str) -> Delivery | None:
         """Close the modal on somebody's screen; the app hears of it if it asked to."""
