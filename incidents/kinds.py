@@ -78,6 +78,7 @@ KINDS: dict[str, Kind] = {
 }
 
 TOLD = frozenset(kind for kind, entry in KINDS.items() if entry.told)
+QUIET = frozenset(kind for kind, entry in KINDS.items() if entry.quiet)
 
 
 def of(kind: str) -> Kind:
