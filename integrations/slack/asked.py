@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from incidents import people
 from incidents.models import Person
+from integrations.slack import words
+
+KEPT_CHARS: Final = 2_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ class Form:
     def people(self, name: str) -> list[Person]:
         """The people chosen in a field."""
         ids = self._value(name).get("selected_users") or []
-        return [people.by_chat_id(str(one)) for one in ids]
+        found = [people.by_chat_id(str(one)) for one in ids]
+        return [person for person in found if not person.is_bot]
 
     def person(self, name: str) -> Person | None:
         """The person chosen in a field, if any."""
@@ -76,9 +80,9 @@ class Asked:
         """The same with the number under which its delivery was recorded."""
         return replace(self, number=number)
 
-    def saying(self, words: str) -> Asked:
+    def saying(self, said: str) -> Asked:
         """The same with other words."""
-        return replace(self, words=words)
+        return replace(self, words=said)
 
     @property
     def filled(self) -> Form:
@@ -89,7 +93,14 @@ class Asked:
 
 def keep(**values: Any) -> str:
     """Write what a modal keeps, as short as can be: Slack takes 3,000 characters."""
-    return json.dumps(values, separators=(",", ":"))
+    return json.dumps(values, separators=(",", ":"), ensure_ascii=False)
+
+
+def short(text: str) -> str:
+    """Cut a text so far that a modal can keep it beside a few other values."""
+    while len(json.dumps(text, ensure_ascii=False)) > KEPT_CHARS:
+        text = words.cut(text, len(text) * 9 // 10)
+    return text
 
 
 def by_command(body: Mapping[str, Any], *, at: datetime) -> Asked:

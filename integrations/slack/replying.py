@@ -40,7 +40,7 @@ def to_button(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -
         case answers.Say(text):
             _try("views.open", trigger_id=trigger_id, view=notice(text))
         case answers.Open(view):
-            _try("views.open", trigger_id=trigger_id, view=view)
+            _open(view, trigger_id=trigger_id, response_url=response_url)
         case answers.Redraw(view, view_id, hash):
             _try("views.update", view_id=view_id, hash=hash, view=view)
         case answers.Publish(chat_id, view):
@@ -70,6 +70,15 @@ def call(method: str, **arguments: Any) -> Mapping[str, Any]:
     slack = gateways.slack()
     assert slack is not None, "a door is only open when Slack is set up"
     return slack.wire.call(method, **arguments)
+
+
+def _open(view: blocks.Block, *, trigger_id: str, response_url: str) -> None:
+    try:
+        call("views.open", trigger_id=trigger_id, view=view)
+    except VendorError as error:
+        log.warning("views.open failed: %s", error.code)
+        if response_url:
+            _say(response_url, _late(error), (), instead=False)
 
 
 def _say(url: str, text: str, shown: Sequence[blocks.Block], *, instead: bool) -> None:

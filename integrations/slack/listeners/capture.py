@@ -10,13 +10,12 @@ from incidents import lifecycle, people
 from incidents.models import Event, Incident, Person, Source
 from integrations.slack import blocks, messages, places, replying, setup, words
 from integrations.slack.answers import Answer, Nothing, Open, Say, Wrong
-from integrations.slack.asked import Asked, keep
+from integrations.slack.asked import Asked, keep, short
 from integrations.slack.delivered import Deed, Delivered, moment
 from integrations.slack.messages import Message
 from workflows import rooms
 
 CALLBACK: Final = "firekind:capture"
-KEPT_CHARS: Final = 2_000
 
 
 def reacted(told: Delivered) -> Deed | None:
@@ -137,7 +136,7 @@ def _ask(message: Message, asked: Asked) -> Answer:
         blocks.context(f"{words.escape(message.author)}: {words.escape(words.cut(message.text, 300))}"),
         blocks.field("Incident", blocks.select(options, action_id="incident"), block_id="incident"),
     ]
-    kept = keep(ref=message.ref, author=message.author, text=words.cut(message.text, KEPT_CHARS))
+    kept = keep(ref=message.ref, author=message.author, text=short(message.text))
     return Open(blocks.modal("Add to a timeline", parts, callback_id=CALLBACK, submit="Add", kept=kept))
 
 

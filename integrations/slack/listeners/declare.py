@@ -10,11 +10,12 @@ from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Source
 from integrations.slack import blocks, messages, places, plans, words
 from integrations.slack.answers import Answer, Open, Redraw, Replace, Say, Wrong
-from integrations.slack.asked import Asked, Form, keep
+from integrations.slack.asked import Asked, Form, keep, short
 from integrations.slack.delivered import moment
 from workflows import retyping
 
 CALLBACK: Final = "firekind:declare"
+PRIVATE: Final = "Only those named here, and whoever they invite, will see it."
 TYPED: Final = re.compile(r"\s*([A-Za-z][\w -]{0,39})\s*:\s*(\S.*)", re.DOTALL)
 
 
@@ -48,7 +49,7 @@ def from_message(asked: Asked) -> Answer:
     """Open the modal filled from a message, which also goes on the new timeline."""
     message = messages.of(asked.message, channel_id=asked.channel_id)
     first = message.text.strip().partition("\n")[0]
-    kept = {"ref": message.ref, "author": message.author, "text": words.cut(message.text, 2_000)}
+    kept = {"ref": message.ref, "author": message.author, "text": short(message.text)}
     return Open(modal(title=words.cut(first, 200), summary=message.text, message=kept))
 
 
@@ -122,6 +123,7 @@ def modal(
             tells=True,
         ),
         *(shown or ()),
+        *([blocks.context(PRIVATE)] if chosen is not None and chosen.policy.private else ()),
         blocks.field(
             "Summary",
             blocks.text_input(action_id="summary", initial=summary, lines=True),

@@ -13,5 +13,7 @@ def pressed(asked: Asked) -> Answer:
     """Try the effect again whose number came with the button."""
     codename, _, effect = asked.value.partition("|")
     incident = places.named(codename, by=asked.by)
-    progress.retry(int(effect), incident, by=asked.by, at=asked.at, source=Source.SLACK)
-    return Say("It is being tried again.")
+    number = int(effect) if effect.isdecimal() else 0
+    if progress.retry(number, incident, by=asked.by, at=asked.at, source=Source.SLACK):
+        return Say("It is being tried again.")
+    return Say("There is nothing to try again here: it is done, or under way.")

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from incidents.models import Incident
+from integrations.slack.tests.door import Door
+from workflows.models import Effect
+
+
+@pytest.fixture
+def incident(door: Door) -> Incident:
+    """An open incident."""
+    return door.declared()
+
+
+@pytest.mark.parametrize(("verb", "kind"), [("update", "updated"), ("resolve", "resolved")])
+def test_a_button_under_the_headline_opens_its_form(door: Door, incident: Incident, verb: str, kind: str) -> None:
+    channel = door.house.channel(incident)
+    door.press("ann", f"firekind:{verb}", channel=channel)
+    door.submit("ann", text="it was the cache")
+    last = incident.events.latest("n")
+    assert (last.kind, last.text) == (kind, "it was the cache")
+
+
+def test_after_the_end_there_is_a_way_back(door: Door, incident: Incident) -> None:
+    channel = door.house.channel(incident)
+    door.command("ann", "resolved", channel=channel)
+    door.house.settle(incident)
+    door.press("ann", "firekind:reopen", channel=channel)
+    door.submit("ann")
+    incident.refresh_from_db()
+    assert incident.status == "open"
+
+
+def test_what_failed_is_tried_again(door: Door) -> None:
+    door.slack.faults.add("error", method="conversations.setTopic", error="restricted_action", times=1)
+    incident = door.declared()
+    channel = door.house.channel(incident)
+    failed = Effect.objects.get(incident=incident, state="failed")
+    door.press("ann", "firekind:retry", channel=channel)
+    assert door.slack.ephemerals("ann")[-1].text == "It is being tried again."
+    door.house.settle(incident)
+    failed.refresh_from_db()
+    assert failed.state == "done"
+    door.press("ann", "firekind:retry", channel=channel)
+    assert door.slack.ephemerals("ann")[-1].text.startswith("There is nothing to try again here")
+
+
+def test_a_form_that_slack_does_not_open_is_explained(door: Door, incident: Incident) -> None:
+    channel = door.house.channel(incident)
+    door.slack.faults.add("error", method="views.open", error="expired_trigger_id", times=1)
+    door.press("ann", "firekind:update", channel=channel)
+    assert door.slack.ephemerals("ann")[-1].text == "That took too long for Slack to open a window. Try once more."
+
+
+def test_a_button_of_another_app_or_a_link_is_acknowledged(door: Door, incident: Incident) -> None:
+    channel = door.house.channel(incident)
+    pressed = door.slack.acts.press("ann", "firekind:update", channel=channel)
+    assert pressed is not None
+    for action_id in ("firekind:open", "somebody-elses", "firekind:notice"):
+        pressed.payload["actions"][0]["action_id"] = action_id
+        answer = door.post(pressed)
+        assert (answer.status_code, answer.content) == (200, b"")

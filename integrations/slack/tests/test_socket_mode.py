@@ -1,0 +1,54 @@
+"""Over a socket the same listeners answer; the envelope is acknowledged once the work is done."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+from unittest.mock import patch
+
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
+
+from incidents.models import Incident
+from integrations.slack import setup, socket_mode
+from integrations.slack.tests.door import Door
+
+
+class Client:
+    """The far end of a socket."""
+
+    logger = socket_mode.log
+
+    def __init__(self) -> None:
+        self.sent: list[SocketModeResponse] = []
+
+    def send_socket_mode_response(self, response: SocketModeResponse) -> None:
+        """Note an acknowledgement."""
+        self.sent.append(response)
+
+
+def handle(payload: dict[str, Any], *, kind: str = "slash_commands") -> list[SocketModeResponse]:
+    """Have one envelope come in, and return what was sent back."""
+    given: Any = setup.current()
+    handler = socket_mode.handler(dataclasses.replace(given, app_token="xapp-test"))
+    client: Any = Client()
+    request = SocketModeRequest(type=kind, envelope_id="e1", payload=payload)
+    # In a thread of Bolt's the connection is closed around this; the test's own must stay open.
+    with patch.object(socket_mode, "close_old_connections"):
+        handler.handle(client, request)
+    handler.client.close()
+    sent: list[SocketModeResponse] = client.sent
+    return sent
+
+
+def test_a_command_over_a_socket(door: Door) -> None:
+    delivery = door.slack.acts.command("ann", "lobby", "/incident declare checkout is slow")
+    (sent,) = handle(delivery.payload)
+    assert sent.envelope_id == "e1"
+    assert sent.payload is not None
+    assert "is declared" in sent.payload["text"]
+    assert Incident.objects.get().title == "checkout is slow"
+
+
+def test_something_unreadable_is_left_alone(door: Door) -> None:
+    assert handle({"type": "event_callback"}, kind="events_api") == []
