@@ -33,8 +33,9 @@ def browser() -> "Iterator[Browser]":
     """Give a real Chromium."""
     from playwright.sync_api import sync_playwright
 
+    path = chromium.require()
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium.require(), args=chromium.flags())
+        started = playwright.chromium.launch(executable_path=path, args=chromium.flags())
         yield started
         started.close()
 

@@ -137,8 +137,9 @@ def _original(incident: Incident, person: Person) -> Incident | None:
 
 def _arrived(incident: Incident, seen: int, person: Person) -> str:
     """Say the newest thing that others did since, for those who listen to the page."""
-    newest = timeline.since(incident, seen).exclude(by=person).order_by("-n").first()
-    if newest is None or kinds.of(newest.kind).quiet:
+    others = timeline.since(incident, seen).exclude(by=person).exclude(kind__in=kinds.QUIET)
+    newest = others.order_by("-n").first()
+    if newest is None:
         return ""
     words = kinds.sentence(newest.kind, text=newest.text, data=newest.data)
     return f"{newest.by.name}: {words}" if newest.by else words

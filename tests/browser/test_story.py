@@ -1,0 +1,100 @@
+"""What people do, in a real browser in front of real processes."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from stack.running import Stack
+from tests.browser.conftest import Sit, declare
+
+pytestmark = pytest.mark.browser
+
+
+def test_declaring_shows_the_plan_first_and_the_people_afterwards(sit: Sit) -> None:
+    page = sit("Ada")
+    page.goto("/declare")
+    expect(page.locator("#plan")).to_contain_text("invite")
+    page.get_by_role("radio", name="Internal", exact=True).check()
+    expect(page.locator("#plan")).to_contain_text("Internal")
+    expect(page.locator("#plan")).not_to_contain_text("@incident-response")
+    declare(page, "Checkout is slow")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Checkout is slow")
+    expect(page.locator("#progress")).to_contain_text("all done", timeout=20_000)
+    expect(page.locator("#people")).to_contain_text("@incident-response")
+
+
+def test_an_update_arrives_in_a_second_browser_without_a_reload(sit: Sit) -> None:
+    ada, mateo = sit("Ada"), sit("Mateo")
+    name = declare(ada, "Search is empty")
+    mateo.goto(f"/incidents/{name}/")
+    mateo.evaluate("window.sameWindow = true")
+    with mateo.expect_response(lambda response: response.url.split("?")[0].endswith("/stream")):
+        mateo.reload()
+    mateo.evaluate("window.sameWindow = true")
+    ada.get_by_label("Update or note").fill("The index of the shop is empty; filling it again.")
+    ada.get_by_role("button", name="Post update").click()
+    expect(mateo.locator("#newest")).to_contain_text("filling it again", timeout=5_000)
+    expect(mateo.locator("#now")).to_contain_text("filling it again")
+    expect(mateo.locator("#arrived")).to_contain_text("Ada Okafor")
+    assert mateo.evaluate("window.sameWindow")
+    expect(ada.get_by_label("Update or note")).to_have_value("")
+
+
+def test_what_somebody_is_typing_survives_what_arrives(sit: Sit) -> None:
+    ada, mateo = sit("Ada"), sit("Mateo")
+    name = declare(ada, "Mail is late")
+    mateo.goto(f"/incidents/{name}/")
+    mateo.get_by_label("Update or note").fill("half a sentence")
+    ada.get_by_label("Update or note").fill("The queue is long.")
+    ada.get_by_role("button", name="Keep as note").click()
+    expect(mateo.locator("#newest")).to_contain_text("The queue is long.", timeout=15_000)
+    expect(mateo.get_by_label("Update or note")).to_have_value("half a sentence")
+
+
+def test_a_retype_is_shown_before_it_is_confirmed(sit: Sit) -> None:
+    page = sit("Ada")
+    name = declare(page, "Login fails for some")
+    expect(page.locator("#progress")).to_contain_text("all done", timeout=20_000)
+    page.get_by_role("link", name="Retype", exact=True).first.click()
+    page.get_by_role("radio", name="Major", exact=True).check()
+    plan = page.locator("#asked")
+    expect(plan).to_contain_text("@support")
+    expect(plan).to_contain_text("stay")
+    page.get_by_label("What do you know now?").fill("everybody in Europe")
+    page.get_by_role("button", name="Retype to Major").click()
+    page.wait_for_url(f"**/incidents/{name}/")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Major")
+    expect(page.locator("#newest")).to_contain_text("everybody in Europe")
+    expect(page.locator("#people")).to_contain_text("@support", timeout=20_000)
+
+
+def test_a_retype_to_a_private_type_closes_the_page_of_those_left_behind(sit: Sit) -> None:
+    ada, mateo, yuki = sit("Ada"), sit("Mateo"), sit("Yuki")
+    name = declare(ada, "A token of ours is used elsewhere")
+    for page in (mateo, yuki):
+        with page.expect_response(lambda response: response.url.split("?")[0].endswith("/stream")):
+            page.goto(f"/incidents/{name}/")
+    expect(ada.locator("#people")).to_contain_text("Mateo", timeout=20_000)
+    ada.goto(f"/incidents/{name}/retype?to=security")
+    expect(ada.get_by_role("note")).to_contain_text("At once")
+    ada.get_by_role("checkbox", name="Mateo").check()
+    expect(ada.locator("#asked")).to_contain_text("brought along")
+    ada.get_by_role("button", name="Retype to Security").click()
+    ada.wait_for_url(f"**/incidents/{name}/")
+    expect(yuki.get_by_role("heading", level=1)).to_have_text("Nothing here.", timeout=10_000)
+    expect(mateo.get_by_role("heading", level=1)).to_contain_text("Security", timeout=10_000)
+
+
+def test_what_failed_is_said_and_can_be_tried_again(sit: Sit, running_stack: Stack) -> None:
+    page = sit("Ada")
+    faults = f"{running_stack.sandbox_url}/sandbox/faults"
+    failing = {"kind": "error", "method": "conversations.setTopic", "error": "restricted_action"}
+    page.request.post(faults, data=failing)
+    declare(page, "Images are missing")
+    failed = page.locator(".effect.failed").first
+    expect(failed).to_be_visible(timeout=30_000)
+    expect(failed).to_contain_text("A workspace setting forbids this")
+    page.request.delete(faults)
+    failed.get_by_role("button", name="Retry").click()
+    expect(page.locator("#progress")).to_contain_text("all done", timeout=30_000)
