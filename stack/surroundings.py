@@ -17,7 +17,7 @@ def given() -> dict[str, str]:
 
 def blank() -> dict[str, str]:
     """Give an environment in which nothing of ours is set, whatever the shell and `.env` say."""
-    return {**os.environ, **dict.fromkeys(env.NAMES, "")}
+    return {**os.environ, **dict.fromkeys(env.NAMES, ""), "DJANGO_SETTINGS_MODULE": "config.settings"}
 
 
 def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
