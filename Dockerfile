@@ -1,0 +1,17 @@
+# One image for every process; docker-compose.yml says which command each container runs.
+FROM python:3.13-slim AS app
+
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+WORKDIR /app
+
+COPY requirements/base.txt requirements/base.txt
+RUN pip install --require-hashes -r requirements/base.txt
+
+COPY . .
+RUN useradd --system --home-dir /app firekind \
+ && mkdir -p .data staticfiles \
+ && chown firekind .data staticfiles
+USER firekind
+
+EXPOSE 8000
+CMD ["python", "-m", "stack", "web"]

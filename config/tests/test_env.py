@@ -1,0 +1,182 @@
+"""The settings: what is accepted, what is refused, and how the refusal reads."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from config import env
+from config.database import from_url
+
+GIVEN = {
+    "DATABASE_URL": "postgresql://someone:secret@db:5432/firekind",
+    "REDIS_URL": "redis://broker:6379/0",
+    "SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefgh",
+}
+SLACK = {"SLACK_BOT_TOKEN": "xoxb-1-2", "SLACK_SIGNING_SECRET": "0123456789abcdef"}
+
+
+def test_what_is_left_out_has_sensible_values() -> None:
+    read = env.read(GIVEN)
+
+    assert read.base_url == "http://127.0.0.1:8000"
+    assert read.port == 8000
+    assert read.data_dir == env.ROOT / ".data"
+    assert read.incident_types_file == env.ROOT / "fixtures/incident_types.yaml"
+    assert not read.debug
+    assert read.slack is None
+    assert not read.https
+
+
+def test_slack_is_read_whole() -> None:
+    slack = env.read({**GIVEN, **SLACK, "SLACK_ANNOUNCE_CHANNEL": "#alerts"}).slack
+
+    assert slack is not None
+    assert slack.api_url == "https://slack.com/api/"
+    assert slack.announce_channel == "alerts"
+    assert slack.command == "/incident"
+
+
+def test_socket_mode_needs_no_signing_secret() -> None:
+    slack = env.read({**GIVEN, "SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}).slack
+
+    assert slack is not None
+    assert slack.app_token == "xapp-1"
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "SECRET_KEY"])
+def test_a_missing_setting_is_named(name: str) -> None:
+    with pytest.raises(env.SettingError, match=rf"^{name} is not set"):
+        env.read({other: value for other, value in GIVEN.items() if other != name})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "mysql://db/firekind"),
+        ("DATABASE_URL", "postgresql://db:port/firekind"),
+        ("DATABASE_URL", "firekind"),
+        ("REDIS_URL", "http://broker"),
+        ("FIREKIND_BASE_URL", "firekind.example"),
+        ("FIREKIND_BASE_URL", "https://"),
+        ("PORT", "http"),
+        ("PORT", "0"),
+        ("PORT", "65535"),
+        ("PORT", "-1"),
+        ("WEB_WORKERS", "0"),
+        ("DEBUG", "maybe"),
+        ("SECRET_KEY", "short"),
+        ("SECRET_KEY", "a" * 80),
+        ("ALLOWED_HOSTS", "https://firekind.example"),
+        ("FIREKIND_LEASE_S", "soon"),
+        ("SLACK_BOT_TOKEN", "token"),
+        ("SLACK_SIGNING_SECRET", "short"),
+        ("SLACK_APP_TOKEN", "xoxb-not-an-app-token"),
+        ("SLACK_API_URL", "slack"),
+        ("SLACK_COMMAND", "incident"),
+        ("SLACK_CHANNEL_PREFIX", "No Spaces"),
+    ],
+)
+def test_a_malformed_setting_is_named_in_one_sentence(name: str, value: str) -> None:
+    with pytest.raises(env.SettingError) as refused:
+        env.read({**GIVEN, **SLACK, name: value})
+
+    words = str(refused.value)
+    assert words.startswith(name)
+    assert words.endswith(".")
+    assert "\n" not in words
+
+
+@pytest.mark.parametrize("missing", list(SLACK))
+def test_slack_in_part_is_refused(missing: str) -> None:
+    with pytest.raises(env.SettingError, match=rf"^{missing} is not set"):
+        env.read({**GIVEN, **{name: value for name, value in SLACK.items() if name != missing}})
+
+
+def test_secrets_are_not_repeated_in_refusals() -> None:
+    with pytest.raises(env.SettingError) as refused:
+        env.read({**GIVEN, **SLACK, "SLACK_BOT_TOKEN": "xoxp-private"})
+
+    assert "private" not in str(refused.value)
+
+
+def test_hosts_hold_the_own_address_and_the_loopback() -> None:
+    given = {**GIVEN, "FIREKIND_BASE_URL": "https://firekind.example:8443/", "ALLOWED_HOSTS": "web, .internal"}
+    read = env.read(given)
+
+    assert read.allowed_hosts == ("web", ".internal", "firekind.example", "localhost", "127.0.0.1", "[::1]")
+    assert read.base_url == "https://firekind.example:8443"
+    assert read.https
+
+
+def test_a_file_is_read_and_its_quotes_dropped(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("# a comment\n\nPORT=9000\nexport DEBUG = on\nSECRET_KEY='a=b c'\nSLACK_COMMAND=\n")
+
+    assert env.parse_file(file) == {"PORT": "9000", "DEBUG": "on", "SECRET_KEY": "a=b c", "SLACK_COMMAND": ""}
+
+
+def test_a_malformed_file_names_the_line(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("PORT=9000\nnonsense\n")
+
+    with pytest.raises(env.SettingError, match="line 2"):
+        env.parse_file(file)
+
+
+def test_a_name_set_to_nothing_hides_later_places(tmp_path: Path) -> None:
+    (tmp_path / env.RUNNING).write_text("SLACK_BOT_TOKEN=xoxb-running\nREDIS_URL=redis://running\n")
+    given = {"FIREKIND_DATA_DIR": str(tmp_path), "SLACK_BOT_TOKEN": ""}
+
+    reached = env.present(env.reach(given))
+
+    assert "SLACK_BOT_TOKEN" not in reached
+    assert reached["REDIS_URL"] == "redis://running"
+
+
+def test_a_socket_folder_is_a_host() -> None:
+    settings = from_url("postgresql://postgres@/firekind?host=/run/somewhere&application_name=web")
+
+    assert settings["HOST"] == "/run/somewhere"
+    assert settings["NAME"] == "firekind"
+    assert settings["OPTIONS"]["application_name"] == "web"
+
+
+def test_parts_of_an_address_are_unquoted() -> None:
+    settings = from_url("postgres://some%40one:p%2Fw@db:5433/fire")
+
+    assert (settings["USER"], settings["PASSWORD"], settings["PORT"]) == ("some@one", "p/w", "5433")
+
+
+def test_every_name_stands_in_the_example() -> None:
+    lines = (env.ROOT / ".env.example").read_text().splitlines()
+
+    assert sorted(line.split("=")[0] for line in lines if line and line[0] != "#") == sorted(env.NAMES)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["manage.py", "check"],
+        ["-m", "config.worker"],
+        ["-m", "config.beat"],
+        ["-m", "celery", "--app", "config.celery", "worker"],
+        ["-m", "uvicorn", "config.asgi:application"],
+        ["-m", "stack", "web"],
+        ["-m", "stack", "run"],
+    ],
+)
+def test_every_start_stops_with_one_sentence(argv: list[str], tmp_path: Path) -> None:
+    settings = {**os.environ, **dict.fromkeys(env.NAMES, ""), **GIVEN, "SECRET_KEY": ""}
+    settings |= {"FIREKIND_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+
+    done = subprocess.run(
+        [sys.executable, *argv], env=settings, cwd=env.ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("firekind: SECRET_KEY is not set")
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
