@@ -23,7 +23,7 @@ from .screen import Place, Screen
 
 HERE: Final = Path(__file__).parent
 BEAT_S: Final = 20
-BREATH_S: Final = 0.08
+BREATH_S: Final = 0.15
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' http: https:; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -37,7 +37,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    env.filters["hue"] = lambda id: hashlib.sha256(str(id).encode()).digest()[0] % 12
+    env.filters["hue"] = lambda of: hashlib.sha256(str(of).encode()).digest()[0] % 12
     env.filters["initials"] = _initials
     env.filters["emoji"] = emoji.shown
     env.filters["plain"] = lambda text: emoji.replaced(str(text))

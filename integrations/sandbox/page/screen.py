@@ -55,6 +55,7 @@ class Line:
     pinned: bool = False
     replies: int = 0
     id: str = ""
+    joined: list[str] = field(default_factory=list)
     attachments: list[dict[str, Any]] = field(default_factory=list)
     reactions: list[tuple[str, int, bool, str]] = field(default_factory=list)
     files: list[dict[str, Any]] = field(default_factory=list)
@@ -81,7 +82,7 @@ class Screen:
         person = self.workspace.person_named(place.who)
         self.me = person if person and not person.deleted and not person.is_bot else None
         if self.me:
-            self.reader = Reader(slack, self.me, lambda id: self.to_channel(id))
+            self.reader = Reader(slack, self.me, self.to_channel)
             self.current = self._current()
 
     def people(self) -> list[fake.Person]:
@@ -169,7 +170,8 @@ class Screen:
         hidden = 0 if self.place.all else max(0, len(said) - SHOWN)
         own = [e for e in self.slack.ephemerals(self._me.id, channel.id) if not e.thread_ts]
         first = said[hidden].ts if hidden else ""
-        items = sorted([*said[hidden:], *(e for e in own if e.ts >= first)], key=lambda item: item.ts)
+        items: list[fake.Message | fake.Ephemeral] = [*said[hidden:], *(e for e in own if e.ts >= first)]
+        items.sort(key=lambda item: item.ts)
         return self._flow(channel, items, read=channel.read.get(self._me.id, ""))
 
     def earlier(self) -> int:
@@ -207,10 +209,13 @@ class Screen:
             line.starts_day = not in_thread and (before is None or before.at.date() != line.at.date())
             if not new_marked and item.ts > read and line.kind == "said" and not line.is_mine:
                 line.is_new = new_marked = True
-            line.follows = bool(before) and not line.starts_day and not line.is_new and _follows(before, line)
+            line.follows = before is not None and not (line.starts_day or line.is_new) and _follows(before, line)
             if in_thread:
                 line.replies = 0
-            lines.append(line)
+            if before and not line.starts_day and _both_joined(before, line):
+                before.joined += line.joined
+            else:
+                lines.append(line)
         return lines
 
     def _line(self, channel: fake.Channel, item: fake.Message | fake.Ephemeral) -> Line:
@@ -225,7 +230,9 @@ class Screen:
         name = item.username or (author.name if author else "Somebody")
         convert = item.subtype.startswith("channel_convert")
         kind = "told" if item.is_system or convert else "said"
+        joins = item.subtype in ("channel_join", "group_join")
         line = Line(kind, item.ts, at, author, name, item.text, item.blocks, is_mine=item.user == self._me.id)
+        line.joined = [author.handle] if author and joins else []
         line.attachments, line.edited, line.pinned = item.attachments, bool(item.edited), item.ts in channel.pins
         line.replies = len(channel.replies(item.ts)) - 1 if item.thread_ts == item.ts else 0
         line.reactions = [self._reaction(name, users) for name, users in item.reactions.items()]
@@ -254,3 +261,7 @@ class Screen:
 def _follows(before: Line, line: Line) -> bool:
     same = before.kind == line.kind == "said" and before.author is line.author and before.name == line.name
     return same and (line.at - before.at).total_seconds() < TOGETHER_S
+
+
+def _both_joined(before: Line, line: Line) -> bool:
+    return bool(before.joined and line.joined)

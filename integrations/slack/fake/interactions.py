@@ -64,8 +64,9 @@ class Interactions:
     ) -> Delivery | None:
         """Press a button or choose in a menu: in a message of a channel, in a view, or on the App Home.
 
-        `values` is what else was typed into the view by then, which Slack tells along. Without `ts` the newest message that has the element is meant, without `view_id` the top modal. Returns None
-        where Slack would only remember the choice (an input that does not dispatch).
+        `values` is what else was typed into the view by then, which Slack tells along. Without `ts` the newest
+        message that has the element is meant, without `view_id` the top modal. Returns None where Slack would only
+        remember the choice (an input that does not dispatch).
         """
         with self._slack.lock:
             person = self._person(user)

@@ -121,7 +121,6 @@ function suggest() {
 function draw() {
   list().replaceChildren(...shown.map(option));
   list().hidden = !shown.length;
-  box().setAttribute("aria-expanded", String(shown.length > 0));
   if (shown.length) box().setAttribute("aria-activedescendant", `suggestion-${chosen}`);
   else box().removeAttribute("aria-activedescendant");
   list().children[chosen]?.scrollIntoView({ block: "nearest" });

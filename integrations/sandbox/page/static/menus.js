@@ -4,6 +4,7 @@ import { act, ask } from "./acting.js";
 import { go, refresh } from "./live.js";
 
 let about = null;
+let opener = null;
 
 export function start() {
   document.addEventListener("click", clicked);
@@ -26,9 +27,11 @@ function clicked(event) {
   let found;
   if ((found = on("[data-palette]"))) return open("palette", found);
   if ((found = on("[data-emoji]"))) return react(found.dataset.emoji);
-  if ((found = on("[data-more]"))) return menu(found);
+  if ((found = on("[data-more]"))) return menu(found, found.closest(".tools").querySelector("template"));
+  if ((found = on("[data-shortcuts]"))) return menu(found, found.nextElementSibling);
+  if ((found = on("[data-go]"))) return chosen(() => go(found.dataset.go));
   if ((found = on("[data-shortcut]"))) return chosen(() => act("shortcut", { callback_id: found.dataset.shortcut, ...about }));
-  if ((found = on("[data-global-shortcut]"))) return act("shortcut", { callback_id: found.dataset.globalShortcut });
+  if ((found = on("[data-global-shortcut]"))) return chosen(() => act("shortcut", { callback_id: found.dataset.globalShortcut }));
   if ((found = on("[data-do]"))) return chosen(() => done(found));
   if ((found = on("[data-act]"))) return one(found);
   const link = on("a[href^='/?'], a[href='/']");
@@ -42,8 +45,9 @@ function clicked(event) {
 function open(id, button) {
   const pop = document.getElementById(id);
   const line = button.closest(".line");
-  about = { channel: document.body.dataset.channel, ts: line.dataset.ts };
-  line.classList.add("menu-open");
+  if (line) about = { channel: document.body.dataset.channel, ts: line.dataset.ts };
+  line?.classList.add("menu-open");
+  opener = button;
   pop.showPopover();
   const at = button.getBoundingClientRect();
   const room = { width: pop.offsetWidth, height: pop.offsetHeight };
@@ -53,8 +57,7 @@ function open(id, button) {
   pop.querySelector("button")?.focus();
 }
 
-function menu(button) {
-  const template = button.closest(".tools").querySelector("template");
+function menu(button, template) {
   const list = document.getElementById("more");
   list.role = "menu";
   list.replaceChildren(template.content.cloneNode(true));
@@ -72,6 +75,7 @@ function react(name) {
 
 async function done(item) {
   const what = item.dataset.do;
+  if (what === "palette") return open("palette", opener);
   if (what === "edit") return edit(item.dataset.text);
   if (what === "delete" && !(await ask({ title: "Delete this message?", text: "It cannot be brought back.", yes: "Delete", style: "danger" }))) return;
   await act(what, about);
@@ -80,9 +84,10 @@ async function done(item) {
 function edit(text) {
   const place = about;
   const body = document.querySelector(`#m-${CSS.escape(place.ts)} .said-body, #t-${CSS.escape(place.ts)} .said-body`);
+  const line = body.closest(".line");
+  line.dataset.keep = "";
   const form = document.createElement("form");
   form.className = "composer";
-  form.dataset.keep = "";
   const area = Object.assign(document.createElement("textarea"), { value: text, rows: 2 });
   area.setAttribute("aria-label", "Edit the message");
   form.append(area);
@@ -94,6 +99,7 @@ function edit(text) {
     if (event.key === "Enter" && event.shiftKey) return;
     event.preventDefault();
     event.stopPropagation();
+    delete line.dataset.keep;
     form.replaceWith(Object.assign(document.createElement("div"), { className: "words" }));
     if (event.key === "Enter" && area.value.trim()) act("edit", { ...place, text: area.value.trim() });
     else refresh();

@@ -2,8 +2,8 @@
 // open folds and half-typed words survive. Elements with `data-keep` belong to their module and are left alone.
 
 export function morph(now, next) {
-  attributes(now, next);
   if (now.hasAttribute("data-keep")) return;
+  attributes(now, next);
   children(now, next);
 }
 

@@ -3,6 +3,7 @@
 import { act, send, who } from "./acting.js";
 import * as composer from "./composer.js";
 import * as faults from "./faults.js";
+import * as jump from "./jump.js";
 import { listen, whenFresh } from "./live.js";
 import * as menus from "./menus.js";
 import * as modal from "./modal.js";
@@ -48,13 +49,6 @@ document.addEventListener(
   true,
 );
 document.addEventListener("keydown", (event) => {
-  const jump = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-  if (jump) {
-    event.preventDefault();
-    const find = prompt("Go to channel");
-    const entry = find && [...document.querySelectorAll(".entry")].find((one) => one.textContent.includes(find.toLowerCase()));
-    entry?.click();
-  }
   if (event.key === "Escape" && !document.querySelector("dialog[open], :popover-open")) {
     document.querySelector("details.switch[open]")?.removeAttribute("open");
   }
@@ -64,6 +58,7 @@ menus.start();
 modal.start();
 composer.start();
 faults.start();
+jump.start();
 whenFresh(fresh);
 listen();
 fresh({ moved: true, atEnd: true, grew: true });
