@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
+from django.conf import settings
+
 from integrations.slack import setup
 from integrations.slack.client import SlackChat
 from integrations.slack.identity import Identity
@@ -43,4 +45,8 @@ _instead: list[SlackChat] = []
 @lru_cache(maxsize=4)
 def _slack(given: Setup) -> SlackChat:
     wire = Wire(api_url=given.api_url, token=given.bot_token)
-    return SlackChat(wire, identity=Identity(wire, team_id=given.team_id, bot_user_id=given.bot_user_id))
+    sandbox_url = str(settings.FIREKIND.sandbox_url)
+    identity = Identity(wire, team_id=given.team_id, bot_user_id=given.bot_user_id, sandbox_url=sandbox_url)
+    if not sandbox_url:
+        identity.learn()
+    return SlackChat(wire, identity=identity)
