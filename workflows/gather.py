@@ -30,10 +30,12 @@ PERSONAL = {
 
 @dataclass(slots=True)
 class Known:
-    """What the planning knows of one incident."""
+    """What the planning knows of one incident; ``taking_part`` and ``gaps`` are the rows it was read from."""
 
     facts: Facts
     observed: Observed
+    taking_part: list[Participant]
+    gaps: dict[str, Resource]
 
 
 def one(incident: Incident) -> Known:
@@ -96,7 +98,8 @@ def _known(incident: Incident, rows: _Rows) -> Known:
         owed=_owed(rows.effects[incident.pk]),
         counts=rows.counts[incident.pk],
     )
-    return Known(_facts(incident, rows, observed), observed)
+    gaps = {one.key: one for one in rows.resources[incident.pk] if one.kind == "gap"}
+    return Known(_facts(incident, rows, observed), observed, rows.participants[incident.pk], gaps)
 
 
 def _seen(resource: Resource) -> Seen:

@@ -67,7 +67,7 @@ class Resource(models.Model):
     key = models.CharField(max_length=120)
     kind = models.CharField(max_length=20)
     room = models.PositiveSmallIntegerField(null=True)
-    label = models.CharField(max_length=200, blank=True)
+    label = models.TextField(blank=True)
     spec = models.JSONField(default=dict)
     external = models.JSONField(default=dict)
     external_id = models.CharField(max_length=120, blank=True)

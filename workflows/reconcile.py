@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
@@ -13,6 +13,7 @@ from workflows import gather
 from workflows.actions import KINDS, Action
 from workflows.desired import Desired, Gap, desired_state
 from workflows.facts import Facts, Someone
+from workflows.gather import Known
 from workflows.models import Effect, Planned, Resource
 from workflows.plan import Plan, plan
 
@@ -31,11 +32,11 @@ def reconcile(incident_id: int, *, at: datetime) -> Plan:
         incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=incident_id)
         known = gather.one(incident)
         desired = desired_state(known.facts)
-        if _note_gaps(incident, desired.gaps, at=at):
+        if _note_gaps(incident, desired.gaps, known.gaps, at=at):
             known = gather.one(incident)  # a gap is told where people talk, and so is new to the plan
             desired = desired_state(known.facts)
         result = plan(desired, known.observed)
-        _note_people(incident, known.facts, desired, at=at)
+        _note_people(incident, known, desired, at=at)
         _cancel(incident, result.cancels, at=at)
         _abandon(incident, result.abandons)
         _owe(incident, result.actions, known.facts.revision, at=at)
@@ -85,34 +86,36 @@ def _abandon(incident: Incident, keys: Iterable[str]) -> None:
 
 def _note_planned(incident: Incident, facts: Facts, *, at: datetime) -> None:
     unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
-    Planned.objects.update_or_create(
-        incident=incident,
-        defaults={"revision": facts.revision, "at": at, "look_again_at": at + LOOK_AGAIN if unread else None},
+    again = at + LOOK_AGAIN if unread else None
+    Planned.objects.bulk_create(
+        [Planned(incident=incident, revision=facts.revision, at=at, look_again_at=again)],
+        update_conflicts=True,
+        unique_fields=["incident"],
+        update_fields=["revision", "at", "look_again_at"],
     )
 
 
-def _note_people(incident: Incident, facts: Facts, desired: Desired, *, at: datetime) -> None:
+def _note_people(incident: Incident, known: Known, desired: Desired, *, at: datetime) -> None:
     """Let everyone whom the policy brings in take part, so that they may see a private incident at once."""
-    asked = [one for group in facts.groups.values() for one in group or ()]
     wanted = {thing.spec["person"] for thing in desired.things if thing.kind == "member"}
-    chosen = {one.chat_id: role for role, one in desired.chosen.items()}
-    rows = {one.person_id: one for one in Participant.objects.filter(incident=incident)}
-    for one in {one.chat_id: one for one in asked}.values():
-        if one.chat_id not in wanted:
-            continue
-        row = rows.get(one.person_id)
-        role = chosen.get(one.chat_id)
-        if row is not None and row.left_at is None:
-            continue
-        reason = Participant.Reason.ONE_OF if role else Participant.Reason.GROUP
-        detail = role or one.group
-        Participant.objects.update_or_create(
-            incident=incident,
-            person_id=one.person_id,
-            defaults={"reason": reason, "detail": detail, "since_at": at, "left_at": None, "went": False},
-        )
-        if role:
-            _note_choice(incident, one, role, at=at)
+    asked = {one.chat_id: one for group in known.facts.groups.values() for one in group or () if one.chat_id in wanted}
+    there = {one.person_id for one in known.taking_part if one.left_at is None}
+    roles = {one.chat_id: role for role, one in desired.chosen.items()}
+    new = [one for one in asked.values() if one.person_id not in there]
+    Participant.objects.bulk_create(
+        [_taking_part(incident, one, roles.get(one.chat_id), at=at) for one in new],
+        update_conflicts=True,
+        unique_fields=["incident", "person"],
+        update_fields=["reason", "detail", "since_at", "left_at", "went"],
+    )
+    for one in new:
+        if one.chat_id in roles:
+            _note_choice(incident, one, roles[one.chat_id], at=at)
+
+
+def _taking_part(incident: Incident, one: Someone, role: str | None, *, at: datetime) -> Participant:
+    reason = Participant.Reason.ONE_OF if role else Participant.Reason.GROUP
+    return Participant(incident=incident, person_id=one.person_id, reason=reason, detail=role or one.group, since_at=at)
 
 
 def _note_choice(incident: Incident, one: Someone, role: str, *, at: datetime) -> None:
@@ -120,16 +123,16 @@ def _note_choice(incident: Incident, one: Someone, role: str, *, at: datetime) -
     timeline.append(incident, "chosen", at=at, text=text, data={"role": role, "group": one.group})
 
 
-def _note_gaps(incident: Incident, gaps: Iterable[Gap], *, at: datetime) -> bool:
+def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Resource], *, at: datetime) -> bool:
     """Write each new gap on the timeline once, and each closed one; tell whether there was any of them."""
-    now = {gap.key: gap for gap in gaps}
-    known = {row.key: row for row in Resource.objects.filter(incident=incident, kind="gap")}
-    for key, gap in now.items():
-        if f"gap/{key}" not in known:
-            timeline.append(incident, "gap", at=at, text=gap.says, data={"gap": key, "room": incident.room})
-            Resource.objects.create(incident=incident, key=f"gap/{key}", kind="gap", label=gap.says, since_at=at)
-    closed = [row for key, row in known.items() if key.removeprefix("gap/") not in now]
+    now = {f"gap/{gap.key}": gap for gap in gaps}
+    new = [key for key in now if key not in known]
+    for key in new:
+        says = now[key].says
+        timeline.append(incident, "gap", at=at, text=says, data={"gap": key, "room": incident.room})
+        Resource.objects.create(incident=incident, key=key, kind="gap", label=says, since_at=at)
+    closed = [row for key, row in known.items() if key not in now]
     for row in closed:
         timeline.append(incident, "gap_closed", at=at, text=f"No longer missing: {row.label}", data={"gap": row.key})
         row.delete()
-    return bool(closed) or any(f"gap/{key}" not in known for key in now)
+    return bool(new or closed)
