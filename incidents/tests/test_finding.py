@@ -4,14 +4,14 @@ import pytest
 from django.utils import timezone
 
 from incidents import finding, lifecycle, types
-from incidents.models import Incident, Person
+from incidents.models import Incident, IncidentType, Person
 from incidents.policy import Policy
 
 
 @pytest.fixture
 def dee(db: None) -> Person:
     types.add(Policy("ambiguous", "Ambiguous", "not sure"), by=None, at=timezone.now())
-    types.make_default(types.IncidentType.objects.get())
+    types.make_default(IncidentType.objects.get())
     return Person.objects.create(name="Dee")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from django.utils import timezone
 
@@ -18,6 +20,7 @@ METHODS = [
     "chat.postMessage",
     "pins.add",
 ]
+Kind = Literal["fatal_error", "drop", "drop_before", "server_error"]
 KINDS = ["fatal_error", "drop", "drop_before", "server_error"]
 
 
@@ -34,7 +37,7 @@ def nothing_twice(house: House, incident: Incident) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", METHODS)
-def test_an_unknown_outcome_is_looked_into_before_it_is_tried_again(house: House, method: str, kind: str) -> None:
+def test_an_unknown_outcome_is_looked_into_before_it_is_tried_again(house: House, method: str, kind: Kind) -> None:
     house.slack.faults.add(kind, method=method, times=1)
     nothing_twice(house, house.declare())
 
@@ -122,7 +125,7 @@ def test_nothing_is_claimed_while_newer_facts_are_not_planned(house: House) -> N
 
 
 @pytest.mark.parametrize("kind", ["drop", "drop_before", "server_error", "fatal_error"])
-def test_a_public_post_of_unknown_outcome_is_never_tried_again_once_it_is_private(house: House, kind: str) -> None:
+def test_a_public_post_of_unknown_outcome_is_never_tried_again_once_it_is_private(house: House, kind: Kind) -> None:
     from incidents import lifecycle
     from workflows import perform, reconcile
 

@@ -35,6 +35,6 @@ class StraightWire(wire.Wire):
                 headers=dict(reply.headers),
                 status_code=reply.status,
             )
-            refused = SlackApiError(method, answer)
+            refused = SlackApiError(method, answer)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
             raise wire._refused(method, refused) from refused
         return dict(reply.body)
