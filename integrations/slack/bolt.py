@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from slack_bolt import Ack, App, BoltResponse
+from slack_bolt import Ack, App, BoltContext, BoltResponse
 from slack_bolt.adapter.django import SlackRequestHandler
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
@@ -49,10 +49,10 @@ def app(given: Setup) -> App:
         logger=QUIET,
         signing_secret=given.signing_secret or "unused: Socket Mode",
         client=WebClient(base_url=given.api_url, retry_handlers=[]),
-        authorize=_authorize(given),  # type: ignore[arg-type]  # None is Bolt's own way to say no
+        before_authorize=_only_ours(given),
+        authorize=_authorize(given),
         process_before_response=True,
         raise_error_for_unhandled_request=True,
-        user_facing_authorize_error_message="This Firekind serves another workspace.",
     )
     made.command(given.command)(_command)
     made.action(ANY)(_button)
@@ -63,11 +63,9 @@ def app(given: Setup) -> App:
     return made
 
 
-def _authorize(given: Setup) -> Callable[..., AuthorizeResult | None]:
-    def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
+def _authorize(given: Setup) -> Callable[..., AuthorizeResult]:
+    def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
         """Say who we are without asking Slack, which would take from the three seconds there are."""
-        if given.team_id and team_id and team_id != given.team_id:
-            return None
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
@@ -76,6 +74,17 @@ def _authorize(given: Setup) -> Callable[..., AuthorizeResult | None]:
         )
 
     return authorize
+
+
+def _only_ours(given: Setup) -> Callable[..., BoltResponse | None]:
+    def only_ours(context: BoltContext, next: Callable[[], None]) -> BoltResponse | None:
+        """Turn another workspace away."""
+        if given.team_id and context.team_id and context.team_id != given.team_id:
+            return BoltResponse(status=200, body="This Firekind serves another workspace.")
+        next()
+        return None
+
+    return only_ours
 
 
 def _command(body: Body, ack: Ack) -> BoltResponse:

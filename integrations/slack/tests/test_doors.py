@@ -164,6 +164,14 @@ def test_a_payload_of_an_unknown_kind_is_acknowledged(door: Door) -> None:
     assert door.raw(body, signed(body, content_type=FORM)).status_code == 200
 
 
+def test_another_workspace_is_turned_away(door: Door, settings: Any) -> None:
+    slack = dataclasses.replace(settings.FIREKIND.slack, team_id="T0OTHER")
+    settings.FIREKIND = dataclasses.replace(settings.FIREKIND, slack=slack)
+    answer = door.post(command(door))
+    assert answer.content.decode() == "This Firekind serves another workspace."
+    assert not Incident.objects.exists()
+
+
 def test_without_slack_the_door_says_so(door: Door, settings: Any) -> None:
     headers, body = fake.signed(command(door), secret(), at=time.time())
     settings.FIREKIND = dataclasses.replace(settings.FIREKIND, slack=None)
