@@ -12,9 +12,10 @@ from django.core.management import call_command
 
 
 def main() -> None:
-    """Migrate, load the types and gather static files."""
+    """Check the code, migrate, load the types and gather static files."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
+    call_command("check")
     call_command("migrate", verbosity=0, interactive=False)
     call_command("load_types", verbosity=0)
     gather(Path(settings.STATIC_ROOT))

@@ -93,7 +93,7 @@ class Stack:
         """Bring database, types and static files up to date. Raises StackError with the reason."""
         done = self._run([sys.executable, "-m", "stack.prepare"], check=False)
         if done.returncode:
-            raise StackError(f"The database could not be made ready: {done.stderr.strip() or 'it said nothing'}")
+            raise StackError(f"The database could not be made ready: {last_lines(done.stderr)}")
 
     def _run(self, argv: Sequence[str], *, check: bool) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -105,9 +105,9 @@ class Stack:
         while not self._healthy(name):
             process = self.processes[name]
             if not process.alive:
-                raise StackError(f"{name} ended while starting: {process.output or 'it said nothing'}")
+                raise StackError(f"{name} ended while starting: {last_lines(process.output)}")
             if time.monotonic() > deadline:
-                raise StackError(f"{name} did not answer within {HEALTHY_S} s: {process.output}")
+                raise StackError(f"{name} did not answer within {HEALTHY_S} s: {last_lines(process.output)}")
             time.sleep(0.03)
 
     def _healthy(self, name: str) -> bool:
@@ -116,6 +116,11 @@ class Stack:
         if name == "sandbox":
             return answers(f"{self.sandbox_url}/health")
         return f"{name} ready" in self.processes[name].lines
+
+
+def last_lines(text: str, *, most: int = 12) -> str:
+    """Give the end of what a process wrote, where the reason stands."""
+    return "\n".join(text.strip().splitlines()[-most:]) or "it said nothing"
 
 
 def answers(url: str) -> bool:
