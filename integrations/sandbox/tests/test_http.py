@@ -14,7 +14,9 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 from slack_sdk.webhook import WebhookClient
 
+from integrations.sandbox import control
 from integrations.sandbox.tests.conftest import SECRET, App, Sandbox, serving
+from integrations.slack import fake
 
 
 def test_slacks_client_does_what_an_incident_needs(sandbox: Sandbox) -> None:
@@ -215,6 +217,12 @@ def test_a_foreign_page_cannot_act(sandbox: Sandbox) -> None:
     connection.request("POST", "/sandbox/message", body, {"Content-Type": "text/plain"})
     assert connection.getresponse().status == 400
     connection.close()
+
+
+def test_the_documentation_names_every_act_and_fault() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
+    names = [*control.ACTS, *control.ASKS, *fake.KINDS]
+    assert [name for name in names if f"`{name}`" not in text] == []
 
 
 def test_the_workspace_is_found_again(app: App, tmp_path: Path) -> None:

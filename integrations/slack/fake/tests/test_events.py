@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -129,6 +130,14 @@ def test_rates_are_per_method_and_posts_per_channel() -> None:
     assert [c.status for c in codes] == [200] * 20 + [429]
     assert codes[-1].headers["Retry-After"] == "3"
     assert slack.call("users.info", {"user": BOT}).ok
+
+
+def test_many_callers_at_once_get_timestamps_of_their_own() -> None:
+    slack = small()
+    with ThreadPoolExecutor(8) as pool:
+        posted = pool.map(lambda n: slack.ok("chat.postMessage", channel="C0OURS", text=str(n))["ts"], range(200))
+    assert len(set(posted)) == 200
+    assert list(slack.channel("ours").messages) == sorted(slack.channel("ours").messages)
 
 
 def test_calls_can_be_counted() -> None:
