@@ -1,0 +1,97 @@
+"""How a request reaches Django: pages first, doors next, each in one thread from start to end."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any
+
+from asgiref.sync import sync_to_async
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.http.response import HttpResponseBase
+from django.urls import set_script_prefix
+
+from config.turns import Turns
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+
+# Doors wait for the database most of the time; more threads than this only fight for the interpreter.
+PAGE_THREADS, DOOR_THREADS = 8, 8
+DOORS = "/slack/"
+
+
+class Application(ASGIHandler):
+    """Django's handler with the whole of a request in one job of a thread that is kept.
+
+    A stream of events is consumed on the event loop as Django does it, and ends when its reader goes away. Of other
+    requests nobody is told that the reader went away: they are over before it matters.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turns = Turns()
+        self._pages = ThreadPoolExecutor(PAGE_THREADS, thread_name_prefix="page")
+        self._doors = ThreadPoolExecutor(DOOR_THREADS, thread_name_prefix="door")
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        """Chain the middleware for a thread, not for the event loop."""
+        super().load_middleware(is_async=False)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        response = await self._answer(scope, body)
+        if response.streaming:
+            await self._stream(response, receive, send)
+        else:
+            await self.send_response(response, send)
+
+    async def _answer(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+        if not scope["path"].startswith(DOORS):
+            with self._turns.page():
+                response, _ = await self._in_thread(self._pages, scope, body)
+            return response
+        await self._turns.wait()
+        response, took_s = await self._in_thread(self._doors, scope, body)
+        self._turns.door_took(took_s)
+        return response
+
+    async def _in_thread(
+        self, threads: ThreadPoolExecutor, scope: Scope, body: IO[bytes]
+    ) -> tuple[HttpResponseBase, float]:
+        work = sync_to_async(self._work, thread_sensitive=False, executor=threads)
+        return await work(scope, body)
+
+    def _work(self, scope: Scope, body: IO[bytes]) -> tuple[HttpResponseBase, float]:
+        """Do all of a request, and tell the seconds of computing that it took."""
+        began = time.thread_time()
+        with body:
+            set_script_prefix(get_script_prefix(scope))
+            signals.request_started.send(sender=self.__class__, scope=scope)
+            request, refusal = self.create_request(scope, body)
+            response: HttpResponseBase | None = refusal if request is None else self.get_response(request)
+            assert response is not None, "there is a request or a refusal"
+            if not response.streaming:
+                response.close()  # here, where its database connection is
+        return response, time.thread_time() - began
+
+    async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
+        """Send what comes until the stream ends or its reader goes away."""
+        gone = asyncio.create_task(self.listen_for_disconnect(receive))
+        sending = asyncio.create_task(self.send_response(response, send))
+        try:
+            await asyncio.wait([gone, sending], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (gone, sending):
+                task.cancel()
+            _, sent = await asyncio.gather(gone, sending, return_exceptions=True)
+            await sync_to_async(response.close)()
+        if isinstance(sent, Exception):
+            raise sent

@@ -1,0 +1,109 @@
+"""The way from uvicorn into Django: one thread a request, its connection given back, streams that end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.db import connection
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.test import override_settings
+from django.urls import path
+
+from config.serving import Application
+
+Talk: Any = ApplicationCommunicator  # it comes without types
+seen: list[str] = []
+
+
+def page(request: HttpRequest) -> HttpResponse:
+    seen.append(threading.current_thread().name)
+    return HttpResponse(request.body or b"a page")
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("on purpose")
+
+
+async def stream(request: HttpRequest) -> StreamingHttpResponse:
+    async def words() -> AsyncIterator[bytes]:
+        try:
+            yield b"first"
+            await asyncio.sleep(60)
+        finally:
+            seen.append("stream ended")
+
+    return StreamingHttpResponse(words(), content_type="text/event-stream")
+
+
+urlpatterns = [path("page", page), path("slack/events", page), path("broken", broken), path("stream", stream)]
+
+
+@pytest.fixture(autouse=True)
+def _urls() -> Iterator[None]:
+    seen.clear()
+    with override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=["django.middleware.common.CommonMiddleware"]):
+        yield
+
+
+def scope(path: str, *, method: str = "GET") -> dict[str, Any]:
+    headers = [(b"host", b"testserver")]
+    base = {"type": "http", "http_version": "1.1", "query_string": b"", "client": ("127.0.0.1", 1), "scheme": "http"}
+    return {**base, "method": method, "path": path, "raw_path": path.encode(), "headers": headers}
+
+
+def answer(path: str, *, body: bytes = b"") -> tuple[int, bytes]:
+    async def ask() -> tuple[int, bytes]:
+        talk = Talk(Application(), scope(path, method="POST" if body else "GET"))
+        await talk.send_input({"type": "http.request", "body": body})
+        head = await talk.receive_output(5)
+        said = await talk.receive_output(5)
+        await talk.wait(5)
+        return head["status"], said["body"]
+
+    return asyncio.run(ask())
+
+
+def test_a_page_is_answered_in_one_kept_thread() -> None:
+    assert answer("/page") == (200, b"a page")
+    assert seen == ["page_0"]
+
+
+def test_doors_have_threads_of_their_own() -> None:
+    assert answer("/slack/events", body=b"signed") == (200, b"signed")
+    assert seen == ["door_0"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_broken_view_is_an_answer() -> None:
+    status, _ = answer("/broken")
+    assert status == 500
+
+
+def test_a_stream_ends_when_its_reader_goes_away() -> None:
+    async def come_and_go() -> bytes:
+        talk = Talk(Application(), scope("/stream"))
+        await talk.send_input({"type": "http.request", "body": b""})
+        await talk.receive_output(5)
+        said: bytes = (await talk.receive_output(5))["body"]
+        await talk.send_input({"type": "http.disconnect"})
+        await talk.wait(5)
+        return said
+
+    assert asyncio.run(come_and_go()) == b"first"
+    assert seen == ["stream ended"]
+
+
+def test_a_reader_who_leaves_early_gets_nothing() -> None:
+    async def leave() -> bool:
+        talk = Talk(Application(), scope("/page"))
+        await talk.send_input({"type": "http.disconnect"})
+        await talk.wait(5)
+        return bool(await talk.receive_nothing())
+
+    assert asyncio.run(leave())
+    assert connection.connection is None or not connection.in_atomic_block
