@@ -1,0 +1,124 @@
+"""The form of a type's policy: every field of it, with what is wrong beside the field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from incidents.policy import COLOURS, OneOf, Policy
+from incidents.policy_file import HANDLE, SLUG
+
+NAME_CHARS = 40
+LINE_CHARS = 200
+
+
+def _lines(label: str, *, hint: str, rows: int = 3) -> forms.CharField:
+    area = forms.Textarea(attrs={"rows": rows})
+    return forms.CharField(label=label, required=False, widget=area, help_text=hint, max_length=4000)
+
+
+class TypeForm(forms.Form):
+    """What a type says of itself and what it asks for."""
+
+    slug = forms.CharField(
+        label="Slug",
+        max_length=40,
+        help_text="For commands and addresses: a-z, 0-9 and -. It never changes.",
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
+    )
+    name = forms.CharField(label="Name", max_length=NAME_CHARS, help_text="One plain word, or two.")
+    says = forms.CharField(label="What it says", max_length=LINE_CHARS, help_text="How somebody knows it is this.")
+    colour = forms.ChoiceField(label="Colour", choices=[(one, one) for one in COLOURS], widget=forms.RadioSelect)
+    private = forms.BooleanField(label="Private", required=False, help_text="Only those brought in may see it.")
+    customer_facing = forms.BooleanField(label="Customers feel it", required=False)
+    internal = forms.BooleanField(label="Internal", required=False)
+    announce = forms.BooleanField(label="Announce it", required=False, help_text="In the channel that everybody reads.")
+    invite = forms.CharField(
+        label="Groups to bring in", required=False, help_text="Handles, with spaces between: @support @leadership"
+    )
+    one_of = _lines(
+        "Exactly one of a group", hint="One a line, as in: Platform leadership: @platform-leadership", rows=2
+    )
+    update_every_min = forms.IntegerField(
+        label="An update every … minutes",
+        required=False,
+        min_value=1,
+        max_value=99999,
+        help_text="Empty: none is asked.",
+    )
+    roles = _lines("Roles to fill", hint="One a line.")
+    checklist = _lines("Checklist", hint="One a line.", rows=4)
+
+    def __init__(self, data: QueryDict | None = None, *, policy: Policy | None = None) -> None:
+        super().__init__(
+            data, initial=_shown(policy) if policy else {"colour": "slate", "announce": True}, label_suffix=""
+        )
+        self.kept: dict[str, Any] = {"slug": policy.slug} if policy else {}
+        if policy:
+            del self.fields["slug"]
+
+    def clean_slug(self) -> str:
+        slug = str(self.cleaned_data["slug"]).strip().lower()
+        if not SLUG.fullmatch(slug):
+            raise forms.ValidationError("Use 2 to 40 of a-z, 0-9 and -, starting with a letter.")
+        return slug
+
+    def clean_invite(self) -> tuple[str, ...]:
+        words = self.cleaned_data["invite"].replace(",", " ").split()
+        return tuple(dict.fromkeys(_handle(word) for word in words))
+
+    def clean_one_of(self) -> tuple[OneOf, ...]:
+        return tuple(_one_of(line) for line in _split(self.cleaned_data["one_of"]))
+
+    def clean_roles(self) -> tuple[str, ...]:
+        return _short(_split(self.cleaned_data["roles"]), chars=80)
+
+    def clean_checklist(self) -> tuple[str, ...]:
+        return _short(_split(self.cleaned_data["checklist"]), chars=LINE_CHARS)
+
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        if given.get("private") and given.get("announce"):
+            self.add_error("announce", "A private type cannot be announced to everybody.")
+        return given
+
+    def policy(self) -> Policy:
+        """Return the policy that this form describes, once it is valid."""
+        return Policy(**(self.kept | self.cleaned_data))
+
+
+def _shown(policy: Policy) -> dict[str, Any]:
+    """Return a policy as the form's fields show it."""
+    return policy.as_dict() | {
+        "invite": " ".join(f"@{handle}" for handle in policy.invite),
+        "one_of": "\n".join(f"{one.role}: @{one.group}" for one in policy.one_of),
+        "roles": "\n".join(policy.roles),
+        "checklist": "\n".join(policy.checklist),
+    }
+
+
+def _split(text: str) -> list[str]:
+    return list(dict.fromkeys(line for raw in text.splitlines() if (line := " ".join(raw.split()))))
+
+
+def _short(lines: list[str], *, chars: int) -> tuple[str, ...]:
+    long = next((line for line in lines if len(line) > chars), None)
+    if long is not None:
+        raise forms.ValidationError(f"At most {chars} characters a line; this one has {len(long)}: {long[:40]}…")
+    return tuple(lines)
+
+
+def _handle(word: str) -> str:
+    handle = word.lstrip("@").lower()
+    if not HANDLE.fullmatch(handle):
+        raise forms.ValidationError(f"{word!r} is not a group's handle: use a-z, 0-9, dots, - and _.")
+    return handle
+
+
+def _one_of(line: str) -> OneOf:
+    role, colon, group = line.rpartition(":")
+    if not colon or not role.strip() or not group.strip():
+        raise forms.ValidationError(f"{line!r} is not of the form “role: @group”.")
+    return OneOf(role=role.strip(), group=_handle(group.strip()))
