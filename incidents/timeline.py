@@ -91,6 +91,11 @@ class Entry:
         return kinds.of(self.event.kind)
 
     @property
+    def mendable(self) -> bool:
+        """Whether its author may change its words, or take them back."""
+        return self.kind.editable or self.event.kind == "captured"
+
+    @property
     def sentence(self) -> str:
         """The event in words, with its latest text; an entry that was retracted says only that."""
         if self.retracted is not None:

@@ -32,9 +32,8 @@ def visible_to(actor: Actor) -> QuerySet[Incident]:
 
 def find(actor: Actor, name: str) -> Incident:
     """Return the incident of a codename, old or new; raise ``Incident.DoesNotExist`` when hidden or absent."""
-    seen = visible_to(actor).select_related("type", "policy_version", "lead", "declared_by", "duplicate_of")
-    named = Codename.objects.filter(name=name, incident=OuterRef("pk"))
-    return seen.get(Q(codename=name) | Exists(named))
+    seen = visible_to(actor).select_related("type", "policy_version", "lead", "declared_by")
+    return seen.get(pk__in=Codename.objects.filter(name=name).values("incident_id"))
 
 
 def may_see(actor: Actor, incident: Incident) -> bool:

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
+from functools import cache
 
 from django import template
 from django.conf import settings
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html, urlize
+from django.utils.safestring import SafeString, mark_safe
 
 from incidents import telling
 from incidents.policy import COLOURS
 
 register = template.Library()
+LINKISH = re.compile(r"://|www\.|@|\.(com|org|net|edu|gov|int)\b", re.IGNORECASE)
 
 
 @register.simple_tag
+@cache
 def icon(name: str, label: str = "") -> SafeString:
     """Draw a picture of the sprite; it is decoration unless it has a label."""
     sprite = f"{static('firekind/icons.svg')}#{name}"
     if label:
         return format_html('<svg class="icon" role="img" aria-label="{}"><use href="{}"/></svg>', label, sprite)
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}"/></svg>', sprite)
+
+
+@register.filter
+def prose(text: str) -> SafeString:
+    """Show what people wrote: escaped, lines kept, addresses made into links where there are any."""
+    safe = urlize(text, nofollow=True, autoescape=True) if LINKISH.search(text) else escape(text)
+    return mark_safe(safe.replace("\n", "<br>"))  # noqa: S308 (both branches escape)
 
 
 @register.simple_tag
@@ -62,24 +72,21 @@ def until(end: datetime | None, start: datetime) -> float:
 def clock(at: datetime) -> SafeString:
     """Show the hour and minute of a moment in the viewer's zone; the whole date is one hover away."""
     here = timezone.localtime(at)
-    whole = date_format(here, "D j M Y, H:i:s e")
-    return format_html(
-        '<time datetime="{}" title="{}" data-show="clock">{}</time>', at.isoformat(), whole, f"{here:%H:%M}"
-    )
+    return _time(here, "clock", f"{here:%H:%M}")
 
 
 @register.simple_tag
 def moment(at: datetime) -> SafeString:
     """Show the day and the time of a moment in the viewer's zone; the year only when it is another one."""
     here, now = timezone.localtime(at), timezone.localtime()
-    shape = "j M, H:i" if here.year == now.year else "j M Y, H:i"
-    whole = date_format(here, "D j M Y, H:i:s e")
-    return format_html(
-        '<time datetime="{}" title="{}" data-show="moment">{}</time>',
-        at.isoformat(),
-        whole,
-        date_format(here, shape),
-    )
+    year = "" if here.year == now.year else f" {here.year}"
+    return _time(here, "moment", f"{here.day} {here:%b}{year}, {here:%H:%M}")
+
+
+def _time(here: datetime, show: str, words: str) -> SafeString:
+    whole = f"{here:%a} {here.day} {here:%b %Y, %H:%M:%S %Z}"
+    attributes = f'datetime="{here.isoformat()}" title="{whole}" data-show="{show}"'
+    return mark_safe(f"<time {attributes}>{words}</time>")  # noqa: S308 (made of a datetime alone)
 
 
 @register.simple_tag

@@ -28,7 +28,7 @@ def page(request: Request, codename: str) -> HttpResponse:
     if incident.codename != codename:
         return redirect(incident)
     newest = timeline.latest(incident, limit=SHOWN + 1)
-    context = head(incident, request.person) | told(newest, limit=SHOWN)
+    context = head(incident, request.person, shown=newest) | told(newest, limit=SHOWN)
     return render(request, "incidents/incident.html", context)
 
 
@@ -42,10 +42,11 @@ def live(request: Request, codename: str) -> HttpResponse:
     oldest = read_place(request.GET.get("from", ""))
     shown = timeline.latest(incident, limit=MOST_SHOWN + 1, after=oldest) if oldest else []
     if not shown or len(shown) > MOST_SHOWN:
-        context = told(timeline.latest(incident, limit=SHOWN + 1), limit=SHOWN) | {"restart": True}
+        shown = timeline.latest(incident, limit=SHOWN + 1)
+        context: dict[str, Any] = told(shown, limit=SHOWN) | {"restart": True}
     else:
         context = told(shown, limit=MOST_SHOWN)
-    context |= head(incident, request.person)
+    context |= head(incident, request.person, shown=shown)
     context |= {"seen": seen or 0, "arrived": _arrived(incident, seen or 0, request.person)}
     return render(request, "incidents/incident.html#live", context)
 
@@ -71,8 +72,8 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
     return render(request, name, {"incident": incident, "entry": entry}, status=status)
 
 
-def head(incident: Incident, person: Person) -> dict[str, Any]:
-    """Return what the page says besides its timeline."""
+def head(incident: Incident, person: Person, *, shown: list[Entry]) -> dict[str, Any]:
+    """Return what the page says besides its timeline, of which ``shown`` is read already."""
     retyped = Event.objects.filter(incident=incident, kind="retyped").select_related("by").order_by("-n")[:20]
     return {
         "incident": incident,
@@ -81,7 +82,7 @@ def head(incident: Incident, person: Person) -> dict[str, Any]:
         "zone": timezone.get_current_timezone_name(),
         "original": _original(incident, person),
         "done": sum(item in incident.checked for item in incident.policy.checklist),
-        "update": timeline.last_update(incident),
+        "update": _last_update(incident, shown),
         "retyped": list(retyped),
         "roles": _roles(incident),
         "steps": [(name, VERBS[name]) for name in STEPS if VERBS[name].offered(incident)],
@@ -119,6 +120,12 @@ def read_place(text: str) -> tuple[datetime, int] | None:
 def tints() -> dict[str, str]:
     """Return the colour of every type by its slug."""
     return {one.slug: one.policy.colour for one in IncidentType.objects.select_related("current")}
+
+
+def _last_update(incident: Incident, shown: list[Entry]) -> Entry | None:
+    """Return the newest status update; it need not be looked for when it is among the entries shown."""
+    updates = (one for one in shown if one.event.kind == "updated" and one.retracted is None)
+    return max(updates, key=lambda one: one.event.n, default=None) or timeline.last_update(incident)
 
 
 def _roles(incident: Incident) -> list[tuple[str, Person | None]]:
