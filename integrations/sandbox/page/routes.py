@@ -41,6 +41,7 @@ def _environment() -> jinja2.Environment:
     env.filters["initials"] = _initials
     env.filters["emoji"] = emoji.shown
     env.filters["plain"] = lambda text: emoji.replaced(str(text))
+    env.globals["static"] = "/static/{}".format
     env.globals["palette"] = emoji.PALETTE
     env.globals["state_key"] = screens.state_key
     return env
