@@ -17,19 +17,27 @@ def _because(words: str, text: str) -> str:
 class Kind:
     """How one kind of event reads.
 
-    ``sentence(text, data)`` follows the actor's name (*Ana retyped …*) or stands alone for the system.
-    ``told`` kinds are posted where people talk. ``editable`` ones hold words that their author may mend.
+    ``sentence(text, data)`` follows the actor's name (*Ana retyped …*) or stands alone for the system. ``told`` kinds
+    are posted where people talk; ``news`` names that message (*post the change of type*). ``editable`` ones hold
+    words that their author may mend; ``quiet`` ones are small print on the page.
     """
 
     label: str
     sentence: Callable[[str, Data], str]
     told: bool = False
     editable: bool = False
-    quiet: bool = False  # small print on the page: what the machine did
+    news: str = "what happened"
+    quiet: bool = False
 
 
 def _retyped(text: str, data: Data) -> str:
-    return _because(f"retyped from {data['from_name']} to {data['to_name']}", text)
+    return _because(f"retyped it from {data['from_name']} to {data['to_name']}", text)
+
+
+def _led(text: str, data: Data) -> str:
+    if not data["name"]:
+        return "left the lead open"
+    return "took the lead" if data.get("self") else f"made {data['name']} the lead"
 
 
 def _captured(text: str, data: Data) -> str:
@@ -38,28 +46,40 @@ def _captured(text: str, data: Data) -> str:
 
 KINDS: dict[str, Kind] = {
     "declared": Kind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
-    "retyped": Kind("Retyped", _retyped, told=True),
-    "updated": Kind("Update", lambda text, data: text, told=True, editable=True),
+    "retyped": Kind("Retyped", _retyped, told=True, news="the change of type"),
+    "updated": Kind("Update", lambda text, data: text, told=True, news="the update", editable=True),
     "noted": Kind("Note", lambda text, data: text, editable=True),
     "captured": Kind("Message", _captured),
-    "led": Kind(
-        "Lead", lambda text, data: f"made {data['name']} the lead" if data["name"] else "left the lead open", told=True
-    ),
+    "led": Kind("Lead", _led, told=True, news="who leads"),
     "role": Kind(
         "Role",
         lambda text, data: (
             f"made {data['name']} {data['role']}" if data["name"] else f"left the role {data['role']} open"
         ),
         told=True,
+        news="who has the role",
     ),
     "renamed": Kind("Renamed", lambda text, data: f"renamed it to “{text}”"),
     "described": Kind("Summary", lambda text, data: f"wrote the summary: {text}" if text else "cleared the summary"),
     "served": Kind("Services", lambda text, data: f"set the affected services: {text or 'none'}"),
-    "mitigated": Kind("Mitigated", lambda text, data: _because("mitigated it", text), told=True),
-    "resolved": Kind("Resolved", lambda text, data: _because("resolved it", text), told=True),
-    "reopened": Kind("Reopened", lambda text, data: _because("reopened it", text), told=True),
-    "cancelled": Kind("Cancelled", lambda text, data: _because("cancelled it", text), told=True),
-    "duplicated": Kind("Duplicate", lambda text, data: f"marked it a duplicate of {data['of']}", told=True),
+    "mitigated": Kind(
+        "Mitigated", lambda text, data: _because("mitigated it", text), told=True, news="that it is mitigated"
+    ),
+    "resolved": Kind(
+        "Resolved", lambda text, data: _because("resolved it", text), told=True, news="that it is resolved"
+    ),
+    "reopened": Kind(
+        "Reopened", lambda text, data: _because("reopened it", text), told=True, news="that it is open again"
+    ),
+    "cancelled": Kind(
+        "Cancelled", lambda text, data: _because("cancelled it", text), told=True, news="that it was cancelled"
+    ),
+    "duplicated": Kind(
+        "Duplicate",
+        lambda text, data: f"marked it a duplicate of {data['of']}",
+        told=True,
+        news="which one it duplicates",
+    ),
     "archiving": Kind("Archive", lambda text, data: "asked to archive the channel"),
     "checked": Kind("Checklist", lambda text, data: f"checked off “{text}”"),
     "unchecked": Kind("Checklist", lambda text, data: f"put “{text}” back on the checklist"),
@@ -69,10 +89,10 @@ KINDS: dict[str, Kind] = {
     "edited": Kind("Edit", lambda text, data: f"changed entry {data['about']} to: {text}", quiet=True),
     "retracted": Kind("Retraction", lambda text, data: _because(f"retracted entry {data['about']}", text), quiet=True),
     "policy": Kind("Policy", lambda text, data: text),
-    "due": Kind("Update due", lambda text, data: text, told=True),
+    "due": Kind("Update due", lambda text, data: text, told=True, news="that an update is due"),
     "did": Kind("Done", lambda text, data: text, quiet=True),
-    "failed": Kind("Failed", lambda text, data: text, told=True),
-    "gap": Kind("Gap", lambda text, data: text, told=True),
+    "failed": Kind("Failed", lambda text, data: text, told=True, news="what could not be done"),
+    "gap": Kind("Gap", lambda text, data: text, told=True, news="what is missing"),
     "gap_closed": Kind("Gap closed", lambda text, data: text, quiet=True),
     "chosen": Kind("People", lambda text, data: text),
 }

@@ -202,7 +202,7 @@ def _told(event: Event, rows: _Rows) -> Told:
     return Told(
         n=event.n,
         kind=event.kind,
-        label=f"the message “{kinds.of(event.kind).label}”",
+        label=kinds.of(event.kind).news,
         by=event.by.name if event.by else "",
         sentence=kinds.sentence(event.kind, text=text, data=event.data),
         text=text,

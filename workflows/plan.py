@@ -205,17 +205,20 @@ def _lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> I
     names = {thing.spec["person"]: thing for thing in desired.things if thing.kind == "member"}
     shown: Counter[Line] = Counter()
     small: dict[str, list[str]] = {}
-    for action in sorted(actions, key=lambda action: KINDS[action.kind].line or 0):
+    ordered = sorted(actions, key=lambda action: KINDS[action.kind].line or 0)
+    for action in (action for action in ordered if KINDS[action.kind].small):
+        small.setdefault(action.sign, []).append(action.sentence)
+    for action in ordered:
         kind = KINDS[action.kind]
         if action.kind == "member":
             shown.update(_invite_lines([names[person] for person in action.spec["people"]], action.thing))
         elif kind.small:
-            small.setdefault(action.sign, []).append(action.sentence)
+            shown.update(Line(sign, ", ".join(sentences), "small") for sign, sentences in small.items())
+            small.clear()
         elif kind.line is not None:
             shown[Line(*_told(action), action.kind)] += 1
     for line, count in shown.items():
         yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)")
-    yield from (Line(sign, ", ".join(sentences), "small") for sign, sentences in small.items())
     yield from _staying(desired, observed)
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from django.conf import settings
 from django.db import transaction
 
-from incidents import lifecycle
+from incidents import kinds, lifecycle
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.policy import Policy, moves_room, private_after
 from workflows import directory, gather, ports
@@ -100,7 +100,7 @@ def _retyped(
     keep = {one.chat_id: one for one in [*_persons(incident.lead, "leads"), *_persons(by, "retyped it")]}
     brought = tuple(one for person in bring for one in _persons(person, "brought along"))
     after = facts.retyped(policy, keep=tuple(keep.values()), bring=brought)
-    told = Told(0, "retyped", "the message “Retyped”", by.name if by else "", "", "", after.room)
+    told = Told(0, "retyped", kinds.of("retyped").news, by.name if by else "", "", "", after.room)
     return _with_groups(replace(after, told=(*after.told, told)))
 
 

@@ -34,7 +34,9 @@ def declare(
         data = {"type": policy.slug, "type_name": policy.name, "room": 1, "summary": summary}
         timeline.append(incident, "declared", at=at, by=by, source=source, text=title, data=data, also_found_by=summary)
         if lead is not None:
-            timeline.append(incident, "led", at=at, by=by, source=source, data={"name": lead.name, "first": True})
+            timeline.append(
+                incident, "led", at=at, by=by, source=source, data={"name": lead.name, "self": lead == by, "room": 0}
+            )
         rules.save(incident)
     return incident
 

@@ -27,7 +27,7 @@ def set_lead(
         now.lead = lead
         if lead is not None:
             take_part(now, lead, reason=Reason.LEAD, at=at)
-        data = {"name": lead.name if lead else "", "room": now.room}
+        data = {"name": lead.name if lead else "", "self": lead is not None and lead == by, "room": now.room}
         timeline.append(now, "led", at=at, by=by, source=source, data=data)
         rules.save(now, "lead")
     return now
