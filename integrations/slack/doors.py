@@ -15,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from integrations.slack import bolt, setup, shapes
+from integrations.slack.listeners import messages
 from integrations.slack.setup import Setup
 
 LARGEST: Final = 1024 * 1024
@@ -36,8 +37,15 @@ def events(request: HttpRequest) -> HttpResponse:
         return _no(413, "This is larger than anything Slack sends.")
     if not _signed(request, request.body, given):
         return _no(401, "This is not signed by Slack, or not lately.")
-    if not _readable(request, request.body):
+    return _take(request, given)
+
+
+def _take(request: HttpRequest, given: Setup) -> HttpResponse:
+    payload = _read(request)
+    if payload is None:
         return _no(400, "This cannot be read.")
+    if messages.is_talk(payload):
+        return HttpResponse()
     return bolt.handler(given).handle(request)
 
 
@@ -54,13 +62,12 @@ def _signed(request: HttpRequest, body: bytes, given: Setup) -> bool:
     return hmac.compare_digest(f"v0={digest}".encode(), signature.encode())
 
 
-def _readable(request: HttpRequest, body: bytes) -> bool:
+def _read(request: HttpRequest) -> dict[str, Any] | None:
     try:
-        said = body.decode("utf-8")
-        payload = _payload(said, request.content_type or "")
+        payload = _payload(request.body.decode("utf-8"), request.content_type or "")
     except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested beyond reason
-        return False
-    return shapes.fits(payload)
+        return None
+    return payload if shapes.fits(payload) else None
 
 
 def _payload(said: str, content_type: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from integrations.slack.delivered import Deed, Delivered, Listener
 from integrations.slack.listeners import capture, rooms
@@ -15,6 +15,12 @@ KINDS: Final[Mapping[str, Listener]] = {
     "channel_convert_to_public": partial(rooms.converted, public=True),
     "channel_convert_to_private": partial(rooms.converted, public=False),
 }
+
+
+def is_talk(payload: Mapping[str, Any]) -> bool:
+    """Tell whether this is a message that is nobody's business here: most of what Slack delivers is."""
+    event = payload.get("event")
+    return isinstance(event, dict) and event.get("type") == "message" and event.get("subtype") not in KINDS
 
 
 def told(delivered: Delivered) -> Deed | None:

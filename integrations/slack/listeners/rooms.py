@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from django.db.models import Exists, F, OuterRef
+
 from incidents import lifecycle, people
-from incidents.models import Source
+from incidents.models import Participant, Source
 from integrations.slack.delivered import Deed, Delivered
 from workflows import rooms
+from workflows.models import Resource
+from workflows.observed import THERE
 
 
 def joined(told: Delivered) -> Deed | None:
-    """Note that somebody came into an incident's room."""
-    return _moved(told, rooms.joined)
+    """Note that somebody came into an incident's room, unless we invited them: that is known."""
+    return _moved(told, rooms.joined) if _is_news(told) else None
 
 
 def left(told: Delivered) -> Deed | None:
@@ -57,6 +61,16 @@ def _moved(told: Delivered, note: Callable[..., None]) -> Deed | None:
         return None
     person = people.by_chat_id(told.text("user"))
     return partial(note, incident, person=person, channel_id=channel_id, at=told.at)
+
+
+def _is_news(told: Delivered) -> bool:
+    """Tell in one query whether somebody is in a current room who was not asked in: each invitation comes back."""
+    user = told.text("user")
+    in_it = Participant.objects.filter(incident=OuterRef("incident"), person__chat_id=user, left_at=None)
+    members = Resource.objects.filter(incident=OuterRef("incident"), kind="member", room=OuterRef("room"))
+    elsewhere = members.filter(spec__person=user).exclude(state=THERE)
+    room = Resource.objects.filter(kind="channel", external_id=told.text("channel"), room=F("incident__room"))
+    return room.filter(~Exists(in_it) | Exists(elsewhere)).exists()
 
 
 def _noted(told: Delivered, says: str, *, archived: bool | None = None) -> Deed | None:

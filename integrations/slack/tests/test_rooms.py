@@ -44,6 +44,27 @@ def test_invited_people_and_the_app_itself_are_no_news(door: Door) -> None:
     assert not {"joined", "left"} & {kind for kind, _ in door.told(incident)}
 
 
+def test_each_invitation_that_comes_back_costs_one_query(door: Door, django_assert_max_num_queries: object) -> None:
+    door.command("ann", "declare major: checkout is down")
+    door.house.settle(door.incident())
+    joins = [one for one in door.slack.take_deliveries() if one.type == "member_joined_channel"]
+    assert len(joins) > 6
+    with django_assert_max_num_queries(len(joins)):  # type: ignore[operator]  # the fixture has no type to name
+        assert {door.post(one).status_code for one in joins} == {200}
+
+
+def test_who_could_not_be_invited_and_comes_by_themselves_is_in(door: Door) -> None:
+    door.slack.person("lea").deleted = True
+    incident = door.declared()
+    channel = door.house.channel(incident)
+    assert "lea" not in door.slack.members(channel)
+    door.slack.person("lea").deleted = False
+    door.slack.acts.join("lea", channel)
+    door.deliver()
+    member = incident.resources.get(key=f"member/1/{door.slack.person('lea').id}")
+    assert member.state == "there"
+
+
 def test_other_channels_are_nobodys_business(door: Door, incident: Incident) -> None:
     before = incident.participants.count()
     door.slack.acts.leave("eve", "lobby")
