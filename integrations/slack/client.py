@@ -13,7 +13,7 @@ from integrations.slack import cards, directory, mending
 from integrations.slack.identity import Identity
 from integrations.slack.limits import MAX_TOPIC
 from integrations.slack.wire import SlackRefused, Wire, each
-from integrations.slack.words import unescape
+from integrations.slack.words import as_typed
 from workflows.card import Card
 from workflows.ports import Channel, Group, Invited, Posted, VendorError
 
@@ -89,7 +89,7 @@ class SlackChat:
     def topic(self, channel_id: str) -> str:
         """Return the topic as it stands, as it was typed."""
         channel = self.wire.call("conversations.info", channel=channel_id)["channel"]
-        return unescape((channel.get("topic") or {}).get("value", ""))
+        return as_typed((channel.get("topic") or {}).get("value", ""))
 
     def set_topic(self, channel_id: str, text: str) -> None:
         """Set the topic, cut to what Slack takes; the caller compared first."""

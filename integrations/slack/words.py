@@ -9,6 +9,7 @@ from typing import Final
 
 MARKER: Final = re.compile(r"<(person|time|channel):([^|<>]+)\|([^<>]*)>")
 CONTROL: Final = re.compile(r"<([^<>]*)>")
+LINK: Final = re.compile(r"<(https?://[^|<>]+)(?:\|([^<>]*))?>")
 MENTION: Final = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 
 
@@ -20,6 +21,11 @@ def escape(text: str) -> str:
 def unescape(text: str) -> str:
     """Turn Slack's stored text back into what was typed."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def as_typed(text: str) -> str:
+    """Turn a stored topic back into what was set: Slack makes links of the addresses in it."""
+    return unescape(LINK.sub(lambda link: link[2] or link[1], text))
 
 
 def mrkdwn(text: str) -> str:

@@ -47,6 +47,8 @@ def changed(told: Delivered) -> Deed | None:
     subtype = told.text("subtype")
     if subtype == "message_changed":
         raw = told.event.get("message") or {}
+        if raw.get("user") == told.bot_user_id:
+            return None  # our own cards change all the time
         event = _captured(told, str(raw.get("ts", "")))
         return _follow(told, event, raw) if event is not None else None
     if subtype == "message_deleted":

@@ -34,3 +34,9 @@ def test_a_link_cannot_be_ended_early() -> None:
 def test_a_long_text_is_cut_visibly() -> None:
     assert words.cut("x" * 10, 5) == "xxxx…"
     assert words.cut("xxxxx", 5) == "xxxxx"
+
+
+def test_a_topic_with_an_address_reads_as_it_was_set() -> None:
+    assert words.as_typed("<https://a.example> &amp; <http://b.example|b.example> is slow") == (
+        "https://a.example & b.example is slow"
+    )
