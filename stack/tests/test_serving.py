@@ -1,0 +1,205 @@
+"""The supervised stack from the outside: it starts, says what is wrong, mends itself and leaves nothing behind."""
+
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from config import env
+from stack import ports, surroundings
+from stack.errors import StackError
+from stack.throwaway import throwaway
+
+pytestmark = pytest.mark.workers
+PATIENCE_S = 60
+
+
+class Run:
+    """`python -m stack run` in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        web, sandbox = ports.listen_pair()
+        self.port = ports.number(web)
+        web.close()
+        sandbox.close()
+        self.env = surroundings.blank() | {
+            "FIREKIND_DATA_DIR": str(folder),
+            "PORT": str(self.port),
+            "SECRET_KEY": secrets.token_urlsafe(64),
+            "WEB_WORKERS": "1",
+        }
+        self._log = folder / "log"
+
+    def start(self) -> None:
+        with self._log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "stack", "run"], env=self.env, cwd=env.ROOT, stdout=log, stderr=log
+            )
+        wait_until(lambda: "Firekind  http" in self.output or self.process.poll() is not None)
+
+    def end(self, how: signal.Signals) -> int:
+        self.process.send_signal(how)
+        return self.process.wait(PATIENCE_S)
+
+    @property
+    def output(self) -> str:
+        return self._log.read_text()
+
+    @property
+    def family(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def answers(self) -> bool:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=5) as page:
+            return bool(page.read() == b"ok")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    run = Run(tmp_path)
+    run.start()
+    yield run
+    if run.process.poll() is None:
+        run.end(signal.SIGTERM)
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Give one that tests only look at, or poke without ending it."""
+    run = Run(tmp_path_factory.mktemp("up"))
+    run.start()
+    yield run
+    run.end(signal.SIGTERM)
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.05)
+
+
+def gone(family: list[psutil.Process]) -> bool:
+    return not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in family)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_cleanly_and_starts_again_on_its_data(run: Run, how: signal.Signals) -> None:
+    assert run.answers()
+    assert "Slack is not connected" in run.output
+    family, began = run.family, time.monotonic()
+
+    assert run.end(how) == 0
+    assert time.monotonic() - began < 10
+    assert gone(family)
+    assert not (Path(run.env["FIREKIND_DATA_DIR"]) / env.RUNNING).exists()
+
+    run.start()
+    assert run.answers()
+
+
+def test_a_crash_leaves_nothing_and_hinders_nothing(run: Run) -> None:
+    family = run.family
+
+    run.end(signal.SIGKILL)
+    run.start()
+
+    assert run.answers()
+    assert gone(family)
+
+
+def test_what_ends_by_itself_is_started_again(up: Run) -> None:
+    worker = next(one for one in up.family if "config.worker" in one.cmdline())
+
+    worker.kill()
+
+    wait_until(lambda: "worker ended with exit code -9; starting it again" in up.output)
+    wait_until(lambda: any("config.worker" in one.cmdline() for one in up.family))
+
+
+def test_manage_reaches_the_running_stack(up: Run) -> None:
+    settings = {**os.environ, **{name: up.env[name] for name in ("FIREKIND_DATA_DIR",)}}
+    for name in set(env.NAMES) - {"FIREKIND_DATA_DIR"}:
+        settings.pop(name, None)
+    settings["DJANGO_SETTINGS_MODULE"] = "config.settings"
+
+    done = subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--check"],
+        env=settings,
+        cwd=env.ROOT,
+        capture_output=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_second_one_on_the_same_data_says_so(up: Run) -> None:
+    second = Run(Path(up.env["FIREKIND_DATA_DIR"]))
+    second._log = second._log.with_name("second")
+
+    second.start()
+
+    assert second.process.wait(PATIENCE_S) == 1
+    assert re.fullmatch(r"(.*\n)?firekind: Another Firekind already uses .*\.\n", second.output)
+
+
+@pytest.mark.parametrize(("command", "offset"), [("run", 0), ("demo", 0), ("demo", 1)])
+def test_a_taken_port_is_said_in_one_sentence(tmp_path: Path, command: str, offset: int) -> None:
+    web, sandbox = ports.listen_pair()
+    settings = Run(tmp_path).env | {"PORT": str(ports.number(web))}
+    with web, sandbox:
+        (sandbox if offset == 0 else web).close()
+        done = subprocess.run(
+            [sys.executable, "-m", "stack", command],
+            env=settings,
+            cwd=env.ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    taken = int(settings["PORT"]) + offset
+    assert re.fullmatch(rf"firekind: Port {taken} for the \w+ is taken: .* `make {command} PORT=\d+`\.\n", done.stderr)
+
+
+def test_a_throwaway_stack_is_driven_by_handles() -> None:
+    before = set(psutil.Process().children(recursive=True))
+    with throwaway(processes=["sandbox", "web"]) as stack:
+        assert not stack.processes["worker"].alive
+        stack.start("worker", "beat")
+        first = stack.processes["worker"].pid
+        stack.kill9("worker")
+        assert not stack.processes["worker"].alive
+        stack.start("worker")
+        assert stack.processes["worker"].pid != first
+        assert "ambiguous" in stack.manage("shell", "-c", SLUGS).stdout
+        family = set(psutil.Process().children(recursive=True)) - before
+        folder = Path(stack.env["FIREKIND_DATA_DIR"])
+
+    assert not folder.exists()
+    assert family
+    assert gone(list(family))
+
+
+def test_a_process_that_cannot_start_is_named() -> None:
+    with (
+        pytest.raises(StackError, match=r"worker ended while starting: firekind: FIREKIND_LEASE_S must be"),
+        throwaway(processes=[]) as stack,
+    ):
+        stack.start("worker", env={"FIREKIND_LEASE_S": "soon"})
+
+
+SLUGS = (
+    "from incidents.models import *; import incidents.models as m; print(*m.IncidentType.objects.values_list('slug'))"
+)
