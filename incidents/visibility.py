@@ -20,13 +20,16 @@ Actor = Person | Operator | None
 def visible_to(actor: Actor) -> QuerySet[Incident]:
     """Return the incidents that ``actor`` may see: public ones, and private ones they still take part in.
 
-    None is somebody unknown, who sees nothing at all. A hidden incident and one that does not exist look alike.
+    Guests and people from elsewhere see only what they take part in, as in the chat. None is somebody unknown, who
+    like a leaver sees nothing at all. A hidden incident and one that does not exist look alike.
     """
-    if actor is None:
+    if actor is None or (isinstance(actor, Person) and actor.deactivated):
         return Incident.objects.none()
     if isinstance(actor, Operator):
         return Incident.objects.all()
     takes_part = Participant.objects.filter(incident=OuterRef("pk"), person=actor, left_at=None)
+    if actor.is_guest or actor.is_external:
+        return Incident.objects.filter(Exists(takes_part))
     return Incident.objects.filter(Q(private=False) | Exists(takes_part))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -19,6 +20,7 @@ log = logging.getLogger(__name__)
 
 IN_FLIGHT = 24  # calls at once in one worker process; each mostly waits for the vendor
 AT_ONCE = 16  # effects of one incident that are claimed together
+HEAD_START_S = 0.01  # for the longest chain: answers that come back all at once are recorded one after the other
 
 _pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="perform")
 
@@ -67,6 +69,7 @@ class _Drain:
 
     def _aside(self, work: Work) -> None:
         try:
+            time.sleep(HEAD_START_S)
             self._chain([work])
         except BaseException:  # a thread must not die unheard: the lease runs out and the sweep takes it from there
             log.exception("effect %s was interrupted", work.effect.pk)
