@@ -20,6 +20,7 @@ COMMANDS = {
     "web": ("stack.one", "web", "the web process alone, in this process's place"),
     "worker": ("stack.one", "worker", "the worker alone"),
     "beat": ("stack.one", "beat", "beat alone"),
+    "socket": ("stack.one", "socket", "Socket Mode alone, where Slack cannot reach the web"),
     "sandbox": ("stack.one", "sandbox", "the sandbox alone"),
 }
 

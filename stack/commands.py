@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Callable, Mapping
 
+from config.env import ROOT
+
 PYTHON = sys.executable
 # How long streams of events may hold up a web process that was asked to stop.
 GRACE_S = 2
@@ -23,6 +25,11 @@ def worker(env: Mapping[str, str]) -> list[str]:
 def beat(env: Mapping[str, str]) -> list[str]:
     """Ring the sweep and the other regular tasks."""
     return [PYTHON, "-m", "config.beat"]
+
+
+def socket(env: Mapping[str, str]) -> list[str]:
+    """Take what Slack sends in Socket Mode, where it cannot reach the web."""
+    return [PYTHON, str(ROOT / "manage.py"), "slack_socket"]
 
 
 def sandbox(env: Mapping[str, str]) -> list[str]:
@@ -48,4 +55,5 @@ PROCESSES: dict[str, Callable[[Mapping[str, str]], list[str]]] = {
     "web": web,
     "worker": worker,
     "beat": beat,
+    "socket": socket,
 }

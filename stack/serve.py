@@ -48,7 +48,8 @@ def run() -> None:
     with _doors(parsed.port, names=("web",), target="run", host=parsed.host) as doors:
         if parsed.slack is None:
             say(paint(WITHOUT_SLACK, "yellow"))
-        with running.opened(settings, data_dir=parsed.data_dir, doors=doors, processes=RUN, hear=hear) as stack:
+        processes = (*RUN, "socket") if parsed.slack and parsed.slack.app_token else RUN
+        with running.opened(settings, data_dir=parsed.data_dir, doors=doors, processes=processes, hear=hear) as stack:
             _say_address("Firekind", parsed.base_url)
             _stay(stack)
 

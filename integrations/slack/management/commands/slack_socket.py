@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import threading
 from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from slack_sdk.errors import SlackApiError
 
 from integrations.slack import setup, socket_mode
+
+FIRST_WAITS_S = (1, 2, 4, 8, 15)
+LATER_WAIT_S = 30
 
 
 class Command(BaseCommand):
@@ -27,8 +32,24 @@ class Command(BaseCommand):
 
         signal.signal(signal.SIGTERM, ask)
         signal.signal(signal.SIGINT, ask)
+        self.stdout.write("socket ready")
+        self.stdout.flush()
         handler = socket_mode.handler(given)
-        handler.connect()  # type: ignore[no-untyped-call]  # Bolt's
-        self.stdout.write("Connected to Slack in Socket Mode.")
-        stop.wait()
+        if self._connected(handler, stop):
+            stop.wait()
         handler.close()  # type: ignore[no-untyped-call]  # Bolt's
+
+    def _connected(self, handler: socket_mode.Handler, stop: threading.Event) -> bool:
+        """Connect, however long Slack is out of reach; once connected, the client reconnects by itself."""
+        for wait_s in (*FIRST_WAITS_S, *itertools.repeat(LATER_WAIT_S)):
+            try:
+                handler.connect()  # type: ignore[no-untyped-call]  # Bolt's
+            except SlackApiError as refused:
+                self.stderr.write(f"Slack refuses Socket Mode: {refused.response['error']}. Check SLACK_APP_TOKEN.")
+            except OSError as broken:
+                self.stderr.write(f"Slack cannot be reached: {type(broken).__name__}. Trying again in {wait_s} s.")
+            else:
+                return True
+            if stop.wait(wait_s):
+                break
+        return False
