@@ -75,7 +75,7 @@ def _passes(name: str, *, env: Mapping[str, str]) -> bool:
 def _pytest(words: tuple[str, ...], *, env: Mapping[str, str]) -> int:
     place = {chromium.PLACE: str(chromium.require())}
     argv = [str(BIN / "python"), "-m", "pytest", *PARALLEL, *words]
-    return subprocess.run(argv, cwd=ROOT, env={**env, **place}, check=False).returncode
+    return subprocess.run(argv, cwd=ROOT, env={**env, **SETTINGS, **place}, check=False).returncode
 
 
 @contextmanager
