@@ -46,6 +46,12 @@ def never_read() -> bool:
     return not DirectoryRead.objects.exists()
 
 
+def is_known_old() -> bool:
+    """Tell whether the workspace was never read, or said that it changed since."""
+    read = DirectoryRead.objects.first()
+    return read is None or read.stale
+
+
 def mark_stale() -> None:
     """Note that people or groups changed, so that the next look reads them again."""
     DirectoryRead.objects.update(stale=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from celery import shared_task
 from django.utils import timezone
@@ -16,6 +18,7 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
+PAUSE_S = 15
 FRESH_S = 30  # a hint that waited longer than this is left to the sweep
 
 
@@ -38,8 +41,8 @@ def drain(incident_id: int) -> None:
 def sweep() -> None:
     """Hint every incident that the lost messages were about."""
     at = timezone.now()
-    if directory.never_read():
-        refresh_directory()  # the first look at a new workspace does not wait for the regular one
+    if directory.is_known_old():
+        refresh_directory()  # a new workspace, or one that said it changed, does not wait for the regular look
     sweeping.fall_due(at=at)
     unplanned = sweeping.unplanned(at=at)
     for incident_id in unplanned:
@@ -59,15 +62,26 @@ def audit() -> None:
 def refresh_directory() -> None:
     """Read the workspace's groups and people again when that is due; a vendor that is down is asked again later."""
     at = timezone.now()
-    if ports.chat() is None or not directory.is_old(at=at):
+    if ports.chat() is None or at < _pause.until or not directory.is_old(at=at):
         return
     try:
         changed = directory.refresh(at=at)
     except VendorError as error:
         log.warning("the workspace could not be read: %s", error)
+        _pause.until = at + timedelta(seconds=error.retry_after or PAUSE_S)
         return
     if changed:
         audit()
+
+
+@dataclass(slots=True)
+class _Pause:
+    """Until when this process leaves a workspace alone that could not be read."""
+
+    until: datetime = datetime.min.replace(tzinfo=UTC)
+
+
+_pause = _Pause()
 
 
 def hint(incident_id: int) -> None:
