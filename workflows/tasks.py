@@ -18,6 +18,7 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
 PAUSE_S = 15
 FRESH_S = 30  # a hint that waited longer than this is left to the sweep
 
@@ -78,7 +79,7 @@ def refresh_directory() -> None:
 class _Pause:
     """Until when this process leaves a workspace alone that could not be read."""
 
-    until: datetime = datetime.min.replace(tzinfo=UTC)
+    until: datetime = LONG_AGO
 
 
 _pause = _Pause()
