@@ -13,14 +13,14 @@ from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
-from config.turns import Turns
+from config.turns import Crowd, Line
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
-# Doors wait for the database most of the time; more threads than this only fight for the interpreter.
-PAGE_THREADS, DOOR_THREADS = 8, 8
+# A request waits for the database half of its time; more threads than these only fight for the interpreter.
+PAGES, COMMANDS, EVENTS = 8, 4, 2
 DOORS = "/slack/"
 
 
@@ -33,9 +33,11 @@ class Application(ASGIHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._turns = Turns()
-        self._pages = ThreadPoolExecutor(PAGE_THREADS, thread_name_prefix="page")
-        self._doors = ThreadPoolExecutor(DOOR_THREADS, thread_name_prefix="door")
+        self._readers, self._people = Crowd(), Crowd()
+        self._commands_line, self._events_line = Line(after=self._readers), Line(after=self._people)
+        self._pages = ThreadPoolExecutor(PAGES, thread_name_prefix="page")
+        self._commands = ThreadPoolExecutor(COMMANDS, thread_name_prefix="command")
+        self._events = ThreadPoolExecutor(EVENTS, thread_name_prefix="event")
 
     def load_middleware(self, is_async: bool = False) -> None:
         """Chain the middleware for a thread, not for the event loop."""
@@ -55,12 +57,19 @@ class Application(ASGIHandler):
 
     async def _answer(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
         if not scope["path"].startswith(DOORS):
-            with self._turns.page():
-                response, _ = await self._in_thread(self._pages, scope, body)
-            return response
-        await self._turns.wait()
-        response, took_s = await self._in_thread(self._doors, scope, body)
-        self._turns.door_took(took_s)
+            with self._readers.one(), self._people.one():
+                return (await self._in_thread(self._pages, scope, body))[0]
+        if _is_event(scope):
+            return await self._in_turn(self._events_line, self._events, scope, body)
+        with self._people.one():
+            return await self._in_turn(self._commands_line, self._commands, scope, body)
+
+    async def _in_turn(
+        self, line: Line, threads: ThreadPoolExecutor, scope: Scope, body: IO[bytes]
+    ) -> HttpResponseBase:
+        await line.wait()
+        response, took_s = await self._in_thread(threads, scope, body)
+        line.took(took_s)
         return response
 
     async def _in_thread(
@@ -95,3 +104,8 @@ class Application(ASGIHandler):
             await sync_to_async(response.close)()
         if isinstance(sent, Exception):
             raise sent
+
+
+def _is_event(scope: Scope) -> bool:
+    """Tell deliveries that nobody waits for: Slack sends those as JSON, commands and interactions as forms."""
+    return any(name == b"content-type" and value.startswith(b"application/json") for name, value in scope["headers"])

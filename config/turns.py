@@ -1,7 +1,7 @@
-"""Pages go before doors: someone who reads during a storm of declarations waits no longer than on a quiet day.
+"""Who goes first: pages, then commands, then deliveries that nobody waits for.
 
-Slack gives a door three seconds; a person at a page feels a tenth of one. A declaration brings some twenty deliveries
-after it (who joined, what was posted), which nobody waits for.
+Slack gives its doors three seconds; a person at a page feels a tenth of one. And a declaration brings some twenty
+deliveries after it (who joined, what was posted) while the next person's command is on its way.
 """
 
 import asyncio
@@ -9,44 +9,51 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-DOORS_SHARE = 0.15  # of this process's time, while somebody reads
-PATIENCE_S = 1.0  # no door waits longer than this for its turn
+SHARE = 0.15  # of this process's computing, left to those who give way
+PATIENCE_S = 1.0  # nobody waits longer than this for a turn
 LEARNING = 0.1
 
 
-class Turns:
-    """Whose turn it is, in one event loop."""
+class Crowd:
+    """Those who are being served right now, in one event loop."""
 
     def __init__(self) -> None:
-        self._reading = 0
-        self._quiet = asyncio.Event()
-        self._quiet.set()
-        self._line = asyncio.Lock()  # first come, first served
-        self._free_at = 0.0
-        self._door_takes_s = 0.002
+        self._count = 0
+        self.gone = asyncio.Event()
+        self.gone.set()
 
     @contextmanager
-    def page(self) -> Iterator[None]:
-        """Note that a page is being answered for as long as the block lasts."""
-        self._reading += 1
-        self._quiet.clear()
+    def one(self) -> Iterator[None]:
+        """Count one more for as long as the block lasts."""
+        self._count += 1
+        self.gone.clear()
         try:
             yield
         finally:
-            self._reading -= 1
-            if not self._reading:
-                self._quiet.set()
+            self._count -= 1
+            if not self._count:
+                self.gone.set()
+
+
+class Line:
+    """First come, first served; gives way to a crowd."""
+
+    def __init__(self, *, after: Crowd) -> None:
+        self._after = after
+        self._line = asyncio.Lock()
+        self._free_at = 0.0
+        self._takes_s = 0.002
 
     async def wait(self) -> None:
-        """Wait for a door's turn: none while nobody reads, else until doors have not had more than their share."""
+        """Wait for a turn: not at all while there is no crowd, else until this line has not had more than its share."""
         gives_up_at = time.monotonic() + PATIENCE_S
         async with self._line:
             wait_s = min(self._free_at, gives_up_at) - time.monotonic()
             if wait_s > 0:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._quiet.wait(), wait_s)
-            self._free_at = max(self._free_at, time.monotonic()) + self._door_takes_s / DOORS_SHARE
+                    await asyncio.wait_for(self._after.gone.wait(), wait_s)
+            self._free_at = max(self._free_at, time.monotonic()) + self._takes_s / SHARE
 
-    def door_took(self, seconds: float) -> None:
-        """Learn how much computing a door takes."""
-        self._door_takes_s += (seconds - self._door_takes_s) * LEARNING
+    def took(self, seconds: float) -> None:
+        """Learn how much computing one turn takes."""
+        self._takes_s += (seconds - self._takes_s) * LEARNING

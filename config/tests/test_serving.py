@@ -50,15 +50,15 @@ def _urls() -> Iterator[None]:
         yield
 
 
-def scope(path: str, *, method: str = "GET") -> dict[str, Any]:
-    headers = [(b"host", b"testserver")]
+def scope(path: str, *, method: str = "GET", kind: str = "") -> dict[str, Any]:
+    headers = [(b"host", b"testserver"), (b"content-type", kind.encode())]
     base = {"type": "http", "http_version": "1.1", "query_string": b"", "client": ("127.0.0.1", 1), "scheme": "http"}
     return {**base, "method": method, "path": path, "raw_path": path.encode(), "headers": headers}
 
 
-def answer(path: str, *, body: bytes = b"") -> tuple[int, bytes]:
+def answer(path: str, *, body: bytes = b"", kind: str = "") -> tuple[int, bytes]:
     async def ask() -> tuple[int, bytes]:
-        talk = Talk(Application(), scope(path, method="POST" if body else "GET"))
+        talk = Talk(Application(), scope(path, method="POST" if body else "GET", kind=kind))
         await talk.send_input({"type": "http.request", "body": body})
         head = await talk.receive_output(5)
         said = await talk.receive_output(5)
@@ -74,8 +74,9 @@ def test_a_page_is_answered_in_one_kept_thread() -> None:
 
 
 def test_doors_have_threads_of_their_own() -> None:
-    assert answer("/slack/events", body=b"signed") == (200, b"signed")
-    assert seen == ["door_0"]
+    assert answer("/slack/events", body=b"signed", kind="application/x-www-form-urlencoded") == (200, b"signed")
+    assert answer("/slack/events", body=b"{}", kind="application/json") == (200, b"{}")
+    assert seen == ["command_0", "event_0"]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,4 +1,4 @@
-"""Pages go before doors, and no door waits for ever."""
+"""Who gives way does so, has its share, and waits no longer than its patience."""
 
 from __future__ import annotations
 
@@ -6,49 +6,52 @@ import asyncio
 import time
 
 from config import turns
-from config.turns import Turns
+from config.turns import Crowd, Line
 
 
-def waited_s(scene: turns.Turns, *, doors: int) -> float:
+def learnt(line: Line, *, takes_s: float) -> Line:
+    for _ in range(200):
+        line.took(takes_s)
+    return line
+
+
+def waited_s(line: Line, *, times: int) -> float:
     async def come() -> float:
         began = time.monotonic()
-        await asyncio.gather(*(scene.wait() for _ in range(doors)))
+        await asyncio.gather(*(line.wait() for _ in range(times)))
         return time.monotonic() - began
 
     return asyncio.run(come())
 
 
-def test_doors_do_not_wait_while_nobody_reads() -> None:
-    assert waited_s(Turns(), doors=200) < turns.PATIENCE_S / 2
+def test_nobody_waits_without_a_crowd() -> None:
+    assert waited_s(learnt(Line(after=Crowd()), takes_s=0.05), times=100) < 0.1
 
 
-def test_doors_take_their_share_while_somebody_reads() -> None:
-    scene = Turns()
-    for _ in range(100):
-        scene.door_took(0.015)
-    with scene.page():
-        assert waited_s(scene, doors=3) >= 2 * 0.014 / turns.DOORS_SHARE
+def test_a_line_has_its_share_beside_a_crowd() -> None:
+    crowd = Crowd()
+    line = learnt(Line(after=crowd), takes_s=0.015)
+    with crowd.one():
+        assert waited_s(line, times=3) >= 2 * 0.014 / turns.SHARE
 
 
-def test_no_door_waits_longer_than_its_patience() -> None:
-    scene = Turns()
-    for _ in range(100):
-        scene.door_took(3.0)
-    with scene.page():
-        assert waited_s(scene, doors=4) < turns.PATIENCE_S + 0.5
+def test_nobody_waits_longer_than_patience() -> None:
+    crowd = Crowd()
+    line = learnt(Line(after=crowd), takes_s=3.0)
+    with crowd.one():
+        assert waited_s(line, times=4) < turns.PATIENCE_S + 0.5
 
 
-def test_the_end_of_a_page_lets_doors_in() -> None:
+def test_the_line_moves_when_the_crowd_is_gone() -> None:
     async def come() -> float:
-        scene = Turns()
-        for _ in range(100):
-            scene.door_took(0.1)
-        reading = scene.page()
-        reading.__enter__()
-        await scene.wait()
+        crowd = Crowd()
+        line = learnt(Line(after=crowd), takes_s=0.1)
+        serving = crowd.one()
+        serving.__enter__()
+        await line.wait()
         began = time.monotonic()
-        asyncio.get_running_loop().call_later(0.05, reading.__exit__, None, None, None)
-        await scene.wait()
+        asyncio.get_running_loop().call_later(0.05, serving.__exit__, None, None, None)
+        await line.wait()
         return time.monotonic() - began
 
     assert 0.04 < asyncio.run(come()) < 0.4
