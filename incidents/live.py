@@ -7,7 +7,7 @@ listens for all its streams; a stream holds no connection of its own, and ends b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from time import monotonic
 
 from asgiref.sync import sync_to_async
@@ -16,6 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 
 from incidents import people, visibility
+from incidents.forms.given import number
 from incidents.listening import hub
 from incidents.models import Incident, Person
 
@@ -30,12 +31,12 @@ async def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
     if allowed is None:
         return HttpResponse(status=401, headers=HEADERS)
     person, incident = allowed
-    seen = request.GET.get("n", "")
-    body = changes(incident.pk, n=incident.last_n, seen=int(seen) if seen.isdecimal() else -1, person=person)
+    seen = number(request.GET.get("n"))
+    body = changes(incident.pk, n=incident.last_n, seen=-1 if seen is None else seen, person=person)
     return StreamingHttpResponse(body, content_type="text/event-stream", headers=HEADERS)
 
 
-async def changes(incident: int, *, n: int, seen: int, person: Person) -> AsyncIterator[str]:
+async def changes(incident: int, *, n: int, seen: int, person: Person) -> AsyncGenerator[str, None]:
     """Yield what a stream says until it ends, or until access does."""
     ends_at = monotonic() + LASTS_S
     with hub.listening(incident) as heard:
@@ -66,7 +67,7 @@ def _allowed(request: HttpRequest, codename: str) -> tuple[Person, Incident] | N
     except Incident.DoesNotExist:
         raise Http404("No such incident.") from None
     finally:
-        connections.close_all()
+        let_go()
 
 
 def _still(person: Person, incident: int) -> bool:
@@ -75,4 +76,9 @@ def _still(person: Person, incident: int) -> bool:
         seen = visibility.visible_to(person).filter(pk=incident)
         return Person.objects.filter(pk=person.pk, deactivated=False).exists() and seen.exists()
     finally:
-        connections.close_all()
+        let_go()
+
+
+def let_go() -> None:
+    """Give the database connection back: a stream lasts for minutes and needs none."""
+    connections.close_all()

@@ -10,6 +10,7 @@ from django import forms
 from django.db.models import QuerySet
 
 from incidents import lifecycle, visibility
+from incidents.forms.given import numbers
 from incidents.forms.verb import VerbForm
 from incidents.models import Incident, Person
 
@@ -40,9 +41,9 @@ class PickForm(VerbForm):
 
     def picked(self) -> list[Person]:
         """Return those chosen so far, also when the form is not sent yet."""
-        ids = [one for one in self.given.getlist("people") if one.isdecimal()]
+        ids = numbers(self.given.getlist("people"))
         if not self.is_bound and self.initial.get("people"):
-            ids = [str(self.initial["people"])]
+            ids = [self.initial["people"]]
         return list(joinable().filter(pk__in=ids).order_by("name"))
 
     def options(self) -> list[tuple[Person, bool]]:

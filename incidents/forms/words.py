@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 
 from incidents import lifecycle, timeline
+from incidents.forms.given import number
 from incidents.forms.verb import VerbForm
 from incidents.models import Event, Incident
 
@@ -120,8 +121,8 @@ class EditForm(VerbForm):
         return True
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        n = str(asked.get("n", ""))
-        event = Event.objects.filter(incident=self.incident, n=int(n) if n.isdecimal() else 0)
+        n = number(asked.get("n")) or 0
+        event = Event.objects.filter(incident=self.incident, n=n)
         return {"n": n, "text": "".join(entry.text for entry in timeline.entries(self.incident, event))}
 
     def run(self, *, at: datetime) -> object:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from incidents import kinds, telling, timeline, visibility
 from incidents.forms import VERBS
+from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
 from incidents.timeline import Entry
 from incidents.views.signed_in import Request, incident_or_404, signed_in
@@ -36,7 +37,7 @@ def page(request: Request, codename: str) -> HttpResponse:
 def live(request: Request, codename: str) -> HttpResponse:
     """Return what is new after event ``n``; 204 when nothing is."""
     incident = incident_or_404(request.person, codename)
-    seen = _number(request.GET.get("n"))
+    seen = number(request.GET.get("n"))
     if seen is not None and incident.last_n <= seen:
         return HttpResponse(status=204)
     oldest = read_place(request.GET.get("from", ""))
@@ -150,7 +151,3 @@ def _arrived(incident: Incident, seen: int, person: Person) -> str:
         return ""
     words = kinds.sentence(newest.kind, text=newest.text, data=newest.data)
     return f"{newest.by.name}: {words}" if newest.by else words
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() and len(text) < 10 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from incidents.forms.given import numbers
 from incidents.forms.people import joinable, suggested
 from incidents.views.signed_in import Request, signed_in
 
@@ -12,8 +13,9 @@ from incidents.views.signed_in import Request, signed_in
 @signed_in
 def people(request: Request) -> HttpResponse:
     """Return people whose name matches ``q``, the ones already picked first."""
-    picked = list(joinable().filter(pk__in=[one for one in request.GET.getlist("people") if one.isdecimal()]))
+    field = "lead" if request.GET.get("as") == "lead" else "people"
+    picked = list(joinable().filter(pk__in=numbers(request.GET.getlist(field))))
     found = [one for one in suggested(None, request.GET.get("q", "")) if one not in picked]
     options = [(one, True) for one in picked] + [(one, False) for one in found]
     several = request.GET.get("several") == "1"
-    return render(request, "incidents/_people.html", {"options": options, "several": several})
+    return render(request, "incidents/_people.html", {"options": options, "several": several, "field": field})

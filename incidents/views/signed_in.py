@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, cast
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -42,6 +42,7 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
         person = people.of_user(request.user)
         if person is None:
             raise PermissionDenied("Your account belongs to somebody who has left.")
+        _refuse_nul(request)
         known = cast("Request", request)
         known.person = person
         with timezone.override(zone_of(request)):
@@ -50,6 +51,13 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
         return response
 
     return asked
+
+
+def _refuse_nul(request: HttpRequest) -> None:
+    """Raise ``BadRequest`` for a NUL in what was sent: PostgreSQL can neither keep nor compare one."""
+    for given in (request.GET, request.POST):
+        if any("\0" in value for _, values in given.lists() for value in values):
+            raise BadRequest("No text holds a NUL.")
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:

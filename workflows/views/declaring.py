@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from incidents.forms.given import number
 from incidents.forms.people import joinable
 from incidents.models import IncidentType
 from incidents.views.signed_in import Request, signed_in
@@ -16,8 +17,7 @@ def plan_of_type(request: Request) -> HttpResponse:
     """Show what happens once an incident of this type is declared."""
     usable = IncidentType.objects.filter(archived_at=None).select_related("current")
     type = get_object_or_404(usable, slug=request.GET.get("type", ""))
-    lead_id = request.GET.get("people", "")
-    lead = joinable().filter(pk=lead_id).first() if lead_id.isdecimal() else None
+    lead = joinable().filter(pk=number(request.GET.get("lead")) or 0).first()
     plan = retyping.preview_declare(type=type, by=request.person, lead=lead)
     context = {"plan": plan, "policy": type.policy, "lines": [(line, False) for line in plan.lines]}
     return render(request, "workflows/declaring.html" + ("#plan" if request.htmx else ""), context)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from incidents import lifecycle, visibility
+from incidents.forms.given import number, numbers
 from incidents.models import Incident, IncidentType, Person
 from incidents.policy import moves_room
 from incidents.views.signed_in import Request, incident_or_404, signed_in
@@ -54,7 +55,7 @@ def read(incident: Incident, given: QueryDict) -> Asked:
     """Read what was asked; types that cannot be taken and people who do not respond are left out."""
     usable = IncidentType.objects.filter(archived_at=None).exclude(pk=incident.type_id).select_related("current")
     to = usable.filter(slug=given.get("to", "")).first()
-    ids = [int(one) for one in given.getlist("bring") if one.isdecimal()]
+    ids = numbers(given.getlist("bring"))
     readers = visibility.readers(incident).filter(person__in=ids) if ids else visibility.readers(incident).none()
     return Asked(to, [one.person for one in readers])
 
@@ -70,7 +71,7 @@ def _confirm(request: Request, incident: Incident, asked: Asked, to: IncidentTyp
             because=given.get("because", ""),
             bring=asked.bring,
             digest=given.get("digest", ""),
-            since=int(given["since"]) if given.get("since", "").isdecimal() else None,
+            since=number(given.get("since")),
         )
     except retyping.PlanChanged as changed:
         return _show(request, incident, asked, plan=changed.plan, wrong=str(changed))

@@ -1,0 +1,73 @@
+"""Three people and the shipped types: Ada who owns, Ben her team mate, Eve who is a stranger to it all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from incidents import lifecycle, policy_file, types
+from incidents.models import Incident, IncidentType, Person
+
+Open = Callable[[Person], Client]
+
+
+@pytest.fixture
+def shipped(db: None) -> dict[str, IncidentType]:
+    """Load the shipped types, by slug."""
+    types.load(policy_file.read(settings.FIREKIND.incident_types_file), at=timezone.now())
+    return {one.slug: one for one in IncidentType.objects.select_related("current")}
+
+
+def someone(name: str) -> Person:
+    """Record a person of the workspace who has an account as well."""
+    user = User.objects.create_user(name.lower(), password="of-no-use-elsewhere")
+    return Person.objects.create(name=name, chat_id=f"U{name.upper()}", user=user)
+
+
+@pytest.fixture
+def ada(db: None) -> Person:
+    """Owns what the tests are about."""
+    return someone("Ada")
+
+
+@pytest.fixture
+def ben(db: None) -> Person:
+    """Works with Ada."""
+    return someone("Ben")
+
+
+@pytest.fixture
+def eve(db: None) -> Person:
+    """Has nothing to do with it."""
+    return someone("Eve")
+
+
+@pytest.fixture
+def browse() -> Open:
+    """Open a browser in which somebody is signed in."""
+
+    def opened(person: Person) -> Client:
+        client = Client()
+        assert person.user is not None
+        client.force_login(person.user)
+        return client
+
+    return opened
+
+
+@pytest.fixture
+def incident(shipped: dict[str, IncidentType], ada: Person) -> Incident:
+    """Declare a public incident of Ada's."""
+    return lifecycle.declare("Checkout is slow", by=ada, at=timezone.now(), summary="p95 is at nine seconds")
+
+
+@pytest.fixture
+def secret(shipped: dict[str, IncidentType], ada: Person, ben: Person) -> Incident:
+    """Declare a private incident of Ada's, with Ben brought in."""
+    made = lifecycle.declare("A token leaked", by=ada, at=timezone.now(), type=shipped["security"])
+    return lifecycle.bring_in(made, people=[ben], by=ada, at=timezone.now())

@@ -1,0 +1,104 @@
+"""Who gets to which page: every address of the project is walked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RoutePattern
+
+from incidents import live
+from incidents.models import Incident, Person
+from incidents.tests.conftest import Open
+
+OPEN_TO_ALL = {"health", "sign-in/", "slack/events", "sign-out/", "sign-in/as/<int:pk>"}
+VALUES = {"<int:n>": "1", "<int:number>": "1", "<int:pk>": "1", "<int:effect>": "1", "<slug:slug>": "security"}
+VERBS = ("update", "note", "mitigate", "resolve", "reopen", "lead", "role", "bring", "rename", "cancel", "edit")
+
+
+def routes(patterns: list[URLPattern | URLResolver] | None = None, before: str = "") -> Iterator[str]:
+    for one in get_resolver().url_patterns if patterns is None else patterns:
+        assert isinstance(one.pattern, RoutePattern)
+        route = before + str(one.pattern)
+        if isinstance(one, URLResolver):
+            yield from routes(one.url_patterns, route)
+        else:
+            yield route
+
+
+def addresses(route: str, codename: str) -> list[str]:
+    """Return addresses of a route for one incident; one for each verb where it takes any."""
+    for name, value in VALUES.items():
+        route = route.replace(name, value)
+    address = "/" + route.replace("<slug:codename>", codename)
+    return [address.replace("<slug:verb>", verb) for verb in (VERBS if "<slug:verb>" in address else ("",))]
+
+
+@pytest.fixture(autouse=True)
+def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a stream's door keep the connection, which is the test's own here."""
+    monkeypatch.setattr(live, "let_go", lambda: None)
+
+
+def of_incidents() -> list[str]:
+    return [route for route in routes() if "<slug:codename>" in route]
+
+
+def test_there_are_pages_of_incidents_to_walk() -> None:
+    assert len(of_incidents()) >= 10
+
+
+@pytest.mark.parametrize("route", [route for route in routes() if route not in OPEN_TO_ALL])
+def test_nobody_unknown_gets_anywhere(route: str, secret: Incident) -> None:
+    for address in addresses(route, secret.codename):
+        for response in (Client().get(address), Client().post(address)):
+            assert response.status_code in {302, 401, 405}, address
+            assert response.status_code != 302 or response["Location"].startswith("/sign-in/")
+            assert secret.title not in response.content.decode()
+
+
+@pytest.mark.parametrize("route", of_incidents())
+def test_a_hidden_incident_and_none_at_all_look_alike(route: str, secret: Incident, eve: Person, browse: Open) -> None:
+    client = browse(eve)
+    for hidden, absent in zip(addresses(route, secret.codename), addresses(route, "no-such"), strict=True):
+        for ask in (client.get, client.post):
+            one, other = ask(hidden), ask(absent)
+            assert one.status_code == other.status_code
+            assert one.status_code in {404, 405}, hidden
+            assert one.content == other.content
+
+
+@pytest.mark.parametrize("who", ["ada", "ben"])
+def test_those_brought_in_see_the_private_page(
+    who: str, secret: Incident, browse: Open, request: pytest.FixtureRequest
+) -> None:
+    response = browse(request.getfixturevalue(who)).get(f"/incidents/{secret.codename}/")
+    assert response.status_code == 200
+    assert "A token leaked" in response.content.decode()
+    assert "no-store" in response["Cache-Control"]
+
+
+def test_a_private_incident_is_in_no_list_and_no_search_of_a_stranger(
+    secret: Incident, eve: Person, ben: Person, browse: Open
+) -> None:
+    for path in ("/", "/?q=token", f"/?q={secret.codename}", "/?type=security", "/?status=active", "/?me=in"):
+        row = f'id="i-{secret.codename}"'
+        assert row not in browse(eve).get(path).content.decode()
+        assert row in browse(ben).get(path).content.decode()
+
+
+def test_an_original_that_is_private_is_not_named_to_a_stranger(
+    incident: Incident, secret: Incident, eve: Person, browse: Open
+) -> None:
+    Incident.objects.filter(pk=incident.pk).update(duplicate_of=secret, status="duplicate")
+    said = browse(eve).get(f"/incidents/{incident.codename}/").content.decode()
+    assert secret.codename not in said
+    assert "duplicate of another incident" in said
+
+
+def test_a_leaver_with_a_session_is_sent_away(incident: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    Person.objects.filter(pk=ada.pk).update(deactivated=True)
+    assert client.get("/").status_code == 403

@@ -1,0 +1,227 @@
+"""The page of one incident: what it shows, what can be done on it, and what that costs."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from incidents import lifecycle, timeline
+from incidents.models import Incident, IncidentType, Person
+from incidents.tests.conftest import Open
+from incidents.views.page import SHOWN
+
+MOST_QUERIES = 12
+
+
+def shown(text: str) -> list[int]:
+    """Return the numbers of the entries on a page, in their order."""
+    return [int(n) for n in re.findall(r'<li class="event e-[^"]*" id="e(\d+)"', text)]
+
+
+def page_of(incident: Incident, more: str = "") -> str:
+    return f"/incidents/{incident.codename}/{more}"
+
+
+def test_the_type_the_title_and_who_did_what_are_on_it(incident: Incident, ada: Person, browse: Open) -> None:
+    lifecycle.update(incident, text="we look at <b>payments</b>", by=ada, at=timezone.now())
+    said = browse(ada).get(page_of(incident)).content.decode()
+    for words in ("Ambiguous", "Checkout is slow", incident.codename, "nobody leads yet", "p95 is at nine seconds"):
+        assert words in said
+    assert "we look at &lt;b&gt;payments&lt;/b&gt;" in said
+    assert "style=" not in said
+    assert re.search(r"<script(?![^>]*\ssrc=)", said) is None
+
+
+def test_an_older_codename_leads_to_the_page(secret: Incident, ada: Person, browse: Open) -> None:
+    secret.codenames.create(name="older-name", room=2, private=True)
+    assert browse(ada).get("/incidents/older-name/")["Location"] == page_of(secret)
+
+
+def test_the_newest_entries_come_first_and_earlier_ones_a_page_at_a_time(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    for n in range(SHOWN * 2):
+        timeline.append(incident, "noted", at=timezone.now(), by=ada, text=f"note {n}")
+    client, seen = browse(ada), []
+    text = client.get(page_of(incident)).content.decode()
+    assert len(shown(text)) == SHOWN
+    while True:
+        seen += shown(text)
+        further = re.search(r'href="([^"]+/earlier[^"]+)"', text)
+        if further is None:
+            break
+        text = client.get(further[1].replace("&amp;", "&"), headers={"HX-Request": "true"}).content.decode()
+    assert seen == sorted(seen, reverse=True)
+    assert len(seen) == incident.last_n
+
+
+def test_the_cost_does_not_grow_with_the_timeline(
+    incident: Incident, ada: Person, browse: Open, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    client, counts = browse(ada), []
+    for _ in range(2):
+        for _ in range(150):
+            timeline.append(incident, "noted", at=timezone.now(), by=ada, text="a note")
+        with django_assert_max_num_queries(MOST_QUERIES) as captured:
+            client.get(page_of(incident))
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+
+
+def test_what_the_machine_did_is_folded(incident: Incident, ada: Person, browse: Open) -> None:
+    for n in range(3):
+        timeline.append(incident, "did", at=timezone.now(), text=f"posted message {n}")
+    said = browse(ada).get(page_of(incident)).content.decode()
+    assert "3 small entries" in said
+
+
+def test_a_kind_that_nobody_knows_reads_as_its_text(incident: Incident, ada: Person, browse: Open) -> None:
+    timeline.append(incident, "invented-later", at=timezone.now(), by=ada, text="did something new")
+    assert "did something new" in browse(ada).get(page_of(incident)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "status"),
+    [
+        ("mitigate", {"text": "rolled back"}, "mitigated"),
+        ("resolve", {"text": ""}, "resolved"),
+        ("cancel", {"text": "a drill"}, "cancelled"),
+    ],
+)
+def test_a_verb_is_asked_and_carried_out(
+    verb: str, given: dict[str, str], status: str, incident: Incident, ada: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    form = client.get(page_of(incident, verb))
+    assert form.status_code == 200
+    assert client.post(page_of(incident, verb), given)["Location"] == page_of(incident)
+    incident.refresh_from_db()
+    assert incident.status == status
+
+
+def test_words_about_an_incident_can_be_changed(incident: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    client.post(page_of(incident, "rename"), {"title": "Checkout is down"})
+    client.post(page_of(incident, "summary"), {"summary": "nothing goes through"})
+    client.post(page_of(incident, "services"), {"services": "checkout\npayments\n"})
+    client.post(page_of(incident, "check"), {"item": incident.policy.checklist[0], "done_now": "on"})
+    incident.refresh_from_db()
+    assert (incident.title, incident.summary) == ("Checkout is down", "nothing goes through")
+    assert incident.services == ["checkout", "payments"]
+    assert incident.checked == [incident.policy.checklist[0]]
+
+
+def test_people_are_found_picked_and_brought_in(
+    incident: Incident, ada: Person, ben: Person, eve: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    found = client.post(page_of(incident, "bring"), {"q": "be", "find": "1"}).content.decode()
+    assert f'value="{ben.pk}"' in found
+    assert f'value="{eve.pk}"' not in found
+    client.post(page_of(incident, "bring"), {"people": [ben.pk, eve.pk]})
+    assert set(incident.participants.values_list("person__name", flat=True)) == {"Ada", "Ben", "Eve"}
+    client.post(page_of(incident, "lead"), {"people": ben.pk})
+    client.post(page_of(incident, "role"), {"role": "Scribe", "people": eve.pk})
+    incident.refresh_from_db()
+    assert incident.lead == ben
+    assert incident.roles == {"Scribe": eve.pk}
+
+
+def test_guests_cannot_be_brought_in(incident: Incident, ada: Person, ben: Person, browse: Open) -> None:
+    Person.objects.filter(pk=ben.pk).update(is_guest=True)
+    response = browse(ada).post(page_of(incident, "bring"), {"people": [ben.pk]})
+    assert response.status_code == 422
+
+
+def test_a_duplicate_must_be_one_that_the_person_may_see(
+    incident: Incident, secret: Incident, eve: Person, browse: Open
+) -> None:
+    for name in (secret.codename, "no-such"):
+        said = browse(eve).post(page_of(incident, "duplicate"), {"of": name}).content.decode()
+        assert "There is no such incident." in said
+        assert secret.title not in said
+
+
+def test_an_archive_is_offered_only_once_it_is_over(incident: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    assert "resolve or cancel it first" in client.post(page_of(incident, "archive")).content.decode()
+    lifecycle.resolve(incident, by=ada, at=timezone.now())
+    client.post(page_of(incident, "archive"))
+    incident.refresh_from_db()
+    assert incident.archive_asked
+
+
+def test_a_stale_form_says_what_changed_and_goes_through_when_sent_again(
+    incident: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    opened = incident.last_n
+    lifecycle.mitigate(incident, by=ben, at=timezone.now(), text="rolled back")
+    client = browse(ada)
+    response = client.post(page_of(incident, "resolve"), {"since": opened, "text": "over"})
+    said = response.content.decode()
+    assert response.status_code == 422
+    assert "Ben mitigated it: rolled back" in said
+    again = re.search(r'name="since" value="(\d+)"', said)
+    assert again is not None
+    assert client.post(page_of(incident, "resolve"), {"since": again[1], "text": "over"}).status_code == 302
+
+
+def test_writing_under_the_timeline(incident: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    assert client.post(page_of(incident, "write"), {"kind": "update", "text": "we know more"}).status_code == 302
+    fragment = client.post(
+        page_of(incident, "write"), {"kind": "note", "text": "a detail"}, headers={"HX-Request": "true"}
+    )
+    assert "firekind:changed" in fragment["HX-Trigger"]
+    assert list(incident.events.order_by("n").values_list("kind", flat=True))[-2:] == ["updated", "noted"]
+    empty = client.post(page_of(incident, "write"), {"kind": "update", "text": " "})
+    assert empty.status_code == 422
+
+
+def test_an_entry_is_changed_and_taken_back_with_its_history_kept(
+    incident: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    note = lifecycle.note(incident, text="frst words", by=ada, at=timezone.now())
+    client = browse(ada)
+    client.post(page_of(incident, "edit"), {"n": note.n, "text": "first words"})
+    assert "first words" in client.get(page_of(incident)).content.decode()
+    client.post(page_of(incident, "retract"), {"n": note.n, "because": "wrong incident"})
+    said = client.get(page_of(incident)).content.decode()
+    assert "Note taken back by Ada: wrong incident" in said
+    assert "first words" not in said
+    history = client.get(page_of(incident, f"history/{note.n}")).content.decode()
+    assert "frst words" in history
+    assert "first words" in history
+    assert (
+        "Only the person who wrote this"
+        in browse(ben).post(page_of(incident, "edit"), {"n": note.n, "text": "not mine"}).content.decode()
+    )
+
+
+def test_declaring_needs_a_title_and_nothing_else(
+    shipped: dict[str, IncidentType], ada: Person, ben: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    assert "Say in a few words" in client.post("/declare", {"title": " "}).content.decode()
+    client.post("/declare", {"title": "It smells burnt"})
+    plain = Incident.objects.get()
+    assert plain.type == shipped["ambiguous"]
+    given = {"title": "More", "type": "major", "summary": "s", "lead": ben.pk, "services": "a, b"}
+    client.post("/declare", given)
+    full = Incident.objects.get(title="More")
+    assert (full.type.slug, full.summary, full.lead, full.services) == ("major", "s", ben, ["a", "b"])
+
+
+def test_times_are_in_the_zone_of_the_reader(incident: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    at = incident.declared_at
+    client.cookies["zone"] = "Asia/Kolkata"
+    said = client.get(page_of(incident)).content.decode()
+    assert f"{at + timedelta(hours=5, minutes=30):%H:%M}" in said
+    assert "Asia/Kolkata" in said
+    client.cookies["zone"] = "../../etc/passwd"
+    assert client.get(page_of(incident)).status_code == 200

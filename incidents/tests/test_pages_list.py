@@ -1,0 +1,101 @@
+"""The list: its order, its filters, its pages, its cost."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from incidents import lifecycle
+from incidents.finding import PAGE, Filters
+from incidents.models import Incident, IncidentType, Person
+from incidents.tests.conftest import Open
+
+MOST_QUERIES = 8
+
+
+def names(client: Client, path: str = "/") -> list[str]:
+    return re.findall(r'id="i-([a-z-]+)"', client.get(path).content.decode())
+
+
+def test_open_ones_come_first_then_the_newest(shipped: dict[str, IncidentType], ada: Person, browse: Open) -> None:
+    now = timezone.now()
+    made = [lifecycle.declare(f"Number {n}", by=ada, at=now - timedelta(hours=9 - n)) for n in range(4)]
+    lifecycle.resolve(made[3], by=ada, at=now)
+    assert names(browse(ada)) == [made[n].codename for n in (2, 1, 0, 3)]
+
+
+def test_nothing_at_all_invites_to_declare(shipped: dict[str, IncidentType], ada: Person, browse: Open) -> None:
+    assert "All quiet." in browse(ada).get("/").content.decode()
+    assert "Nothing fits." in browse(ada).get("/?q=unheard").content.decode()
+
+
+def test_filters_stand_in_the_address(
+    incident: Incident, secret: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    lifecycle.set_lead(incident, lead=ben, by=ada, at=timezone.now())
+    lifecycle.resolve(secret, by=ada, at=timezone.now())
+    client = browse(ben)
+    assert names(client, "/?status=active") == [incident.codename]
+    assert names(client, "/?status=ended") == [secret.codename]
+    assert names(client, "/?status=resolved") == [secret.codename]
+    assert names(client, "/?type=security") == [secret.codename]
+    assert names(client, "/?me=lead") == [incident.codename]
+    assert set(names(client, "/?me=in")) == {incident.codename, secret.codename}
+    assert names(client, "/?q=slow&status=active") == [incident.codename]
+    assert names(client, "/?q=slow&status=ended") == []
+
+
+@pytest.mark.parametrize("path", ["/?status=x&type=%27&me=y&after=%27", "/?after=1.2.3", "/?q=%22%27%28"])
+def test_nonsense_in_the_address_is_no_error(path: str, incident: Incident, ada: Person, browse: Open) -> None:
+    assert browse(ada).get(path).status_code == 200
+
+
+def test_a_nul_in_the_address_is_refused(ada: Person, browse: Open) -> None:
+    for path in ("/?q=a%00b", "/?type=%00", "/declare/plan?type=%00"):
+        assert browse(ada).get(path).status_code == 400
+
+
+def test_pages_follow_each_other_without_gaps_or_repeats(
+    shipped: dict[str, IncidentType], ada: Person, browse: Open
+) -> None:
+    at = timezone.now()
+    made = [lifecycle.declare(f"Number {n}", by=ada, at=at) for n in range(2 * PAGE + 5)]
+    for one in made[::3]:
+        lifecycle.resolve(one, by=ada, at=at)
+    client, path, seen = browse(ada), "/", []
+    while path:
+        page = client.get(path).content.decode()
+        seen += re.findall(r'id="i-([a-z-]+)"', page)
+        further = re.search(r'class="button" href="([^"]*after=[^"]+)"', page)
+        path = further[1].replace("&amp;", "&") if further else ""
+    assert len(seen) == len(set(seen)) == len(made)
+
+
+def test_the_cost_does_not_grow_with_the_incidents(
+    shipped: dict[str, IncidentType], ada: Person, browse: Open, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for n in range(PAGE + 3):
+        lifecycle.declare(f"Number {n}", by=ada, lead=ada, at=timezone.now())
+    client = browse(ada)
+    for path in ("/", "/?q=number+3", "/?q=amber-otter", "/?me=in&type=ambiguous"):
+        with django_assert_max_num_queries(MOST_QUERIES):
+            client.get(path)
+
+
+def test_a_fragment_is_the_list_alone(incident: Incident, ada: Person, browse: Open) -> None:
+    fragment = browse(ada).get("/", headers={"HX-Request": "true"}).content.decode()
+    assert incident.codename in fragment
+    assert "<html" not in fragment
+    restored = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
+    assert "<html" in browse(ada).get("/", headers=restored).content.decode()
+
+
+def test_an_address_keeps_what_was_not_changed() -> None:
+    filters = Filters(status="active", q="slow page", after="1.2.3")
+    assert filters.to(type="major") == "?status=active&type=major&q=slow+page"
+    assert Filters().to() == ""

@@ -1,0 +1,121 @@
+"""Retype in the browser: the plan first, then the change; without any script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident, IncidentType, Person
+
+Open = Callable[[Person], Client]
+
+
+def hidden(page: str) -> dict[str, list[str]]:
+    """Return what the confirming form holds, as a browser would send it."""
+    form = re.search(r'<form id="confirm".*?</form>', page, re.DOTALL)
+    assert form is not None
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form[0]):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def retype_page(incident: Incident, asked: str = "") -> str:
+    return f"/incidents/{incident.codename}/retype{asked}"
+
+
+def test_a_type_is_picked_the_plan_is_read_and_confirmed(incident: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    picking = client.get(retype_page(incident)).content.decode()
+    assert "Nothing happens before you confirm" in picking
+    assert 'value="major"' in picking
+    page = client.get(retype_page(incident, "?to=major")).content.decode()
+    assert "Retype to Major" in page
+    given = hidden(page) | {"because": ["customers write"]}
+    assert client.post(retype_page(incident), given)["Location"] == incident.get_absolute_url()
+    incident.refresh_from_db()
+    assert incident.type.slug == "major"
+    assert incident.events.get(kind="retyped").text == "customers write"
+
+
+def test_a_plan_that_changed_meanwhile_is_shown_instead(incident: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
+    given["digest"] = ["0123456789abcdef"]
+    response = client.post(retype_page(incident), given | {"because": ["as I said"]})
+    said = response.content.decode()
+    assert response.status_code == 422
+    assert "The plan changed while you were reading it" in said
+    assert "as I said" in said
+    incident.refresh_from_db()
+    assert incident.type.slug == "ambiguous"
+    assert client.post(retype_page(incident), hidden(said)).status_code == 302
+
+
+def test_an_answer_without_the_plan_is_not_taken(incident: Incident, ada: Person, browse: Open) -> None:
+    response = browse(ada).post(retype_page(incident), {"to": "major"})
+    assert response.status_code == 422
+    incident.refresh_from_db()
+    assert incident.type.slug == "ambiguous"
+
+
+def test_somebody_else_retyped_it_first(incident: Incident, ada: Person, ben: Person, browse: Open) -> None:
+    client = browse(ada)
+    given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
+    to = IncidentType.objects.select_related("current").get(slug="isolated")
+    lifecycle.retype(incident, to=to, by=ben, at=timezone.now())
+    response = client.post(retype_page(incident), given)
+    assert response.status_code == 422
+    incident.refresh_from_db()
+    assert incident.type.slug == "isolated"
+
+
+def test_towards_a_private_type_those_who_come_along_are_picked(
+    incident: Incident, ada: Person, ben: Person, eve: Person, browse: Open
+) -> None:
+    lifecycle.bring_in(incident, people=[ben, eve], by=ada, at=timezone.now())
+    client = browse(ada)
+    page = client.get(retype_page(incident, f"?to=security&bring={ben.pk}")).content.decode()
+    assert "Who comes along?" in page
+    assert "only the people named here can see this incident" in page
+    assert re.search(rf'name="bring" value="{ben.pk}" checked', page)
+    assert client.post(retype_page(incident), hidden(page)).status_code == 302
+    assert browse(ben).get(incident.get_absolute_url()).status_code == 200
+    assert browse(eve).get(incident.get_absolute_url()).status_code == 404
+
+
+def test_nobody_is_brought_along_who_does_not_respond(
+    incident: Incident, ada: Person, eve: Person, browse: Open
+) -> None:
+    page = browse(ada).get(retype_page(incident, f"?to=security&bring={eve.pk}")).content.decode()
+    assert "bring" not in hidden(page)
+
+
+@pytest.mark.parametrize("to", ["ambiguous", "no-such", "archived"])
+def test_types_that_cannot_be_taken_show_no_plan(to: str, incident: Incident, ada: Person, browse: Open) -> None:
+    IncidentType.objects.filter(slug="internal").update(slug="archived", archived_at=timezone.now())
+    page = browse(ada).get(retype_page(incident, f"?to={to}")).content.decode()
+    assert 'id="confirm"' not in page
+
+
+def test_what_is_over_is_not_retyped(incident: Incident, ada: Person, browse: Open) -> None:
+    lifecycle.resolve(incident, by=ada, at=timezone.now())
+    response = browse(ada).get(retype_page(incident, "?to=major"), follow=True)
+    assert "reopen it before you retype it" in response.content.decode()
+
+
+def test_a_fragment_is_the_plan_alone(incident: Incident, ada: Person, browse: Open) -> None:
+    fragment = browse(ada).get(retype_page(incident, "?to=major"), headers={"HX-Request": "true"}).content.decode()
+    assert "Retype to Major" in fragment
+    assert "<html" not in fragment
+
+
+def test_the_declare_page_can_ask_for_a_plan(shipped: dict[str, IncidentType], ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    assert "Security" in client.get("/declare/plan?type=security").content.decode()
+    assert client.get("/declare/plan?type=no-such").status_code == 404
