@@ -1,23 +1,52 @@
-"""Two plain words for an incident or a room; never the same twice, never telling what it is about."""
+"""Two plain words for an incident or a room; never the same twice, never telling what it is about.
+
+The registry's primary key decides who has a name, so that two declarations at once cannot take the same.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import coolname
 from django.db import connection
 
-TAKE = "INSERT INTO incidents_codename (name, room, private) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING RETURNING name"
+TAKE = """
+    INSERT INTO incidents_codename (name, room, private, incident_id) VALUES (%s, %s, %s, %s)
+    ON CONFLICT DO NOTHING RETURNING name
+"""
 
 
-def fresh(*, room: int = 1, private: bool = False, words: int = 2, tries: int = 20) -> str:
-    """Take a codename that was never used, and record it in the caller's transaction.
+TAKE_FIRST = """
+    INSERT INTO incidents_codename (name, room, private, incident_id)
+    VALUES (%s, 1, %s, nextval(pg_get_serial_sequence('incidents_incident', 'id')))
+    ON CONFLICT DO NOTHING RETURNING incident_id
+"""
 
-    The registry's primary key decides, so that two declarations at once cannot take the same. After ``tries``
-    clashes a third word is added: there are about 300,000 pairs and tens of millions of triples.
+
+def first(*, private: bool) -> tuple[str, int]:
+    """Take a codename for an incident that is about to be inserted; return it with the primary key it is for.
+
+    The reference is checked when the transaction commits, so the incident may follow its name.
     """
     with connection.cursor() as cursor:
-        for attempt in range(tries * 2):
-            name = coolname.generate_slug(words if attempt < tries else words + 1)
-            cursor.execute(TAKE, [name, room, private])
+        for name in _names():
+            cursor.execute(TAKE_FIRST, [name, private])
+            if row := cursor.fetchone():
+                return name, row[0]
+    raise RuntimeError("no unused codename could be found")
+
+
+def fresh(*, room: int, private: bool, incident_id: int) -> str:
+    """Take a codename for a further room of an incident, in the caller's transaction."""
+    with connection.cursor() as cursor:
+        for name in _names():
+            cursor.execute(TAKE, [name, room, private, incident_id])
             if cursor.fetchone():
                 return name
     raise RuntimeError("no unused codename could be found")
+
+
+def _names(*, words: int = 2, tries: int = 20) -> Iterator[str]:
+    """Propose pairs, then triples: there are about 300,000 pairs and tens of millions of triples."""
+    yield from (coolname.generate_slug(words) for _ in range(tries))
+    yield from (coolname.generate_slug(words + 1) for _ in range(tries))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Func, Q, QuerySet, Value
 
 from incidents import kinds
 from incidents.models import Event, Incident, Person, Source
@@ -38,18 +39,14 @@ def append(
     data: Mapping[str, Any] | None = None,
     link: str = "",
     about_n: int | None = None,
-    also_found_by: str = "",
 ) -> Event:
     """Write the next entry and tell live pages, in the caller's transaction.
 
     The number is taken by updating the incident's row, so entries are numbered without gaps and writers of one
-    incident queue up. The NOTIFY goes out when the transaction commits, never before. ``also_found_by`` holds
-    further words by which a search finds the incident.
+    incident queue up. The NOTIFY goes out when the transaction commits, never before.
     """
     with connection.cursor() as cursor:
-        cursor.execute(
-            _COUNT_AND_INDEX, {"words": f"{text} {also_found_by}".strip(), "id": incident.pk, "channel": CHANNEL}
-        )
+        cursor.execute(_COUNT_AND_INDEX, {"words": text, "id": incident.pk, "channel": CHANNEL})
         row = cursor.fetchone()
     assert row is not None, "an incident is never deleted"
     incident.last_n = row[0]
@@ -66,6 +63,21 @@ def append(
         link=link,
         about_n=about_n,
     )
+
+
+def begin(
+    incident: Incident, kind: str, *, at: datetime, by: Person | None, source: str, text: str, data: Mapping[str, Any]
+) -> Event:
+    """Write the first entry of an incident that was inserted with ``last_n=1`` and its words in this transaction."""
+    return Event.objects.create(
+        incident=incident, n=1, kind=kind, at=at, recorded_at=at, by=by, source=source, text=text, data=dict(data)
+    )
+
+
+def words_of(text: str) -> Func:
+    """Return the expression that stores a text's words, without positions, for the search."""
+    vector = SearchVector(Value(text), config=SEARCH_CONFIG)
+    return Func(vector, function="strip", output_field=SearchVectorField())
 
 
 def nudge_readers(incident_id: int) -> None:

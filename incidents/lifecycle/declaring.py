@@ -5,9 +5,9 @@ from datetime import datetime
 
 from django.db import transaction
 
-from incidents import codenames, timeline
+from incidents import codenames, timeline, told
 from incidents.lifecycle import rules
-from incidents.models import Codename, Incident, IncidentType, Participant, Person, Source
+from incidents.models import Incident, IncidentType, Participant, Person, Source
 
 
 def declare(
@@ -27,17 +27,19 @@ def declare(
     """
     title = rules.title(title)
     summary = rules.text(summary, field="summary", needed=False)
-    with transaction.atomic():
-        incident = _created(title, summary, type or _default_type(), by=by, lead=lead, services=services, at=at)
+    named = rules.names(services)
+    type = _usable(type or _default_type())
+    # No savepoint inside a door's transaction: everything that may be refused was refused above.
+    with transaction.atomic(savepoint=False):
+        incident = _inserted(title, summary, type, by=by, lead=lead, services=named, at=at)
         _first_people(incident, by=by, lead=lead, at=at)
         policy = incident.policy
         data = {"type": policy.slug, "type_name": policy.name, "room": 1, "summary": summary}
-        timeline.append(incident, "declared", at=at, by=by, source=source, text=title, data=data, also_found_by=summary)
+        timeline.begin(incident, "declared", at=at, by=by, source=source, text=title, data=data)
         if lead is not None:
-            timeline.append(
-                incident, "led", at=at, by=by, source=source, data={"name": lead.name, "self": lead == by, "room": 0}
-            )
-        rules.save(incident)
+            data = {"name": lead.name, "self": lead == by, "room": 0}
+            timeline.append(incident, "led", at=at, by=by, source=source, data=data)
+        told.tell(incident)
     return incident
 
 
@@ -48,21 +50,26 @@ def _default_type() -> IncidentType:
     return found
 
 
-def _created(
+def _usable(type: IncidentType) -> IncidentType:
+    if type.archived_at is not None or type.current is None:
+        raise rules.Refused(f"The type {type.slug} is archived; pick another one.")
+    return type
+
+
+def _inserted(
     title: str,
     summary: str,
     type: IncidentType,
     *,
     by: Person | None,
     lead: Person | None,
-    services: Collection[str],
+    services: list[str],
     at: datetime,
 ) -> Incident:
-    if type.archived_at is not None or type.current is None:
-        raise rules.Refused(f"The type {type.slug} is archived; pick another one.")
     private = type.policy.private
-    name = codenames.fresh(private=private)
+    name, pk = codenames.first(private=private)
     incident = Incident(
+        pk=pk,
         codename=name,
         title=title,
         summary=summary,
@@ -71,14 +78,16 @@ def _created(
         private=private,
         lead=lead,
         declared_by=by,
-        services=rules.names(services),
+        services=services,
         declared_at=at,
         typed_at=at,
         clear_at=None if type.is_default else at,
+        revision=1,
+        last_n=1,
+        words=timeline.words_of(f"{title} {summary}"),
     )
     incident.update_due_at = rules.next_update_at(incident, at=at)
     incident.save(force_insert=True)
-    Codename.objects.filter(name=name).update(incident=incident)
     return incident
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from incidents import codenames, timeline
 from incidents.lifecycle import rules
 from incidents.lifecycle.people import take_part
-from incidents.models import Codename, Incident, IncidentType, Participant, Person, PolicyVersion, Source
+from incidents.models import Incident, IncidentType, Participant, Person, PolicyVersion, Source
 from incidents.policy import moves_room, private_after
 
 
@@ -93,8 +93,7 @@ def _move_to_private_room(incident: Incident, *, keep: set[Person | None], at: d
     incident.private = private_after(incident.private, incident.policy)
     incident.room += 1
     incident.archive_asked = False
-    name = codenames.fresh(room=incident.room, private=True)
-    Codename.objects.filter(name=name).update(incident=incident)
+    codenames.fresh(room=incident.room, private=True, incident_id=incident.pk)
     # Leaving the public channel by hand said nothing about the private one: everybody starts anew there.
     Participant.objects.filter(incident=incident).exclude(person__in=[one for one in keep if one]).update(
         left_at=at, went=False
