@@ -51,11 +51,14 @@ class Desired:
 def desired_state(facts: Facts) -> Desired:
     """Work out everything that should exist outside for an incident with these facts.
 
-    Nothing is asked for where no chat is connected, nor for an incident that ended before its room was opened.
+    Nothing is asked for where no chat is connected, nor for an incident that ended before its room was opened: only
+    what it said in public before it turned private is withdrawn all the same.
     """
     opened = facts.is_there(f"channel/{facts.room}")
-    if not facts.chat or not (facts.active or opened):
+    if not facts.chat:
         return Desired()
+    if not (facts.active or opened):
+        return Desired(tuple(_withdrawals(facts)))
     invitees, chosen, gaps = _people(facts)
     things = [*_current_room(facts, invitees), *_announcement(facts), *_told(facts), *_left_rooms(facts)]
     if opened and facts.active and facts.is_there(f"archived/{facts.room}"):
@@ -166,16 +169,28 @@ def _left_rooms(facts: Facts) -> Iterator[Thing]:
         channel = f"channel/{number}"
         if not facts.is_there(channel):
             continue
-        for key in (f"headline/{number}", *(f"told/{e.n}" for e in facts.told if e.room == number)):
-            if facts.is_there(key):
-                yield _post(key, cards.withdrawn(), "our message in the old channel", number)
-        if facts.is_there(f"topic/{number}"):
-            yield Thing(f"topic/{number}", "topic", {"room": number, "text": ""}, "the old topic", (channel,), number)
+        yield from _withdrawn(facts, number)
         moved = (channel, f"channel/{facts.room}", f"handover/{facts.room}")
         farewell = _post(f"farewell/{number}", cards.farewell(), "one neutral line in the old channel", number)
         yield Thing(farewell.key, "post", farewell.spec, farewell.label, needs=moved, room=number)
         shown = f"#{facts.room_of(number).shown}"
         yield Thing(f"archived/{number}", "archived", {"room": number}, shown, (*moved, farewell.key), number)
+
+
+def _withdrawals(facts: Facts) -> Iterator[Thing]:
+    if facts.private:
+        yield from _announcement(facts)
+    for number in range(1, facts.room):
+        yield from _withdrawn(facts, number)
+
+
+def _withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
+    for key in (f"headline/{number}", *(f"told/{e.n}" for e in facts.told if e.room == number)):
+        if facts.is_there(key):
+            yield _post(key, cards.withdrawn(), "our message in the old channel", number)
+    if facts.is_there(f"topic/{number}"):
+        channel = f"channel/{number}"
+        yield Thing(f"topic/{number}", "topic", {"room": number, "text": ""}, "the old topic", (channel,), number)
 
 
 def _post(key: str, card: Card, label: str, room: int) -> Thing:

@@ -108,6 +108,7 @@ class Facts:
             private=private_after(self.private, policy),
             room=number,
             rooms=rooms,
+            roles=tuple((role, one) for role, one in self.roles if not moves or one.chat_id in stay),
             people=tuple(stay.values()),
             chosen={} if moves else self.chosen,
             away=frozenset() if moves else self.away - {one.chat_id for one in bring},

@@ -102,6 +102,8 @@ def _note_people(incident: Incident, known: Known, desired: Desired, *, at: date
     there = {one.person_id for one in known.taking_part if one.left_at is None}
     roles = {one.chat_id: role for role, one in desired.chosen.items()}
     new = [one for one in asked.values() if one.person_id not in there]
+    if not new or not _is_newest(incident):
+        return
     Participant.objects.bulk_create(
         [_taking_part(incident, one, roles.get(one.chat_id), at=at) for one in new],
         update_conflicts=True,
@@ -111,6 +113,15 @@ def _note_people(incident: Incident, known: Known, desired: Desired, *, at: date
     for one in new:
         if one.chat_id in roles:
             _note_choice(incident, one, roles[one.chat_id], at=at)
+
+
+def _is_newest(incident: Incident) -> bool:
+    """Hold the incident's row, and tell whether its facts are still those that were read.
+
+    A verb that committed since may have shut people out, who must not be let in again. What moved on is planned anew.
+    """
+    rows = Incident.objects.select_for_update(no_key=True).filter(pk=incident.pk, revision=incident.revision)
+    return bool(rows.values_list("pk", flat=True))
 
 
 def _taking_part(incident: Incident, one: Someone, role: str | None, *, at: datetime) -> Participant:

@@ -36,7 +36,7 @@ def joined(incident: Incident, *, person: Person, channel_id: str, at: datetime)
     if not is_current(incident, channel_id):
         return
     _note_member(incident, person, THERE, at=at)
-    lifecycle.joined(incident, person=person, at=at)
+    lifecycle.joined(incident, person=person, room=incident.room, at=at)
 
 
 def left(incident: Incident, *, person: Person, channel_id: str, at: datetime) -> None:
@@ -44,7 +44,7 @@ def left(incident: Incident, *, person: Person, channel_id: str, at: datetime) -
     if not is_current(incident, channel_id):
         return
     _note_member(incident, person, GONE, at=at)
-    lifecycle.left(incident, person=person, at=at)
+    lifecycle.left(incident, person=person, room=incident.room, at=at)
 
 
 def archived_by_hand(channel_id: str, *, archived: bool, at: datetime) -> None:

@@ -76,22 +76,26 @@ def bring_in(
     return now
 
 
-def joined(incident: Incident, *, person: Person, at: datetime, source: str = Source.SLACK) -> None:
-    """Record that someone came to the place where people talk. Bots are not people."""
+def joined(incident: Incident, *, person: Person, room: int, at: datetime, source: str = Source.SLACK) -> None:
+    """Record that someone came to the room where people talk. Bots are not people.
+
+    Coming to a room that the talk has left by now opens nothing: it may be public, and the new one private.
+    """
     if person.is_bot:
         return
     with rules.changing(incident) as now:
-        if Participant.objects.filter(incident=now, person=person, left_at=None).exists():
+        if now.room != room or Participant.objects.filter(incident=now, person=person, left_at=None).exists():
             return
         take_part(now, person, reason=Reason.JOINED, at=at)
         timeline.append(now, "joined", at=at, by=person, source=source, text=person.name, data={"room": now.room})
         rules.save(now)
 
 
-def left(incident: Incident, *, person: Person, at: datetime, source: str = Source.SLACK) -> None:
-    """Record that someone left, or was removed from, the place where people talk; they are not fetched back."""
+def left(incident: Incident, *, person: Person, room: int, at: datetime, source: str = Source.SLACK) -> None:
+    """Record that someone left, or was removed from, the room where people talk; they are not fetched back."""
     with rules.changing(incident) as now:
-        if not Participant.objects.filter(incident=now, person=person, left_at=None).update(left_at=at, went=True):
+        taking_part = Participant.objects.filter(incident=now, person=person, left_at=None)
+        if now.room != room or not taking_part.update(left_at=at, went=True):
             return
         timeline.append(now, "left", at=at, by=person, source=source, text=person.name, data={"room": now.room})
         rules.save(now)

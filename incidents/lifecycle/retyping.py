@@ -9,6 +9,10 @@ from incidents.lifecycle.people import take_part
 from incidents.models import Incident, IncidentType, Participant, Person, PolicyVersion, Source
 from incidents.policy import moves_room, private_after
 
+TAKEN = (
+    "type", "policy_version", "typed_at", "clear_at", "update_due_at", "private", "room", "roles", "archive_asked",
+)  # fmt: skip
+
 
 def retype(
     incident: Incident,
@@ -24,8 +28,8 @@ def retype(
     """Give the incident another type, at once for every surface; workflows carry out the difference.
 
     Towards a private type this closes it, in the same transaction, to everyone but the actor, the lead and
-    ``bring``; people of the new policy come in when the plan is carried out. Raises ``Stale`` when someone retyped
-    it after event ``since``.
+    ``bring``; roles that others hold are open again, and people of the new policy come in when the plan is carried
+    out. Raises ``Stale`` when someone retyped it after event ``since``.
     """
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, since=since, clash={"retyped"}) as now:
@@ -46,9 +50,7 @@ def retype(
             "closed": moves,
         }
         timeline.append(now, "retyped", at=at, by=by, source=source, text=because, data=data)
-        rules.save(
-            now, "type", "policy_version", "typed_at", "clear_at", "update_due_at", "private", "room", "archive_asked"
-        )
+        rules.save(now, *TAKEN)
     return now
 
 
@@ -94,10 +96,10 @@ def _move_to_private_room(incident: Incident, *, keep: set[Person | None], at: d
     incident.room += 1
     incident.archive_asked = False
     codenames.fresh(room=incident.room, private=True, incident_id=incident.pk)
+    kept = {one.pk for one in keep if one}
+    incident.roles = {role: holder for role, holder in incident.roles.items() if holder in kept}
     # Leaving the public channel by hand said nothing about the private one: everybody starts anew there.
-    Participant.objects.filter(incident=incident).exclude(person__in=[one for one in keep if one]).update(
-        left_at=at, went=False
-    )
+    Participant.objects.filter(incident=incident).exclude(person__in=kept).update(left_at=at, went=False)
 
 
 def _bring(incident: Incident, people: Collection[Person], *, at: datetime) -> None:

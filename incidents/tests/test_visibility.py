@@ -42,7 +42,7 @@ def test_taking_part_opens_and_leaving_closes(incidents: dict[str, Incident]) ->
     guest = Person.objects.create(name="Guest", is_guest=True)
     lifecycle.bring_in(private, people=[guest], by=None, at=at)
     assert visibility.may_see(guest, private)
-    lifecycle.left(private, person=guest, at=at)
+    lifecycle.left(private, person=guest, room=private.room, at=at)
     assert not visibility.may_see(guest, private)
 
 
