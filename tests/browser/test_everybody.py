@@ -1,0 +1,165 @@
+"""Everybody can use it: by screen reader, in the dark, by keyboard alone, without scripts, on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Sit, declare
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def codename(sit: Sit) -> Iterator[str]:
+    """Declare an incident that has gone through a few things."""
+    page = sit("Ada")
+    name = declare(page, "Checkout is slow")
+    page.get_by_label("Update or note").fill("We look at payments. https://example.com/board")
+    page.get_by_role("button", name="Post update").click()
+    expect(page.locator("#newest")).to_contain_text("We look at payments")
+    expect(page.locator("#progress")).to_contain_text("all done", timeout=20_000)
+    yield name
+
+
+def faults(page: Page) -> list[str]:
+    """Return what axe finds on a page, each with where."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [f"{one['id']}: {node['target']} {node.get('failureSummary', '')}" for one in found for node in one["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_axe_finds_nothing_on_any_page(scheme: str, size: str, codename: str, sit: Sit) -> None:
+    page = sit("Ada", color_scheme=scheme, **({"viewport": PHONE} if size == "phone" else {}))
+    here = f"/incidents/{codename}"
+    verbs = ("resolve", "lead", "bring", "rename", "duplicate")
+    paths = ["/", "/?q=nothing-of-the-kind", "/declare", "/types/", "/types/security/", "/types/add"]
+    paths += ["/types/security/versions/1", f"{here}/", f"{here}/retype", f"{here}/retype?to=security"]
+    paths += [
+        f"{here}/retype?to=major",
+        f"{here}/progress",
+        *(f"{here}/{verb}" for verb in verbs),
+        "/none",
+        "/sign-in/",
+    ]
+    wrong = []
+    for path in paths:
+        page.goto(path)
+        page.wait_for_load_state("networkidle") if path == f"{here}/progress" else page.wait_for_timeout(250)
+        wrong += [f"{path} {one}" for one in faults(page)]
+    assert not wrong
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_dialogs(scheme: str, codename: str, sit: Sit) -> None:
+    page = sit("Ada", color_scheme=scheme)
+    page.goto(f"/incidents/{codename}/")
+    page.get_by_role("link", name="Resolve").click()
+    expect(page.get_by_role("dialog", name="Resolve")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert not faults(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert not faults(page)
+
+
+def test_an_incident_from_beginning_to_end_by_keyboard_alone(sit: Sit) -> None:
+    page = sit("Ada")
+    press = page.keyboard.press
+    press("d")
+    page.wait_for_url("**/declare")
+    page.keyboard.type("Images are missing")
+    press("Enter")
+    page.wait_for_url("**/incidents/*/")
+    press("u")
+    page.keyboard.type("We look at the cache.")
+    press("Control+Enter")
+    expect(page.locator("#newest")).to_contain_text("We look at the cache.")
+    page.locator("#main").focus()
+    press("r")
+    page.wait_for_url("**/retype")
+    _tab_to(page, 'input[name="to"]')
+    press("ArrowDown")
+    expect(page.locator("#confirm")).to_be_visible()
+    _tab_to(page, "#confirm button")
+    press("Enter")
+    page.wait_for_url("**/incidents/*/")
+    _tab_to(page, 'a[href$="/resolve"]')
+    press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.type("warmed the cache")
+    press("Control+Enter")
+    expect(page.locator("#head")).to_contain_text("Resolved")
+    press("g")
+    press("l")
+    page.wait_for_url(lambda url: url.count("/") == 3)
+    page.wait_for_load_state()
+    press("j")
+    expect(page.locator("[data-row]:focus")).to_have_count(1)
+    press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+
+
+def _tab_to(page: Page, selector: str) -> None:
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"the keyboard never gets to {selector}")
+
+
+def test_the_first_tab_skips_to_the_content(sit: Sit) -> None:
+    page = sit("Ada")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_all_of_it_works_without_scripts(sit: Sit) -> None:
+    page = sit("Ada", java_script_enabled=False)
+    name = declare(page, "Nothing loads")
+    page.get_by_label("Update or note").fill("Looking.")
+    page.get_by_role("button", name="Post update").click()
+    expect(page.locator("#newest")).to_contain_text("Looking.")
+    page.get_by_role("link", name="Retype", exact=True).first.click()
+    page.get_by_role("radio", name="Isolated", exact=True).check()
+    page.get_by_role("button", name="Show what it would do").click()
+    expect(page.locator("#asked")).to_contain_text("@support")
+    page.get_by_role("button", name="Retype to Isolated").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Isolated")
+    page.goto(f"/incidents/{name}/bring")
+    page.get_by_label("Find somebody by name").fill("Hannah")
+    page.get_by_role("button", name="Find").click()
+    page.get_by_role("checkbox", name="Hannah").check()
+    page.get_by_role("button", name="Bring in").click()
+    expect(page.locator("#newest")).to_contain_text("brought in Hannah Weiss")
+
+
+def test_no_page_is_wider_than_a_phone(codename: str, sit: Sit) -> None:
+    page = sit("Ada", viewport={"width": 360, "height": 740})
+    here = f"/incidents/{codename}"
+    for path in (
+        "/",
+        "/declare",
+        f"{here}/",
+        f"{here}/retype?to=security",
+        "/types/",
+        "/types/major/",
+        f"{here}/bring",
+    ):
+        page.goto(path)
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, path
