@@ -26,9 +26,11 @@ def members(handles: Collection[str]) -> Mapping[str, tuple[Someone, ...] | None
 
     Empty while the workspace was never read: then nobody knows which groups there are.
     """
-    if not handles or not DirectoryRead.objects.exists():
+    if not handles:
         return {}
     groups = {group.handle: group for group in Group.objects.filter(handle__in=handles)}
+    if not groups and never_read():
+        return {}
     ids = {chat_id for group in groups.values() for chat_id in group.members}
     known = {person.chat_id: person for person in Person.objects.filter(chat_id__in=ids) if person.can_join}
     return {handle: _someones(groups[handle], known) if handle in groups else None for handle in handles}

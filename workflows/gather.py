@@ -38,14 +38,18 @@ class Known:
     gaps: dict[str, Resource]
 
 
-def one(incident: Incident) -> Known:
-    """Read the facts and the observed state of one incident."""
-    return many([incident])[incident.pk]
+def one(incident: Incident, *, planned: bool = True) -> Known:
+    """Read the facts and the observed state of one incident; one never ``planned`` has nothing outside yet."""
+    rows = _read([incident])
+    if planned:
+        _read_outside([incident], rows)
+    return _known(incident, rows)
 
 
 def many(incidents: Sequence[Incident]) -> dict[int, Known]:
     """Read the facts and the observed state of many incidents, by primary key, in a fixed number of queries."""
     rows = _read(incidents)
+    _read_outside(incidents, rows)
     return {incident.pk: _known(incident, rows) for incident in incidents}
 
 
@@ -75,16 +79,21 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
     _file(rows.participants, Participant.objects.filter(incident__in=ids).select_related("person").order_by("pk"))
     told = Event.objects.filter(incident__in=ids, kind__in=kinds.TOLD).select_related("by").order_by("n")
     _file(rows.events, told)
-    for change in Event.objects.filter(incident__in=ids, about_n__isnull=False).order_by("n"):
-        rows.changes[change.incident_id, change.about_n or 0] = change
+    if any(rows.events.values()):
+        for change in Event.objects.filter(incident__in=ids, about_n__isnull=False).order_by("n"):
+            rows.changes[change.incident_id, change.about_n or 0] = change
     _file(rows.codenames, Codename.objects.filter(incident__in=ids))
+    return rows
+
+
+def _read_outside(incidents: Sequence[Incident], rows: _Rows) -> None:
+    ids = [incident.pk for incident in incidents]
     _file(rows.resources, Resource.objects.filter(incident__in=ids).order_by("pk"))
     open_states = [Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED]
     _file(rows.effects, Effect.objects.filter(incident__in=ids, state__in=open_states).order_by("pk"))
     counted = Effect.objects.filter(incident__in=ids).values_list("incident", "thing").annotate(times=Count("pk"))
     for incident_id, thing, times in counted:
         rows.counts[incident_id][thing] = times
-    return rows
 
 
 def _file(drawers: dict[int, list[Row]], rows: Iterable[Row]) -> None:

@@ -15,13 +15,16 @@ from workflows import crash, effects, ports
 from workflows.effects import Outcome, Work
 from workflows.performers import LOOKERS, PERFORMERS
 from workflows.ports import Chat, VendorError
+from workflows.turns import Turns
 
 log = logging.getLogger(__name__)
 
 IN_FLIGHT = 24  # calls at once in one worker process; each mostly waits for the vendor
 AT_ONCE = 16  # effects of one incident that are claimed together
-HEAD_START_S = 0.01  # for the longest chain: answers that come back all at once are recorded one after the other
+RECORD_AT_ONCE = 2
+HEAD_START_S = 0.005  # for the longest chain
 
+_recording = Turns(RECORD_AT_ONCE)
 _pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="perform")
 
 
@@ -119,4 +122,5 @@ def _give_back_connection() -> None:
 
 
 def _recorded(work: Work, outcome: Outcome) -> list[Work]:
-    return effects.record_done(work, outcome, at=timezone.now(), claim_more=AT_ONCE)
+    with _recording.turn(work.effect.rank):
+        return effects.record_done(work, outcome, at=timezone.now(), claim_more=AT_ONCE)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 
 from incidents import timeline
 from incidents.models import Incident, Participant
@@ -29,8 +30,10 @@ def reconcile(incident_id: int, *, at: datetime) -> Plan:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_CLASS, incident_id])
-        incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=incident_id)
-        known = gather.one(incident)
+        planned = Exists(Planned.objects.filter(incident=OuterRef("pk")))
+        found = Incident.objects.select_related("type", "policy_version", "lead").annotate(was_planned=planned)
+        incident = found.get(pk=incident_id)
+        known = gather.one(incident, planned=incident.was_planned)
         desired = desired_state(known.facts)
         if _note_gaps(incident, desired.gaps, known.gaps, at=at):
             known = gather.one(incident)  # a gap is told where people talk, and so is new to the plan

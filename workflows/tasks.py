@@ -26,8 +26,9 @@ FRESH_S = 30  # a hint that waited longer than this is left to the sweep
 @shared_task
 def reconcile(incident_id: int) -> None:
     """Plan an incident from its newest facts and perform what is ready."""
-    if directory.never_read():
+    if not _pause.read and directory.never_read():
         refresh_directory()
+    _pause.read = True
     reconciling.reconcile(incident_id, at=timezone.now())
     perform.drain(incident_id)
 
@@ -77,8 +78,9 @@ def refresh_directory() -> None:
 
 @dataclass(slots=True)
 class _Pause:
-    """Until when this process leaves a workspace alone that could not be read."""
+    """Until when this process leaves a workspace alone that could not be read, and whether it ever looked."""
 
+    read: bool = False
     until: datetime = LONG_AGO
 
 

@@ -63,7 +63,7 @@ def test_every_task_on_the_beat_exists() -> None:
 def test_hints_are_never_waited_for() -> None:
     assert app.conf.task_publish_retry is False
     assert app.conf.task_ignore_result
-    assert app.conf.task_acks_late
+    assert not app.conf.task_acks_late
     assert app.conf.broker_transport_options["socket_connect_timeout"] <= 1
 
 
