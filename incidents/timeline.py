@@ -80,6 +80,15 @@ def words_of(text: str) -> Func:
     return Func(vector, function="strip", output_field=SearchVectorField())
 
 
+def hold(incident_id: int) -> None:
+    """Take the lock that writing an entry takes, in the caller's transaction.
+
+    Planning writes entries and then changes effects; whoever means to do it the other way round takes this first.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM incidents_incident WHERE id = %s FOR NO KEY UPDATE", [incident_id])
+
+
 def nudge_readers(incident_id: int) -> None:
     """Tell live pages to look again although no entry was written (an effect moved, access changed)."""
     with connection.cursor() as cursor:

@@ -91,6 +91,17 @@ def _rooms(taken: Sequence[Effect]) -> list[str]:
     return [f"channel/{number}" for number in range(1, highest + 2)]
 
 
+def still_held(work: Work, *, at: datetime) -> bool:
+    """Tell whether a claim still holds, and hold it anew once half of its lease is spent.
+
+    A claimed effect may wait long for a free thread while a vendor is slow: by then somebody else may have taken it.
+    """
+    lease = timedelta(seconds=settings.FIREKIND.lease_s)
+    if work.effect.leased_until is not None and work.effect.leased_until - at > lease / 2:
+        return True
+    return bool(_held(work.effect).update(leased_until=at + lease))
+
+
 def record_done(work: Work, outcome: Outcome, *, at: datetime, claim_more: int = 0) -> list[Work]:
     """Record that an effect is done, with what exists now, in one transaction; return newly claimed effects.
 
@@ -98,6 +109,8 @@ def record_done(work: Work, outcome: Outcome, *, at: datetime, claim_more: int =
     """
     effect = work.effect
     with transaction.atomic():
+        if outcome.says:
+            timeline.hold(effect.incident_id)
         if not _held(effect).update(state=Effect.State.DONE, ended_at=at, error="", error_code="", leased_until=None):
             return []
         if outcome.there:
@@ -138,6 +151,8 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
         final = not error.retryable or attempt >= ATTEMPTS
         if not error.unknown and not effect.unsure and _cancel_abandoned(effect, at=at):
             return
+        if final:
+            timeline.hold(effect.incident_id)
         changed = _held(effect).update(
             state=Effect.State.FAILED if final else Effect.State.WAITING,
             attempt=attempt,

@@ -90,6 +90,11 @@ def perform(chat: Chat, work: Work) -> list[Work]:
     if until := effects.blocked_until(effect.method, at=timezone.now()):
         effects.put_back(work, until=until)
         return []
+    if not effects.still_held(work, at=timezone.now()):
+        return []
+    if effect.attempt > effects.ATTEMPTS:
+        effects.record_error(work, _endless(effect.method), at=timezone.now())
+        return []
     _give_back_connection()
     crash.point(crash.BEFORE_CALL, kind=effect.kind)
     try:
@@ -105,6 +110,12 @@ def perform(chat: Chat, work: Work) -> list[Work]:
     claimed = _recorded(work, outcome)
     crash.point(crash.AFTER_RECORD, kind=effect.kind)
     return claimed
+
+
+def _endless(method: str) -> VendorError:
+    """Return the error of an effect each try of which ended without an outcome, as when the worker dies of it."""
+    says = "It was begun again and again and never came to an end. Look at the worker's log, then press retry."
+    return VendorError(says, code="endless", method=method)
 
 
 def _outcome(chat: Chat, work: Work) -> Outcome | None:

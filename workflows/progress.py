@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db import transaction
 from django.utils import timezone
 
 from incidents import timeline, told
@@ -94,19 +95,14 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
 
 def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> bool:
     """Try a failed effect of this incident again; tell whether there was one."""
-    effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
-    if effect is None or not effects.retry(effect, at=at):
-        return False
-    timeline.append(
-        incident,
-        "did",
-        at=at,
-        by=by,
-        source=source,
-        text=f"asked to try again: {effect.sentence}",
-        data={"effect": effect.key},
-    )
-    told.tell(incident)
+    with transaction.atomic():
+        timeline.hold(incident.pk)
+        effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
+        if effect is None or not effects.retry(effect, at=at):
+            return False
+        text, data = f"asked to try again: {effect.sentence}", {"effect": effect.key}
+        timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)
+        told.tell(incident)
     return True
 
 

@@ -45,12 +45,12 @@ def sweep() -> None:
     at = timezone.now()
     if directory.is_known_old():
         refresh_directory()  # a new workspace, or one that said it changed, does not wait for the regular look
-    sweeping.fall_due(at=at)
     unplanned = sweeping.unplanned(at=at)
     for incident_id in unplanned:
         hint(incident_id)
     for incident_id in set(sweeping.due(at=at)) - set(unplanned):
         _send(drain, incident_id)
+    sweeping.fall_due(at=at)
 
 
 @shared_task

@@ -1,0 +1,108 @@
+"""A claim on an effect: how long it holds, and what becomes of one that never comes to an end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+from pytest_django import DjangoDbBlocker
+
+from incidents import lifecycle, timeline
+from incidents.models import Incident
+from integrations.tests.house import House, house
+from workflows import effects, perform, progress, reconcile
+from workflows.effects import Outcome, Work
+from workflows.models import Effect
+
+
+def planned(house: House) -> Incident:
+    """An incident that is planned, and of which nothing is done yet."""
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    return incident
+
+
+def claimed(incident: Incident) -> Work:
+    return effects.claim(incident.pk, at=timezone.now(), limit=1)[0]
+
+
+def test_what_waited_too_long_for_a_thread_is_left_to_whoever_took_it_over(house: House) -> None:
+    incident = planned(house)
+    late = claimed(incident)
+    late.effect.leased_until = timezone.now() - timedelta(seconds=1)
+    house.hurry(incident)
+    assert claimed(incident).effect.pk == late.effect.pk
+    house.slack.calls.clear()
+    assert not perform.perform(house.chat, late)
+    assert not house.writes()
+
+
+def test_what_waited_long_is_held_anew_before_the_vendor_is_asked(house: House) -> None:
+    incident = planned(house)
+    work = claimed(incident)
+    work.effect.leased_until = timezone.now() + timedelta(seconds=1)
+    perform.perform(house.chat, work)
+    assert Effect.objects.get(pk=work.effect.pk).state == "done"
+
+
+def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> None:
+    incident = planned(house)
+    for _ in range(effects.ATTEMPTS):
+        house.hurry(incident)
+        claimed(incident)
+    house.hurry(incident)
+    assert not perform.perform(house.chat, claimed(incident))
+    failed = [one for one in progress.of(incident).effects if one.state == "failed"]
+    assert [one.kind for one in failed] == ["channel"]
+    assert "never came to an end" in failed[0].detail
+    assert progress.retry(failed[0].id, incident, by=house.person("dee"), at=timezone.now())
+    incident = house.settle(incident)
+    assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
+
+
+@pytest.fixture
+def erasable(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Let the timeline be erased after a test that commits."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE incidents_event DISABLE TRIGGER USER")
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        for trigger in ("rows", "table"):
+            cursor.execute(f"ALTER TABLE incidents_event ENABLE ALWAYS TRIGGER incidents_event_{trigger}_kept")
+
+
+def test_recording_waits_for_planning_without_standing_in_its_way(erasable: None, transactional_db: None) -> None:
+    with house() as made:
+        incident = planned(made)
+        work = claimed(incident)
+        recording = threading.Thread(target=_record, args=(work,))
+        with transaction.atomic():
+            timeline.append(incident, "chosen", at=timezone.now(), text="planning writes an entry")
+            recording.start()
+            _wait_until_somebody_waits()
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '2s'")
+            Effect.objects.filter(pk=work.effect.pk).update(abandoned=True)
+        recording.join()
+        assert Effect.objects.get(pk=work.effect.pk).state == "done"
+
+
+def _record(work: Work) -> None:
+    effects.record_done(work, Outcome(says="did it"), at=timezone.now())
+    connection.close()
+
+
+def _wait_until_somebody_waits() -> None:
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    for _ in range(200):
+        with connection.cursor() as cursor:
+            cursor.execute(waiting)
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.02)
+    raise AssertionError("nobody waits")
