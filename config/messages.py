@@ -12,12 +12,14 @@ CONFIGURATION = {
     "broker_connection_timeout": 1,
     "task_publish_retry": False,
     "broker_connection_retry_on_startup": True,
+    "broker_connection_max_retries": None,  # the worker waits for its broker as long as it takes
     "broker_transport_options": {
         "visibility_timeout": 300,
         "unacked_restore_interval": 10,
         "unacked_restore_throttle": 1,
         "socket_connect_timeout": 1,
-        "socket_timeout": 5,
+        "socket_timeout": 1.5,
+        "max_retries": 0,
         "socket_keepalive": True,
     },
     # A hint is acknowledged as it is taken: a worker that dies loses it, and the sweep finds what it was about.

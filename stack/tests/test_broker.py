@@ -1,0 +1,73 @@
+"""A broker that is away: nobody waits for it, and work goes on when it is back."""
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from celery import Celery
+from kombu.exceptions import OperationalError
+from redis import Redis
+
+from config.messages import CONFIGURATION
+from stack import redis
+from stack.guard import Guard
+from stack.running import Stack
+from stack.throwaway import throwaway
+
+PATIENCE_S = 40
+
+
+@pytest.fixture
+def guard() -> Iterator[Guard]:
+    guard = Guard()
+    yield guard
+    guard.close()
+
+
+def sender(broker_url: str) -> Celery:
+    app = Celery("sender", fixups=[], set_as_current=False)
+    app.conf.update({**CONFIGURATION, "broker_url": broker_url})
+    return app
+
+
+def took_s(broker_url: str) -> float:
+    """Send a hint that cannot be sent, and tell how long that took."""
+    began = time.monotonic()
+    with pytest.raises(OperationalError):
+        sender(broker_url).send_task("workflows.tasks.sweep")
+    return time.monotonic() - began
+
+
+def test_a_hint_is_given_up_at_once_where_nothing_listens(tmp_path: Path) -> None:
+    assert took_s(redis.url(tmp_path)) < 1
+
+
+def test_a_hint_is_given_up_soon_where_nothing_answers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        assert took_s(f"redis://127.0.0.1:{deaf.getsockname()[1]}/0") < 2.5
+
+
+@pytest.mark.workers
+def test_the_worker_comes_back_with_its_broker(tmp_path: Path, guard: Guard) -> None:
+    server = redis.start(tmp_path, guard=guard)
+    with throwaway(processes=["worker"], env={"REDIS_URL": redis.url(tmp_path)}) as stack:
+        wait_until_taken(stack, tmp_path)
+
+        server.kill9()
+        time.sleep(1)
+        server = redis.start(tmp_path, guard=guard)
+
+        wait_until_taken(stack, tmp_path)
+    server.stop()
+
+
+def wait_until_taken(stack: Stack, sockets: Path) -> None:
+    sender(stack.env["REDIS_URL"]).send_task("workflows.tasks.sweep")
+    queue = Redis(unix_socket_path=str(redis.socket_path(sockets)))
+    deadline = time.monotonic() + PATIENCE_S
+    while queue.llen("celery") or queue.hlen("unacked"):
+        assert time.monotonic() < deadline, stack.processes["worker"].output
+        time.sleep(0.05)
+    queue.close()
