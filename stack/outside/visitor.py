@@ -78,8 +78,7 @@ class Visitor:
     def _ask(self, method: str, path: str, *, headers: Mapping[str, str], body: str | None = None) -> Page:
         sent = {"Accept": "text/html", "Cookie": self.cookie, **headers}
         try:
-            self._connection.request(method, path, body=body, headers=sent)
-            response = self._connection.getresponse()
+            response = self._response(method, path, body, sent)
             found = response.read()
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
@@ -87,3 +86,13 @@ class Visitor:
         for line in response.headers.get_all("Set-Cookie", []):
             self._cookies.load(line)
         return Page(response.status, {name.lower(): value for name, value in response.getheaders()}, found)
+
+    def _response(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> http.client.HTTPResponse:
+        """Ask, once more over a new connection when the site had closed the old one meanwhile."""
+        try:
+            self._connection.request(method, path, body=body, headers=headers)
+            return self._connection.getresponse()
+        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+            self._connection.close()
+            self._connection.request(method, path, body=body, headers=headers)
+            return self._connection.getresponse()

@@ -1,0 +1,61 @@
+"""The benchmark's own arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stack.bench.declaring import longest_chain
+from stack.bench.load import Answers
+from stack.bench.table import Figure, Table
+from stack.errors import StackError
+
+
+def call(method: str, began_at: float, **args: Any) -> dict[str, Any]:
+    return {"method": method, "began_at": began_at, "args": args, "ok": True}
+
+
+def test_the_longest_chain_follows_what_needs_what() -> None:
+    calls = [
+        call("conversations.create", 0, name="inc-x"),
+        call("conversations.invite", 1, channel="C1"),
+        call("chat.postMessage", 1, channel="C1"),
+        call("conversations.setTopic", 1, channel="C1"),
+        call("pins.add", 2, channel="C1", timestamp="1700000000.000100"),
+    ]
+    assert longest_chain(calls) == 3
+
+
+def test_a_call_that_failed_is_not_in_the_chain() -> None:
+    calls = [call("conversations.create", 0, name="inc-x"), call("pins.add", 1, timestamp="1.0") | {"ok": False}]
+    assert longest_chain(calls) == 1
+
+
+def test_a_figure_holds_on_its_own_side_of_the_target() -> None:
+    assert Figure("a", 1.2, 1.2).holds
+    assert not Figure("a", 79, 80, more=True).holds
+
+
+def test_the_table_remembers_what_falls_short() -> None:
+    lines: list[str] = []
+    table = Table(lines.append)
+    table.add(Figure("slow", 3, 2, " s", "beside 1 s", "neighbours 9 s"))
+    table.add(Figure("quick", 1, 2, " s"))
+    assert [figure.name for figure in table.short] == ["slow"]
+    assert "FALLS SHORT" in lines[0]
+    assert "neighbours 9 s" in lines[0]
+    assert "PASS" in lines[1]
+
+
+def test_answers_know_their_percentiles() -> None:
+    answers = Answers([n / 1000 for n in range(1, 101)], took_s=2)
+    assert answers.percentile_ms(0.99) == 100
+    assert answers.per_s == 50
+
+
+def test_a_refusal_does_not_count_as_quick() -> None:
+    answers = Answers([0.001])
+    answers.statuses[302] += 1
+    with pytest.raises(StackError, match="302"):
+        answers.must_be(200)

@@ -1,0 +1,163 @@
+"""What must be true after each scene of the story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from stack.outside import Records, Visitor, Workspace
+from stack.story import scenes
+from stack.story.stage import Stage
+from stack.tour import pages, record, room
+from stack.tour.checks import Checks
+
+RESPONSE = {"ada", "mateo", "yuki", "tomasz"}
+AT_FIRST = RESPONSE | {"wei", "grace"}
+WHEN_MAJOR = AT_FIRST | {"ingrid", "carlos", "nadia", "oliver", "priya", "siobhan", "leilani"}
+WHEN_SECURITY = {"ada", "mateo", "farah", "dmitri", "aroha", "linh"}
+SECRETS = (scenes.BECAUSE_SECURITY, scenes.MITIGATED, scenes.RESOLVED)
+OUR_WORDS = (scenes.TITLE, scenes.UPDATE, scenes.BECAUSE_MAJOR)
+TOLD = ["declared", "led", "updated", "retyped", "captured", "retyped", "mitigated", "resolved"]
+
+
+@dataclass(slots=True)
+class Tour:
+    """The story's stage with the people who look at it, and what was so before the scene at hand."""
+
+    stage: Stage
+    checks: Checks
+    base_url: str
+    visitors: Mapping[str, Visitor]
+    members_before: set[str] = field(default_factory=set)
+    effects_before: int = 0
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace."""
+        return self.stage.workspace
+
+    @property
+    def records(self) -> Records:
+        """The rows."""
+        return self.stage.records
+
+    @property
+    def page(self) -> str:
+        """The address of the incident's page."""
+        return f"{self.base_url}/incidents/{self.stage.codename}/"
+
+    def remember(self) -> None:
+        """Keep what is so before a scene."""
+        if self.stage.codename:
+            self.members_before = set(self.workspace.channel(self.stage.room)["handles"])
+            self.effects_before = max(one["id"] for one in self.records.effects(self.stage.codename))
+
+    def names(self, handles: Collection[str]) -> list[str]:
+        """Give people's names."""
+        return [one["name"] for one in self.workspace.state()["people"] if one["handle"] in handles]
+
+
+def declared(tour: Tour) -> None:
+    """Check a declaration."""
+    _room(tour, members=AT_FIRST, topic="Ambiguous · Open · No lead yet", private=False)
+    room.announced(tour.checks, tour.workspace, says=["Ambiguous", scenes.TITLE], page=tour.page)
+    pages.seen_by(
+        tour.checks,
+        tour.visitors["hannah"],
+        tour.stage.codename,
+        who="Hannah, who is not in,",
+        says=("Ambiguous", scenes.TITLE),
+    )
+    pages.progress_is_done(tour.checks, tour.visitors["ada"], tour.stage.codename)
+    pages.asks_for_a_name(tour.checks, tour.visitors["nobody"], tour.stage.codename)
+    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:1])
+
+
+def updated(tour: Tour) -> None:
+    """Check the lead and the update."""
+    _room(tour, members=AT_FIRST, topic="Ambiguous · Open · Lead: Ada Okafor", private=False)
+    room.announced(tour.checks, tour.workspace, says=[scenes.UPDATE])
+    pages.seen_by(
+        tour.checks, tour.visitors["hannah"], tour.stage.codename, who="Hannah", says=(scenes.UPDATE, "Ada Okafor")
+    )
+    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:3])
+
+
+def major(tour: Tour) -> None:
+    """Check the first retype, during which Slack failed once."""
+    _room(tour, members=WHEN_MAJOR, topic="Major · Open · Lead: Ada Okafor", private=False)
+    _done_as_shown(tour)
+    room.announced(tour.checks, tour.workspace, says=["Major"])
+    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:4])
+
+
+def captured(tour: Tour) -> None:
+    """Check the message that was put on the timeline."""
+    ada = tour.visitors["ada"]
+    pages.seen_by(tour.checks, ada, tour.stage.codename, who="Ada", says=(scenes.CLUE, "Mateo Herrera"))
+    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:5])
+
+
+def security(tour: Tour) -> None:
+    """Check the retype to a private type: everything that closes, and everything that moves."""
+    old, new = tour.records.incident(tour.stage.codename)["codenames"]
+    _room(tour, members=WHEN_SECURITY, topic="Security · Open · Lead: Ada Okafor", private=True)
+    tour.members_before = set()
+    _done_as_shown(tour)
+    room.left(tour.checks, tour.workspace.channel(f"inc-{old}"), words=OUR_WORDS)
+    _closed(tour, new)
+
+
+def _closed(tour: Tour, new: str) -> None:
+    codename = tour.stage.codename
+    room.announcement_is_neutral(tour.checks, tour.workspace, words=[*OUR_WORDS, codename])
+    room.nothing_public(tour.checks, tour.workspace, words=[*SECRETS, new])
+    for who in ("ada", "farah"):
+        pages.seen_by(tour.checks, tour.visitors[who], codename, who=who.capitalize(), says=(scenes.BECAUSE_SECURITY,))
+    pages.hidden_from(tour.checks, tour.visitors["hannah"], codename, who="Hannah", title=scenes.TITLE)
+    pages.hidden_from(
+        tour.checks, tour.visitors["grace"], codename, who="Grace, who was in before,", title=scenes.TITLE
+    )
+    record.timeline(tour.checks, tour.records, codename, told=TOLD[:6])
+
+
+def mitigated(tour: Tour) -> None:
+    """Check the status in the private room."""
+    _room(tour, members=WHEN_SECURITY, topic="Security · Mitigated", private=True)
+    room.nothing_public(tour.checks, tour.workspace, words=SECRETS)
+
+
+def resolved(tour: Tour) -> None:
+    """Check the end, and the whole of it."""
+    _room(tour, members=WHEN_SECURITY, topic="Security · Resolved", private=True)
+    new = tour.records.incident(tour.stage.codename)["codenames"][-1]
+    room.nothing_public(tour.checks, tour.workspace, words=[*SECRETS, new])
+    pages.seen_by(
+        tour.checks, tour.visitors["farah"], tour.stage.codename, who="Farah", says=("Resolved", scenes.RESOLVED)
+    )
+    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD)
+    record.all_done(tour.checks, tour.records, tour.stage.codename)
+    record.calls_made_once(tour.checks, tour.workspace.calls())
+
+
+AFTER: Mapping[str, Callable[[Tour], None]] = {
+    "declared": declared,
+    "updated": updated,
+    "major": major,
+    "captured": captured,
+    "security": security,
+    "mitigated": mitigated,
+    "resolved": resolved,
+}
+
+
+def _room(tour: Tour, *, members: Collection[str], topic: str, private: bool) -> None:
+    found = tour.workspace.channel(tour.stage.room)
+    room.current(tour.checks, found, private=private, members=members, topic=topic, page=tour.page)
+    room.nobody_wrong(tour.checks, tour.workspace, found)
+
+
+def _done_as_shown(tour: Tour) -> None:
+    effects = tour.records.effects(tour.stage.codename, after=tour.effects_before)
+    came = set(tour.workspace.channel(tour.stage.room)["handles"]) - tour.members_before - {"firekind"}
+    record.done_as_shown(tour.checks, tour.stage.shown, effects, tour.names(came))

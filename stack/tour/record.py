@@ -1,0 +1,60 @@
+"""What must be true of the timeline and of the plan: what was shown is what was done, once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from stack.outside import Records
+from stack.tour.checks import Checks
+
+TIMES = re.compile(r" \(\d+ times\)$")
+INVITED = re.compile(r"^invite (.+?)(?: \([^()]*\))?$")
+MOVE = "move the talk to a new private channel"
+UNSHOWN = {"pin"}  # follows from its message, and is not worth a line
+
+
+def timeline(checks: Checks, records: Records, codename: str, *, told: Sequence[str]) -> None:
+    """Check that entries are numbered without gaps, and which ones people made."""
+    events = records.events(codename)
+    numbers = [event["n"] for event in events]
+    checks.so(f"{len(numbers)} entries are numbered without gaps", numbers == list(range(1, len(numbers) + 1)))
+    people = [event["kind"] for event in events if event["by"] and event["kind"] not in {"joined", "left"}]
+    checks.so(f"people wrote: {', '.join(told)}", people == list(told), instead=people)
+
+
+def all_done(checks: Checks, records: Records, codename: str) -> None:
+    """Check that every effect is done."""
+    states = Counter(effect["state"] for effect in records.effects(codename))
+    checks.so(f"all {states['done']} effects are done", set(states) <= {"done", "cancelled"}, instead=dict(states))
+
+
+def done_as_shown(
+    checks: Checks, shown: Sequence[tuple[str, str]], effects: Sequence[dict[str, Any]], came: Sequence[str]
+) -> None:
+    """Check that the effects after a confirmation are what its plan had said, and that those it named came."""
+    named = {name for _, text in shown if (found := INVITED.match(text)) for name in found[1].split(", ")}
+    checks.same("those who came are those the plan named", came, named)
+    said = {part for _, text in shown if not INVITED.match(text) for part in TIMES.sub("", text).split(", ")}
+    done = {_as_shown(effect) for effect in effects if effect["kind"] not in {"member", *UNSHOWN}}
+    checks.same("what was done is what the plan had said", done, said)
+
+
+def _as_shown(effect: dict[str, Any]) -> str:
+    moved = effect["kind"] == "channel" and effect["room"] != 1
+    return MOVE if moved else str(effect["sentence"])
+
+
+def calls_made_once(checks: Checks, calls: Sequence[dict[str, Any]]) -> None:
+    """Check in the log of calls that nothing was created, posted or announced twice."""
+    done = [call for call in calls if call["ok"]]
+    created = Counter(call["args"].get("name") for call in done if call["method"] == "conversations.create")
+    posted = Counter(_mark(call) for call in done if call["method"] == "chat.postMessage")
+    twice = [key for counted in (created, posted) for key, times in counted.items() if times > 1]
+    checks.so(f"of {len(done)} calls none made a channel or a message twice", not twice, instead=twice)
+
+
+def _mark(call: dict[str, Any]) -> str:
+    return str(call["args"].get("metadata") or call["n"])

@@ -1,0 +1,53 @@
+"""The tour from start to end."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+
+from stack.outside import Records, Visitor, Workspace
+from stack.running import Stack
+from stack.story.playing import told
+from stack.story.scenes import SCENES
+from stack.story.stage import Stage
+from stack.terminal import paint, say
+from stack.throwaway import throwaway
+from stack.tour import again
+from stack.tour.after import AFTER, Tour
+from stack.tour.checks import Checks
+
+# Short, so that what a killed worker had claimed is soon another's.
+ENV = {"FIREKIND_LEASE_S": "3"}
+VISITORS = {"ada": "Ada Okafor", "farah": "Farah Haddad", "hannah": "Hannah Weiss", "grace": "Grace Mwangi"}
+
+
+def main() -> None:
+    """Play the story and check it; raises NotSo at the first thing that is not as it must be."""
+    began = time.monotonic()
+    say(paint("  Starting a throw-away stack ...", "grey"))
+    with throwaway(env=ENV) as stack, closing(Records(stack.database_url)) as records:
+        stage = Stage(Workspace(stack.sandbox_url), records, say)
+        tour = Tour(stage, Checks(say), stack.base_url, {"nobody": Visitor(stack.base_url)})
+        for scene in told(stage, SCENES):
+            tour.remember()
+            scene.play(stage)
+            tour.workspace.wait_idle()
+            if len(tour.visitors) == 1:  # the first declaration is what makes the people known
+                tour.visitors = {**tour.visitors, **_visitors(stack)}
+            AFTER[scene.name](tour)
+        _more(tour, stack)
+        say()
+        say(f"  {tour.checks.count} things are as they must be, in {time.monotonic() - began:.0f} s.")
+
+
+def _visitors(stack: Stack) -> dict[str, Visitor]:
+    return {handle: Visitor(stack.base_url).sign_in_as(name) for handle, name in VISITORS.items()}
+
+
+def _more(tour: Tour, stack: Stack) -> None:
+    say()
+    say(f"  {paint('Again', 'cyan')}")
+    again.nothing_to_do(tour, stack)
+    say()
+    say(f"  {paint('The worker is killed', 'cyan')}")
+    again.killed_worker(tour, stack)
