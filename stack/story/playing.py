@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 
+from stack.errors import StackError
 from stack.outside import Records, Workspace
 from stack.running import Stack
 from stack.story.scenes import SCENES, Scene
@@ -22,9 +23,12 @@ def play(stack: Stack, *, say: Callable[[str], None]) -> None:
             say(paint(AGAIN, "grey"))
             return
         stage = Stage(Workspace(stack.sandbox_url), records, say)
-        for scene in told(stage, SCENES):
-            scene.play(stage)
-        _end(stage, stack)
+        try:
+            for scene in told(stage, SCENES):
+                scene.play(stage)
+            _end(stage, stack)
+        except StackError as error:  # what was started stays up to be looked at
+            say(paint(f"  The story stopped here. {error}", "red"))
 
 
 def told(stage: Stage, scenes: Iterable[Scene]) -> Iterable[Scene]:

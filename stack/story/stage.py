@@ -107,5 +107,5 @@ def _line(effect: dict[str, Any]) -> str:
     if effect["state"] == "failed":
         return paint(f"! could not {effect['sentence']}: {effect['error']}", "red")
     if effect["state"] == "waiting" and effect["error"]:
-        return paint(f"… {effect['sentence']}: {effect['error']} Trying again.", "yellow")
+        return paint(f"… {effect['sentence']}: {effect['error']}", "yellow")
     return ""
