@@ -66,11 +66,18 @@ def record(known: list[Known]) -> None:
     """
     _pin(known)
     here = {person.chat_id: person for person in Person.objects.filter(chat_id__in=[one.chat_id for one in known])}
-    owners = dict(Person.objects.exclude(email="").values_list(Lower("email"), "chat_id"))
+    emails = {one.email.lower() for one in known if one.email}
+    owned = Person.objects.annotate(low=Lower("email")).filter(low__in=emails)
+    owners: dict[str, str | None] = dict(owned.values_list("low", "chat_id"))
     rows = [row for one in known if not _same(here.get(one.chat_id), row := _row(one, owners))]
     Person.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["chat_id"], update_fields=[*SAID, "email"], batch_size=1_000
     )
+
+
+def is_news(one: Known) -> bool:
+    """Tell whether the workspace says anything of a person that is not written down: one query."""
+    return not _same(Person.objects.filter(chat_id=one.chat_id).first(), _row(one, {}))
 
 
 SAID = ("name", "is_guest", "is_bot", "is_external", "deactivated")

@@ -55,7 +55,7 @@ def is_known_old() -> bool:
 
 
 def mark_stale() -> None:
-    """Note that people or groups changed, so that the next look reads them again."""
+    """Note that groups changed, so that the next look reads them again."""
     DirectoryRead.objects.update(stale=True)
 
 
@@ -78,16 +78,32 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
     groups = list(chat.groups())
     named = {chat_id for group in groups for chat_id in group.members}
     unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
-    due = read is None or read.stale or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
+    due = read is None or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
     known = list(chat.people()) if due else None
     with transaction.atomic():
         _alone()
         if known is not None:
-            people.record(known)
+            people.record([*known, *_strangers(unknown, known)])
         changed = _write(groups)
         people_at = at if known is not None or read is None else read.people_at
         DirectoryRead.objects.update_or_create(pk=1, defaults={"groups_at": at, "people_at": people_at, "stale": False})
     return changed or known is not None
+
+
+def note(one: people.Known) -> None:
+    """Write what the workspace said of one person, without reading everybody again."""
+    with transaction.atomic():
+        _alone()
+        people.record([one])
+
+
+def _strangers(unknown: Collection[str], known: Collection[people.Known]) -> list[people.Known]:
+    """Return people whom a group names and the workspace does not list: they are from elsewhere and not invited.
+
+    Left out they would be looked for again and again, each time among everybody.
+    """
+    listed = {one.chat_id for one in known}
+    return [people.Known(chat_id, chat_id, is_external=True) for chat_id in sorted(set(unknown) - listed)]
 
 
 def _alone() -> None:

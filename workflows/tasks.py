@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -66,12 +67,16 @@ def refresh_directory() -> None:
     at = timezone.now()
     if ports.chat() is None or at < _pause.until or not directory.is_old(at=at):
         return
+    if not _reading.acquire(blocking=False):
+        return  # a large workspace takes longer than it is until the next look
     try:
         changed = directory.refresh(at=at)
     except VendorError as error:
         log.warning("the workspace could not be read: %s", error)
         _pause.until = at + timedelta(seconds=error.retry_after or PAUSE_S)
         return
+    finally:
+        _reading.release()
     if changed:
         audit()
 
@@ -85,6 +90,7 @@ class _Pause:
 
 
 _pause = _Pause()
+_reading = threading.Lock()
 
 
 def hint(incident_id: int) -> None:

@@ -20,6 +20,7 @@ from workflows.ports import Channel, Group, Invited, Posted, VendorError
 CHANNEL_ID: Final = re.compile(r"[CGD][A-Z0-9]{2,}")
 EVENT_TYPE: Final = "firekind"
 PAGE: Final = 200
+LARGE_PAGE: Final = 999  # a workspace has thousands of channels, and only some twenty calls a minute to list them
 SKEW_S: Final = 120  # how far Slack's clock and ours may be apart
 # Codes that speak of one person in a list, not of the channel or the token.
 OF_A_PERSON: Final = frozenset(
@@ -200,7 +201,7 @@ class SlackChat:
         if channel not in self._ids:
             name = channel.lstrip("#")
             pages = self._pages(
-                "conversations.list", exclude_archived=True, limit=PAGE, types="public_channel,private_channel"
+                "conversations.list", exclude_archived=True, limit=LARGE_PAGE, types="public_channel,private_channel"
             )
             found = next((one["id"] for page in pages for one in page["channels"] if one["name"] == name), None)
             if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -9,13 +10,14 @@ from incidents.people import Known
 from integrations.slack.wire import Wire
 from workflows.ports import Group, VendorError
 
-PAGE: Final = 200
+PAGE: Final = 500
+PATIENCE: Final = 60  # times that reading everybody waits for Slack before it gives up
 SLACKBOT: Final = "USLACKBOT"
 
 
 def people(wire: Wire, *, team_id: str) -> list[Known]:
     """Read everybody, page by page."""
-    return [known(one, team_id=team_id) for one in _members(wire)]
+    return [known(one, team_id=team_id) for one in members(wire)]
 
 
 def groups(wire: Wire) -> list[Group]:
@@ -52,11 +54,24 @@ def known(member: Mapping[str, Any], *, team_id: str) -> Known:
     )
 
 
-def _members(wire: Wire) -> Iterator[Mapping[str, Any]]:
+def members(wire: Wire) -> Iterator[Mapping[str, Any]]:
+    """Read everybody as Slack describes them."""
     cursor: str | None = None
     while True:
-        page = wire.call("users.list", limit=PAGE, cursor=cursor)
+        page = _page(wire, cursor)
         yield from page["members"]
         cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
         if cursor is None:
             return
+
+
+def _page(wire: Wire, cursor: str | None) -> dict[str, Any]:
+    """Read one page, and wait when Slack asks to: beginning anew, a large workspace would never be read to its end."""
+    for _ in range(PATIENCE):
+        try:
+            return wire.call("users.list", limit=PAGE, cursor=cursor)
+        except VendorError as error:
+            if error.retry_after is None or cursor is None:
+                raise
+            time.sleep(error.retry_after)
+    return wire.call("users.list", limit=PAGE, cursor=cursor)

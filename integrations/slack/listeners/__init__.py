@@ -75,6 +75,6 @@ EVENTS: Final[Mapping[str, Listener]] = {
     "subteam_created": workspace.changed,
     "subteam_members_changed": workspace.changed,
     "subteam_updated": workspace.changed,
-    "team_join": workspace.changed,
-    "user_change": workspace.changed,
+    "team_join": workspace.person,
+    "user_change": workspace.person,
 }

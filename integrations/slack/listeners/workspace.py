@@ -1,11 +1,25 @@
-"""What changes in the workspace itself: people and groups are read anew soon."""
+"""What changes in the workspace itself: groups are read anew soon, a person is taken from the news itself."""
 
 from __future__ import annotations
 
+from functools import partial
+
+from incidents import people
+from integrations import gateways
+from integrations.slack import directory as reading
 from integrations.slack.delivered import Deed, Delivered
 from workflows import directory
 
 
 def changed(told: Delivered) -> Deed | None:
-    """Note that what we know of people and groups is old."""
+    """Note that what we know of groups is old."""
     return directory.mark_stale
+
+
+def person(told: Delivered) -> Deed | None:
+    """Take over what became of one person. Where thousands work, somebody changes their status every few seconds."""
+    member, slack = told.event.get("user"), gateways.slack()
+    if slack is None or not isinstance(member, dict) or not isinstance(member.get("id"), str):
+        return None
+    known = reading.known(member, team_id=slack.identity.team_id)
+    return partial(directory.note, known) if people.is_news(known) else None

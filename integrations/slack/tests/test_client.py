@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from integrations.slack import fake, manifest
+from integrations.slack import directory, fake, manifest
 from integrations.slack.client import SlackChat
 from integrations.slack.fake.faults import Kind
 from integrations.slack.identity import Identity
@@ -197,8 +197,22 @@ def test_a_plan_without_groups_has_none(slack: fake.FakeSlack, chat: SlackChat) 
     assert chat.groups() == []
 
 
+def test_reading_everybody_goes_on_where_slack_asked_to_wait(
+    slack: fake.FakeSlack, chat: SlackChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
+    for n in range(550):
+        slack.add_person(f"p{n}")
+    reading = directory.members(chat.wire)
+    first = next(reading)
+    slack.faults.add("ratelimited", method="users.list", times=2, retry_after_s=7)
+    assert len({one["id"] for one in [first, *reading]}) == len(slack.workspace.people)
+    assert waited == [7, 7]
+
+
 def test_everybody_is_read_page_by_page(slack: fake.FakeSlack, chat: SlackChat) -> None:
-    for n in range(250):
+    for n in range(550):
         slack.add_person(f"p{n}")
     slack.add_person("ext", is_stranger=True, team_id="T0OTHER")
     people = {one.name: one for one in chat.people()}

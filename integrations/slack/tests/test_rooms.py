@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from incidents.models import Incident
+from incidents.models import Incident, Person
+from integrations.slack.fake import shapes
 from integrations.slack.tests.door import Door
 from workflows import directory, rooms
 from workflows.models import DirectoryRead
@@ -107,6 +108,33 @@ def test_a_channel_made_public_is_noted(door: Door) -> None:
     door.slack.acts.convert("ann", door.house.channel(incident), is_private=False)
     door.deliver()
     assert ("noted", "The channel was made public: everyone in the workspace can read it.") in door.told(incident)
+
+
+def test_what_became_of_a_person_is_taken_from_the_news_itself(door: Door) -> None:
+    door.slack.acts.deactivate("eve")
+    door.slack.acts.arrive("new", email="new@example.com")
+    door.slack.calls.clear()
+    door.deliver()
+    assert door.house.person("eve").deactivated
+    assert door.house.person("new").email == "new@example.com"
+    assert not DirectoryRead.objects.get().stale
+    assert not door.slack.calls.count("users.list")
+
+
+def test_a_status_that_changes_costs_one_query(door: Door, django_assert_num_queries: object) -> None:
+    door.slack.emit("user_change", user=shapes.person(door.slack.person("eve")))
+    news = door.slack.take_deliveries()
+    with django_assert_num_queries(1):  # type: ignore[operator]  # the fixture has no type to name
+        assert {door.post(one).status_code for one in news} == {200}
+
+
+def test_somebody_whom_only_a_group_names_is_looked_for_once(door: Door) -> None:
+    door.slack.group("support").members.append("U0ELSEWHERE")
+    directory.refresh()
+    assert not Person.objects.get(chat_id="U0ELSEWHERE").can_join
+    door.slack.calls.clear()
+    directory.refresh()
+    assert not door.slack.calls.count("users.list")
 
 
 def test_a_changed_group_is_read_anew_soon(door: Door) -> None:
