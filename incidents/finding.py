@@ -17,7 +17,7 @@ from incidents.models import Codename, Incident, Participant, Person, Status
 
 PAGE = 40
 WORDS_CHARS = 200
-CODENAME = re.compile(r"[a-z]{2,}(-[a-z]+)*")
+CODENAME = re.compile(r"[a-z]{2,}(-[a-z]+)*-?")
 
 
 @dataclass(frozen=True, slots=True)

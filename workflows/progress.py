@@ -135,8 +135,13 @@ def _waiting(row: Effect, rows: list[Effect], resources: dict[str, Resource], bl
     if missing:
         return f"waiting for: {_sentence_of(missing[0], rows)}"
     if row.method in blocked:
-        return f"waiting for Slack until {blocked[row.method]:%H:%M:%S}"
-    return f"trying again at {row.due_at:%H:%M:%S}: {row.error}" if row.error else "next"
+        return f"waiting for Slack until {_clock(blocked[row.method])}"
+    return f"trying again at {_clock(row.due_at)}: {row.error}" if row.error else "next"
+
+
+def _clock(at: datetime) -> str:
+    """Say a time of day in the reader's zone."""
+    return f"{timezone.localtime(at):%H:%M:%S}"
 
 
 def _sentence_of(thing: str, rows: list[Effect]) -> str:

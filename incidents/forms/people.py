@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -22,15 +22,16 @@ def joinable() -> QuerySet[Person]:
     return Person.objects.filter(is_guest=False, is_bot=False, is_external=False, deactivated=False)
 
 
-def suggested(incident: Incident | None, q: str) -> list[Person]:
-    """Return people to pick from: by name when one is typed, else those who respond already."""
-    q = " ".join(q.replace("\0", " ").split())[:80]
-    if q:
-        return list(joinable().filter(name__icontains=q).order_by("name", "pk")[:SHOWN])
-    if incident is not None:
-        readers = visibility.readers(incident).filter(person__deactivated=False)[:SHOWN]
-        return [one.person for one in readers if one.person.can_join]
-    return list(joinable().order_by("name", "pk")[:SHOWN])
+def suggested(q: str, *, without: Collection[Person] = ()) -> list[Person]:
+    """Return some people to pick from, by name when one is typed."""
+    q = " ".join(q.split())[:80]
+    found = joinable().filter(name__icontains=q) if q else joinable()
+    return list(found.exclude(pk__in=[one.pk for one in without]).order_by("name", "pk")[:SHOWN])
+
+
+def responders(incident: Incident) -> list[Person]:
+    """Return those who respond and may be given something to do."""
+    return [one.person for one in visibility.readers(incident) if one.person.can_join]
 
 
 class PickForm(VerbForm):
@@ -50,8 +51,13 @@ class PickForm(VerbForm):
         """Return people to choose from, the chosen first."""
         picked = self.picked()
         q = self.given.get("q", "")
-        rest = [one for one in suggested(self.incident, q) if one not in picked]
-        return [(one, True) for one in picked] + [(one, False) for one in rest]
+        return [(one, True) for one in picked] + [(one, False) for one in self.others(q, picked)]
+
+    def others(self, q: str, picked: list[Person]) -> list[Person]:
+        """Return those not picked yet: by name when one is typed, else who responds already."""
+        if q:
+            return suggested(q, without=picked)
+        return [one for one in responders(self.incident)[:SHOWN] if one not in picked]
 
 
 class LeadForm(PickForm):
@@ -97,6 +103,9 @@ class BringForm(PickForm):
         if self.incident.private:
             return "They will be able to read all of this private incident, its history included."
         return "They are invited into the channel."
+
+    def others(self, q: str, picked: list[Person]) -> list[Person]:
+        return suggested(q, without=[*picked, *responders(self.incident)])
 
     def run(self, *, at: datetime) -> object:
         return lifecycle.bring_in(self.incident, people=self.cleaned_data["people"], by=self.person, at=at)

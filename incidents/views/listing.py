@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from incidents.finding import Filters, find
+from incidents.finding import Filters, Found, find
 from incidents.models import IncidentType, Status
 from incidents.views.signed_in import Request, signed_in
 
@@ -38,6 +38,7 @@ def listing(request: Request) -> HttpResponse:
         "found": found,
         "further": address(filters, after=found.more),
         "rows": [(one, types[one.type_id].policy) for one in found.rows],
+        "active": _active(found),
         "statuses": _links(filters, "status", _statuses(filters)),
         "mine": _links(filters, "me", MINE),
         "types": _types(filters, list(types.values())),
@@ -49,6 +50,12 @@ def listing(request: Request) -> HttpResponse:
 def address(filters: Filters, **changes: str) -> str:
     """Return the address of this list with some filters changed."""
     return reverse("incidents") + filters.to(**changes)
+
+
+def _active(found: Found) -> str:
+    """Say how many are active; when the page ends among them, only that there are more."""
+    count = sum(one.is_active for one in found.rows)
+    return f"{count} and more" if found.more and count == len(found.rows) else str(count)
 
 
 def _links(filters: Filters, name: str, labels: dict[str, str]) -> list[Link]:

@@ -15,7 +15,7 @@ def people(request: Request) -> HttpResponse:
     """Return people whose name matches ``q``, the ones already picked first."""
     field = "lead" if request.GET.get("as") == "lead" else "people"
     picked = list(joinable().filter(pk__in=numbers(request.GET.getlist(field))))
-    found = [one for one in suggested(None, request.GET.get("q", "")) if one not in picked]
+    found = suggested(request.GET.get("q", ""), without=picked)
     options = [(one, True) for one in picked] + [(one, False) for one in found]
     several = request.GET.get("several") == "1"
     return render(request, "incidents/_people.html", {"options": options, "several": several, "field": field})

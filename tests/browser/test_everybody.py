@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +19,7 @@ PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
-def codename(sit: Sit) -> Iterator[str]:
+def codename(sit: Sit) -> str:
     """Declare an incident that has gone through a few things."""
     page = sit("Ada")
     name = declare(page, "Checkout is slow")
@@ -28,7 +27,7 @@ def codename(sit: Sit) -> Iterator[str]:
     page.get_by_role("button", name="Post update").click()
     expect(page.locator("#newest")).to_contain_text("We look at payments")
     expect(page.locator("#progress")).to_contain_text("all done", timeout=20_000)
-    yield name
+    return name
 
 
 def faults(page: Page) -> list[str]:

@@ -39,6 +39,12 @@ def minus(mark: str) -> str:
 
 
 @register.filter
+def minor(line: Line) -> bool:
+    """Tell whether a line is about messages and such, and not about people or places."""
+    return line.key in {"post", "small"} and line.sign != "-"
+
+
+@register.filter
 def already(lines: Iterable[tuple[Line, bool]]) -> list[Line]:
     """Return the lines about what stays as it is."""
     return [line for line, _ in lines if line.sign == "="]
