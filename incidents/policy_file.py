@@ -13,6 +13,7 @@ import yaml
 from incidents.policy import COLOURS, OneOf, Policy
 
 SLUG = re.compile(r"[a-z][a-z0-9-]{0,38}[a-z0-9]")
+LINE_CHARS, ROLE_CHARS = 200, 80
 HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 
 
@@ -125,11 +126,14 @@ class _Reading:
                 found[key.value] = value
         return found
 
-    def text(self, node: yaml.Node, where: str) -> str:
+    def text(self, node: yaml.Node, where: str, *, chars: int = LINE_CHARS) -> str:
         if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
             self.wrong(node, where, "must be a text")
             return ""
-        return str(node.value).strip()
+        said = str(node.value).strip()
+        if len(said) > chars:
+            self.wrong(node, where, f"has {len(said)} characters; at most {chars}")
+        return said
 
     def slug(self, node: yaml.Node, where: str) -> str:
         value = self.text(node, where)
@@ -157,11 +161,14 @@ class _Reading:
             self.wrong(node, where, f"must be one of {', '.join(COLOURS)}")
         return value
 
-    def texts(self, node: yaml.Node, where: str) -> tuple[str, ...]:
+    def texts(self, node: yaml.Node, where: str, *, chars: int = LINE_CHARS) -> tuple[str, ...]:
         if not isinstance(node, yaml.SequenceNode):
             self.wrong(node, where, "must be a list")
             return ()
-        return tuple(self.text(item, f"{where}[{at}]") for at, item in enumerate(node.value))
+        return tuple(self.text(item, f"{where}[{at}]", chars=chars) for at, item in enumerate(node.value))
+
+    def roles(self, node: yaml.Node, where: str) -> tuple[str, ...]:
+        return self.texts(node, where, chars=ROLE_CHARS)
 
     def handles(self, node: yaml.Node, where: str) -> tuple[str, ...]:
         if not isinstance(node, yaml.SequenceNode):
@@ -186,7 +193,7 @@ class _Reading:
         for needed in ("role", "group"):
             if needed not in entries and isinstance(node, yaml.MappingNode):
                 self.wrong(node, f"{where}.{needed}", "is missing")
-        role = self.text(entries["role"], f"{where}.role") if "role" in entries else ""
+        role = self.text(entries["role"], f"{where}.role", chars=ROLE_CHARS) if "role" in entries else ""
         group = self.handle(entries["group"], f"{where}.group") if "group" in entries else ""
         return OneOf(role=role, group=group)
 
@@ -202,7 +209,7 @@ READERS: Mapping[str, Callable[[_Reading, yaml.Node, str], Any]] = {
     "invite": _Reading.handles,
     "one_of": _Reading.one_of,
     "update_every_min": _Reading.minutes,
-    "roles": _Reading.texts,
+    "roles": _Reading.roles,
     "checklist": _Reading.texts,
     "colour": _Reading.colour,
 }

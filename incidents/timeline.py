@@ -17,10 +17,14 @@ from incidents.models import Event, Incident, Person, Source
 CHANNEL = "firekind_timeline"
 SEARCH_CONFIG = "english"
 
+WORDS_BYTES = 600_000
+
+# PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
+# (logs that were pasted) are not found by a search, but they are written down.
 _COUNT_AND_INDEX = """
     UPDATE incidents_incident
        SET last_n = last_n + 1,
-           words = CASE WHEN %(words)s = '' THEN words
+           words = CASE WHEN %(words)s = '' OR octet_length(words::text) > %(most)s THEN words
                    ELSE coalesce(words, ''::tsvector) || strip(to_tsvector('english', %(words)s)) END
      WHERE id = %(id)s
  RETURNING last_n, pg_notify(%(channel)s, id || ':' || last_n)
@@ -46,7 +50,8 @@ def append(
     incident queue up. The NOTIFY goes out when the transaction commits, never before.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT_AND_INDEX, {"words": text, "id": incident.pk, "channel": CHANNEL})
+        values = {"words": text, "most": WORDS_BYTES, "id": incident.pk, "channel": CHANNEL}
+        cursor.execute(_COUNT_AND_INDEX, values)
         row = cursor.fetchone()
     assert row is not None, "an incident is never deleted"
     incident.last_n = row[0]

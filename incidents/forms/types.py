@@ -8,10 +8,9 @@ from django import forms
 from django.http import QueryDict
 
 from incidents.policy import COLOURS, OneOf, Policy
-from incidents.policy_file import HANDLE, SLUG
+from incidents.policy_file import HANDLE, LINE_CHARS, ROLE_CHARS, SLUG
 
 NAME_CHARS = 40
-LINE_CHARS = 200
 
 
 def _lines(label: str, *, hint: str, rows: int = 3) -> forms.CharField:
@@ -73,7 +72,7 @@ class TypeForm(forms.Form):
         return tuple(_one_of(line) for line in _split(self.cleaned_data["one_of"]))
 
     def clean_roles(self) -> tuple[str, ...]:
-        return _short(_split(self.cleaned_data["roles"]), chars=80)
+        return _short(_split(self.cleaned_data["roles"]), chars=ROLE_CHARS)
 
     def clean_checklist(self) -> tuple[str, ...]:
         return _short(_split(self.cleaned_data["checklist"]), chars=LINE_CHARS)
@@ -121,4 +120,5 @@ def _one_of(line: str) -> OneOf:
     role, colon, group = line.rpartition(":")
     if not colon or not role.strip() or not group.strip():
         raise forms.ValidationError(f"{line!r} is not of the form “role: @group”.")
+    _short([role.strip()], chars=ROLE_CHARS)
     return OneOf(role=role.strip(), group=_handle(group.strip()))

@@ -2,13 +2,14 @@
 
 from incidents.lifecycle.declaring import declare
 from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve
-from incidents.lifecycle.entries import capture, captured, edit, note, retract, update, update_fell_due
+from incidents.lifecycle.entries import CAPTURED_CHARS, capture, captured, edit, note, retract, update, update_fell_due
 from incidents.lifecycle.people import bring_in, joined, left, set_lead, set_role
 from incidents.lifecycle.retyping import adopt, retype
 from incidents.lifecycle.rules import BadInput, Refused, Stale
 from incidents.lifecycle.wording import check_off, describe, rename, serve
 
 __all__ = [
+    "CAPTURED_CHARS",
     "BadInput",
     "Refused",
     "Stale",

@@ -6,6 +6,8 @@ from incidents import kinds, timeline
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Person, Source
 
+CAPTURED_CHARS = 4_000
+
 
 def update(
     incident: Incident,
@@ -50,7 +52,7 @@ def capture(
 
     ``ref`` is the message's id where it was written; the same one is kept once. One that was retracted comes back.
     """
-    text = rules.text(text or "(no text)")[:4_000]
+    text = rules.text(text.strip()[:CAPTURED_CHARS] or "(no text)")
     with rules.changing(incident) as now:
         known = captured(now, ref)
         if known is None:
@@ -71,7 +73,8 @@ def captured(incident: Incident, ref: str) -> Event | None:
 def edit(incident: Incident, *, n: int, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Event:
     """Change the words of an entry by writing another one; the first stays in its history.
 
-    Raises ``Refused`` unless ``by`` wrote it, leads the incident, or is the system following the message's author.
+    Raises ``Refused`` unless ``by`` wrote it, leads the incident, or is the system following the message's author, and
+    for an entry that was taken back: changing it would bring it back.
     """
     text = rules.text(text)
     with rules.changing(incident) as now:
@@ -107,11 +110,15 @@ def update_fell_due(incident: Incident, *, at: datetime) -> bool:
 
 
 def _owned(incident: Incident, n: int, by: Person | None) -> Event:
-    event = Event.objects.filter(incident=incident, n=n).select_related("by").first()
-    if event is None or not (kinds.of(event.kind).editable or event.kind == "captured"):
+    found = Event.objects.filter(incident=incident, n=n).select_related("by")
+    entry = next(iter(timeline.entries(incident, found)), None)
+    event = entry and entry.event
+    if entry is None or event is None or not (kinds.of(event.kind).editable or event.kind == "captured"):
         raise rules.Refused("Only notes, updates and messages can be changed or retracted.")
     if by is not None and event.by_id != by.pk and incident.lead_id != by.pk:
         raise rules.Refused("Only the person who wrote this, or the lead, can change it.")
+    if entry.retracted is not None:
+        raise rules.Refused("This entry was taken back already.")
     return event
 
 

@@ -120,7 +120,7 @@ def _follow(told: Delivered, event: Event, raw: Mapping[str, Any]) -> Deed | Non
     before = told.event.get("previous_message") or {}
     if raw.get("text") == before.get("text"):
         return None  # a preview was added, or a thread grew
-    text = messages.typed(str(raw.get("text") or "(no text)"))
+    text = words.cut(messages.typed(str(raw.get("text") or "(no text)")), lifecycle.CAPTURED_CHARS)
     return partial(lifecycle.edit, event.incident, n=event.n, text=text, by=None, at=told.at, source=Source.SLACK)
 
 

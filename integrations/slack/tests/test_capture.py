@@ -96,6 +96,26 @@ def test_an_edit_is_followed(door: Door, incident: Incident, channel: str) -> No
     assert captured(incident).text == "customers call", "what it said first is kept"
 
 
+def test_a_message_longer_than_an_entry_is_kept_as_far_as_it_fits(door: Door, incident: Incident, channel: str) -> None:
+    ts = pinned(door, channel, text="a line of a log\n" * 1_000)
+    assert len(captured(incident).text) in range(3_900, 4_001)
+    door.slack.acts.edit("ben", channel, ts, "another line\n" * 1_000)
+    door.deliver()
+    assert reads(incident)[0].startswith("another line")
+
+
+def test_what_was_taken_back_stays_away_when_its_author_edits_or_deletes_it(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    ts = pinned(door, channel)
+    door.slack.acts.unreact("ann", channel, ts, "pushpin")
+    door.slack.acts.edit("ben", channel, ts, "customers call, they say")
+    door.slack.acts.delete("ben", channel, ts)
+    assert set(door.deliver()) == {200}
+    assert reads(incident) == []
+    assert incident.events.filter(kind="retracted").count() == 1
+
+
 def test_a_deletion_is_followed(door: Door, incident: Incident, channel: str) -> None:
     ts = pinned(door, channel)
     door.slack.acts.delete("ben", channel, ts)

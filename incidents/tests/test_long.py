@@ -1,0 +1,36 @@
+"""What is long must not stand in anybody's way later."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from incidents import lifecycle, policy_file
+from incidents.forms import TypeForm
+from incidents.models import Incident
+from incidents.policy_file import BadTypesFile
+
+
+def test_entries_are_written_however_many_words_an_incident_has_already(incident: Incident) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE incidents_incident SET words = (SELECT strip(to_tsvector(string_agg(md5(i::text), ' ')))"
+            " FROM generate_series(1, 28500) i) WHERE id = %s",
+            [incident.pk],
+        )
+    logs = [" ".join(f"{start + n:032x}" for n in range(300)) for start in (0, 300, 600)]
+    for log in logs:
+        lifecycle.note(incident, text=log, by=None, at=timezone.now())
+    lifecycle.resolve(incident, by=None, at=timezone.now())
+    assert list(incident.events.values_list("kind", flat=True).order_by("-n")[:1]) == ["resolved"]
+
+
+def test_a_role_has_a_name_that_fits_where_it_is_kept() -> None:
+    role = "the one who " * 20
+    form = TypeForm(data={"one_of": f"{role}: @support"})  # type: ignore[arg-type]  # a plain mapping will do
+    assert "At most 80 characters" in str(form.errors["one_of"])
+    with pytest.raises(BadTypesFile, match="at most 80"):
+        policy_file.parse(f"types: [{{slug: ab, name: A, says: b, one_of: [{{role: {role}, group: x}}]}}]", file="t")
+    with pytest.raises(BadTypesFile, match="at most 200"):
+        policy_file.parse(f"types: [{{slug: ab, name: A, says: b, checklist: [{role}]}}]", file="t")
