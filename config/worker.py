@@ -6,11 +6,16 @@ import warnings
 from celery import signals
 from celery.exceptions import SecurityWarning
 
+from config import priority
 from config.celery import app
+
+# A backlog of effects never starves those who respond.
+NICE = 10
 
 
 def main() -> int:
     """Work until told to end; give the exit code."""
+    priority.give_way(NICE)
     # Running as root is dangerous where messages may hold pickled code; here they hold JSON only.
     warnings.simplefilter("ignore", SecurityWarning)
     worker = app.Worker(quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)

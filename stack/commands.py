@@ -18,8 +18,8 @@ def web(env: Mapping[str, str]) -> list[str]:
 
 
 def worker(env: Mapping[str, str]) -> list[str]:
-    """Perform effects, at a lower priority than pages, so that a backlog never starves those who respond."""
-    return ["nice", "-n", "10", PYTHON, "-m", "config.worker"]
+    """Perform effects; gives way to pages by itself."""
+    return [PYTHON, "-m", "config.worker"]
 
 
 def beat(env: Mapping[str, str]) -> list[str]:

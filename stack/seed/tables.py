@@ -77,8 +77,8 @@ RESOURCES = """
 """
 EFFECTS = """
     INSERT INTO workflows_effect (incident_id, key, thing, kind, verb, spec, labels, sentence, sign, method, rank, room,
-           needs, after, revision, state, unsure, abandoned, token, attempt, due_at, error, error_code, created_at, begun_at,
-           ended_at)
+           needs, after, revision, state, unsure, abandoned, token, attempt, due_at, error, error_code, created_at,
+           begun_at, ended_at)
     SELECT i.id, thing.key || '#1', thing.key, thing.kind, 'create', '{"room": 1}'::jsonb, '{}'::jsonb, thing.sentence,
            '+', thing.method, 1, 1, '{}', '{}', 1, 'done', false, false, 1, 1, i.declared_at, '', '', i.declared_at,
            i.declared_at, i.declared_at

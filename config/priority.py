@@ -1,0 +1,18 @@
+"""How much this process may take from others when the machine is busy."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+AUTOGROUP = Path("/proc/self/autogroup")
+
+
+def give_way(nice: int) -> None:
+    """Let processes that people wait for go first.
+
+    Linux may group processes by session and then counts niceness only within one; the group has a niceness of its own
+    (https://man7.org/linux/man-pages/man7/sched.7.html, "The autogroup feature").
+    """
+    os.nice(nice)
+    with suppress(OSError):
+        AUTOGROUP.write_text(f"{nice}\n", encoding="ascii")
