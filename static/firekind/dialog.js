@@ -35,6 +35,10 @@ for (const one of document.querySelectorAll("dialog")) {
 }
 dialog.addEventListener("close", () => dialog.replaceChildren());
 document.addEventListener("click", (event) => {
+  if (dialog.open && event.target.closest("[data-close]")) {
+    event.preventDefault();
+    dialog.close();
+  }
   if (event.target.closest("[data-help]")) document.getElementById("keys").showModal();
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     const inside = menu.contains(event.target);

@@ -1,4 +1,6 @@
 // Keyboard shortcuts. An element says its own in data-key; "g l" is two strokes. None while something is typed.
+const OFF = "single-keys-off";
+const single = document.querySelector("[data-single]");
 let first = "";
 let waiting;
 
@@ -38,7 +40,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (typing(event) || document.querySelector("dialog[open]")) return;
+  if (!single.checked || typing(event) || document.querySelector("dialog[open]")) return;
   const stroke = first ? `${first} ${event.key}` : event.key;
   first = "";
   clearTimeout(waiting);
@@ -48,5 +50,10 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (act(stroke)) event.preventDefault();
+});
+single.checked = !localStorage.getItem(OFF);
+single.addEventListener("change", () => {
+  if (single.checked) localStorage.removeItem(OFF);
+  else localStorage.setItem(OFF, "1");
 });
 if (location.hash === "#q") document.getElementById("q")?.focus();
