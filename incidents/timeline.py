@@ -50,7 +50,7 @@ def append(
     incident queue up. The NOTIFY goes out when the transaction commits, never before.
     """
     with connection.cursor() as cursor:
-        values = {"words": text, "most": WORDS_BYTES, "id": incident.pk, "channel": CHANNEL}
+        values: dict[str, str | int] = {"words": text, "most": WORDS_BYTES, "id": incident.pk, "channel": CHANNEL}
         cursor.execute(_COUNT_AND_INDEX, values)
         row = cursor.fetchone()
     assert row is not None, "an incident is never deleted"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from incidents import kinds, timeline
+from incidents import timeline
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Person, Source
 
@@ -112,9 +112,9 @@ def update_fell_due(incident: Incident, *, at: datetime) -> bool:
 def _owned(incident: Incident, n: int, by: Person | None) -> Event:
     found = Event.objects.filter(incident=incident, n=n).select_related("by")
     entry = next(iter(timeline.entries(incident, found)), None)
-    event = entry and entry.event
-    if entry is None or event is None or not (kinds.of(event.kind).editable or event.kind == "captured"):
+    if entry is None or not entry.mendable:
         raise rules.Refused("Only notes, updates and messages can be changed or retracted.")
+    event = entry.event
     if by is not None and event.by_id != by.pk and incident.lead_id != by.pk:
         raise rules.Refused("Only the person who wrote this, or the lead, can change it.")
     if entry.retracted is not None:
