@@ -87,10 +87,15 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
 
 
 def _read_outside(incidents: Sequence[Incident], rows: _Rows) -> None:
+    """Read what is owed and what is there, in this order.
+
+    Each query sees what has committed by then. An effect that ends in between is seen both owed and there, which plans
+    nothing; the other way round it would be neither, and would be done again.
+    """
     ids = [incident.pk for incident in incidents]
-    _file(rows.resources, Resource.objects.filter(incident__in=ids).order_by("pk"))
     open_states = [Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED]
     _file(rows.effects, Effect.objects.filter(incident__in=ids, state__in=open_states).order_by("pk"))
+    _file(rows.resources, Resource.objects.filter(incident__in=ids).order_by("pk"))
     counted = Effect.objects.filter(incident__in=ids).values_list("incident", "thing").annotate(times=Count("pk"))
     for incident_id, thing, times in counted:
         rows.counts[incident_id][thing] = times

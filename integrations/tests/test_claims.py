@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -106,3 +107,25 @@ def _wait_until_somebody_waits() -> None:
                 return
         time.sleep(0.02)
     raise AssertionError("nobody waits")
+
+
+@pytest.mark.parametrize("table", ["workflows_effect", "workflows_resource", "incidents_event"])
+def test_an_effect_that_ends_while_a_plan_is_being_made_is_not_done_again(house: House, table: str) -> None:
+    incident = planned(house)
+    running = perform.perform(house.chat, claimed(incident))
+    assert len(running) > 1
+    lifecycle.update(incident, text="Something new to plan", by=house.person("dee"), at=timezone.now())
+
+    def end_meanwhile(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if running and sql.startswith("SELECT") and f'FROM "{table}"' in sql:
+            one = running.pop()
+            with connection.cursor():
+                effects.record_done(
+                    one, Outcome(there=[effects.made(one, external={"ts": "1", "channel_id": "C1"})]), at=timezone.now()
+                )
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(end_meanwhile):
+        reconcile.reconcile(incident.pk, at=timezone.now())
+    made = Effect.objects.filter(incident=incident, verb="create").values_list("thing", flat=True)
+    assert len(made) == len(set(made))
