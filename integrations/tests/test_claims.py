@@ -119,10 +119,8 @@ def test_an_effect_that_ends_while_a_plan_is_being_made_is_not_done_again(house:
     def end_meanwhile(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if running and sql.startswith("SELECT") and f'FROM "{table}"' in sql:
             one = running.pop()
-            with connection.cursor():
-                effects.record_done(
-                    one, Outcome(there=[effects.made(one, external={"ts": "1", "channel_id": "C1"})]), at=timezone.now()
-                )
+            thing = effects.made(one, external={"ts": "1", "channel_id": "C1"})
+            effects.record_done(one, Outcome(there=[thing]), at=timezone.now())
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(end_meanwhile):
