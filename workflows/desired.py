@@ -68,7 +68,7 @@ def desired_state(facts: Facts) -> Desired:
 
 def _people(facts: Facts) -> tuple[dict[str, Someone], dict[str, Someone], list[Gap]]:
     """Everyone to be in the room by chat id, who was chosen for each one-of role, and the gaps."""
-    found = {one.chat_id: one for one in facts.people}
+    found = {one.chat_id: one for one in facts.people if one.chat_id not in facts.away}
     gaps: list[Gap] = []
     chosen: dict[str, Someone] = {}
     if not facts.active:

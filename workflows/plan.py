@@ -10,7 +10,7 @@ from itertools import groupby
 
 from workflows.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RETIRE, SIGNS, Action
 from workflows.desired import Desired, Gap, Thing
-from workflows.observed import THERE, Observed, Owed, Seen
+from workflows.observed import GONE, THERE, Observed, Owed, Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,8 @@ class _Comparison:
         self.cancels += [owed.effect for owed in chain if not owed.under_way]
         if seen is None:
             return (CHANGE, after) if after else (CREATE, ())
+        if seen.state == GONE and thing.kind == "member":
+            return CREATE, ()  # who left by hand is only asked for once somebody named them anew
         if seen.state != THERE or (seen.spec == thing.spec and not after) or KINDS[thing.kind].change is None:
             return None, ()
         return CHANGE, after

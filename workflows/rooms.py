@@ -7,7 +7,7 @@ from datetime import datetime
 from incidents import lifecycle
 from incidents.models import Incident, Person
 from workflows.models import Resource
-from workflows.observed import GONE, THERE
+from workflows.observed import GONE, THEIRS, THERE
 
 
 def incident_of_channel(channel_id: str) -> Incident | None:
@@ -53,15 +53,14 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime) -> None:
     room = Resource.objects.filter(kind="channel", external_id=channel_id).first()
     if incident is None or room is None:
         return
-    key = f"archived/{room.room}"
-    if not archived:
-        Resource.objects.filter(incident=incident, key=key).delete()
-        return
-    Resource.objects.get_or_create(
-        incident=incident,
-        key=key,
-        defaults={"kind": "archived", "room": room.room, "spec": {"room": room.room}, "since_at": at},
-    )
+    known = Resource.objects.filter(incident=incident, key=f"archived/{room.room}")
+    if archived:
+        _note_archived(incident, room, at=at)
+    elif room.room == incident.room:
+        known.delete()
+        lifecycle.unarchived(incident)
+    else:
+        known.update(state=THEIRS)
 
 
 def renamed(channel_id: str, *, name: str, new_id: str = "") -> None:
@@ -71,6 +70,14 @@ def renamed(channel_id: str, *, name: str, new_id: str = "") -> None:
         room.external_id = new_id or channel_id
         room.label = f"#{room.external['name']}"
         room.save(update_fields=["external", "external_id", "label"])
+
+
+def _note_archived(incident: Incident, room: Resource, *, at: datetime) -> None:
+    values = {"kind": "archived", "room": room.room, "spec": {"room": room.room}, "state": THERE}
+    key = f"archived/{room.room}"
+    Resource.objects.update_or_create(
+        incident=incident, key=key, defaults=values, create_defaults=values | {"since_at": at}
+    )
 
 
 def _note_member(incident: Incident, person: Person, state: str, *, at: datetime) -> None:

@@ -1,7 +1,7 @@
 """The only writer of an incident. Each verb is one transaction, does no network I/O, and raises ``Refused``."""
 
 from incidents.lifecycle.declaring import declare
-from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve
+from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve, unarchived
 from incidents.lifecycle.entries import CAPTURED_CHARS, capture, captured, edit, note, retract, update, update_fell_due
 from incidents.lifecycle.people import bring_in, joined, left, set_lead, set_role
 from incidents.lifecycle.retyping import adopt, retype
@@ -36,6 +36,7 @@ __all__ = [
     "serve",
     "set_lead",
     "set_role",
+    "unarchived",
     "update",
     "update_fell_due",
 ]

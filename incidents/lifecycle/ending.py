@@ -113,6 +113,14 @@ def archive_channel(incident: Incident, *, by: Person | None, at: datetime, sour
     return now
 
 
+def unarchived(incident: Incident) -> None:
+    """Take note that somebody brought the channel back by hand: that it was to be archived is over."""
+    with rules.changing(incident) as now:
+        if now.archive_asked:
+            now.archive_asked = False
+            rules.save(now, "archive_asked")
+
+
 def _step(
     incident: Incident,
     step: Step,

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
+from incidents import lifecycle
 from incidents.models import Incident, Person
 from integrations.slack.fake import shapes
 from integrations.slack.tests.door import Door
@@ -93,6 +95,41 @@ def test_a_channel_archived_by_hand_is_noted(door: Door, incident: Incident, cha
     door.slack.calls.clear()
     door.house.settle(incident)
     assert not door.slack.calls.writes()
+
+
+def test_who_left_and_is_asked_for_by_name_is_invited_again(door: Door, incident: Incident, channel: str) -> None:
+    door.slack.acts.leave("lea", channel)
+    door.deliver()
+    door.house.settle(incident)
+    assert "lea" not in door.slack.members(channel)
+    door.command("ann", "lead @lea", channel=channel)
+    door.house.settle(incident)
+    assert "lea" in door.slack.members(channel)
+
+
+def test_a_channel_brought_back_by_hand_is_not_archived_again(door: Door, incident: Incident, channel: str) -> None:
+    lifecycle.resolve(incident, by=None, at=timezone.now())
+    lifecycle.archive_channel(incident, by=None, at=timezone.now())
+    door.house.settle(incident)
+    assert door.slack.channel(channel).is_archived
+    door.slack.acts.unarchive("ann", channel)
+    door.deliver()
+    lifecycle.note(incident, text="we look once more", by=None, at=timezone.now())
+    door.house.settle(incident)
+    assert not door.slack.channel(channel).is_archived
+    lifecycle.archive_channel(incident, by=None, at=timezone.now())
+    door.house.settle(incident)
+    assert door.slack.channel(channel).is_archived, "asked for anew, it is"
+
+
+def test_a_room_that_the_talk_left_may_be_brought_back_by_hand(door: Door, incident: Incident, channel: str) -> None:
+    incident = door.house.retype(incident, "security", by="ann")
+    door.slack.take_deliveries()
+    door.slack.acts.unarchive("ben", channel)
+    door.deliver()
+    lifecycle.update(incident, text="we look", by=None, at=timezone.now())
+    door.house.settle(incident)
+    assert not door.slack.channel(channel).is_archived
 
 
 def test_a_rename_is_followed(door: Door, incident: Incident, channel: str) -> None:
