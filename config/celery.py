@@ -2,17 +2,33 @@
 
 import os
 
+import django
 from celery import Celery, signals
 
 from config.messages import CONFIGURATION
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("firekind")
+# Celery's care for Django (connections closed after each task) is the worker's need and many megabytes of code,
+# so it is taken up where tasks are loaded and not where hints are sent.
+app = Celery("firekind", fixups=[])
 app.conf.update(CONFIGURATION)
-app.autodiscover_tasks()
+_kept: list[object] = []  # signals hold their receivers weakly
+
+
+@signals.import_modules.connect(sender=app)
+def _care_for_django(**_: object) -> None:
+    from celery.fixups.django import DjangoFixup
+
+    django.setup()
+    care = DjangoFixup(app)
+    care.install()
+    _kept.append(care)
 
 
 @signals.setup_logging.connect
 def _keep_logging(**_: object) -> None:
     """Keep Celery from setting up logging of its own: `config.logs` is what counts."""
+
+
+app.autodiscover_tasks(["workflows"])

@@ -149,7 +149,7 @@ def read(given: Mapping[str, str]) -> Env:
         base_url=base_url.rstrip("/"),
         host=given.get("HOST", "127.0.0.1"),
         port=port(given),
-        web_workers=_whole(given, "WEB_WORKERS", default=2, low=1, high=64),
+        web_workers=_whole(given, "WEB_WORKERS", default=1, low=1, high=64),
         secret_key=_secret_key(given),
         allowed_hosts=_hosts(given, base_url),
         debug=_flag(given, "DEBUG"),
