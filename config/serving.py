@@ -34,7 +34,8 @@ class Application(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
         self._readers, self._people = Crowd(), Crowd()
-        self._commands_line, self._events_line = Line(after=self._readers), Line(after=self._people)
+        self._commands_line = Line(after=self._readers, share=0.05, patience_s=1.0)
+        self._events_line = Line(after=self._people, share=0.04, patience_s=2.0)
         self._pages = ThreadPoolExecutor(PAGES, thread_name_prefix="page")
         self._commands = ThreadPoolExecutor(COMMANDS, thread_name_prefix="command")
         self._events = ThreadPoolExecutor(EVENTS, thread_name_prefix="event")

@@ -9,8 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-SHARE = 0.15  # of this process's computing, left to those who give way
-PATIENCE_S = 1.0  # nobody waits longer than this for a turn
 LEARNING = 0.1
 
 
@@ -36,23 +34,28 @@ class Crowd:
 
 
 class Line:
-    """First come, first served; gives way to a crowd."""
+    """First come, first served; gives way to a crowd but for a ``share`` of this process's computing.
 
-    def __init__(self, *, after: Crowd) -> None:
+    Nobody in it waits longer than ``patience_s``, whatever the share.
+    """
+
+    def __init__(self, *, after: Crowd, share: float, patience_s: float) -> None:
         self._after = after
+        self._share = share
+        self._patience_s = patience_s
         self._line = asyncio.Lock()
         self._free_at = 0.0
         self._takes_s = 0.002
 
     async def wait(self) -> None:
         """Wait for a turn: not at all while there is no crowd, else until this line has not had more than its share."""
-        gives_up_at = time.monotonic() + PATIENCE_S
+        gives_up_at = time.monotonic() + self._patience_s
         async with self._line:
             wait_s = min(self._free_at, gives_up_at) - time.monotonic()
             if wait_s > 0:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._after.gone.wait(), wait_s)
-            self._free_at = max(self._free_at, time.monotonic()) + self._takes_s / SHARE
+            self._free_at = max(self._free_at, time.monotonic()) + self._takes_s / self._share
 
     def took(self, seconds: float) -> None:
         """Learn how much computing one turn takes."""

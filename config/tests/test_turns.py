@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 
-from config import turns
 from config.turns import Crowd, Line
+
+SHARE = 0.05
 
 
 def learnt(line: Line, *, takes_s: float) -> Line:
@@ -25,27 +26,27 @@ def waited_s(line: Line, *, times: int) -> float:
 
 
 def test_nobody_waits_without_a_crowd() -> None:
-    assert waited_s(learnt(Line(after=Crowd()), takes_s=0.05), times=100) < 0.1
+    assert waited_s(learnt(Line(after=Crowd(), share=SHARE, patience_s=1), takes_s=0.05), times=100) < 0.1
 
 
 def test_a_line_has_its_share_beside_a_crowd() -> None:
     crowd = Crowd()
-    line = learnt(Line(after=crowd), takes_s=0.015)
+    line = learnt(Line(after=crowd, share=SHARE, patience_s=1), takes_s=0.005)
     with crowd.one():
-        assert waited_s(line, times=3) >= 2 * 0.014 / turns.SHARE
+        assert waited_s(line, times=3) >= 2 * 0.0045 / SHARE
 
 
 def test_nobody_waits_longer_than_patience() -> None:
     crowd = Crowd()
-    line = learnt(Line(after=crowd), takes_s=3.0)
+    line = learnt(Line(after=crowd, share=SHARE, patience_s=1), takes_s=3.0)
     with crowd.one():
-        assert waited_s(line, times=4) < turns.PATIENCE_S + 0.5
+        assert waited_s(line, times=4) < 1.5
 
 
 def test_the_line_moves_when_the_crowd_is_gone() -> None:
     async def come() -> float:
         crowd = Crowd()
-        line = learnt(Line(after=crowd), takes_s=0.1)
+        line = learnt(Line(after=crowd, share=SHARE, patience_s=1), takes_s=0.1)
         serving = crowd.one()
         serving.__enter__()
         await line.wait()
