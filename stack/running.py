@@ -11,7 +11,7 @@ from pathlib import Path
 from socket import socket
 
 from config.env import ROOT
-from stack import commands, services, surroundings
+from stack import commands, postgres, services, surroundings
 from stack.errors import StackError
 from stack.guard import Guard
 from stack.ports import LOOPBACK
@@ -150,6 +150,8 @@ def opened(
     """Bring up services, database and processes; end all of it with the block."""
     with ExitStack() as exits:
         held = exits.enter_context(services.lock(data_dir))
+        if env.get("DATABASE_URL"):
+            postgres.require(env["DATABASE_URL"])
         guard = Guard(holds=held)
         exits.callback(guard.close)
         found = services.running(

@@ -1,13 +1,12 @@
 """`demo` and `run`: a stack that stays up until it is told to end."""
 
-import importlib.util
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from socket import socket
 
 from config import env
-from stack import ports, running, services, surroundings
+from stack import ports, running, services, story, surroundings
 from stack.errors import StackError
 from stack.terminal import hear, paint, say
 
@@ -23,14 +22,15 @@ FALLS, SPAN_S = 5, 60.0
 
 def demo() -> None:
     """Run everything with the sandbox in Slack's place, play the story, and stay up."""
-    given = surroundings.given()
+    given = surroundings.exported()
     port, data_dir = env.port(given), env.data_dir(given)
     services.wait_for_leftovers(data_dir)
     with _doors(port, names=("web", "sandbox"), target="demo") as doors:
         settings = surroundings.blank() | given | surroundings.with_sandbox(data_dir=data_dir, port=port)
+        env.read(SERVICES_TO_COME | env.present(settings))
         say(paint("Starting PostgreSQL, Redis, web, worker, beat and the sandbox ...", "grey"))
         with running.opened(settings, data_dir=data_dir, doors=doors, processes=DEMO, hear=hear) as stack:
-            _play(stack)
+            story.play(stack, say=say)
             say()
             _say_address("Firekind", surroundings.address(settings))
             _say_address("Sandbox", stack.sandbox_url, "stands in for Slack")
@@ -41,7 +41,7 @@ def demo() -> None:
 def run() -> None:
     """Run the product as the settings say."""
     given = surroundings.given()
-    parsed = env.read({**SERVICES_TO_COME, **given})
+    parsed = env.read(SERVICES_TO_COME | given)
     settings = surroundings.blank() | given
     settings |= {"PORT": str(parsed.port), "FIREKIND_DATA_DIR": str(parsed.data_dir)}
     services.wait_for_leftovers(parsed.data_dir)
@@ -67,13 +67,6 @@ def _doors(port: int, *, names: Sequence[str], target: str, host: str = ports.LO
 
 def _say_address(name: str, url: str, what: str = "") -> None:
     say(f"  {name:<9} {paint(url, 'bold')}{f'  ({what})' if what else ''}")
-
-
-def _play(stack: running.Stack) -> None:
-    if importlib.util.find_spec("stack.story") is None:
-        return
-    story = importlib.import_module("stack.story")
-    story.play(stack, say=say)
 
 
 def _stay(stack: running.Stack) -> None:

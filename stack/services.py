@@ -73,8 +73,11 @@ def wait_for_leftovers(data_dir: Path) -> None:
 
 
 def _lock_file(data_dir: Path) -> IO[str]:
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = (data_dir / "stack.lock").open("a+", encoding="ascii")
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = (data_dir / "stack.lock").open("a+", encoding="ascii")
+    except OSError as error:
+        raise StackError(f"FIREKIND_DATA_DIR, {data_dir}, cannot be written: {error.strerror}.") from None
     file.seek(0)
     return file
 

@@ -15,6 +15,11 @@ def given() -> dict[str, str]:
     return env.present(env.given())
 
 
+def exported() -> dict[str, str]:
+    """Read what the shell sets. A demonstration keeps away from `.env`, which may name a database in earnest."""
+    return env.present(os.environ)
+
+
 def blank() -> dict[str, str]:
     """Give an environment in which nothing of ours is set, whatever the shell and `.env` say."""
     return {**os.environ, **dict.fromkeys(env.NAMES, ""), "DJANGO_SETTINGS_MODULE": "config.settings"}
