@@ -24,6 +24,7 @@ from integrations.slack.asked import Asked
 from integrations.slack.delivered import Delivered
 from integrations.slack.listeners import commands
 from integrations.slack.setup import Setup
+from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 # Bolt prints whole requests at lower levels.
@@ -169,6 +170,9 @@ def _failed(error: Exception, body: Body) -> BoltResponse:
     The log gets where it happened, never the error's own words: a database quotes what people wrote.
     """
     if isinstance(error, BoltUnhandledRequestError):
+        return BoltResponse(status=200, body="")
+    if isinstance(error, VendorError) and not error.retryable and body.get("type") == "event_callback":
+        log.warning("an event was not followed: %s", error)  # asked again, Slack would refuse again
         return BoltResponse(status=200, body="")
     where = "".join(traceback.format_tb(error.__traceback__))
     log.error("%s in a listener\n%s", type(error).__name__, where)

@@ -11,6 +11,7 @@ MARKER: Final = re.compile(r"<(person|time|channel):([^|<>]+)\|([^<>]*)>")
 CONTROL: Final = re.compile(r"<([^<>]*)>")
 LINK: Final = re.compile(r"<(https?://[^|<>]+)(?:\|([^<>]*))?>")
 MENTION: Final = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
+UNFINISHED: Final = re.compile(r"(&[a-z]{0,3}|<[^<>]*)$")  # what a cut would leave of an escape or a mention
 
 
 def escape(text: str) -> str:

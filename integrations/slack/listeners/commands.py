@@ -84,7 +84,7 @@ NAMED: Final = {name: command for command in COMMANDS for name in (command.name,
 
 def run(asked: Asked) -> Answer:
     """Carry out what was typed, or say what comes closest."""
-    first, _, rest = asked.words.partition(" ")
+    first, rest = [*asked.words.split(maxsplit=1), "", ""][:2]
     command = NAMED.get(first.lower()) if first else NAMED["help"]
     if command is None:
         return _closest(first, asked.words)

@@ -79,6 +79,11 @@ def submitted(asked: Asked) -> Answer:
             digest=form.kept["d"],
             since=form.kept["n"],
         )
+    except lifecycle.Stale:
+        if to.pk == incident.type_id:
+            raise
+        plan = retyping.preview(incident, to=to, bring=bring, by=asked.by)
+        return Replace(modal(incident, to=to, plan=plan, bring=bring, because=because, changed=True))
     except retyping.PlanChanged as changed:
         return Replace(modal(incident, to=to, plan=changed.plan, bring=bring, because=because, changed=True))
     return Nothing()

@@ -9,7 +9,7 @@ from typing import Any, Final
 from incidents import lifecycle
 from incidents.models import Incident, Source
 from integrations.slack import blocks, messages, places, words
-from integrations.slack.answers import Answer, Nothing, Open, Say
+from integrations.slack.answers import Answer, Nothing, Open, Replace, Say
 from integrations.slack.asked import Asked, keep
 
 CALLBACK: Final = "firekind:say"
@@ -95,18 +95,23 @@ def submitted(asked: Asked) -> Answer:
     verb = VERBS[str(form.kept["v"])]
     incident = places.named(str(form.kept["i"]), by=asked.by)
     since = {"since": form.kept["n"]} if verb.checks else {}
-    _do(verb, incident, asked, form.text("text"), **since)
+    text = form.text("text")
+    try:
+        _do(verb, incident, asked, text, **since)
+    except lifecycle.Stale as stale:  # sent once more after having read what changed, it goes through
+        return Replace(modal(verb, incident, text=text, changed=str(stale)))
     return Nothing()
 
 
-def modal(verb: Verb, incident: Incident) -> blocks.Block:
-    """Build a verb's modal: one field of words."""
+def modal(verb: Verb, incident: Incident, *, text: str = "", changed: str = "") -> blocks.Block:
+    """Build a verb's modal: one field of words, below what ``changed`` while they were written."""
     about = f"{places.linked(incident)}  {words.escape(words.cut(incident.title, 150))}"
     parts = [
         blocks.context(about),
+        *([blocks.section(words.escape(changed))] if changed else ()),
         blocks.field(
             verb.label,
-            blocks.text_input(action_id="text", lines=True),
+            blocks.text_input(action_id="text", lines=True, initial=text),
             block_id="text",
             hint=verb.hint or None,
             optional=verb.bare,

@@ -22,6 +22,18 @@ def test_a_button_under_the_headline_opens_its_form(door: Door, incident: Incide
     assert (last.kind, last.text) == (kind, "it was the cache")
 
 
+def test_an_update_written_beside_another_goes_through_once_that_was_read(door: Door, incident: Incident) -> None:
+    channel = door.house.channel(incident)
+    door.press("ann", "firekind:update", channel=channel)
+    door.command("ben", "update customers call", channel=channel)
+    door.submit("ann", text="we roll back")
+    assert "Ben customers call" in door.reads(door.modal("ann"))
+    assert incident.events.filter(kind="updated").count() == 1
+    door.submit("ann", text="we roll back")
+    assert door.slack.modal("ann") is None
+    assert incident.events.latest("n").text == "we roll back"
+
+
 def test_after_the_end_there_is_a_way_back(door: Door, incident: Incident) -> None:
     channel = door.house.channel(incident)
     door.command("ann", "resolved", channel=channel)

@@ -142,6 +142,14 @@ def test_slack_being_away_makes_it_come_again(door: Door, incident: Incident, ch
     assert reads(incident) == ["customers call"]
 
 
+def test_slack_refusing_for_good_does_not_make_it_come_again(door: Door, incident: Incident, channel: str) -> None:
+    ts = door.slack.acts.say("ben", channel, "customers call")
+    door.slack.acts.react("ann", channel, ts, "pushpin")
+    door.slack.faults.add("error", method="conversations.replies", error="missing_scope")
+    assert set(door.deliver()) == {200}
+    assert reads(incident) == []
+
+
 def test_a_shortcut_in_the_channel_adds_the_message(door: Door, incident: Incident, channel: str) -> None:
     ts = door.slack.acts.say("ben", channel, "customers call")
     door.shortcut("ann", "firekind:capture-this", channel=channel, ts=ts)

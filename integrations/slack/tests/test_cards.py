@@ -51,6 +51,15 @@ def test_whatever_people_write_slack_takes_it(title: str, text: str, label: str,
     assert len(message["text"]) <= 4_000
 
 
+def test_what_grows_by_escaping_stays_within_what_slack_takes() -> None:
+    trace = "<frame a='&'>" * 760
+    message = cards.message(Card("updated", "Update", trace))
+    said = [block["text"]["text"] for block in message["blocks"]]
+    assert len(message["text"]) <= 4_000
+    assert sum(map(len, said)) <= 13_000
+    assert not [text for text in said if words.UNFINISHED.search(text.removesuffix("…"))]
+
+
 @given(st.text(max_size=500))
 def test_nobody_can_be_mentioned_by_plain_text(text: str) -> None:
     assert "<!" not in words.mrkdwn(f"{text}<!channel>")

@@ -196,3 +196,9 @@ def test_in_a_channel_a_codename_is_only_a_word(door: Door, incident: Incident, 
 
 def test_where_there_is_nothing_to_choose_it_says_so(door: Door, incident: Incident) -> None:
     assert door.command("ann", "reopen") == "There is no ended incident that this could be about."
+
+
+def test_words_may_begin_on_a_line_of_their_own(door: Door) -> None:
+    incident = door.declared()
+    door.command("ann", "update\nwe roll back", channel=door.house.channel(incident))
+    assert door.told(incident)[-1] == ("updated", "we roll back")
