@@ -39,6 +39,13 @@ class Answers:
         ordered = sorted(self.times_s)
         return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
 
+    def __iadd__(self, more: Answers) -> Answers:
+        """Add what came back later."""
+        self.times_s += more.times_s
+        self.statuses += more.statuses
+        self.took_s += more.took_s
+        return self
+
     def must_be(self, status: int) -> Answers:
         """Give the same, or raise StackError: a refusal is quick and would flatter the figure."""
         if set(self.statuses) != {status}:

@@ -21,7 +21,7 @@ from stack.seed import wording
 
 INCIDENTS, EVENTS = 10_000, 50
 ROUNDS = 25
-AT_ONCE, AT_ONCE_S = 16, 2.5
+AT_ONCE, AT_ONCE_S, TURNS = 16, 2.4, 3
 ORDINARY, EVERYWHERE = "U0SEED0000", "U0SEED0001"
 
 
@@ -93,8 +93,10 @@ async def _alone(port: int, page: load.Ask, bare: load.Ask) -> tuple[Answers, An
 
 
 async def _together(port: int, page: load.Ask, bare: load.Ask) -> tuple[Answers, Answers]:
-    reference = await load.clients(port, bare, count=AT_ONCE, seconds=AT_ONCE_S / 3)
-    found = await load.clients(port, page, count=AT_ONCE, seconds=AT_ONCE_S)
+    found, reference = Answers(), Answers()
+    for _ in range(TURNS):
+        reference += await load.clients(port, bare, count=AT_ONCE, seconds=AT_ONCE_S / TURNS / 2)
+        found += await load.clients(port, page, count=AT_ONCE, seconds=AT_ONCE_S / TURNS)
     return found, reference
 
 
