@@ -21,7 +21,8 @@ class Event(models.Model):
     ``about_n`` names the entry that this one edits or retracts.
     """
 
-    incident = models.ForeignKey(Incident, on_delete=models.PROTECT, related_name="events")
+    # No index of its own: those below begin with the incident.
+    incident = models.ForeignKey(Incident, on_delete=models.PROTECT, related_name="events", db_index=False)
     n = models.PositiveIntegerField()
     kind = models.CharField(max_length=24)
     at = models.DateTimeField()
@@ -37,6 +38,7 @@ class Event(models.Model):
         constraints = [models.UniqueConstraint(fields=["incident", "n"], name="event_numbered_once")]
         indexes = [
             models.Index(fields=["incident", "at", "n"], name="event_in_time"),
+            models.Index(fields=["incident", "kind", "n"], name="event_of_kind"),
             models.Index(fields=["incident", "about_n"], condition=models.Q(about_n__isnull=False), name="event_about"),
         ]
 
