@@ -26,7 +26,7 @@ def codename(sit: Sit) -> str:
     page.get_by_label("Update or note").fill("We look at payments. https://example.com/board")
     page.get_by_role("button", name="Post update").click()
     expect(page.locator("#newest")).to_contain_text("We look at payments")
-    expect(page.locator("#progress")).to_contain_text("all done", timeout=20_000)
+    expect(page.locator("#progress")).to_contain_text("all done", timeout=60_000)
     return name
 
 
