@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Self
 
 from stack.errors import StackError
 from stack.ports import LOOPBACK
@@ -39,7 +40,7 @@ class Answers:
         ordered = sorted(self.times_s)
         return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
 
-    def __iadd__(self, more: Answers) -> Answers:
+    def __iadd__(self, more: Self) -> Self:
         """Add what came back later."""
         self.times_s += more.times_s
         self.statuses += more.statuses
