@@ -39,6 +39,11 @@ class Delivered:
         value = self.event.get(name)
         return value if isinstance(value, str) else ""
 
+    def part(self, name: str) -> Mapping[str, Any]:
+        """One of the event's own values that is an object; empty when it is not there or something else."""
+        value = self.event.get(name)
+        return value if isinstance(value, dict) else {}
+
 
 def moment(ts: str) -> datetime:
     """Turn a message's ``ts`` into the time at which it was written."""

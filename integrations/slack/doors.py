@@ -42,7 +42,7 @@ def events(request: HttpRequest) -> HttpResponse:
 
 def _take(request: HttpRequest, given: Setup) -> HttpResponse:
     payload = _read(request)
-    if payload is None:
+    if not shapes.fits(payload):
         return _no(400, "This cannot be read.")
     if messages.is_talk(payload):
         return HttpResponse()
@@ -62,12 +62,12 @@ def _signed(request: HttpRequest, body: bytes, given: Setup) -> bool:
     return hmac.compare_digest(f"v0={digest}".encode(), signature.encode())
 
 
-def _read(request: HttpRequest) -> dict[str, Any] | None:
+def _read(request: HttpRequest) -> Any:
+    """Read what came; None for what is not UTF-8, not JSON, or nested beyond reason."""
     try:
-        payload = _payload(request.body.decode("utf-8"), request.content_type or "")
-    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested beyond reason
+        return _payload(request.body.decode("utf-8"), request.content_type or "")
+    except (ValueError, RecursionError):
         return None
-    return payload if shapes.fits(payload) else None
 
 
 def _payload(said: str, content_type: str) -> Any:

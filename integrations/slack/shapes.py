@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 TEXT, OBJECT, LIST = str, dict, list
+UNFIT: Final = re.compile("[\0\ud800-\udfff]")  # no database keeps these, and Slack sends none
+STAMP: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?", re.ASCII)
+LONGEST_ID: Final = 64
 # Where these stand at the top of a payload, Bolt and the listeners count on their kind.
 KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "type": (TEXT,),
@@ -21,6 +26,26 @@ KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "actions": (LIST,),
     "command": (TEXT,),
 }
+# The same further down. A step of ``*`` is every one of a list or of an object's values.
+WITHIN: Final[Mapping[tuple[str, ...], tuple[type, ...]]] = {
+    ("event", "user"): (TEXT, OBJECT),
+    ("event", "user", "profile"): (OBJECT, type(None)),
+    ("event", "channel"): (TEXT, OBJECT),
+    ("event", "item"): (OBJECT,),
+    ("event", "item", "channel"): (TEXT,),
+    ("authorizations", "*"): (OBJECT,),
+    ("actions", "*"): (OBJECT,),
+    ("response_urls",): (LIST,),
+    ("response_urls", "*"): (OBJECT,),
+    ("view", "private_metadata"): (TEXT,),
+    ("view", "blocks"): (LIST,),
+    ("view", "blocks", "*"): (OBJECT,),
+    ("view", "state"): (OBJECT, type(None)),
+    ("view", "state", "values"): (OBJECT, type(None)),
+    ("view", "state", "values", "*"): (OBJECT,),
+    ("view", "state", "values", "*", "*"): (OBJECT,),
+}
+IDS: Final = (("user_id",), ("user", "id"), ("event", "user"), ("event", "user", "id"))
 PERSON: Final = ("user", "id")
 NEEDED: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "event_callback": (("event", "type"), ("event_id",)),
@@ -39,6 +64,12 @@ def fits(payload: Any) -> bool:
         return False
     if any(not isinstance(payload[key], kinds) for key, kinds in KINDS.items() if key in payload):
         return False
+    if any(not isinstance(one, kinds) for path, kinds in WITHIN.items() for one in _at(payload, path)):
+        return False
+    if any(len(one) > LONGEST_ID for path in IDS for one in _at(payload, path) if isinstance(one, str)):
+        return False
+    if not _is_clean(payload) or not _is_ours(payload):
+        return False
     needed = NEEDED.get(payload.get("type", ""), ())
     if "command" in payload:
         needed = (("user_id",), ("channel_id",))
@@ -53,3 +84,41 @@ def _has_text(payload: Any, path: tuple[str, ...]) -> bool:
         else:
             here = here.get(step) if isinstance(here, dict) else None
     return isinstance(here, str) and here != ""
+
+
+def _at(payload: Any, path: tuple[str, ...]) -> list[Any]:
+    """Return everything that stands at a path; nothing where the path is not there."""
+    here = [payload]
+    for step in path:
+        found: list[Any] = []
+        for one in here:
+            if step == "*":
+                found += one if isinstance(one, list) else one.values() if isinstance(one, dict) else ()
+            elif isinstance(one, dict) and step in one:
+                found.append(one[step])
+        here = found
+    return here
+
+
+def _is_clean(payload: Any) -> bool:
+    """Tell whether every text in it can be kept."""
+    left = [payload]
+    while left:
+        one = left.pop()
+        if isinstance(one, str) and UNFIT.search(one):
+            return False
+        if isinstance(one, dict):
+            left += [*one, *one.values()]
+        elif isinstance(one, list):
+            left += one
+    return True
+
+
+def _is_ours(payload: Mapping[str, Any]) -> bool:
+    """Tell whether what comes back to us is as we made it, and a message names its time as Slack does."""
+    if not all(STAMP.fullmatch(one) for one in _at(payload, ("message", "ts")) if isinstance(one, str)):
+        return False
+    try:
+        return all(isinstance(json.loads(one or "{}"), dict) for one in _at(payload, ("view", "private_metadata")))
+    except ValueError:
+        return False

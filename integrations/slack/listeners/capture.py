@@ -46,7 +46,7 @@ def changed(told: Delivered) -> Deed | None:
     """Follow what becomes of a captured message: edited, or deleted. Other messages are not read."""
     subtype = told.text("subtype")
     if subtype == "message_changed":
-        raw = told.event.get("message") or {}
+        raw = told.part("message")
         if raw.get("user") == told.bot_user_id:
             return None  # our own cards change all the time
         event = _captured(told, str(raw.get("ts", "")))
@@ -79,15 +79,15 @@ def submitted(asked: Asked) -> Answer:
 
 
 def _reaction(told: Delivered) -> tuple[Incident, Person, str, str] | None:
-    item = told.event.get("item") or {}
+    item = told.part("item")
     given = setup.current()
     if given is None or told.text("reaction").partition("::")[0] != given.capture_reaction:
         return None
     if item.get("type") != "message" or told.text("user") == told.bot_user_id:
         return None
-    channel_id, person = str(item["channel"]), people.by_chat_id(told.text("user"))
+    channel_id, person = str(item.get("channel", "")), people.by_chat_id(told.text("user"))
     incident = places.of_channel(channel_id, by=person)
-    return (incident, person, channel_id, str(item["ts"])) if incident else None
+    return (incident, person, channel_id, str(item.get("ts", ""))) if incident else None
 
 
 def _read(channel_id: str, ts: str) -> Mapping[str, Any] | None:
@@ -117,7 +117,7 @@ def _captured(told: Delivered, ts: str) -> Event | None:
 
 
 def _follow(told: Delivered, event: Event, raw: Mapping[str, Any]) -> Deed | None:
-    before = told.event.get("previous_message") or {}
+    before = told.part("previous_message")
     if raw.get("text") == before.get("text"):
         return None  # a preview was added, or a thread grew
     text = words.cut(messages.typed(str(raw.get("text") or "(no text)")), lifecycle.CAPTURED_CHARS)

@@ -20,7 +20,10 @@ KINDS: Final[Mapping[str, Listener]] = {
 def is_talk(payload: Mapping[str, Any]) -> bool:
     """Tell whether this is a message that is nobody's business here: most of what Slack delivers is."""
     event = payload.get("event")
-    return isinstance(event, dict) and event.get("type") == "message" and event.get("subtype") not in KINDS
+    if not isinstance(event, dict) or event.get("type") != "message":
+        return False
+    subtype = event.get("subtype")
+    return not isinstance(subtype, str) or subtype not in KINDS
 
 
 def told(delivered: Delivered) -> Deed | None:

@@ -37,7 +37,7 @@ def unarchived(told: Delivered) -> Deed | None:
 
 def renamed(told: Delivered) -> Deed | None:
     """Follow a channel's new name."""
-    channel = told.event.get("channel") or {}
+    channel = told.part("channel")
     return partial(rooms.renamed, str(channel.get("id", "")), name=str(channel.get("name", "")))
 
 

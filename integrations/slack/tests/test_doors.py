@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
 import json
 import logging
 import time
@@ -113,6 +115,57 @@ def test_a_signed_body_that_cannot_be_read_is_a_bad_request(door: Door, body: by
 def test_an_interaction_without_what_it_needs_is_a_bad_request(door: Door, payload: Any) -> None:
     body = urlencode({"payload": json.dumps(payload)}).encode()
     assert door.raw(body, signed(body, content_type=FORM)).status_code == 400
+
+
+ODD: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
+    "reaction_added": [
+        (("event_id",), "\0"),
+        (("event", "user"), 5),
+        (("event", "user"), "U" * 300),
+        (("event", "item"), "x"),
+        (("event", "item", "channel"), 5),
+        (("event", "item", "ts"), "\ud800"),
+        (("authorizations", 0), None),
+    ],
+    "block_actions": [(("user", "id"), "U" * 300), (("actions", 0), ["x"]), (("trigger_id",), "\0")],
+    "view_submission": [
+        (("view", "private_metadata"), "x"),
+        (("view", "private_metadata"), None),
+        (("view", "blocks", 0), None),
+        (("view", "state", "values", "text"), "x"),
+        (("view", "state"), [1]),
+    ],
+    "message_action": [(("message", "ts"), "x"), (("message", "ts"), "1e999")],
+}
+
+
+@pytest.mark.parametrize("type", ODD)
+def test_what_has_an_odd_value_somewhere_is_a_bad_request(door: Door, type: str) -> None:
+    incident = door.declared()
+    channel = door.house.channel(incident)
+    ts = door.slack.acts.say("ben", channel, "hello")
+    door.slack.take_deliveries()
+    door.slack.acts.react("ann", channel, ts, "pushpin")
+    sent = door.slack.take_deliveries()
+    pressed = door.slack.acts.press("ann", "firekind:update", channel=channel)
+    assert pressed is not None
+    door.send(pressed)
+    sent += [pressed, door.slack.acts.submit("ann", {"text": {"text": "hello"}})]
+    sent.append(door.slack.acts.shortcut("ann", "firekind:capture-this", channel=channel, ts=ts))
+    good = next(one for one in sent if one.type == type)
+    for path, value in ODD[type]:
+        odd = dataclasses.replace(good, payload=copy.deepcopy(good.payload))
+        *above, last = path
+        functools.reduce(lambda at, step: at[step], above, odd.payload)[last] = value
+        assert door.post(odd).status_code == 400, (path, value)
+
+
+def test_a_renamed_channel_that_is_no_object_is_acknowledged(door: Door) -> None:
+    incident = door.declared()
+    door.slack.acts.rename("ann", door.house.channel(incident), "inc-checkout")
+    (renamed,) = (one for one in door.slack.take_deliveries() if one.type == "channel_rename")
+    renamed.payload["event"]["channel"] = "C0"
+    assert door.post(renamed).status_code == 200
 
 
 def test_a_form_that_is_not_utf8_is_a_bad_request(door: Door) -> None:
