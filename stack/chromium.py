@@ -6,6 +6,8 @@ Never skipped: where none can be had the reason is said and the tests fail.
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from stack.errors import StackError
@@ -36,10 +38,7 @@ def flags() -> list[str]:
 
 def find() -> Path | None:
     """Give a Chromium that is here already."""
-    named = os.environ.get(PLACE)
-    candidates = [Path(named)] if named else [Path(found) for found in map(shutil.which, NAMES) if found]
-    candidates += [ON_MACOS, *_playwrights_own()]
-    return next((path for path in candidates if path.exists()), None)
+    return next((path for path in _candidates() if path.exists()), None)
 
 
 def require() -> Path:
@@ -53,11 +52,16 @@ def require() -> Path:
     )
 
 
-def _playwrights_own() -> list[Path]:
+def _candidates() -> Iterator[Path]:
+    """Give places to look at, the slowest to find out last."""
+    if PLACE in os.environ:
+        yield Path(os.environ[PLACE])
+    yield from (Path(found) for found in map(shutil.which, NAMES) if found)
+    yield ON_MACOS
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        return [Path(playwright.chromium.executable_path)]
+        yield Path(playwright.chromium.executable_path)
 
 
 def _install() -> bool:
@@ -68,7 +72,7 @@ def _install() -> bool:
             subprocess.run(["apt-get", "-qq", *words.split()], env=quiet, check=False).returncode == 0
             for words in ("update", "install --yes --no-install-recommends chromium fonts-dejavu-core")
         )
-    playwright = Path(shutil.which("playwright") or ".venv/bin/playwright")
+    playwright = Path(sys.executable).with_name("playwright")
     if not playwright.exists():
         return False
     return subprocess.run([playwright, "install", "chromium"], check=False).returncode == 0
