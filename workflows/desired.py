@@ -73,6 +73,8 @@ def _people(facts: Facts) -> tuple[dict[str, Someone], dict[str, Someone], list[
     chosen: dict[str, Someone] = {}
     if not facts.active:
         return found, chosen, gaps
+    if facts.policy.groups and not facts.groups:
+        gaps.append(_unread_groups(facts.policy))
     for handle in facts.policy.invite:
         members = facts.groups.get(handle, ())
         if members is None:
@@ -195,6 +197,15 @@ def _withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
 
 def _post(key: str, card: Card, label: str, room: int) -> Thing:
     return Thing(key, "post", {"room": room, "card": card.as_dict()}, label, needs=(f"channel/{room}",), room=room)
+
+
+def _unread_groups(policy: Policy) -> Gap:
+    handles = ", ".join(f"@{handle}" for handle in policy.groups)
+    says = (
+        f"The groups of this workspace could not be read yet, so nobody was brought in for {handles}. "
+        "It is tried again by itself; if this stays, look at the app's permissions and at the worker's log."
+    )
+    return Gap("groups", says)
 
 
 def _missing_group(handle: str, policy: Policy) -> Gap:

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 PAUSE_S = 15
+PATIENCE_S = 5  # for the first look at a workspace, without which nobody can be brought in
 FRESH_S = 30  # a hint that waited longer than this is left to the sweep
 
 
@@ -67,9 +68,11 @@ def refresh_directory() -> None:
     at = timezone.now()
     if ports.chat() is None or at < _pause.until or not directory.is_old(at=at):
         return
-    if not _reading.acquire(blocking=False):
+    if not _reading.acquire(timeout=PATIENCE_S if directory.never_read() else 0):
         return  # a large workspace takes longer than it is until the next look
     try:
+        if not directory.is_old(at=at):
+            return  # somebody else has just read it
         changed = directory.refresh(at=at)
     except VendorError as error:
         log.warning("the workspace could not be read: %s", error)

@@ -4,8 +4,8 @@ import pytest
 
 from incidents import lifecycle, visibility
 from integrations.tests.house import GROUPS, House, house, workspace
-from workflows import progress, retyping
-from workflows.models import Effect
+from workflows import directory, progress, retyping
+from workflows.models import DirectoryRead, Effect, Group
 
 
 def test_declaring_opens_a_channel_and_brings_the_right_people_in(house: House) -> None:
@@ -192,3 +192,16 @@ def test_resolving_brings_topic_headline_and_announcement_up_to_date(house: Hous
     lifecycle.reopen(incident, by=house.person("dee"), at=house.now())
     incident = house.settle(incident)
     assert "Unarchive it by hand" in progress.of(incident).gaps[0]
+
+
+def test_groups_that_cannot_be_read_are_a_gap_until_they_are(house: House) -> None:
+    DirectoryRead.objects.all().delete()
+    Group.objects.all().delete()
+    incident = house.declare()
+    (gap,) = progress.of(incident).gaps
+    assert "@incident-response, @leadership-oncall" in gap
+    assert house.slack.members(house.channel(incident)) == {"firekind", "dee"}
+    directory.refresh()
+    incident = house.settle(incident)
+    assert not progress.of(incident).gaps
+    assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
