@@ -12,6 +12,7 @@ from stack.__main__ import COMMANDS
 COMPOSE: dict[str, Any] = yaml.safe_load((env.ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = sorted(name for name, service in SERVICES.items() if "build" in service)
+PUBLISHED = [port for service in SERVICES.values() for port in service.get("ports", [])]
 DOCKERFILE = (env.ROOT / "Dockerfile").read_text()
 
 
@@ -46,6 +47,13 @@ def test_the_settings_can_be_read(name: str) -> None:
     given = {key: _filled(str(value)) for key, value in SERVICES[name]["environment"].items()}
 
     assert env.read(given).slack is not None
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_addresses_lead_to_services_or_to_people(name: str) -> None:
+    for value in SERVICES[name]["environment"].values():
+        for host, port in re.findall(r"//(?:[^/@]+@)?([\w.]+):(\d+)", _filled(str(value))):
+            assert host in SERVICES or (host == "localhost" and f"127.0.0.1:{port}:{port}" in PUBLISHED)
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
