@@ -71,6 +71,10 @@ class Visitor:
         kind = {"Content-Type": "application/x-www-form-urlencoded", "Referer": self._site + path}
         return self._ask("POST", path, headers=kind, body=urlencode(form))
 
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
     @property
     def _site(self) -> str:
         return f"http://{self._connection.host}:{self._connection.port}"

@@ -1,0 +1,89 @@
+"""Many live pages at once, in front of a real web process."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, closing
+
+import httpx
+import psycopg
+import pytest
+
+from stack.outside import Visitor
+from stack.running import Stack
+
+pytestmark = pytest.mark.workers
+
+STREAMS = 60
+SOON_S = 20
+
+
+@pytest.fixture
+def ada(running_stack: Stack) -> Iterator[Visitor]:
+    """Give Ada, signed in; the people of a new workspace are read within seconds."""
+    asyncio.run(_until_people(running_stack))
+    with closing(Visitor(running_stack.base_url)) as visitor:
+        yield visitor.sign_in_as("Ada Okafor")
+
+
+async def _until_people(stack: Stack) -> None:
+    async with httpx.AsyncClient(base_url=stack.base_url) as client:
+        for _ in range(100):
+            if "Ada Okafor" in (await client.get("/sign-in/")).text:
+                return
+            await asyncio.sleep(0.3)
+
+
+def declared(ada: Visitor, title: str) -> str:
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', ada.get("/declare").source)
+    assert token is not None
+    page = ada.post("/declare", {"csrfmiddlewaretoken": token[1], "title": title})
+    return page.headers["location"].strip("/").split("/")[1]
+
+
+def write(ada: Visitor, codename: str, text: str) -> None:
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', ada.get(f"/incidents/{codename}/").source)
+    assert token is not None
+    sent = {"csrfmiddlewaretoken": token[1], "kind": "note", "text": text}
+    assert ada.post(f"/incidents/{codename}/write", sent).status == 302
+
+
+def connections(stack: Stack) -> int:
+    with psycopg.connect(stack.database_url) as outside:
+        found = outside.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()").fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def test_streams_hold_no_connection_and_all_hear_of_a_change(running_stack: Stack, ada: Visitor) -> None:
+    codename = declared(ada, "Many are watching")
+    before = connections(running_stack)
+    heard, during = asyncio.run(_watch(running_stack, ada, codename))
+    assert heard == STREAMS
+    assert during - before < 15
+
+
+async def _watch(stack: Stack, ada: Visitor, codename: str) -> tuple[int, int]:
+    limits = httpx.Limits(max_connections=None)
+    headers = {"Cookie": ada.cookie}
+    async with (
+        httpx.AsyncClient(base_url=stack.base_url, headers=headers, timeout=SOON_S, limits=limits) as client,
+        AsyncExitStack() as open_streams,
+    ):
+        path = f"/incidents/{codename}/stream?n=999999"
+        streams = [await open_streams.enter_async_context(client.stream("GET", path)) for _ in range(STREAMS)]
+        listening = [asyncio.create_task(_first_change(one)) for one in streams]
+        await asyncio.sleep(0.5)
+        during = await asyncio.to_thread(connections, stack)
+        await asyncio.to_thread(write, ada, codename, "something new")
+        heard = await asyncio.wait_for(asyncio.gather(*listening), SOON_S)
+    return sum(heard), during
+
+
+async def _first_change(stream: httpx.Response) -> bool:
+    async for line in stream.aiter_lines():
+        if line == "event: changed":
+            return True
+    return False
