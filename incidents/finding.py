@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -128,12 +128,18 @@ def _after(asked: QuerySet[Incident], after: str) -> QuerySet[Incident]:
     try:
         active, rest = after.split(".", 1)
         at_text, pk = rest.rsplit(".", 1)
-        at, last = datetime.fromisoformat(at_text), int(pk)
-        if at.tzinfo is None:
-            return asked
-    except ValueError:
+        at, last = moment(at_text), int(pk)
+    except (ValueError, OverflowError):
         return asked
     older = Q(declared_at__lt=at) | Q(declared_at=at, pk__lt=last)
     if active == "1":
         return asked.filter((Q(active=True) & older) | Q(active=False))
     return asked.filter(older, active=False, declared_at__lte=at)
+
+
+def moment(text: str) -> datetime:
+    """Read a time from an address; raise ValueError or OverflowError for one that no database takes."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return at.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""What is long must not stand in anybody's way later."""
+"""What is long, or far away in time, must not stand in anybody's way later."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from django.db import connection
 from django.utils import timezone
 
 from incidents import lifecycle, policy_file
+from incidents.finding import _after
 from incidents.forms import TypeForm
 from incidents.models import Incident
 from incidents.policy_file import BadTypesFile
+from incidents.views.page import read_place
 
 
 def test_entries_are_written_however_many_words_an_incident_has_already(incident: Incident) -> None:
@@ -36,3 +38,10 @@ def test_a_role_has_a_name_that_fits_where_it_is_kept() -> None:
         policy_file.parse(f"types: [{{slug: ab, name: A, says: b, one_of: [{{role: {role}, group: x}}]}}]", file="t")
     with pytest.raises(BadTypesFile, match="at most 200"):
         policy_file.parse(f"types: [{{slug: ab, name: A, says: b, checklist: [{role}]}}]", file="t")
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "2026-01-01", ""])
+def test_a_time_that_no_database_takes_is_no_place_in_a_list(at: str) -> None:
+    assert read_place(f"{at}_1") is None
+    everything = Incident.objects.all()
+    assert _after(everything, f"1.{at}.1") is everything

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from incidents import kinds, telling, timeline, visibility
+from incidents.finding import moment
 from incidents.forms import VERBS
 from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
@@ -112,10 +113,9 @@ def read_place(text: str) -> tuple[datetime, int] | None:
     """Read a place in the timeline; None for what is none."""
     at_text, _, n_text = text.partition("_")
     try:
-        at, n = datetime.fromisoformat(at_text), int(n_text)
-    except ValueError:
+        return moment(at_text), int(n_text)
+    except (ValueError, OverflowError):
         return None
-    return (at, n) if at.tzinfo else None
 
 
 def tints() -> dict[str, str]:
