@@ -78,6 +78,7 @@ STORAGES = {
 }
 
 # Who may come in.
+AUTHENTICATION_BACKENDS = ["incidents.accounts.Accounts"]
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/sign-in/"

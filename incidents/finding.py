@@ -15,7 +15,7 @@ from django.http import QueryDict
 from incidents import timeline, visibility
 from incidents.models import Codename, Incident, Participant, Person, Status
 
-PAGE = 40
+PAGE = 30
 WORDS_CHARS = 200
 CODENAME = re.compile(r"[a-z]{2,}(-[a-z]+)*-?")
 

@@ -39,8 +39,9 @@ def of_user(user: AbstractBaseUser | AnonymousUser) -> Person | None:
     """Return the person behind a signed-in account, made on its first visit; None for nobody or a leaver."""
     if not isinstance(user, User) or not user.is_active:
         return None
-    person = Person.objects.filter(user=user).first()
-    if person is None:
+    try:
+        person: Person = user.person
+    except Person.DoesNotExist:
         person = _joined(user)
     return None if person.deactivated else person
 

@@ -17,8 +17,8 @@ from incidents.models import Event, Incident, IncidentType, Person
 from incidents.timeline import Entry
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
-SHOWN = 60
-MOST_SHOWN = 240
+SHOWN = 40
+MOST_SHOWN = 160
 STEPS = ("mitigate", "resolve", "reopen")
 REST = ("lead", "bring", "rename", "summary", "services", "duplicate", "cancel", "archive")
 

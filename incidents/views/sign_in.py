@@ -77,7 +77,7 @@ def sign_in_as(request: HttpRequest, pk: int) -> HttpResponse:
     if not in_sandbox():
         raise Http404("No such page.")
     person = get_object_or_404(pickable(), pk=pk)
-    login(request, _account(person), backend="django.contrib.auth.backends.ModelBackend")
+    login(request, _account(person))
     return redirect(_back(request))
 
 
