@@ -43,6 +43,10 @@ class Records:
         """Give the connection back."""
         self._connection.close()
 
+    def knows_people(self) -> bool:
+        """Tell whether the workspace's people and groups were read."""
+        return bool(self.rows("SELECT FROM workflows_directoryread"))
+
     def codenames(self) -> list[str]:
         """Give the codenames of all incidents, oldest first."""
         return [row["codename"] for row in self.rows("SELECT codename FROM incidents_incident ORDER BY id")]

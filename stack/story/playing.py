@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 
 from stack.errors import StackError
-from stack.outside import Records, Workspace
+from stack.outside import Records, Workspace, until
 from stack.running import Stack
 from stack.story.scenes import SCENES, Scene
 from stack.story.stage import Stage
@@ -32,7 +32,8 @@ def play(stack: Stack, *, say: Callable[[str], None]) -> None:
 
 
 def told(stage: Stage, scenes: Iterable[Scene]) -> Iterable[Scene]:
-    """Give scenes one by one, each after its title was told."""
+    """Give scenes one by one, each after its title was told; the first once the workspace is known."""
+    until(stage.records.knows_people, what="nobody has read the workspace's people and groups")
     for number, scene in enumerate(scenes, start=1):
         stage.tell("")
         stage.tell(f"  {paint(f'{number}  {scene.title}', 'cyan')}")

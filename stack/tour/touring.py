@@ -27,13 +27,12 @@ def main() -> None:
     say(paint("  Starting a throw-away stack ...", "grey"))
     with throwaway(env=ENV) as stack, closing(Records(stack.database_url)) as records:
         stage = Stage(Workspace(stack.sandbox_url), records, say)
-        tour = Tour(stage, Checks(say), stack.base_url, {"nobody": Visitor(stack.base_url)})
+        tour = Tour(stage, Checks(say), stack.base_url, {})
         for scene in told(stage, SCENES):
+            tour.visitors = tour.visitors or _visitors(stack)
             tour.remember()
             scene.play(stage)
             tour.workspace.wait_idle()
-            if len(tour.visitors) == 1:  # the first declaration is what makes the people known
-                tour.visitors = {**tour.visitors, **_visitors(stack)}
             AFTER[scene.name](tour)
         _more(tour, stack)
         say()
@@ -41,7 +40,8 @@ def main() -> None:
 
 
 def _visitors(stack: Stack) -> dict[str, Visitor]:
-    return {handle: Visitor(stack.base_url).sign_in_as(name) for handle, name in VISITORS.items()}
+    known = {handle: Visitor(stack.base_url).sign_in_as(name) for handle, name in VISITORS.items()}
+    return {**known, "nobody": Visitor(stack.base_url)}
 
 
 def _more(tour: Tour, stack: Stack) -> None:
