@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what drives a browser in one process of the tests, and what starts whole stacks in one."""
+    """Keep what starts browsers and whole stacks in one process of the tests: two at once starve each other."""
     for item in items:
-        for heavy in ("browser", "workers"):
-            if item.get_closest_marker(heavy):
-                item.add_marker(pytest.mark.xdist_group(heavy))
+        if any(map(item.get_closest_marker, ("browser", "workers"))):
+            item.add_marker(pytest.mark.xdist_group("whole"))
 
 
 @pytest.fixture(scope="session")
