@@ -8,7 +8,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import transaction
 from django.db.models.functions import Lower
 
-from incidents.models import Person
+from incidents.models import Participant, Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,25 @@ def _pin(known: list[Known]) -> None:
     }
     for person in Person.objects.filter(chat_id=None).exclude(email=""):
         one = ours.get(person.email.lower())
-        if one is not None and not Person.objects.filter(chat_id=one.chat_id).exists():
+        if one is None:
+            continue
+        met = Person.objects.filter(chat_id=one.chat_id).first()
+        if met is None:
             Person.objects.filter(pk=person.pk).update(chat_id=one.chat_id)
+        elif met.user_id is None:
+            _join(person, met)
+
+
+def _join(account: Person, met: Person) -> None:
+    """Make one of two: someone with an account who was met in the chat before the workspace was read.
+
+    What they may see comes along; what each of them wrote stays as it was written.
+    """
+    already = Participant.objects.filter(person=met).values("incident")
+    Participant.objects.filter(person=account).exclude(incident__in=already).update(person=met)
+    user_id = account.user_id
+    Person.objects.filter(pk=account.pk).update(user=None, email="")
+    Person.objects.filter(pk=met.pk).update(user=user_id)
 
 
 def _row(one: Known, owners: dict[str, str | None]) -> Person:

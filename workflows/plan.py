@@ -117,7 +117,7 @@ class _Comparison:
             return None, ()
         seen, chain = self.observed.seen.get(thing.key), self.owed.get(thing.key, [])
         after = tuple(owed.effect for owed in chain if owed.under_way)
-        if chain and chain[-1].spec == thing.spec and not self._is_orphan(chain[-1], seen, after):
+        if chain and self._is_enough(chain[-1], thing, seen, after):
             return None, ()
         self.cancels += [owed.effect for owed in chain if not owed.under_way]
         if seen is None:
@@ -129,9 +129,17 @@ class _Comparison:
         return CHANGE, after
 
     @staticmethod
-    def _is_orphan(owed: Owed, seen: Seen | None, after: tuple[str, ...]) -> bool:
-        """Whether it would change something that does not exist, and that nobody is making any more."""
-        return owed.verb == CHANGE and not owed.started and seen is None and not after
+    def _is_enough(owed: Owed, thing: Thing, seen: Seen | None, after: tuple[str, ...]) -> bool:
+        """Whether what is owed already will do.
+
+        What could not be made is not tried again because it reads otherwise now: it would fail again, and say so again.
+        Once it is retried, what changed since follows. A change of something that does not exist, and that nobody is
+        making any more, will not do.
+        """
+        if seen is None and owed.failed and owed.verb == CREATE:
+            return True
+        orphan = owed.verb == CHANGE and not owed.started and seen is None and not after
+        return owed.spec == thing.spec and not orphan
 
     def _retired(self, key: str, seen: Seen) -> Iterator[Action]:
         says = KINDS[seen.kind].retire

@@ -142,3 +142,18 @@ def test_a_public_post_of_unknown_outcome_is_never_tried_again_once_it_is_privat
     assert len(said) == before + 1  # the neutral line in the old channel
     assert "keys" in " ".join(house.slack.texts(house.channel(incident)))
     assert not house.owed(incident)
+
+
+def test_what_cannot_be_made_is_said_once_however_often_it_changes(house: House) -> None:
+    from incidents import lifecycle
+
+    house.slack.faults.add("error", method="chat.postMessage", times=1, error="restricted_action")
+    incident = house.declare()
+    for text in ("first", "second", "third"):
+        lifecycle.update(incident, text=text, by=house.person("dee"), at=timezone.now())
+        incident = house.settle(incident)
+    assert incident.events.filter(kind="failed").count() == 1
+    (failed,) = [one for one in progress.of(incident).effects if one.state == "failed"]
+    assert progress.retry(failed.id, incident, by=house.person("dee"), at=timezone.now())
+    incident = house.settle(incident)
+    assert "third" in str(house.slack.pinned(house.channel(incident)))
