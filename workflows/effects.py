@@ -9,10 +9,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import F
 
-from incidents import timeline
+from incidents import timeline, told
 from incidents.models import Incident
-from workflows.models import Effect, Limit, Planned, Resource
+from workflows.models import Effect, Limit, Resource
 from workflows.observed import THERE
 from workflows.ports import VendorError
 
@@ -145,14 +146,13 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
     """
     effect, limited = work.effect, error.retry_after is not None
     with transaction.atomic():
+        timeline.hold(effect.incident_id)
         if error.retry_after is not None:
             _block(error.method, at + timedelta(seconds=error.retry_after))
         attempt = effect.attempt - (1 if limited else 0)
         final = not error.retryable or attempt >= ATTEMPTS
         if not error.unknown and not effect.unsure and _cancel_abandoned(effect, at=at):
             return
-        if final:
-            timeline.hold(effect.incident_id)
         changed = _held(effect).update(
             state=Effect.State.FAILED if final else Effect.State.WAITING,
             attempt=attempt,
@@ -172,6 +172,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
 def give_up(work: Work, *, at: datetime) -> None:
     """Cancel an effect that was abandoned while its outcome was unknown, and that was not found to have happened."""
     with transaction.atomic():
+        timeline.hold(work.effect.incident_id)
         _cancel_abandoned(work.effect, at=at)
 
 
@@ -179,8 +180,14 @@ def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
     held = _held(effect).filter(abandoned=True)
     if not held.update(state=Effect.State.CANCELLED, ended_at=at, leased_until=None):
         return False
-    Planned.objects.filter(incident=effect.incident_id).update(look_again_at=at)
+    _plan_anew(effect.incident_id)
     return True
+
+
+def _plan_anew(incident_id: int) -> None:
+    """Make what came of an effect a new fact, so that it cannot be missed by a plan that is being made."""
+    Incident.objects.filter(pk=incident_id).update(revision=F("revision") + 1)
+    told.tell(Incident(pk=incident_id))
 
 
 def _wait_s(error: VendorError, attempt: int) -> float:
@@ -194,7 +201,7 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     room = 0 if effect.kind in QUIET_FAILURES else incident.room
     text = f"Could not {effect.sentence}: {error.says}"
     timeline.append(incident, "failed", at=at, text=text, data={"effect": effect.pk, "room": room})
-    Planned.objects.filter(incident=incident).update(look_again_at=at)
+    _plan_anew(incident.pk)
 
 
 def put_back(work: Work, *, until: datetime) -> None:
