@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what starts browsers and whole stacks in one process of the tests: two at once starve each other."""
-    for item in items:
-        if any(map(item.get_closest_marker, ("browser", "workers"))):
-            item.add_marker(pytest.mark.xdist_group("whole"))
-
-
 @pytest.fixture(scope="session")
 def running_stack() -> Iterator[Stack]:
     """Give one whole stack, shared by all tests that only look at it and use it."""

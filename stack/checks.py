@@ -17,7 +17,7 @@ from stack.guard import Guard
 from stack.terminal import paint, say
 
 BIN = Path(sys.executable).parent
-PARALLEL = ("--numprocesses=2", "--dist=loadgroup")
+PARALLEL = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder")
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "config.settings_test"}
 # As it is run in earnest: behind TLS, with a real secret.
 DEPLOYED = {

@@ -1,7 +1,8 @@
 """A pytest plugin: one embedded PostgreSQL and Redis for the whole session, started when none are given.
 
 Loaded before Django's settings are read. Workers of pytest-xdist inherit the addresses, and pytest-django
-gives each a database of its own on the one server.
+gives each a database of its own on the one server. One of the workers takes, first of all and one after the
+other, the tests that start whole stacks and browsers: two at once would starve each other.
 """
 
 import os
@@ -11,9 +12,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from stack import services
 from stack.guard import Guard
+
+WHOLE = ("stack/", "tests/")
 
 _session = ExitStack()
 
@@ -30,6 +35,25 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     _session.callback(guard.close)
     running = services.running(given, data_dir=folder, guard=guard, durable=False)
     os.environ |= _session.enter_context(running)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put what takes longest first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(WHOLE))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> "Scheduler":
+    """Hand out tests by file, those of whole stacks as if they were one."""
+    return Scheduler(config, log)
+
+
+class Scheduler(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist comes without types
+    """Gives all that starts whole stacks to one worker."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "whole" if nodeid.startswith(WHOLE) else str(super()._split_scope(nodeid))
 
 
 def pytest_unconfigure() -> None:
