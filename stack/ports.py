@@ -6,6 +6,7 @@ started, several web processes share one, and callers wait rather than fail whil
 
 import errno
 import socket
+import sys
 
 from stack.errors import StackError
 
@@ -34,15 +35,30 @@ def listen_pair() -> tuple[socket.socket, socket.socket]:
     raise StackError("No two free ports could be found on this machine.")
 
 
+def beside(listening: socket.socket) -> socket.socket:
+    """Listen once more on the same port, for one more process.
+
+    Linux then shares connections out. A socket that processes have in common goes to whichever wakes first, and
+    asyncio takes all connections that wait: of two processes one had all the work and the other none. Elsewhere
+    the kernel does not share out, and one socket in common is the better of two evils.
+    """
+    if sys.platform != "linux":
+        return listening.dup()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    return _listen(number(listening), host=listening.getsockname()[0], shared=True)
+
+
 def number(listening: socket.socket) -> int:
     """Give the number of the port."""
     return int(listening.getsockname()[1])
 
 
-def _listen(port: int, *, host: str) -> socket.socket:
+def _listen(port: int, *, host: str, shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     # Connections inherit this. asyncio sets it by itself only where it knows that a socket is TCP, which it does
     # not of one that was lent; without it every answer in two writes waits 40 ms for the client's acknowledgement.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

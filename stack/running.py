@@ -11,7 +11,7 @@ from pathlib import Path
 from socket import socket
 
 from config.env import ROOT
-from stack import commands, postgres, services, surroundings
+from stack import commands, ports, postgres, services, surroundings
 from stack.errors import StackError
 from stack.guard import Guard
 from stack.ports import LOOPBACK
@@ -30,11 +30,25 @@ class Stack:
         self.env = dict(env)
         given = {name: value for name, value in env.items() if value}
         self.processes: dict[str, Process] = {}
+        self._more_doors: list[socket] = []
         for name, command in commands.PROCESSES.items():
-            argv, lend = command(given), [doors[name].fileno()] if name in doors else []
-            argv = commands.lent(argv, fd=lend[0]) if lend else argv
             for one in _copies(name, int(given.get("WEB_WORKERS", "1"))):
+                argv, lend = command(given), [self._door(doors[name], one, name)] if name in doors else []
+                argv = commands.lent(argv, fd=lend[0]) if lend else argv
                 self.processes[one] = Process(one, argv, env=self.env, guard=guard, hear=hear, lend=lend)
+
+    def _door(self, door: socket, one: str, name: str) -> int:
+        """Give the socket of one process: the first has the door itself, each copy one of its own beside it."""
+        if one != name:
+            door = ports.beside(door)
+            self._more_doors.append(door)
+        return door.fileno()
+
+    def close(self) -> None:
+        """End everything."""
+        self.stop()
+        for door in self._more_doors:
+            door.close()
 
     @property
     def base_url(self) -> str:
@@ -158,7 +172,7 @@ def opened(
             {name: value for name, value in env.items() if value}, data_dir=data_dir, guard=guard, durable=durable
         )
         stack = Stack({**env, **exits.enter_context(found)}, doors=doors, guard=guard, hear=hear)
-        exits.callback(stack.stop)
+        exits.callback(stack.close)
         exits.enter_context(surroundings.told(stack.env, data_dir=data_dir))
         stack.prepare()
         stack.start(*[one for name in processes for one in stack.copies(name)])
