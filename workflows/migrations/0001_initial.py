@@ -6,113 +6,170 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('incidents', '0002_timeline_is_append_only'),
+        ("incidents", "0002_timeline_is_append_only"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='DirectoryRead',
+            name="DirectoryRead",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('groups_at', models.DateTimeField()),
-                ('people_at', models.DateTimeField()),
-                ('stale', models.BooleanField(default=False)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("groups_at", models.DateTimeField()),
+                ("people_at", models.DateTimeField()),
+                ("stale", models.BooleanField(default=False)),
             ],
         ),
         migrations.CreateModel(
-            name='Group',
+            name="Group",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('handle', models.CharField(max_length=100, unique=True)),
-                ('chat_id', models.CharField(max_length=64)),
-                ('name', models.CharField(max_length=200)),
-                ('members', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=64), default=list, size=None)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("handle", models.CharField(max_length=100, unique=True)),
+                ("chat_id", models.CharField(max_length=64)),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "members",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=64), default=list, size=None
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Limit',
+            name="Limit",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('vendor', models.CharField(max_length=20)),
-                ('method', models.CharField(max_length=60)),
-                ('blocked_until', models.DateTimeField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("vendor", models.CharField(max_length=20)),
+                ("method", models.CharField(max_length=60)),
+                ("blocked_until", models.DateTimeField()),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('vendor', 'method'), name='limit_once')],
+                "constraints": [models.UniqueConstraint(fields=("vendor", "method"), name="limit_once")],
             },
         ),
         migrations.CreateModel(
-            name='Effect',
+            name="Effect",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=120)),
-                ('thing', models.CharField(max_length=120)),
-                ('kind', models.CharField(max_length=20)),
-                ('verb', models.CharField(max_length=10)),
-                ('spec', models.JSONField(default=dict)),
-                ('labels', models.JSONField(default=dict)),
-                ('sentence', models.TextField()),
-                ('sign', models.CharField(max_length=1)),
-                ('method', models.CharField(max_length=60)),
-                ('rank', models.PositiveSmallIntegerField()),
-                ('room', models.PositiveSmallIntegerField(null=True)),
-                ('needs', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=120), default=list, size=None)),
-                ('after', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=120), default=list, size=None)),
-                ('revision', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
-                ('unsure', models.BooleanField(default=False)),
-                ('abandoned', models.BooleanField(default=False)),
-                ('token', models.PositiveIntegerField(default=0)),
-                ('attempt', models.PositiveIntegerField(default=0)),
-                ('due_at', models.DateTimeField()),
-                ('leased_until', models.DateTimeField(null=True)),
-                ('error', models.TextField(blank=True)),
-                ('error_code', models.CharField(blank=True, max_length=80)),
-                ('created_at', models.DateTimeField()),
-                ('begun_at', models.DateTimeField(null=True)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('incident', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='effects', to='incidents.incident')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=120)),
+                ("thing", models.CharField(max_length=120)),
+                ("kind", models.CharField(max_length=20)),
+                ("verb", models.CharField(max_length=10)),
+                ("spec", models.JSONField(default=dict)),
+                ("labels", models.JSONField(default=dict)),
+                ("sentence", models.TextField()),
+                ("sign", models.CharField(max_length=1)),
+                ("method", models.CharField(max_length=60)),
+                ("rank", models.PositiveSmallIntegerField()),
+                ("room", models.PositiveSmallIntegerField(null=True)),
+                (
+                    "needs",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=120), default=list, size=None
+                    ),
+                ),
+                (
+                    "after",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=120), default=list, size=None
+                    ),
+                ),
+                ("revision", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("unsure", models.BooleanField(default=False)),
+                ("abandoned", models.BooleanField(default=False)),
+                ("token", models.PositiveIntegerField(default=0)),
+                ("attempt", models.PositiveIntegerField(default=0)),
+                ("due_at", models.DateTimeField()),
+                ("leased_until", models.DateTimeField(null=True)),
+                ("error", models.TextField(blank=True)),
+                ("error_code", models.CharField(blank=True, max_length=80)),
+                ("created_at", models.DateTimeField()),
+                ("begun_at", models.DateTimeField(null=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "incident",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="effects", to="incidents.incident"
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('state__in', ['waiting', 'running'])), fields=['due_at'], name='effect_open'), models.Index(fields=['incident', 'state'], name='effect_of_incident')],
-                'constraints': [models.UniqueConstraint(fields=('incident', 'key'), name='effect_key_once')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state__in", ["waiting", "running"])), fields=["due_at"], name="effect_open"
+                    ),
+                    models.Index(fields=["incident", "state"], name="effect_of_incident"),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("incident", "key"), name="effect_key_once")],
             },
         ),
         migrations.CreateModel(
-            name='Planned',
+            name="Planned",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('revision', models.PositiveIntegerField()),
-                ('at', models.DateTimeField()),
-                ('look_again_at', models.DateTimeField(null=True)),
-                ('incident', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='planned', to='incidents.incident')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("revision", models.PositiveIntegerField()),
+                ("at", models.DateTimeField()),
+                ("look_again_at", models.DateTimeField(null=True)),
+                (
+                    "incident",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="planned", to="incidents.incident"
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('look_again_at__isnull', False)), fields=['look_again_at'], name='planned_look_again')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("look_again_at__isnull", False)),
+                        fields=["look_again_at"],
+                        name="planned_look_again",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Resource',
+            name="Resource",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=120)),
-                ('kind', models.CharField(max_length=20)),
-                ('room', models.PositiveSmallIntegerField(null=True)),
-                ('label', models.TextField(blank=True)),
-                ('spec', models.JSONField(default=dict)),
-                ('external', models.JSONField(default=dict)),
-                ('external_id', models.CharField(blank=True, max_length=120)),
-                ('state', models.CharField(default='there', max_length=10)),
-                ('since_at', models.DateTimeField()),
-                ('incident', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='resources', to='incidents.incident')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=120)),
+                ("kind", models.CharField(max_length=20)),
+                ("room", models.PositiveSmallIntegerField(null=True)),
+                ("label", models.TextField(blank=True)),
+                ("spec", models.JSONField(default=dict)),
+                ("external", models.JSONField(default=dict)),
+                ("external_id", models.CharField(blank=True, max_length=120)),
+                ("state", models.CharField(default="there", max_length=10)),
+                ("since_at", models.DateTimeField()),
+                (
+                    "incident",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="resources", to="incidents.incident"
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('kind', 'channel')), fields=['external_id'], name='channel_by_external_id')],
-                'constraints': [models.UniqueConstraint(fields=('incident', 'key'), name='resource_key_once')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("kind", "channel")), fields=["external_id"], name="channel_by_external_id"
+                    )
+                ],
+                "constraints": [models.UniqueConstraint(fields=("incident", "key"), name="resource_key_once")],
             },
         ),
     ]
