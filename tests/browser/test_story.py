@@ -53,6 +53,25 @@ def test_what_somebody_is_typing_survives_what_arrives(sit: Sit) -> None:
     expect(mateo.get_by_label("Update or note")).to_have_value("half a sentence")
 
 
+def test_a_page_that_lost_its_connection_says_so(sit: Sit) -> None:
+    page = sit("Ada")
+    declare(page, "The network is flaky")
+    page.context.set_offline(True)
+    expect(page.get_by_text("What you see may be old")).to_be_visible(timeout=SOON_MS)
+    page.context.set_offline(False)
+    expect(page.get_by_text("What you see may be old")).to_be_hidden(timeout=SOON_MS)
+
+
+def test_an_impatient_double_click_declares_once(sit: Sit) -> None:
+    page = sit("Ada")
+    page.goto("/declare")
+    page.get_by_label("What is wrong?").fill("Clicked twice by somebody impatient")
+    page.get_by_role("button", name="Declare").dblclick()
+    page.wait_for_url("**/incidents/*/")
+    page.goto("/?q=impatient")
+    expect(page.get_by_role("link", name="Clicked twice by somebody impatient")).to_have_count(1)
+
+
 def test_a_retype_is_shown_before_it_is_confirmed(sit: Sit) -> None:
     page = sit("Ada")
     name = declare(page, "Login fails for some")
