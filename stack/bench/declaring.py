@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
+import json
 import re
 import time
 from statistics import median
 from typing import Any
+from urllib.parse import urlsplit
 
 from stack.bench import load, signing
 from stack.bench.table import TIMES, Figure, Table
+from stack.errors import StackError
 from stack.outside import Records, Workspace, until
 from stack.running import Stack
 
@@ -39,14 +43,18 @@ def warm(stack: Stack, records: Records) -> None:
 
 
 def _to_the_last_effect(stack: Stack, table: Table, records: Records, workspace: Workspace) -> None:
-    times, steps = [], 0
+    times, bare, steps = [], [], 0
     for _ in range(RUNS):
         seen = workspace.called()
         times.append(_declare_once(stack, records))
         steps = longest_chain(workspace.calls(since=seen))
+        bare.append(_bare_chain(stack))
     took_ms, ideal_ms = median(times) * 1000, steps * INJECTED_MS
     spread = f"{min(times) * 1000:.0f} to {max(times) * 1000:.0f}"
-    reference = f"{took_ms:.0f} ms ({spread}) over {steps} calls that need each other, {ideal_ms} ms"
+    reference = (
+        f"{took_ms:.0f} ms ({spread}) over {steps} calls that need each other, {ideal_ms} ms; "
+        f"the same three made by hand: {median(bare) * 1000:.0f} ms"
+    )
     table.add(
         Figure("declare to the last effect, over the ideal", took_ms / ideal_ms, 1.2, TIMES, reference, "4.1 to 7.6")
     )
@@ -62,6 +70,29 @@ def _declare_once(stack: Stack, records: Records) -> float:
     until(lambda: records.settled(codename), what="a declared incident's effects", timeout_s=60)
     ended: float = max(effect["ended_at"] for effect in records.effects(codename)).timestamp()
     return ended - began
+
+
+def _bare_chain(stack: Stack) -> float:
+    """Make the ideal chain with nothing between its calls: open a channel, post in it, pin the post."""
+    address = urlsplit(stack.env["SLACK_API_URL"])
+    assert address.hostname, "the stack made this address"
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=30)
+    headers = {"Authorization": f"Bearer {stack.env['SLACK_BOT_TOKEN']}", "Content-Type": "application/json"}
+
+    def call(method: str, **arguments: str) -> dict[str, Any]:
+        connection.request("POST", f"{address.path}{method}", json.dumps(arguments), headers)
+        answer: dict[str, Any] = json.load(connection.getresponse())
+        if not answer["ok"]:
+            raise StackError(f"The benchmark's own {method} failed: {answer['error']}.")
+        return answer
+
+    began = time.perf_counter()
+    channel = str(call("conversations.create", name=f"bare-{time.time_ns()}")["channel"]["id"])
+    posted = call("chat.postMessage", channel=channel, text="bare")
+    call("pins.add", channel=channel, timestamp=str(posted["ts"]))
+    took = time.perf_counter() - began
+    connection.close()
+    return took
 
 
 def longest_chain(calls: list[dict[str, Any]]) -> int:

@@ -70,6 +70,7 @@ def measure(stack: Stack, table: Table) -> None:
             table.head(f"{INCIDENTS:,} incidents of {EVENTS} events, two web workers, {at_once} at once, as {who}")
             for aim in aims:
                 _times(stack, table, aim, visitor.cookie, at_once=at_once)
+        _long_over_short(stack, table, aims, visitor.cookie)
         table.head(f"Queries and compressed size, as {who}")
         for aim in aims:
             size = len(visitor.get(aim.path, **{"Accept-Encoding": "gzip"}).body) / 1000
@@ -84,6 +85,14 @@ def _times(stack: Stack, table: Table, aim: Aim, cookie: str, *, at_once: int) -
     found.must_be(200)
     said = f"{found.median_ms:.1f} ms (p99 {found.percentile_ms(0.99):.0f}) over {reference.median_ms:.2f} ms"
     table.add(Figure(aim.name, found.median_ms / reference.median_ms, aim.times, TIMES, said, aim.neighbours))
+
+
+def _long_over_short(stack: Stack, table: Table, aims: list[Aim], cookie: str) -> None:
+    port = int(stack.env["PORT"])
+    short, long = (load.get(aim.path, port=port, cookie=cookie) for aim in aims[-2:])
+    short_, long_ = asyncio.run(load.in_turn(port, [short, long], rounds=ROUNDS))
+    said = f"{long_.median_ms:.1f} ms over {short_.median_ms:.1f} ms, asked in turn"
+    table.add(Figure("10,000 events over 500", long_.median_ms / short_.median_ms, 1.1, TIMES, said))
 
 
 async def _alone(port: int, page: load.Ask, bare: load.Ask) -> tuple[Answers, Answers]:
