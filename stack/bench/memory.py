@@ -11,9 +11,9 @@ PROCESSES = ("web", "worker", "beat")
 MIB = 1024 * 1024
 
 
-def measure(stack: Stack, table: Table) -> None:
+def measure(stack: Stack, table: Table, *, when: str) -> None:
     """Add up whole process trees; the proportional share is told beside it where the system knows it."""
-    table.head("Memory at rest, web, worker and beat together")
+    table.head(f"Memory of web, worker and beat together, {when}")
     used = {name: [_used(one) for one in _tree(stack.processes[name].pid)] for name in PROCESSES}
     total = sum(resident for tree in used.values() for resident, _ in tree)
     shares = [share for tree in used.values() for _, share in tree]
