@@ -20,9 +20,13 @@ def running_stack() -> Iterator[Stack]:
         yield stack
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    """Give a real Chromium."""
+    """Give a real Chromium.
+
+    To one module, not to the session: while it runs, an event loop runs in this thread, which Django's
+    database refuses and `asyncio.run` too.
+    """
     from playwright.sync_api import sync_playwright
 
     path = chromium.require()
