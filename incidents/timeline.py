@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,13 +22,19 @@ WORDS_BYTES = 600_000
 
 # PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
 # (logs that were pasted) are not found by a search, but they are written down.
-_COUNT_AND_INDEX = """
-    UPDATE incidents_incident
-       SET last_n = last_n + 1,
-           words = CASE WHEN %(words)s = '' OR octet_length(words::text) > %(most)s THEN words
-                   ELSE coalesce(words, ''::tsvector) || strip(to_tsvector('english', %(words)s)) END
-     WHERE id = %(id)s
- RETURNING last_n, pg_notify(%(channel)s, id || ':' || last_n)
+_APPEND = """
+    WITH counted AS (
+        UPDATE incidents_incident
+           SET last_n = last_n + 1,
+               words = CASE WHEN %(text)s = '' OR octet_length(words::text) > %(most)s THEN words
+                       ELSE coalesce(words, ''::tsvector) || strip(to_tsvector('english', %(text)s)) END
+         WHERE id = %(incident)s
+     RETURNING last_n, pg_notify(%(channel)s, id || ':' || last_n))
+    INSERT INTO incidents_event (incident_id, n, kind, at, recorded_at, by_id, source, text, data, link, about_n)
+    SELECT %(incident)s, last_n, %(kind)s, %(at)s, %(recorded_at)s, %(by)s, %(source)s, %(text)s, %(data)s::jsonb,
+           %(link)s, %(about_n)s
+      FROM counted
+ RETURNING id, n
 """
 
 
@@ -49,15 +56,8 @@ def append(
     The number is taken by updating the incident's row, so entries are numbered without gaps and writers of one
     incident queue up. The NOTIFY goes out when the transaction commits, never before.
     """
-    with connection.cursor() as cursor:
-        values: dict[str, str | int] = {"words": text, "most": WORDS_BYTES, "id": incident.pk, "channel": CHANNEL}
-        cursor.execute(_COUNT_AND_INDEX, values)
-        row = cursor.fetchone()
-    assert row is not None, "an incident is never deleted"
-    incident.last_n = row[0]
-    return Event.objects.create(
+    event = Event(
         incident=incident,
-        n=incident.last_n,
         kind=kind,
         at=at,
         recorded_at=recorded_at or at,
@@ -68,6 +68,30 @@ def append(
         link=link,
         about_n=about_n,
     )
+    with connection.cursor() as cursor:
+        cursor.execute(_APPEND, _columns(event))
+        row = cursor.fetchone()
+    assert row is not None, "an incident is never deleted"
+    event.pk, event.n = row
+    incident.last_n = event.n
+    return event
+
+
+def _columns(event: Event) -> dict[str, Any]:
+    return {
+        "incident": event.incident_id,
+        "kind": event.kind,
+        "at": event.at,
+        "recorded_at": event.recorded_at,
+        "by": event.by_id,
+        "source": str(event.source),
+        "text": event.text,
+        "data": json.dumps(event.data),
+        "link": event.link,
+        "about_n": event.about_n,
+        "most": WORDS_BYTES,
+        "channel": CHANNEL,
+    }
 
 
 def begin(

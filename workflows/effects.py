@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -42,7 +43,8 @@ CLAIM = f"""
            unsure = unsure OR state = 'running', leased_until = %(lease)s, begun_at = coalesce(begun_at, %(at)s)
      WHERE id IN ({READY} AND e.incident_id = %(incident)s
                   ORDER BY e.rank, e.id LIMIT %(limit)s FOR UPDATE OF e SKIP LOCKED)
- RETURNING *
+ RETURNING *, (SELECT jsonb_object_agg(r.key, r.external) FROM workflows_resource r
+                WHERE r.incident_id = %(incident)s AND (r.kind = 'channel' OR r.key = ANY(needs)))::text AS known
 """  # noqa: S608  # both halves are constants of this module
 
 
@@ -79,17 +81,8 @@ def claim(incident_id: int, *, at: datetime, limit: int) -> list[Work]:
     """
     lease = at + timedelta(seconds=settings.FIREKIND.lease_s)
     values = {"at": at, "lease": lease, "incident": incident_id, "limit": limit}
-    taken = sorted(Effect.objects.raw(CLAIM, values), key=lambda effect: (effect.rank, effect.pk))
-    if not taken:
-        return []
-    wanted = [*{key for effect in taken for key in effect.needs}, *_rooms(taken)]
-    external = dict(Resource.objects.filter(incident=incident_id, key__in=wanted).values_list("key", "external"))
-    return [Work(effect, external) for effect in taken]
-
-
-def _rooms(taken: Sequence[Effect]) -> list[str]:
-    highest = max((effect.room or 1) for effect in taken)
-    return [f"channel/{number}" for number in range(1, highest + 2)]
+    taken: list[Any] = sorted(Effect.objects.raw(CLAIM, values), key=lambda effect: (effect.rank, effect.pk))
+    return [Work(effect, json.loads(effect.known or "{}")) for effect in taken]
 
 
 def still_held(work: Work, *, at: datetime) -> bool:
