@@ -77,12 +77,16 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
         holders={person.pk: person for person in Person.objects.filter(pk__in=held)} if held else {},
     )
     _file(rows.participants, Participant.objects.filter(incident__in=ids).select_related("person").order_by("pk"))
-    told = Event.objects.filter(incident__in=ids, kind__in=kinds.TOLD).select_related("by").order_by("n")
-    _file(rows.events, told)
+    talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
+    if talked:
+        told = Event.objects.filter(incident__in=talked, kind__in=kinds.TOLD).select_related("by").order_by("n")
+        _file(rows.events, told)
     if any(rows.events.values()):
         for change in Event.objects.filter(incident__in=ids, about_n__isnull=False).order_by("n"):
             rows.changes[change.incident_id, change.about_n or 0] = change
-    _file(rows.codenames, Codename.objects.filter(incident__in=ids))
+    moved = [incident.pk for incident in incidents if incident.room > 1]
+    if moved:
+        _file(rows.codenames, Codename.objects.filter(incident__in=moved))
     return rows
 
 
@@ -180,8 +184,9 @@ def _there(observed: Observed) -> frozenset[str]:
 
 def _rooms(incident: Incident, rows: _Rows, observed: Observed) -> tuple[Room, ...]:
     prefix = settings.FIREKIND.slack.channel_prefix if settings.FIREKIND.slack else "inc"
+    first = Codename(name=incident.codename, room=1, private=incident.private)  # as long as the talk never moved
     rooms = []
-    for code in sorted(rows.codenames[incident.pk], key=lambda code: code.room):
+    for code in sorted(rows.codenames[incident.pk] or [first], key=lambda code: code.room):
         name = f"{prefix}-{code.name}"
         seen = observed.seen.get(f"channel/{code.room}")
         rooms.append(Room(code.room, name, code.private, seen.label.removeprefix("#") if seen else name))

@@ -20,6 +20,11 @@ from workflows.plan import Plan, plan
 
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)
+NOTE_PLANNED = """
+    INSERT INTO workflows_planned (incident_id, revision, at, look_again_at) VALUES (%s, %s, %s, %s)
+    ON CONFLICT (incident_id) DO UPDATE
+       SET revision = excluded.revision, at = excluded.at, look_again_at = excluded.look_again_at
+"""
 
 
 def reconcile(incident_id: int, *, at: datetime) -> Plan:
@@ -90,12 +95,8 @@ def _abandon(incident: Incident, keys: Iterable[str]) -> None:
 def _note_planned(incident: Incident, facts: Facts, *, at: datetime) -> None:
     unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
     again = at + LOOK_AGAIN if unread else None
-    Planned.objects.bulk_create(
-        [Planned(incident=incident, revision=facts.revision, at=at, look_again_at=again)],
-        update_conflicts=True,
-        unique_fields=["incident"],
-        update_fields=["revision", "at", "look_again_at"],
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
 
 
 def _note_people(incident: Incident, known: Known, desired: Desired, *, at: datetime) -> None:
