@@ -1,0 +1,24 @@
+"""What can be wrong with a file that somebody brought as evidence. Each error says where, in words for its owner."""
+
+from __future__ import annotations
+
+
+class Unreadable(Exception):
+    """A file that no picture can be made of: ``says`` what is wrong, ``where`` in it (*line 12*, *byte 4711*)."""
+
+    def __init__(self, says: str, *, where: str = "") -> None:
+        super().__init__(f"{says} ({where})" if where else says)
+        self.says = says
+        self.where = where
+
+
+class NotRecognised(Unreadable):
+    """The content is of no kind that we read. It is kept as it is."""
+
+
+class BadProfile(Unreadable):
+    """The content claims to be of a format and breaks its rules."""
+
+
+class TooMuch(Unreadable):
+    """The content is larger, deeper or slower to read than what we allow."""

@@ -1,0 +1,27 @@
+"""How much of a file is read, so that a hostile one costs bounded memory and time. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a reader allows; each excess raises ``TooMuch``.
+
+    ``unpacked`` bytes after decompression, ``frames`` summed over all stacks, ``depth`` of one stack, ``names``
+    different functions, ``stacks`` (samples) in all, ``name`` characters of one name (longer ones are cut).
+    """
+
+    unpacked: int = 1024 * MIB
+    stacks: int = 20_000_000
+    frames: int = 200_000_000
+    depth: int = 10_000
+    names: int = 2_000_000
+    name: int = 2_000
+    sample_types: int = 64
+
+
+DEFAULT = Limits()
