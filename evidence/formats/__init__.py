@@ -1,0 +1,79 @@
+"""Every format that is read, told by its content and never by its name."""
+
+from __future__ import annotations
+
+import mmap
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol, cast
+
+from evidence.errors import NotRecognised
+from evidence.formats import strangers, units, unpack
+from evidence.limits import DEFAULT, Limits
+from evidence.stacks import Stacks
+
+Buffer = bytes | mmap.mmap
+HEAD = 1 << 16
+
+
+class Format(Protocol):
+    """What a module of this package is: one format's name, how to tell it, how to read it."""
+
+    NAME: str
+
+    def looks_like(self, head: bytes) -> bool:
+        """Tell from the first 64 KiB whether the content is of this format."""
+        ...
+
+    def read(self, data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+        """Read the whole content, or raise ``BadProfile`` or ``TooMuch`` saying where."""
+        ...
+
+
+# Module -> the kind of content it reads, in sniffing order. A module is imported when its kind of content is met,
+# so that reading text does not load what binary formats need.
+FORMATS: dict[str, str] = {
+    "jfr": "binary",
+    "otlp": "binary json",
+    "pprof": "binary",
+    "speedscope": "json",
+    "v8": "json",
+    "chrome": "json",
+    "perf_script": "text",
+    "folded": "text",
+}
+
+
+def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> Stacks:
+    """Read a profile of any format, packed or not.
+
+    ``unit`` is what its sender says the values are (*samples*, *microseconds*, *bytes*); it is believed where the
+    format cannot say so itself. Raises ``Unreadable``.
+    """
+    data = unpack.unpacked(Path(path), limits=limits)
+    head = data[:HEAD]
+    module = sniff(head)
+    if module is None:
+        raise NotRecognised(strangers.says(head))
+    return units.told(module.read(data, limits=limits), unit)
+
+
+def sniff(head: bytes) -> Format | None:
+    """Return the format whose content begins with ``head``, if any."""
+    if strangers.known(head):
+        return None
+    kind = _kind(head)
+    for name, kinds in FORMATS.items():
+        if (kind in kinds or kinds == "text") and find_spec(f"evidence.formats.{name}"):
+            module = cast("Format", import_module(f"evidence.formats.{name}"))
+            if module.looks_like(head):
+                return module
+    return None
+
+
+def _kind(head: bytes) -> str:
+    """Tell JSON, binary and other text apart. No text holds the control characters below a tab, unless as UTF-16."""
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+        return "json"
+    return "binary" if any(byte < 9 for byte in head) else "text"

@@ -1,0 +1,58 @@
+"""What people bring that is no profile, and the words that help them. Pure."""
+
+from __future__ import annotations
+
+# How the content begins -> what it is and what to do about it.
+BEGINNINGS: tuple[tuple[bytes, str], ...] = (
+    (b"PERFILE2", "This is perf's own recording: bring the output of `perf script -i FILE` made on the same host."),
+    (b"PK\x03\x04", "This is a zip archive: unpack it and bring the profiles in it one by one."),
+    (b"BZh", "This is packed with bzip2: unpack it, or pack it with gzip or zstd."),
+    (b"\xfd7zXZ\0", "This is packed with xz: unpack it, or pack it with gzip or zstd."),
+    (b"7z\xbc\xaf\x27\x1c", "This is a 7-Zip archive: unpack it and bring the profiles in it one by one."),
+    (b"Rar!", "This is a RAR archive: unpack it and bring the profiles in it one by one."),
+    (b"\x89PNG\r\n\x1a\n", "This is a PNG picture, not a profile: it can be kept but not searched."),
+    (b"\xff\xd8\xff", "This is a JPEG picture, not a profile: it can be kept but not searched."),
+    (b"GIF8", "This is a GIF picture, not a profile: it can be kept but not searched."),
+    (b"%PDF", "This is a PDF document, not a profile."),
+    (b"\x7fELF", "This is a program, not a profile."),
+    (b"JAVA PROFILE", "This is a Java heap dump, not a profile: record with JFR or async-profiler."),
+    (b"go 1.", "This is a Go execution trace, not a profile: take /debug/pprof/profile instead."),
+    (b"PAR1", "This is a Parquet file, not a profile."),
+    (b"SQLite format 3\0", "This is an SQLite database, not a profile."),
+)
+SVG = (
+    "This is a picture (SVG). A flame graph cannot be read back from its drawing: bring the folded stacks that it "
+    "was drawn from."
+)
+WEB_PAGE = (
+    "This is a web page, not a profile: perhaps the address asked for a login, or gave its page instead of its data."
+)
+UNKNOWN = "This is of no format that we read (folded, perf script, pprof, speedscope, Chrome, V8, OTLP, JFR)."
+UNKNOWN_JSON = "This is JSON, but of no kind that we read (speedscope, Chrome trace, V8 profile, OTLP profiles)."
+
+
+def known(head: bytes) -> str:
+    """Return what the content is when it surely is no profile, in words for who brought it; else nothing."""
+    for beginning, says in BEGINNINGS:
+        if head.startswith(beginning):
+            return says
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "This is a WebP picture, not a profile: it can be kept but not searched."
+    if head[257:262] == b"ustar":
+        return "This is a tar archive: unpack it and bring the profiles in it one by one."
+    return _markup(head)
+
+
+def says(head: bytes) -> str:
+    """Return what to tell about content that nobody recognised."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return known(head) or (UNKNOWN_JSON if text[:1] in (b"{", b"[") else UNKNOWN)
+
+
+def _markup(head: bytes) -> str:
+    text = head[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if text.startswith((b"<svg", b"<!doctype svg")) or (text.startswith(b"<?xml") and b"<svg" in head[:4096].lower()):
+        return SVG
+    if text.startswith((b"<!doctype html", b"<html", b"<head", b"<body")) or b"<html" in text.split(b";", 1)[0]:
+        return WEB_PAGE
+    return "This is XML, not a profile." if text.startswith(b"<?xml") else ""

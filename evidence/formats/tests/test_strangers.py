@@ -1,0 +1,46 @@
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from evidence import formats
+from evidence.errors import NotRecognised
+
+
+def archive(kind: str) -> bytes:
+    out = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(out, "w") as bundle:
+            bundle.writestr("a.folded", "main;work 3\n")
+    else:
+        with tarfile.open(fileobj=out, mode="w") as bundle:
+            bundle.addfile(tarfile.TarInfo("a.folded"))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"<!DOCTYPE html><html><title>Sign in</title>", "web page"),
+        (b"\n<html lang=en>", "web page"),
+        (b'<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg">', "SVG"),
+        (b"<svg width=1>", "SVG"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "PNG"),
+        (b"\xff\xd8\xff\xe0", "JPEG"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "WebP"),
+        (b"PERFILE2\0\0", "perf script"),
+        (b"\x7fELF\2\1", "program"),
+        (b'{"hello": "world"}', "JSON"),
+        (b"\0\1\2\3\4\5\6\7" * 40, "no format that we read"),
+        (b"Dear all,\nplease find attached nothing at all.\n", "no format that we read"),
+        (archive("zip"), "zip"),
+        (archive("tar"), "tar"),
+    ],
+)
+def test_what_is_no_profile_is_named_for_what_it_is(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "profile.folded"
+    path.write_bytes(content)
+    with pytest.raises(NotRecognised, match=words):
+        formats.read_file(path)
