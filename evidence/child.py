@@ -1,0 +1,121 @@
+"""Have a file that may be hostile read by a process of its own: bounded, without our secrets, ended when it is late."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evidence import errors, reading
+from evidence.errors import TooMuch, Unreadable
+
+log = logging.getLogger(__name__)
+
+TIMEOUT_S = 180.0
+# What a reader needs of our environment; everything else may hold a secret.
+INHERITED = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
+# numpy and Arrow would start threads, each with memory of its own.
+SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_HOME = Path(__file__).resolve().parent.parent
+_STDERR_TAIL = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What was read: ``plain`` is all of it, as stored with the evidence; the rest are its parts by name."""
+
+    plain: Mapping[str, Any]
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+        return str(self.plain["format"])
+
+    @property
+    def sample_types(self) -> Sequence[Mapping[str, Any]]:
+        """Each sample type: ``name``, ``unit``, exact ``total``."""
+        return list(self.plain["sample_types"])
+
+    @property
+    def functions(self) -> Sequence[Mapping[str, Any]]:
+        """The top functions of the default sample type: ``name``, exact ``self`` and ``total``."""
+        return list(self.plain["functions"])
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What else the file says of itself."""
+        return dict(self.plain["about"])
+
+
+def read_apart(
+    path: Path,
+    *,
+    tree: Path,
+    timeout_s: float = TIMEOUT_S,
+    unit: str = "",
+    memory_mib: int = reading.MEMORY_MIB,
+    cpu_s: int = reading.CPU_S,
+) -> Summary:
+    """Read a profile in a process of its own, which stores its call tree at ``tree``.
+
+    Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for who brought it; then no tree
+    is stored.
+    """
+    with tempfile.TemporaryDirectory(prefix="reading-") as room, tempfile.TemporaryFile() as stderr:
+        answer = Path(room) / "summary.json"
+        command = [sys.executable, "-s", "-m", "evidence.reading", str(path.resolve())]
+        command += ["--tree", str(tree.resolve()), "--summary", str(answer), "--unit", unit]
+        command += ["--memory-mib", str(memory_mib), "--cpu-s", str(cpu_s)]
+        process = subprocess.Popen(
+            command, cwd=_HOME, env=_environment(room), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=stderr,
+        )  # fmt: skip
+        try:
+            ended = process.wait(timeout=timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise TooMuch(reading.MORE_TIME, where=f"{timeout_s:g} s") from error
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            tree.with_name(f"{tree.name}.part").unlink(missing_ok=True)
+        if ended not in {0, reading.COULD_NOT}:
+            raise _broken(ended, said=_tail(stderr), cpu_s=cpu_s)
+        return _understood(json.loads(answer.read_text(encoding="utf-8")))
+
+
+def _environment(room: str) -> dict[str, str]:
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return {**inherited, **SINGLE, "HOME": room, "PYTHONUTF8": "1"}
+
+
+def _understood(answer: Mapping[str, Any]) -> Summary:
+    if "error" not in answer:
+        return Summary(answer)
+    error = answer["error"]
+    kind: type[Unreadable] = getattr(errors, error["kind"])
+    raise kind(error["says"], where=error["where"])
+
+
+def _broken(ended: int, *, said: str, cpu_s: int) -> Unreadable:
+    """Tell why a reader ended without an answer: its limits, or a mistake of ours, which the log keeps."""
+    if ended in {-signal.SIGXCPU, -signal.SIGKILL} and "Traceback" not in said:
+        return TooMuch(reading.MORE_TIME, where=f"{cpu_s} s of processor time")
+    if "MemoryError" in said or "bad_alloc" in said:
+        return TooMuch(reading.MORE_MEMORY)
+    log.error("The reader ended with %s: %s", ended, said)
+    return Unreadable("We could not read this: our reader failed on it. The file is kept as it is.")
+
+
+def _tail(stderr: Any) -> str:
+    size = stderr.seek(0, os.SEEK_END)
+    stderr.seek(max(0, size - _STDERR_TAIL))
+    return str(stderr.read().decode("utf-8", "replace"))

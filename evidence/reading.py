@@ -1,0 +1,131 @@
+"""The process that reads one file that may be hostile, with little memory, little time and no secrets.
+
+``python -m evidence.reading FILE --tree TREE --summary SUMMARY`` stores the call tree and a summary in JSON, and ends
+with 0; or writes ``{"error": {"kind", "says", "where"}}`` as the summary, stores no tree, and ends with 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import resource
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evidence.errors import BadProfile, TooMuch, Unreadable
+from evidence.limits import DEFAULT, MIB, Limits
+
+if TYPE_CHECKING:
+    from evidence.calltree import CallTree
+
+MEMORY_MIB = 3072
+CPU_S = 120
+COULD_NOT = 3
+# What a summary names; the tree itself holds every function.
+FUNCTIONS = 100
+MORE_MEMORY = "Reading it takes more memory than we allow"
+MORE_TIME = "Reading it takes more time than we allow"
+TOO_NESTED = "It is nested too deeply to be read"
+
+
+def main() -> int:
+    """Read the file that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m evidence.reading")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--tree", type=Path, required=True)
+    parser.add_argument("--summary", type=Path, required=True)
+    parser.add_argument("--unit", default="")
+    parser.add_argument("--memory-mib", type=int, default=MEMORY_MIB)
+    parser.add_argument("--cpu-s", type=int, default=CPU_S)
+    asked = parser.parse_args()
+    bound(memory_mib=asked.memory_mib, cpu_s=asked.cpu_s)
+    try:
+        with contained():
+            summary = _store(asked.file, tree=asked.tree, unit=asked.unit)
+    except Unreadable as error:
+        summary = {"error": plain(error)}
+    asked.summary.write_text(json.dumps(summary), encoding="utf-8")
+    return COULD_NOT if "error" in summary else 0
+
+
+def bound(*, memory_mib: int = MEMORY_MIB, cpu_s: int = CPU_S) -> None:
+    """Bound this process for good: its memory, its time on a processor, and that it leaves no core dump."""
+    for which, most in (
+        (resource.RLIMIT_AS, memory_mib * MIB),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(which)
+        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (allowed, allowed))
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Turn the ends of memory and of the interpreter's stack into ``Unreadable``."""
+    try:
+        yield
+    except MemoryError as error:
+        raise TooMuch(MORE_MEMORY) from error
+    except RecursionError as error:
+        raise BadProfile(TOO_NESTED) from error
+    except OSError as error:
+        if error.errno != errno.ENOMEM:
+            raise
+        raise TooMuch(MORE_MEMORY) from error
+
+
+def tree_of(path: Path, *, unit: str = "", limits: Limits = DEFAULT) -> tuple[CallTree, int]:
+    """Read a profile into its call tree; return it and the number of samples. Raises ``Unreadable``."""
+    from evidence import calltree, formats
+
+    stacks = formats.read_file(path, limits=limits, unit=unit)
+    return calltree.build(stacks), len(stacks)
+
+
+def plain(error: Unreadable) -> dict[str, str]:
+    """Return an error as plain values, from which ``evidence.child`` makes it again."""
+    return {"kind": type(error).__name__, "says": error.says, "where": error.where}
+
+
+def summary_of(tree: CallTree, *, samples: int, functions: int | None = FUNCTIONS) -> dict[str, Any]:
+    """Return what a profile says in plain values: format, sample types with totals, the top functions of each type."""
+    return {
+        "format": tree.format,
+        "samples": samples,
+        "sample_types": [
+            {"name": kind.name, "unit": kind.unit, "total": tree.total(type)}
+            for type, kind in enumerate(tree.sample_types)
+        ],
+        "default_type": tree.default_type,
+        "names": len(tree.names),
+        "nodes": len(tree) - 1,
+        "functions": top(tree, type=tree.default_type, functions=functions),
+        "skipped": int(tree.about.get("skipped", 0)),
+        "about": dict(tree.about),
+    }
+
+
+def top(tree: CallTree, *, type: int, functions: int | None) -> list[dict[str, Any]]:
+    """Return functions by what passes through them, largest first; equals by self, then by name."""
+    total, own = tree.function_totals[type].tolist(), tree.self_[type].tolist()
+    order = sorted(range(len(total)), key=lambda code: (-total[code], -own[code], tree.names[code]))
+    return [{"name": tree.names[code], "self": own[code], "total": total[code]} for code in order[:functions]]
+
+
+def _store(path: Path, *, tree: Path, unit: str) -> Mapping[str, Any]:
+    read, samples = tree_of(path, unit=unit)
+    part = tree.with_name(f"{tree.name}.part")
+    try:
+        read.save(part)
+        part.replace(tree)
+    finally:
+        part.unlink(missing_ok=True)
+    return summary_of(read, samples=samples)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
