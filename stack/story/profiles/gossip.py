@@ -1,0 +1,76 @@
+"""Fifteen seconds of spans as tracing-flame writes them: every span by itself, in nanoseconds, frames after `; `."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from stack.story.profiles import parts
+
+WINDOW_S, WORKERS = 15, 4
+TOTAL_NS = WINDOW_S * WORKERS * 1_000_000_000
+# Ten ticks a second, and in each of them 18 nodes call five peers.
+TICKS, ATTEMPTS = 10 * WINDOW_S, 18 * 5
+
+RUN = "gossip::net::run_gossip:src/net.rs:212"
+JOIN = "gossip::net::join_peers:src/net.rs:268"
+CONNECT = "iroh::endpoint::connect:src/endpoint.rs:731"
+HANDSHAKE = "rustls::client::handshake:src/client/hs.rs:94"
+TRANSMIT = "quinn::endpoint::transmit:src/endpoint.rs:402"
+RECEIVE = "gossip::net::on_message:src/net.rs:331"
+MERGE = "gossip::state::merge:src/state.rs:140"
+REPORT = "gossip::metrics::report:src/metrics.rs:58"
+
+# Thousandths of the whole for each stack below the thread; the empty stack is a worker that waits.
+BEFORE = {
+    (): 520,
+    (RUN,): 12,
+    (RUN, JOIN): 8,
+    (RUN, JOIN, CONNECT): 190,
+    (RUN, JOIN, CONNECT, HANDSHAKE): 118,
+    (RUN, JOIN, CONNECT, TRANSMIT): 42,
+    (RUN, RECEIVE): 40,
+    (RUN, RECEIVE, MERGE): 50,
+    (REPORT,): 20,
+}
+AFTER = {
+    (): 840,
+    (RUN,): 10,
+    (RUN, JOIN): 6,
+    (RUN, JOIN, CONNECT): 30,
+    (RUN, JOIN, CONNECT, HANDSHAKE): 22,
+    (RUN, JOIN, CONNECT, TRANSMIT): 8,
+    (RUN, RECEIVE): 34,
+    (RUN, RECEIVE, MERGE): 36,
+    (REPORT,): 14,
+}
+MORNING = {
+    (RUN,): 14,
+    (RUN, JOIN): 6,
+    (RUN, JOIN, CONNECT): 30,
+    (RUN, JOIN, CONNECT, HANDSHAKE): 22,
+    (RUN, JOIN, CONNECT, TRANSMIT): 8,
+    (RUN, RECEIVE): 56,
+    (RUN, RECEIVE, MERGE): 844,
+    (REPORT,): 20,
+}
+
+
+def spans(shares: Mapping[tuple[str, ...], int], *, calls: int) -> bytes:
+    """Write the spans of one window, in which `connect` was called that often, one line each time a span changed."""
+    chance = parts.chance(f"gossip {calls}")
+    lines: list[str] = []
+    for stack, ns in parts.of_thousand(shares, total=TOTAL_NS).items():
+        times = calls if CONNECT in stack else TICKS * WORKERS
+        for n, part in enumerate(parts.split(ns, times, by=chance)):
+            thread = f"ThreadId({2 + n % WORKERS})-gossip-{n % WORKERS}"
+            lines.append(f"{'; '.join((thread, *stack))} {part}\n")
+    chance.shuffle(lines)
+    return parts.packed("".join(lines))
+
+
+FILES = {
+    "before.folded.gz": partial(spans, BEFORE, calls=TICKS * ATTEMPTS),
+    "after.folded.gz": partial(spans, AFTER, calls=TICKS * 9),
+    "morning.folded.gz": partial(spans, MORNING, calls=TICKS * 9),
+}
