@@ -37,6 +37,8 @@ NAMES = (
     "SLACK_TEAM_ID",
     "SLACK_BOT_USER_ID",
     "SLACK_CAPTURE_REACTION",
+    "EVIDENCE_STORAGE_URL",
+    "EVIDENCE_MAX_MIB",
     "FIREKIND_LEASE_S",
     "FIREKIND_SANDBOX_URL",
     "FIREKIND_CRASH_AT",
@@ -85,6 +87,8 @@ class Env:
     allowed_hosts: tuple[str, ...]
     debug: bool
     incident_types_file: Path
+    evidence_storage: str
+    evidence_max_mib: int
     lease_s: int
     sandbox_url: str
     slack: Slack | None
@@ -154,6 +158,8 @@ def read(given: Mapping[str, str]) -> Env:
         allowed_hosts=_hosts(given, base_url),
         debug=_flag(given, "DEBUG"),
         incident_types_file=ROOT / given.get("INCIDENT_TYPES_FILE", "fixtures/incident_types.yaml"),
+        evidence_storage=_storage(given),
+        evidence_max_mib=_whole(given, "EVIDENCE_MAX_MIB", default=512, low=1, high=100_000),
         lease_s=_whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
         sandbox_url=_url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
         slack=_slack(given),
@@ -184,6 +190,15 @@ def _url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], defau
     if parts.scheme not in schemes or not (parts.netloc or parts.query or parts.scheme == "redis+socket"):
         raise SettingError(f"{name} must be an address that starts with {schemes[0]}://.")
     return value
+
+
+def _storage(given: Mapping[str, str]) -> str:
+    """Give where evidence is kept: a folder's path, or an address of object storage (s3://bucket/prefix)."""
+    value = given.get("EVIDENCE_STORAGE_URL", "")
+    if re.match(r"(?!file:)[a-z0-9]+://", value):
+        return _url(given, "EVIDENCE_STORAGE_URL", schemes=("s3", "gs", "az"))
+    folder = value.removeprefix("file://")
+    return str(ROOT / folder if folder else data_dir(given) / "evidence")
 
 
 def _whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:

@@ -16,6 +16,7 @@ ASGI_APPLICATION = "config.asgi.application"
 INSTALLED_APPS = [
     "config.apps.Wiring",
     "incidents",
+    "evidence",
     "workflows",
     "integrations.slack",
     "django.contrib.auth",

@@ -13,5 +13,6 @@ urlpatterns = [
     path("health", health),
     path("", include("integrations.slack.urls")),
     path("", include("workflows.urls")),
+    path("", include("evidence.urls")),
     path("", include("incidents.urls")),
 ]

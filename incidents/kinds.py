@@ -44,12 +44,19 @@ def _captured(text: str, data: Data) -> str:
     return f"{data.get('author', 'someone')} wrote: {text}"
 
 
+def _measured(text: str, data: Data) -> str:
+    """Say what evidence shows, which was written when it had been read."""
+    return f"added evidence {data['n']}, {_because(text, data.get('says', ''))}"
+
+
 KINDS: dict[str, Kind] = {
     "declared": Kind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
     "retyped": Kind("Retyped", _retyped, told=True, news="the change of type"),
     "updated": Kind("Update", lambda text, data: text, told=True, news="the update", editable=True),
     "noted": Kind("Note", lambda text, data: text, editable=True),
     "captured": Kind("Message", _captured),
+    "evidence": Kind("Evidence", _measured, told=True, news="the evidence"),
+    "withdrawn": Kind("Withdrawn", lambda text, data: _because(f"withdrew evidence {data['n']}", text), quiet=True),
     "led": Kind("Lead", _led, told=True, news="who leads"),
     "role": Kind(
         "Role",

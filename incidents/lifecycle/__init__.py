@@ -2,7 +2,17 @@
 
 from incidents.lifecycle.declaring import declare
 from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve, unarchived
-from incidents.lifecycle.entries import CAPTURED_CHARS, capture, captured, edit, note, retract, update, update_fell_due
+from incidents.lifecycle.entries import (
+    CAPTURED_CHARS,
+    capture,
+    captured,
+    edit,
+    note,
+    remark,
+    retract,
+    update,
+    update_fell_due,
+)
 from incidents.lifecycle.people import bring_in, joined, left, set_lead, set_role
 from incidents.lifecycle.retyping import adopt, retype
 from incidents.lifecycle.rules import BadInput, Refused, Stale
@@ -28,6 +38,7 @@ __all__ = [
     "left",
     "mitigate",
     "note",
+    "remark",
     "rename",
     "reopen",
     "resolve",

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from incidents import timeline
 from incidents.lifecycle import rules
@@ -34,6 +36,38 @@ def note(
     text = rules.text(text)
     with rules.changing(incident) as now:
         return timeline.append(now, "noted", at=at, by=by, source=source, text=text, link=link)
+
+
+def remark(
+    incident: Incident,
+    kind: str,
+    *,
+    by: Person | None,
+    at: datetime,
+    recorded_at: datetime | None = None,
+    source: str = Source.WEB,
+    text: str = "",
+    data: Mapping[str, Any] | None = None,
+    link: str = "",
+) -> Event:
+    """Write an entry about something that another part keeps (evidence, a finding).
+
+    What its kind has told is posted where people talk now; ``data["room"] = 0`` keeps it quiet.
+    """
+    with rules.changing(incident) as now:
+        event = timeline.append(
+            now,
+            kind,
+            at=at,
+            recorded_at=recorded_at,
+            by=by,
+            source=source,
+            text=text,
+            data={"room": now.room, **(data or {})},
+            link=link,
+        )
+        rules.save(now)
+    return event
 
 
 def capture(

@@ -1,0 +1,119 @@
+"""Read what was received: in a process apart, once, with an outcome that is always told."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from evidence import child, receiving, storage
+from evidence.errors import NotRecognised, Unreadable
+from evidence.models import Evidence, HotFunction
+from evidence.models.evidence import Kind, State
+from evidence.storage import StorageError
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 3
+LEASE = timedelta(seconds=child.TIMEOUT_S + 60)
+VERSION = 1  # of what a reader makes; a new one reads old originals into trees of their own
+LOST = "It could not be read: the reader ended three times without an answer. The file is kept; read it again later."
+
+
+def waiting(*, at: datetime, limit: int = 50) -> list[int]:
+    """Return evidence that nobody reads at the moment, oldest first."""
+    free = Q(leased_until=None) | Q(leased_until__lt=at)
+    found = Evidence.objects.filter(free, state=State.READING).order_by("pk")
+    return list(found.values_list("pk", flat=True)[:limit])
+
+
+def digest(evidence_id: int, *, at: datetime) -> None:
+    """Read one piece of evidence and write what was found, with its entry on the timeline.
+
+    Does nothing when somebody else reads it, or has read it. A storage that does not answer leaves it to a later
+    sweep.
+    """
+    evidence = _claimed(evidence_id, at=at)
+    if evidence is None:
+        return
+    if evidence.attempt > ATTEMPTS:
+        _end(evidence, State.FAILED, says=LOST)
+        return
+    try:
+        _read(evidence)
+    except NotRecognised as error:
+        _end(evidence, State.KEPT, says=str(error))
+    except Unreadable as error:
+        _end(evidence, State.FAILED, says=str(error))
+    except StorageError as error:
+        log.warning("evidence %s waits for the storage: %s", evidence.pk, error)
+        Evidence.objects.filter(pk=evidence.pk, attempt=evidence.attempt).update(
+            leased_until=timezone.now() + timedelta(seconds=10), attempt=F("attempt") - 1
+        )
+
+
+def _claimed(evidence_id: int, *, at: datetime) -> Evidence | None:
+    free = Q(leased_until=None) | Q(leased_until__lt=at)
+    mine = Evidence.objects.filter(free, pk=evidence_id, state=State.READING)
+    if not mine.update(leased_until=at + LEASE, attempt=F("attempt") + 1):
+        return None
+    return Evidence.objects.select_related("incident", "added_by").get(pk=evidence_id)
+
+
+def _read(evidence: Evidence) -> None:
+    kept = storage.store()
+    path = kept.local(evidence.original)
+    with tempfile.TemporaryDirectory(dir=kept.scratch()) as folder:
+        tree = Path(folder) / "tree"
+        found = child.read_apart(path, tree=tree, unit=evidence.unit)
+        key = ""
+        if tree.exists():
+            key = _tree_key(evidence)
+            kept.keep(key, tree)
+    _end(evidence, State.READY, says=str(found.plain.get("sentence", "")), summary=found.plain, tree=key)
+
+
+def _tree_key(evidence: Evidence) -> str:
+    same = hashlib.sha256(f"{evidence.original}\0{evidence.unit}\0{VERSION}".encode()).hexdigest()
+    return f"trees/{same[:2]}/{same}"
+
+
+def _end(
+    evidence: Evidence, state: State, *, says: str, summary: Mapping[str, Any] | None = None, tree: str = ""
+) -> None:
+    """Write the outcome, the functions by which it is found again, and the entry, in one transaction."""
+    now = timezone.now()
+    summary = summary or {}
+    with transaction.atomic():
+        mine = Evidence.objects.filter(pk=evidence.pk, attempt=evidence.attempt, state=State.READING)
+        evidence.state, evidence.says, evidence.summary, evidence.tree = state, says, dict(summary), tree
+        evidence.kind = Kind(summary.get("kind", Kind.PROFILE if tree else evidence.kind))
+        evidence.format, evidence.read_at, evidence.leased_until = summary.get("format", ""), now, None
+        fields = ("state", "says", "summary", "tree", "kind", "format", "read_at", "leased_until")
+        if not mine.update(**{field: getattr(evidence, field) for field in fields}):
+            return  # somebody else read it meanwhile, or it was withdrawn
+        HotFunction.objects.filter(evidence=evidence).delete()
+        HotFunction.objects.bulk_create(
+            HotFunction(
+                evidence=evidence,
+                digest=name_digest(one["name"]),
+                name=one["name"],
+                share=one["share"],
+                self_share=one["self_share"],
+            )
+            for one in summary.get("hot", [])
+        )
+        receiving.note(evidence, at=now)
+
+
+def name_digest(name: str) -> str:
+    """Return what a function is indexed by."""
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

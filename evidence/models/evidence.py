@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.db import models
+from django.urls import reverse
+
+from incidents.models import Incident, Person
+
+
+class Kind(models.TextChoices):
+    PROFILE = "profile", "Profile"
+    BENCHMARK = "benchmark", "Benchmark"
+    LOAD = "load", "Load test"
+    SWEEP = "sweep", "Sweep"
+    PICTURE = "picture", "Picture"
+    LINK = "link", "Link"
+    FILE = "file", "File"
+
+
+class State(models.TextChoices):
+    READING = "reading", "being read"
+    READY = "ready", "ready"
+    KEPT = "kept", "kept as it is"  # no format that we read
+    FAILED = "failed", "could not be read"
+    WITHDRAWN = "withdrawn", "withdrawn"
+
+
+class Phase(models.TextChoices):
+    DURING = "during", "while it hurt"
+    AFTER = "after", "after the fix"
+
+
+class Evidence(models.Model):
+    """Something measured or captured, with its source and its window of time.
+
+    ``n`` counts within the incident from 1. ``origin`` says how it came: ``via`` (upload, api, slack, capture, otlp,
+    terminal) and, where known, ``source``, ``query``, ``link``, ``file_name``, ``effect``. ``original`` and ``tree``
+    are keys of the storage. ``summary`` holds what the reader found, as plain values; ``says`` is the sentence, or
+    why it could not be read. ``event_n`` is its entry on the timeline, once it was read.
+    """
+
+    incident = models.ForeignKey(Incident, on_delete=models.PROTECT, related_name="evidence", db_index=False)
+    n = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.FILE)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.READING)
+    title = models.CharField(max_length=200)
+    says = models.TextField(blank=True)
+    format = models.CharField(max_length=20, blank=True)
+    unit = models.CharField(max_length=40, blank=True)
+    origin = models.JSONField(default=dict, blank=True)
+    link = models.URLField(max_length=2000, blank=True)
+    window_from = models.DateTimeField(null=True)
+    window_to = models.DateTimeField(null=True)
+    phase = models.CharField(max_length=10, choices=Phase.choices, blank=True)
+    variant = models.CharField(max_length=80, blank=True)
+    is_control = models.BooleanField(default=False)
+    original = models.CharField(max_length=100, blank=True)
+    size = models.PositiveBigIntegerField(default=0)
+    tree = models.CharField(max_length=120, blank=True)
+    summary = models.JSONField(default=dict, blank=True)
+    added_by = models.ForeignKey(Person, null=True, on_delete=models.PROTECT, related_name="+")
+    added_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True)
+    event_n = models.PositiveIntegerField(null=True)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    leased_until = models.DateTimeField(null=True)
+
+    objects: ClassVar[models.Manager[Evidence]]
+    if TYPE_CHECKING:
+        incident_id: int
+        added_by_id: int | None
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["incident", "n"], name="evidence_numbered_once")]
+        indexes = [
+            models.Index(fields=["id"], condition=models.Q(state="reading"), name="evidence_to_read"),
+            models.Index(fields=["original"], name="evidence_original"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.incident_id}/{self.n} {self.kind}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("evidence", args=[self.incident.codename, self.n])
+
+    @property
+    def file_name(self) -> str:
+        """The name that the file had where it came from, for people only."""
+        return str(self.origin.get("file_name", ""))
+
+    @property
+    def default_type(self) -> dict[str, Any] | None:
+        """The sample type that is shown first (name, unit, total), when this is a profile."""
+        types: list[dict[str, Any]] = self.summary.get("sample_types", [])
+        return types[self.summary.get("default_type", 0)] if types else None
+
+
+class HotFunction(models.Model):
+    """A function that much of a profile passes through; ``share`` is its part, from 0 to 1. For *seen before*."""
+
+    evidence = models.ForeignKey(Evidence, on_delete=models.CASCADE, related_name="hot")
+    digest = models.CharField(max_length=32)  # of the name, which may be longer than an index takes
+    name = models.TextField()
+    share = models.FloatField()
+    self_share = models.FloatField()
+
+    class Meta:
+        indexes = [models.Index(fields=["digest", "evidence"], name="hot_function")]
+
+    def __str__(self) -> str:
+        return self.name

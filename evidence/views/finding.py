@@ -1,0 +1,46 @@
+"""Find evidence for somebody who asks: everything below an incident's evidence begins here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.http import Http404
+
+from evidence import storage
+from evidence.models import Evidence
+from evidence.models.evidence import Kind, State
+from incidents.views.signed_in import Request, incident_or_404
+
+if TYPE_CHECKING:
+    from evidence.calltree import CallTree
+
+
+def evidence_of(request: Request, codename: str, n: int) -> Evidence:
+    """Return evidence ``n`` of an incident that this person may see; hidden and absent ones are alike."""
+    incident = incident_or_404(request.person, codename)
+    found = Evidence.objects.select_related("added_by").filter(incident=incident, n=n).first()
+    if found is None or found.state == State.WITHDRAWN:
+        raise Http404("No such evidence.")
+    found.incident = incident
+    return found
+
+
+def profile_of(request: Request, codename: str, n: int) -> Evidence:
+    """Return evidence that is a profile which was read."""
+    found = evidence_of(request, codename, n)
+    if found.kind != Kind.PROFILE or not found.tree:
+        raise Http404("No such profile.")
+    return found
+
+
+def tree_path(evidence: Evidence) -> Path:
+    """Return the file that holds a profile's tree; a storage that does not answer raises ``StorageError``."""
+    return storage.store().local(evidence.tree)
+
+
+def tree_of(evidence: Evidence) -> CallTree:
+    """Open a profile's tree: mapped into memory, whatever its size."""
+    from evidence.calltree import CallTree
+
+    return CallTree.open(tree_path(evidence))
