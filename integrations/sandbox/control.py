@@ -122,6 +122,25 @@ async def _body(request: Request) -> Json:
     return body
 
 
+async def file(request: Request) -> Response:
+    """Take a file that a person uploads; with a channel it is sent there."""
+    slack: fake.FakeSlack = request.app.state.slack
+    given = request.query_params
+    if not request.headers.get("content-type", "").startswith("application/octet-stream"):
+        raise Bad("send Content-Type: application/octet-stream")  # which no form on a foreign page can
+    content = await request.body()
+    try:
+        user, name = given["user"], given["name"]
+        if "channel" in given:
+            ts = slack.acts.share(user, given["channel"], name, content, text=given.get("text", ""))
+            return JSONResponse({"ok": True, "ts": ts})
+        return JSONResponse({"ok": True, "id": slack.acts.upload(user, name, content)})
+    except fake.NotPossible as refusal:
+        return JSONResponse({"ok": False, "error": str(refusal)}, 409)
+    except KeyError as missing:
+        raise Bad(f"{missing.args[0]!r} is missing") from None
+
+
 async def people(request: Request) -> Response:
     """Add a person or a user group."""
     slack: fake.FakeSlack = request.app.state.slack
@@ -224,6 +243,7 @@ ROUTES = [
     Route("/sandbox/deliveries", deliveries),
     Route("/sandbox/idle", idle),
     Route("/sandbox/people", people, methods=["POST"]),
+    Route("/sandbox/file", file, methods=["POST"]),
     Route("/sandbox/faults", faults, methods=["GET", "POST", "DELETE"]),
     Route("/sandbox/rates", rates, methods=["POST"]),
     Route("/sandbox/subscriptions", subscriptions, methods=["POST"]),

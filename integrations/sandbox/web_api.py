@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from integrations.slack import fake
@@ -62,29 +62,32 @@ def _json(body: Any, status: int = 200, headers: dict[str, str] | None = None) -
 
 async def upload(request: Request) -> Response:
     """Take the bytes of a file whose address was handed out before."""
-    slack: fake.FakeSlack = request.app.state.slack
-    file = slack.workspace.files.get(request.path_params["file_id"])
     content = await request.body()
-    if file is None or file.state != "waiting":
-        return PlainTextResponse("no such upload", 404)
-    if len(content) != file.length:
-        return PlainTextResponse(f"expected {file.length} bytes, got {len(content)}", 400)
-    file.content, file.state = content, "uploaded"
-    slack.changed()
-    return PlainTextResponse(f"OK - {len(content)}")
+    return await _answered(request, fake.transfers.upload(_slack(request), _file_id(request), content))
 
 
 async def download(request: Request) -> Response:
-    """Hand out a file; pictures may be shown, all else is saved."""
+    """Hand out a file to the app, by its token."""
+    return await _answered(
+        request, fake.transfers.download(_slack(request), _file_id(request), token=_token(request, {}))
+    )
+
+
+async def _answered(request: Request, answer: fake.transfers.Transfer) -> Response:
+    if answer.latency_s:
+        await asyncio.sleep(answer.latency_s)
+    if answer.dropped:
+        await hang_up(request)
+    return Response(answer.body, answer.status or 500, answer.headers)
+
+
+def _slack(request: Request) -> fake.FakeSlack:
     slack: fake.FakeSlack = request.app.state.slack
-    file = slack.workspace.files.get(request.path_params["file_id"])
-    if file is None or file.state != "complete":
-        return PlainTextResponse("no such file", 404)
-    kind = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif"}.get(file.name.rsplit(".", 1)[-1].lower())
-    headers = {"X-Content-Type-Options": "nosniff"}
-    if kind is None:
-        headers["Content-Disposition"] = "attachment"
-    return Response(file.content, media_type=kind or "application/octet-stream", headers=headers)
+    return slack
+
+
+def _file_id(request: Request) -> str:
+    return str(request.path_params["file_id"])
 
 
 async def respond(request: Request) -> Response:

@@ -141,6 +141,12 @@ async def hints(request: Request) -> Response:
     )
 
 
+async def file(request: Request) -> Response:
+    """Show a file to whoever looks at the page; the app's own way to it asks for its token."""
+    answer = fake.transfers.found(request.app.state.slack, request.path_params["file_id"])
+    return Response(answer.body, answer.status, answer.headers)
+
+
 async def view_state(request: Request) -> Response:
     """Show a view as the app would be told of it, for those who wonder."""
     slack: fake.FakeSlack = request.app.state.slack
@@ -156,5 +162,6 @@ ROUTES = [
     Route("/page/stream", stream),
     Route("/page/hints", hints),
     Route("/page/views/{view_id}", view_state),
+    Route("/page/files/{file_id}", file),
     Mount("/static", StaticFiles(directory=HERE / "static"), name="static"),
 ]

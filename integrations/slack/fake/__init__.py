@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import seed, snapshot
+from . import seed, snapshot, transfers
 from .answering import respond
 from .answers import NotPossible, Reply
 from .calls import Call
@@ -54,6 +54,7 @@ __all__ = [
     "signature",
     "signed",
     "snapshot",
+    "transfers",
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from . import changes, entities, guards, shapes
 from .answers import NotPossible, Refused
 from .interactions import Interactions
-from .workspace import Channel, Json, Message, Person
+from .workspace import Channel, File, Json, Message, Person
 
 
 class Acts(Interactions):
@@ -26,6 +26,30 @@ class Acts(Interactions):
             typed = entities.in_message(entities.encode(self._slack.workspace, text))
             message = changes.post(self._slack, where, person.id, text=typed, thread_ts=thread_ts)
             return self._done(message.ts)
+
+    def upload(self, user: str, name: str, content: bytes) -> str:
+        """Upload a file, as one does to put it into a modal; return its id."""
+        with self._slack.lock:
+            return self._done(self._uploaded(self._person(user), name, content).id)
+
+    def share(self, user: str, channel: str, name: str, content: bytes, *, text: str = "", thread_ts: str = "") -> str:
+        """Send a file in a channel and return the message's timestamp."""
+        with self._slack.lock:
+            person, where = self._in(user, channel)
+            file = self._uploaded(person, name, content)
+            file.channels = [where.id]
+            about = {"subtype": "file_share", "thread_ts": thread_ts}
+            message = changes.share(self._slack, where, person.id, [file], text=text, **about)
+            self._slack.emit("file_shared", seen_in=where, file_id=file.id, user_id=person.id, channel_id=where.id)
+            return self._done(message.ts)
+
+    def _uploaded(self, person: Person, name: str, content: bytes) -> File:
+        if not content:
+            raise NotPossible("That file is empty")
+        file = File(self._slack.next_id("F"), name, len(content), person.id, "complete", content=content)
+        file.created = int(self._slack.now())
+        self._slack.workspace.files[file.id] = file
+        return file
 
     def edit(self, user: str, channel: str, ts: str, text: str) -> None:
         """Change a message of one's own."""

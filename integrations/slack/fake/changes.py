@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import shapes
-from .workspace import Channel, Ephemeral, Group, Json, Kind, Message, Note
+from .workspace import Channel, Ephemeral, File, Group, Json, Kind, Message, Note
 
 WHISPERS_KEPT = 2_000
 
@@ -23,6 +23,29 @@ def post(slack: State, channel: Channel, user: str, **fields: Any) -> Message:
     channel.read[user] = message.ts
     tell_message(slack, channel, shapes.message(channel, message, team_id=slack.workspace.team_id))
     return message
+
+
+def share(slack: State, channel: Channel, user: str, files: list[File], **fields: Any) -> Message:
+    """Post files in a channel, or in one of its threads."""
+    written = [shapes.file(file, base_url=slack.base_url) for file in files]
+    message = post(slack, channel, user, files=[file.id for file in files], extra={"files": written}, **fields)
+    for file in files:
+        where = {"ts": message.ts} | ({"thread_ts": message.thread_ts} if message.thread_ts else {})
+        file.shares.setdefault(channel.id, []).append(where)
+    return message
+
+
+def delete_file(slack: State, file: File) -> None:
+    """Delete a file: where it was shown a stone is left, as in Slack."""
+    file.state, file.content = "deleted", b""
+    for channel_id, messages in file.shares.items():
+        for one in messages:
+            message = slack.workspace.channels[channel_id].messages.get(one["ts"])
+            if message is not None:
+                kept = [shown for shown in message.extra.get("files", []) if shown["id"] != file.id]
+                message.extra["files"] = [*kept, {"id": file.id, "mode": "tombstone"}]
+    file.shares, file.channels = {}, []
+    slack.emit("file_deleted", file_id=file.id)
 
 
 def system(slack: State, channel: Channel, user: str, subtype: str, text: str, **extra: Any) -> None:

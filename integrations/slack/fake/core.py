@@ -103,6 +103,11 @@ class FakeSlack(Looking):
         """Count the calls of one method, or all."""
         return self.calls.count(method)
 
+    def may(self, token: str, scope: str) -> bool:
+        """Say whether a token is one of ours and holds a scope."""
+        caller = self._tokens.get(token) or self._owner(token)
+        return caller is not None and scope in caller.scopes
+
     def strike(self, method: str) -> Blow:
         """Draw what the faults in force do to one call."""
         with self.lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from . import screens
+from . import screens, shapes
 from .answers import NotPossible
 from .workspace import Ephemeral, Json, Message, View, Workspace
 
@@ -90,7 +90,7 @@ def state(workspace: Workspace, element: Json, value: Any) -> Json | None:
     if value in (None, "", []):
         empty: Any = [] if key.endswith("s") else None
         return {"type": kind, key: empty}
-    if kind.startswith("multi_") or kind == "checkboxes":
+    if kind.startswith("multi_") or kind in ("checkboxes", "file_input"):
         parts = value if isinstance(value, list) else [value]
         return {"type": kind, key: [_single(workspace, element, part) for part in parts]}
     return {"type": kind, key: _single(workspace, element, value)}
@@ -113,7 +113,18 @@ def _single(workspace: Workspace, element: Json, value: Any) -> Any:
         if channel is None:
             raise NotPossible(f"There is no channel {value}")
         return channel.id
+    if kind == "file_input":
+        return _file(workspace, str(value))
     return int(value) if kind == "datetimepicker" else str(value)
+
+
+def _file(workspace: Workspace, id: str) -> Json:
+    """Return what Slack tells of a file put into a modal. The app may read it from then on."""
+    file = workspace.files.get(id)
+    if file is None or file.state != "complete":
+        raise NotPossible(f"There is no file {id}")
+    file.handed = True
+    return shapes.file(file)
 
 
 def _option(element: Json, value: str) -> Json:

@@ -113,6 +113,7 @@ _STATE: dict[str, tuple[str, str, object]] = {
     "email_text_input": ("value", "initial_value", None),
     "url_text_input": ("value", "initial_value", None),
     "number_input": ("value", "initial_value", None),
+    "file_input": ("files", "initial_files", ()),
 }
 """For each kind of input: the key of its state, the key of its first value, and what stands for nothing."""
 

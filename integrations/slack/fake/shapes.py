@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import mimetypes
 from typing import Any
+from urllib.parse import quote
 
 from .workspace import Channel, File, Group, Json, Message, Note, Person, View, Workspace
 
@@ -168,18 +170,30 @@ def view(v: View, workspace: Workspace, *, app_id: str, bot_id: str) -> Json:
     }
 
 
-def file(f: File, *, base_url: str) -> Json:
-    """Write a file object."""
-    return {
+def file(f: File, *, base_url: str = "", workspace: Workspace | None = None) -> Json:
+    """Write a file object; with ``workspace`` as ``files.info`` does, which says where it is shared."""
+    written: Json = {
         "id": f.id,
         "name": f.name,
         "title": f.title or f.name,
         "size": f.length,
         "user": f.user,
         "created": f.created,
+        "mode": "hosted",
+        "mimetype": mimetypes.guess_type(f.name)[0] or "application/octet-stream",
+        "is_external": False,
         "alt_txt": f.alt_text,
         "channels": list(f.channels),
         "is_public": bool(f.channels),
-        "url_private": f"{base_url}/files/{f.id}/{f.name}",
-        "permalink": f"{base_url}/files/{f.id}/{f.name}",
     }
+    if base_url:
+        address = f"{base_url}/files/{f.id}/{quote(f.name)}"
+        written |= {"url_private": address, "url_private_download": address, "permalink": address}
+    return written | ({"shares": _shares(f, workspace)} if workspace else {})
+
+
+def _shares(f: File, workspace: Workspace) -> Json:
+    shares: dict[str, Json] = {"public": {}, "private": {}}
+    for id, messages in f.shares.items():
+        shares["private" if workspace.channels[id].is_private else "public"][id] = list(messages)
+    return {kind: found for kind, found in shares.items() if found}

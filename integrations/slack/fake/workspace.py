@@ -206,6 +206,8 @@ class File:
     channels: list[str] = field(default_factory=list)
     created: int = 0
     content: bytes = b""
+    shares: dict[str, list[Json]] = field(default_factory=dict)
+    handed: bool = False  # given to the app through one of its modals
 
 
 @dataclass(slots=True)

@@ -21,6 +21,14 @@ export async function act(name, fields = {}) {
   return answer;
 }
 
+export async function upload(file) {
+  const path = `/sandbox/file?${new URLSearchParams({ user: who(), name: file.name })}`;
+  const headers = { "Content-Type": "application/octet-stream" };
+  const answer = await fetch(path, { method: "POST", body: file, headers }).then((one) => one.json());
+  if (!answer.ok) toast(answer.error);
+  return answer;
+}
+
 function worded(error) {
   if (error === "operation_timeout") return "The app did not answer within three seconds.";
   if (error === "dispatch_failed") return "The app could not be reached or failed.";

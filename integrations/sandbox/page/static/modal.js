@@ -1,6 +1,6 @@
 // Modals, and every button and menu an app puts into messages, modals and its Home.
 
-import { act, ask } from "./acting.js";
+import { act, ask, upload } from "./acting.js";
 
 const dialog = () => document.getElementById("modal");
 const form = () => document.getElementById("modal-form");
@@ -44,6 +44,7 @@ async function submitted(event) {
   const main = form().querySelector(".modal-foot .main");
   if (!main || main.getAttribute("aria-busy")) return;
   main.setAttribute("aria-busy", "true");
+  await Promise.all([...form().querySelectorAll("[type=file]")].map((field) => field.uploading));
   await act("submit", { view_id: form().dataset.view, values: values(form()) });
   main.removeAttribute("aria-busy");
   form()?.querySelector(".field.bad :is(input, textarea, select)")?.focus();
@@ -61,6 +62,7 @@ async function pressed(button, event) {
 }
 
 async function changed({ target }) {
+  if (target.type === "file" && target.dataset.kind) return put(target);
   const field = target.closest?.("[data-kind]");
   if (!field || field.dataset.kind === "button" || field.dataset.kind.endsWith("_input")) return;
   if (field.dataset.kind === "external_select") pick(field);
@@ -92,6 +94,13 @@ async function offer(field) {
   document.getElementById(field.getAttribute("list")).replaceChildren(
     ...options.map((one) => Object.assign(document.createElement("option"), { value: one.text.text })),
   );
+}
+
+// Files go up as they are chosen, as in Slack's own client; the modal then names them by id.
+function put(field) {
+  field.uploading = Promise.all([...field.files].map(upload)).then((answers) => {
+    field.uploaded = answers.flatMap((one) => one.id ?? []);
+  });
 }
 
 function pick(field) {
@@ -126,6 +135,7 @@ function valueOf(field) {
   if (kind === "checkboxes" || kind.startsWith("multi_")) {
     return [...field.querySelectorAll("[type=checkbox]:checked")].map((box) => box.value);
   }
+  if (kind === "file_input") return field.uploaded ?? null;
   if (kind === "external_select") return field.picked ?? (field.dataset.value && field.value ? field.dataset.value : null);
   if (kind === "datetimepicker") return field.value ? Math.floor(new Date(field.value).getTime() / 1000) : null;
   return field.value || null;

@@ -53,15 +53,14 @@ def complete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
         file.state, file.channels = "complete", [channel.id for channel in channels]
     written = [shapes.file(file, base_url=slack.base_url) for file in files]
     for channel in channels:
-        changes.post(
+        changes.share(
             slack,
             channel,
             caller.user,
+            files,
             text=args.text("initial_comment"),
             thread_ts=args.text("thread_ts"),
             bot_id=slack.bot.bot_id,
-            files=[file.id for file in files],
-            extra={"files": written},
         )
     return {"files": written}
 
@@ -75,8 +74,17 @@ def _uploaded(slack: FakeSlack, part: dict[str, Any]) -> File:
 
 
 def info(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Describe a file."""
-    return {"file": shapes.file(_existing(slack, args), base_url=slack.base_url)}
+    """Describe a file that the caller may see."""
+    file = _existing(slack, args)
+    if file.state != "complete" or not _may_see(slack, caller, file):
+        raise Refused("file_not_found")
+    return {"file": shapes.file(file, base_url=slack.base_url, workspace=slack.workspace)}
+
+
+def _may_see(slack: FakeSlack, caller: Caller, file: File) -> bool:
+    """Say whether a file is the caller's own, was handed to them in a modal, or is where they are."""
+    channels = [slack.workspace.channels[id] for id in file.channels]
+    return file.user == caller.user or file.handed or any(caller.user in one.members for one in channels)
 
 
 def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
@@ -84,7 +92,7 @@ def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     file = _existing(slack, args)
     if file.user != caller.user:
         raise Refused("cant_delete_file")
-    file.state, file.content = "deleted", b""
+    changes.delete_file(slack, file)
     return {}
 
 
