@@ -1,0 +1,44 @@
+"""What people search for in a profile: text, or a regular expression between slashes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import re2
+
+MOST = 500
+MEMORY = 8 << 20  # of one compiled expression
+
+
+class BadPattern(ValueError):
+    """What was typed cannot be searched for; the message says why."""
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Return what tells whether a name matches: ``/…/`` is a regular expression (RE2), other text is looked for.
+
+    Case matters only where the text has capitals.
+    """
+    if not pattern:
+        raise BadPattern("Type a part of a function's name, or /a regular expression/.")
+    if len(pattern) > MOST:
+        raise BadPattern(f"A search has at most {MOST} characters.")
+    if len(pattern) > 1 and pattern[0] == pattern[-1] == "/":
+        return regular(pattern[1:-1])
+    if pattern == pattern.lower():
+        return lambda name: pattern in name.lower()
+    return lambda name: pattern in name
+
+
+def regular(pattern: str) -> Callable[[str], bool]:
+    """Return what tells whether a regular expression is found in a name, in linear time."""
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = MEMORY
+    options.case_sensitive = pattern != pattern.lower()
+    try:
+        compiled = re2.compile(pattern, options)
+    except re2.error as error:
+        said = error.args[0].decode("utf-8", "replace") if error.args else "it cannot be read"
+        raise BadPattern(f"This is no regular expression: {said}.") from None
+    return lambda name: compiled.search(name) is not None

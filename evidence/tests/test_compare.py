@@ -1,0 +1,49 @@
+"""What is said of two profiles side by side, against counting by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from evidence import calltree, compare
+from evidence.compare import NotComparable
+from evidence.tests.test_calltree import NAMES, SAMPLES, Sample, folded, stacks_of
+
+
+@given(SAMPLES)
+def test_a_profile_compared_with_itself_moved_nowhere(samples: list[Sample]) -> None:
+    tree = calltree.build(stacks_of(samples))
+    merged = compare.merge([tree, tree], types=[0, 0], labels=["before", "after"])
+    assert (merged.totals[0] == merged.totals[1]).all()
+    assert len(merged) == len(tree)
+    assert compare.moved(merged, least=0) == []
+
+
+@given(SAMPLES, SAMPLES)
+def test_each_side_of_a_merged_tree_is_that_profile(one: list[Sample], other: list[Sample]) -> None:
+    trees = [calltree.build(stacks_of(side)) for side in (one, other)]
+    merged = compare.merge(trees, types=[0, 0], labels=["a", "b"])
+    stacks = merged.stacks()
+    for side, tree in enumerate(trees):
+        stacks.values[[0, side]] = stacks.values[[side, 0]]
+        assert folded(stacks) == folded(tree.stacks())
+        stacks.values[[0, side]] = stacks.values[[side, 0]]
+        for name in NAMES:
+            code = merged.by_name[name]
+            assert merged.function_totals[side, code] == tree.function_totals[0, tree.by_name[name]]
+            assert merged.self_[side, code] == tree.self_[0, tree.by_name[name]]
+
+
+def test_the_most_particular_of_those_that_moved_is_named() -> None:
+    before = calltree.build(stacks_of([([0, 1, 3], 35, 1), ([0, 1, 4], 25, 1), ([0, 2], 40, 1)]))
+    after = calltree.build(stacks_of([([0, 1, 3], 6, 1), ([0, 1, 4], 34, 1), ([0, 2], 60, 1)]))
+    merged = compare.merge([before, after], types=[0, 0], labels=["before", "after"])
+    assert compare.says(merged) == "`connect` 35 % → 6 %"
+    assert [one.name for one in compare.moved(merged)] == ["connect", "poll", "run", "read"]
+
+
+def test_profiles_of_different_units_are_refused_in_words() -> None:
+    one, other = (calltree.build(stacks_of([([0], 1, 1)])) for _ in range(2))
+    other.sample_types = other.sample_types[1:]
+    with pytest.raises(NotComparable, match="One counts cpu in nanoseconds, another has samples in samples"):
+        compare.same_type([one, other])
