@@ -1,0 +1,63 @@
+"""Names of functions by code, and the stack lines that were read before."""
+
+from __future__ import annotations
+
+from evidence.errors import TooMuch
+from evidence.formats import perf_frames
+from evidence.formats.perf_header import HEADER
+from evidence.limits import Limits
+
+NOT_A_FRAME = -1
+REMEMBERED = 500_000
+
+
+class Names:
+    """Names by code, each with the hint that all its frames agree on."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.codes: dict[str, int] = {}
+        self.hints: list[str] = []
+        self._limits = limits
+
+    def code(self, name: str, hint: str) -> int:
+        """Return the code of ``name``; a name that kernel and user code share keeps no hint."""
+        name = name[: self._limits.name]
+        code = self.codes.setdefault(name, len(self.codes))
+        if code == len(self.hints):
+            if code >= self._limits.names:
+                raise TooMuch(f"More than {self._limits.names} different functions")
+            self.hints.append(hint)
+        elif self.hints[code] != hint:
+            self.hints[code] = ""
+        return code
+
+
+class Lines(dict[bytes, int]):
+    """Stack line -> the code of its function; below zero where a line is not exactly one frame."""
+
+    def __init__(self, names: Names) -> None:
+        super().__init__()
+        self._names = names
+        self._several: list[list[int]] = [[]]
+
+    def __missing__(self, line: bytes) -> int:
+        frames = perf_frames.read(line)
+        if frames is None or (not perf_frames.says_module(line) and HEADER.match(line)):
+            return NOT_A_FRAME
+        codes = [self._names.code(*frame) for frame in frames]
+        if len(codes) != 1:
+            self._several.append(codes)
+        self[line] = code = codes[0] if len(codes) == 1 else -len(self._several)
+        return code
+
+    def frames(self, codes: list[int]) -> list[int]:
+        """Spread the codes of lines that hold several functions, or none; the order stays."""
+        if min(codes, default=0) >= 0:
+            return codes
+        return [each for code in codes for each in ([code] if code >= 0 else self._several[-code - 1])]
+
+    def forget(self) -> None:
+        """Let go of the lines when there are too many of them; codes stay what they are."""
+        if len(self) > REMEMBERED:
+            self.clear()
+            self._several = [[]]

@@ -1,0 +1,105 @@
+"""The text of ``perf script``: samples of one or several events, each with its stack, innermost frame first.
+
+A file repeats few stacks many times, so blocks are told apart by their bytes and each different one is read once.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+
+from evidence.errors import BadProfile
+from evidence.formats import perf_frames
+from evidence.formats.perf_header import BARE, HEADER
+from evidence.formats.perf_samples import Samples
+from evidence.limits import DEFAULT, Limits
+from evidence.stacks import Stacks
+
+Buffer = bytes | mmap.mmap
+
+NAME = "perf script"
+CHUNK = 4 << 20
+
+
+def looks_like(head: bytes) -> bool:
+    """Tell a header with an event or a time and a stack line below it, or a second such header."""
+    lines = [line for line in head[:CHUNK].split(b"\n")[:200] if line.strip() and not line.startswith(b"#")]
+    return any(_begins(line, following) for line, following in zip(lines[:20], [*lines[1:], b""], strict=False))
+
+
+def _begins(line: bytes, following: bytes) -> bool:
+    """Say whether ``line`` opens a sample, the next line being ``following``."""
+    header = HEADER.match(line)
+    framed = perf_frames.read(following) is not None
+    if header and header[4]:
+        return framed or bool(header[2]) or bool(perf_frames.read(line[header.end() :]))
+    if framed and (header or BARE.match(line)):
+        return True
+    return perf_frames.says_module(line) and perf_frames.says_module(following)
+
+
+def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+    """Read all samples, each event a column of its own, weighted by its period where one is printed.
+
+    Lines that are neither header nor stack are skipped and counted; a last line that is cut off as well, with its
+    sample. Raises ``BadProfile`` when no sample is found.
+    """
+    samples = Samples(limits=limits)
+    for chunk, ended in _chunks(data):
+        whole, cut = _whole(chunk) if ended else (chunk, b"")
+        _read_chunk(whole, ended=ended, into=samples)
+        if cut:
+            samples.skip_cut(cut)
+    samples.end()
+    if not len(samples):
+        raise BadProfile("No sample was found in what looks like perf script", where=samples.skipped.where)
+    return samples.stacks()
+
+
+def _chunks(data: Buffer) -> Iterator[tuple[bytes, bool]]:
+    """Cut the text after blank lines, or after any line where blank ones are far apart; say which."""
+    dos = b"\r\n" in data[: 1 << 16]
+    blank = b"\r\n\r\n" if dos else b"\n\n"
+    at = 0
+    while at < len(data):
+        piece = data[at : at + CHUNK]
+        more = at + len(piece) < len(data)
+        cut, ended = piece.rfind(blank) + len(blank), True
+        if not more or cut < len(blank):
+            cut, ended = ((piece.rfind(b"\n") + 1) or len(piece), False) if more else (len(piece), True)
+        piece = piece[:cut]
+        at += cut
+        yield (piece.replace(b"\r\n", b"\n") if dos else piece), ended
+
+
+def _whole(chunk: bytes) -> tuple[bytes, bytes]:
+    """Part the last sample of the file from a piece, where the file ends within it: its callers are not known."""
+    at = chunk.rfind(b"\n") + 1
+    if at == len(chunk) or chunk.endswith(b")"):
+        return chunk, b""
+    block = max(chunk.rfind(b"\n\n") + 2, 0) if b"\n\n" in chunk else 0
+    alone = chunk.count(b"\n", block) == 0 or HEADER.match(chunk[at:]) is not None
+    cut = at if alone else block
+    return chunk[:cut], chunk[cut:]
+
+
+def _read_chunk(chunk: bytes, *, ended: bool, into: Samples) -> None:
+    """Read the blocks between blank lines; one that was seen before costs a look-up."""
+    into.open_chunk(chunk)
+    if not ended or into.is_open:
+        first, _, chunk = chunk.partition(b"\n\n") if ended else (chunk, b"", b"")
+        into.read_lines(first, ended=ended)
+        into.at += len(first) + 2
+    match, seen = HEADER.match, into.seen
+    for block in chunk.split(b"\n\n"):
+        head, _, body = block.partition(b"\n")
+        header = match(head)
+        if header is None or not body:
+            into.read_lines(block)
+        else:
+            slot = seen.get((header[1], header[4], body))
+            if slot is None:
+                into.read_block(block, header, body)
+            else:
+                into.again(slot, header)
+        into.at += len(block) + 2

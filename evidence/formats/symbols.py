@@ -1,0 +1,99 @@
+"""How a symbol is written for people: without argument lists, hashes, addresses and mangling. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from itertools import takewhile
+
+_RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
+_RUST_LEGACY = re.compile(r"_ZN((?:\d+[\w.$]+)+)17h[0-9a-f]{16}E(?:\.llvm\.\d+)?$")
+_RUST_ESCAPE = re.compile(r"\$(?:([A-Z]{1,2})|u([0-9a-f]{1,6}))\$")
+_RUST_WORDS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
+_JAVA_CLASS = re.compile(r"L[\w$]+/[\w$/]+;")
+_NOT_ARGUMENTS = re.compile(r"\((?:anonymous namespace|anonymous|root|program|garbage collector|idle)\)")
+_NESTING = re.compile(r"[<>(){}]")
+
+
+def tidy(symbol: str) -> str:
+    """Return the name under which all forms of one function fall together.
+
+    ``;`` separates frames in folded text and becomes ``:``, as in stackcollapse-perf.pl. Argument lists go, except
+    what looks like one and is not: Go's ``.(*T)``, C++'s ``(anonymous namespace)`` and ``operator()``.
+    """
+    if symbol.startswith("_ZN"):
+        symbol = _of_rust(symbol)
+    if "$" in symbol:
+        symbol = _unescaped(symbol)
+    symbol = _RUST_HASH.sub("", symbol)
+    if symbol.startswith("L") and _JAVA_CLASS.match(symbol):
+        symbol = symbol[1:]
+    if "(" in symbol:
+        symbol = without_arguments(symbol)
+    return symbol.replace(";", ":").replace("\n", " ")
+
+
+def without_arguments(symbol: str) -> str:
+    """Cut a symbol before its argument list; brackets inside templates and lambdas are no such list."""
+    depth = 0
+    skip_to = 0
+    for found in _NESTING.finditer(symbol):
+        at = found.start()
+        if at < skip_to or _is_operator(symbol, at):
+            continue
+        bracket = found.group()
+        if bracket == "(" and depth == 0:
+            known = _NOT_ARGUMENTS.match(symbol, at)
+            if not known:
+                return _cut(symbol, at)
+            skip_to = known.end()
+            continue
+        depth = max(0, depth + (1 if bracket in "<({" else -1))
+    return symbol
+
+
+def _cut(symbol: str, at: int) -> str:
+    """Cut before the bracket at ``at``; in Go a dot before it says that it holds a receiver."""
+    if at == 0 or symbol[at - 1] == ".":
+        return symbol
+    return symbol[:at].rstrip()
+
+
+def _is_operator(symbol: str, at: int) -> bool:
+    """Say whether the bracket at ``at`` is part of ``operator()``, ``operator<<``, ``operator->`` or an arrow."""
+    before = symbol[max(0, at - 10) : at]
+    if symbol[at] in "<>":
+        return before.endswith(("operator", "operator<", "operator>", "-"))
+    return before.endswith(("operator", "operator("))
+
+
+def _of_rust(symbol: str) -> str:
+    """Read Rust's old mangling, ``_ZN3foo3bar17h<hash>E``: lengths and names."""
+    found = _RUST_LEGACY.match(symbol)
+    if not found:
+        return symbol
+    parts, rest = [], found.group(1)
+    while rest:
+        digits = "".join(takewhile(str.isdigit, rest))
+        if not digits or len(rest) < len(digits) + int(digits):
+            return symbol
+        parts.append(rest[len(digits) : len(digits) + int(digits)])
+        rest = rest[len(digits) + int(digits) :]
+    return "::".join(_unescaped(part) for part in parts)
+
+
+def _unescaped(symbol: str) -> str:
+    """Turn Rust's ``$LT$``, ``$u20$`` and ``..`` into what they stand for; other symbols stay as they are."""
+    read = partial(_RUST_ESCAPE.sub, _escape)
+    plain = read(symbol)
+    if plain == symbol:
+        return symbol
+    plain = plain.replace("..", "::")
+    return plain.removeprefix("_") if plain.startswith("_<") else plain
+
+
+def _escape(found: re.Match[str]) -> str:
+    word, point = found.groups()
+    if word:
+        return _RUST_WORDS.get(word, found.group())
+    return chr(int(point, 16)) if int(point, 16) < 0x110000 else found.group()
