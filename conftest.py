@@ -1,9 +1,11 @@
 """What every test may ask for."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from django.conf import settings
 
 from stack import chromium
 from stack.running import Stack
@@ -11,6 +13,15 @@ from stack.throwaway import throwaway
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _evidence_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the evidence of tests in a folder that goes with them."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("evidence")
+        patch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, evidence_storage=str(folder)))
+        yield
 
 
 @pytest.fixture(scope="session")

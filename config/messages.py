@@ -38,6 +38,7 @@ CONFIGURATION = {
     "beat_scheduler": "celery.beat:Scheduler",
     "beat_schedule": {
         "sweep": {"task": "workflows.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},
+        "read-evidence": {"task": "evidence.tasks.sweep", "schedule": 5.0, "options": {"expires": 5}},
         "audit": {"task": "workflows.tasks.audit", "schedule": 300.0, "options": {"expires": 300}},
         "refresh-directory": {
             "task": "workflows.tasks.refresh_directory",

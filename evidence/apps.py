@@ -4,3 +4,7 @@ from django.apps import AppConfig
 class EvidenceConfig(AppConfig):
     name = "evidence"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Begin to listen for evidence that waits to be read."""
+        from evidence import tasks  # noqa: F401  # importing it registers the tasks and the listener

@@ -61,13 +61,15 @@ def read_apart(
     tree: Path,
     timeout_s: float = TIMEOUT_S,
     unit: str = "",
+    subject: str = "",
     memory_mib: int = reading.MEMORY_MIB,
     cpu_s: int = reading.CPU_S,
 ) -> Summary:
     """Read a profile in a process of its own, which stores its call tree at ``tree``.
 
-    Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for who brought it; then no tree
-    is stored.
+    ``subject`` are words that may name the process which matters. What is no profile but another measurement gives a
+    summary and no tree. Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for who brought
+    it; then no tree is stored.
     """
     with tempfile.TemporaryDirectory(prefix="reading-") as room, tempfile.TemporaryFile() as stderr:
         answer = Path(room) / "summary.json"
@@ -75,7 +77,7 @@ def read_apart(
         command += ["--tree", str(tree.resolve()), "--summary", str(answer), "--unit", unit]
         command += ["--memory-mib", str(memory_mib), "--cpu-s", str(cpu_s)]
         process = subprocess.Popen(
-            command, cwd=_HOME, env=_environment(room), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            command, cwd=_HOME, env=_environment(room, subject), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=stderr,
         )  # fmt: skip
         try:
@@ -92,9 +94,9 @@ def read_apart(
         return _understood(json.loads(answer.read_text(encoding="utf-8")))
 
 
-def _environment(room: str) -> dict[str, str]:
+def _environment(room: str, subject: str) -> dict[str, str]:
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return {**inherited, **SINGLE, "HOME": room, "PYTHONUTF8": "1"}
+    return {**inherited, **SINGLE, "HOME": room, "PYTHONUTF8": "1", "SUBJECT": subject}
 
 
 def _understood(answer: Mapping[str, Any]) -> Summary:

@@ -73,12 +73,17 @@ def _read(evidence: Evidence) -> None:
     path = kept.local(evidence.original)
     with tempfile.TemporaryDirectory(dir=kept.scratch()) as folder:
         tree = Path(folder) / "tree"
-        found = child.read_apart(path, tree=tree, unit=evidence.unit)
+        found = child.read_apart(path, tree=tree, unit=evidence.unit, subject=_subject(evidence))
         key = ""
         if tree.exists():
             key = _tree_key(evidence)
             kept.keep(key, tree)
     _end(evidence, State.READY, says=str(found.plain.get("sentence", "")), summary=found.plain, tree=key)
+
+
+def _subject(evidence: Evidence) -> str:
+    """Return the words that may name the process or service which the incident is about."""
+    return " ".join([evidence.title, evidence.incident.title, *evidence.incident.services])[:1000]
 
 
 def _tree_key(evidence: Evidence) -> str:

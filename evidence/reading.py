@@ -9,13 +9,15 @@ from __future__ import annotations
 import argparse
 import errno
 import json
+import os
 import resource
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evidence.errors import BadProfile, TooMuch, Unreadable
+from evidence.errors import BadProfile, NotRecognised, TooMuch, Unreadable
 from evidence.limits import DEFAULT, MIB, Limits
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 MEMORY_MIB = 3072
 CPU_S = 120
 COULD_NOT = 3
+# Tables of measurements are small: what is larger is something else.
+MEASURED = replace(DEFAULT, unpacked=32 * MIB)
 # What a summary names; the tree itself holds every function.
 FUNCTIONS = 100
 MORE_MEMORY = "Reading it takes more memory than we allow"
@@ -44,7 +48,7 @@ def main() -> int:
     bound(memory_mib=asked.memory_mib, cpu_s=asked.cpu_s)
     try:
         with contained():
-            summary = _store(asked.file, tree=asked.tree, unit=asked.unit)
+            summary = _store(asked.file, tree=asked.tree, unit=asked.unit, subject=os.environ.get("SUBJECT", ""))
     except Unreadable as error:
         summary = {"error": plain(error)}
     asked.summary.write_text(json.dumps(summary), encoding="utf-8")
@@ -116,15 +120,48 @@ def top(tree: CallTree, *, type: int, functions: int | None) -> list[dict[str, A
     return [{"name": tree.names[code], "self": own[code], "total": total[code]} for code in order[:functions]]
 
 
-def _store(path: Path, *, tree: Path, unit: str) -> Mapping[str, Any]:
-    read, samples = tree_of(path, unit=unit)
+def said_of(tree: CallTree, *, subject: str = "") -> dict[str, Any]:
+    """Return what a profile says in words: the sentence and its guards, one for each type, and its hot functions."""
+    from evidence import sentence
+
+    each = [sentence.plain(sentence.of(tree, type=type, subject=subject)) for type in range(len(tree.sample_types))]
+    first = each[tree.default_type]
+    return {"sentence": first["text"], "guards": first["guards"], "sentences": each, "hot": sentence.hot(tree)}
+
+
+def _store(path: Path, *, tree: Path, unit: str, subject: str) -> Mapping[str, Any]:
+    try:
+        read, samples = tree_of(path, unit=unit)
+    except NotRecognised:
+        measured = _measured(path)
+        if measured is None:
+            raise
+        return measured
     part = tree.with_name(f"{tree.name}.part")
     try:
         read.save(part)
         part.replace(tree)
     finally:
         part.unlink(missing_ok=True)
-    return summary_of(read, samples=samples)
+    return {"kind": "profile", **summary_of(read, samples=samples), **said_of(read, subject=subject)}
+
+
+def _measured(path: Path) -> Mapping[str, Any] | None:
+    """Read what is no profile as another measurement, if it is one."""
+    from evidence import formats, measures
+    from evidence.formats import unpack
+
+    data = unpack.unpacked(path, limits=MEASURED)
+    module = measures.sniff(data[: formats.HEAD])
+    if module is None:
+        return None
+    value = module.read(bytes(data))
+    return {
+        "kind": module.KIND,
+        "format": module.NAME,
+        "sentence": module.sentence(value),
+        "measured": value.as_dict(),
+    }
 
 
 if __name__ == "__main__":

@@ -183,6 +183,10 @@ def _leaf(tree: CallTree, type: int, code: int) -> tuple[int, int] | None:
 def _counted(kind: SampleType, tree: CallTree) -> str:
     """Name what is counted: *CPU samples*, *CPU time*, *bytes allocated*."""
     name, unit = kind.name.replace("_", " "), kind.unit
+    ticks = CPU_EVENT.match(kind.name)
+    if ticks:
+        where = f" of {ticks[1]}" if ticks[1] else ""
+        return f"CPU {unit.replace('nanoseconds', 'time').replace('events', 'cycles')}{where}"
     known = KNOWN.get((kind.name, unit))
     if known:
         return known
@@ -195,6 +199,8 @@ def _counted(kind: SampleType, tree: CallTree) -> str:
     return name if unit in {name, "objects"} else f"{unit} of {name}"
 
 
+# What perf calls its clocks and cycle counters; the group names the kind of core of a hybrid processor.
+CPU_EVENT = re.compile(r"^(?:(cpu_\w+)/)?(?:cpu-clock|task-clock|cycles|cpu-cycles)(?:[:/]\w*)?(?: samples)?$")
 KNOWN = {
     ("cpu", "nanoseconds"): "CPU time",
     ("cpu", "samples"): "CPU samples",
