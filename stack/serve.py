@@ -23,6 +23,7 @@ FALLS, SPAN_S = 5, 60.0
 def demo() -> None:
     """Run everything with the sandbox in Slack's place, play the story, and stay up."""
     given = surroundings.exported()
+    story.asked()  # a story that nobody wrote is said before anything starts
     port, data_dir = env.port(given), env.data_dir(given)
     services.wait_for_leftovers(data_dir)
     with _doors(port, names=("web", "sandbox"), target="demo") as doors:

@@ -1,8 +1,9 @@
 """The stack as it looks from outside: the workspace, the pages, the rows. Nothing of Django is imported here."""
 
+from stack.outside.api import Api
 from stack.outside.records import Records
 from stack.outside.visitor import Page, Visitor
 from stack.outside.waiting import until
 from stack.outside.workspace import Workspace
 
-__all__ = ["Page", "Records", "Visitor", "Workspace", "until"]
+__all__ = ["Api", "Page", "Records", "Visitor", "Workspace", "until"]

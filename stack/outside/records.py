@@ -30,6 +30,15 @@ INCIDENT = """
       FROM incidents_incident i JOIN incidents_incidenttype t ON t.id = i.type_id WHERE i.codename = %s
 """
 
+EVIDENCE = """
+    SELECT e.n, e.kind, e.state, e.title, e.says, e.format, e.variant, e.is_control, e.size, e.event_n
+      FROM evidence_evidence e JOIN incidents_incident i ON i.id = e.incident_id WHERE i.codename = %s ORDER BY e.n
+"""
+FINDINGS = """
+    SELECT f.n, f.claim, f.verdict, (SELECT count(*) FROM evidence_round r WHERE r.finding_id = f.id) AS rounds
+      FROM evidence_finding f JOIN incidents_incident i ON i.id = f.incident_id WHERE i.codename = %s ORDER BY f.n
+"""
+
 
 class Records:
     """A reader of the database; close it when done."""
@@ -58,6 +67,14 @@ class Records:
     def events(self, codename: str) -> list[DictRow]:
         """Read a timeline."""
         return self.rows(EVENTS, codename)
+
+    def evidence(self, codename: str) -> list[DictRow]:
+        """Read what was measured or captured."""
+        return self.rows(EVIDENCE, codename)
+
+    def findings(self, codename: str) -> list[DictRow]:
+        """Read what was claimed, with the verdict so far."""
+        return self.rows(FINDINGS, codename)
 
     def effects(self, codename: str, *, after: int = 0) -> list[DictRow]:
         """Read the effects of an incident that were written after the one with that id, in order of their end."""

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 
 from stack.errors import StackError
 from stack.outside import Records, Workspace, until
 from stack.running import Stack
+from stack.story import choosing, written
+from stack.story.desk import Desk
 from stack.story.scenes import SCENES, Scene
 from stack.story.stage import Stage
 from stack.terminal import paint
 
-AGAIN = "  The story was played here before; `make demo STORY=again` plays it once more."
+Say = Callable[[str], None]
+PLAYED = "  The story was played here before; `make demo STORY=again` plays it once more."
+OTHERS = "More stories: `make demo STORY={}`."
 
 
-def play(stack: Stack, *, say: Callable[[str], None]) -> None:
-    """Play the story through the sandbox, once for each data folder. `STORY=again` plays it once more."""
-    with closing(Records(stack.database_url)) as records:
-        if records.codenames() and os.environ.get("STORY") != "again":
-            say(paint(AGAIN, "grey"))
-            return
-        stage = Stage(Workspace(stack.sandbox_url), records, say)
+def play(stack: Stack, *, say: Say) -> None:
+    """Play what STORY asks for through the sandbox; without it the short story, once for each data folder."""
+    with opened(stack, say=say) as stage:
         try:
-            for scene in told(stage, SCENES):
-                scene.play(stage)
-            _end(stage, stack)
+            for name in choosing.asked():
+                _play_written(stage, written.read(name))
+            if not choosing.asked():
+                _play_short(stage)
         except StackError as error:  # what was started stays up to be looked at
             say(paint(f"  The story stopped here. {error}", "red"))
+
+
+@contextmanager
+def opened(stack: Stack, *, say: Say) -> Iterator[Stage]:
+    """Give the stage of one stack."""
+    workspace = Workspace(stack.sandbox_url)
+    with closing(Records(stack.database_url)) as records, closing(Desk(stack, workspace)) as desk:
+        yield Stage(workspace, records, desk, say)
 
 
 def told(stage: Stage, scenes: Iterable[Scene]) -> Iterable[Scene]:
@@ -42,11 +50,34 @@ def told(stage: Stage, scenes: Iterable[Scene]) -> Iterable[Scene]:
         yield scene
 
 
-def _end(stage: Stage, stack: Stack) -> None:
+def _play_short(stage: Stage) -> None:
+    if stage.records.codenames() and not choosing.short_again():
+        stage.tell(paint(PLAYED, "grey"))
+        return
+    for scene in told(stage, SCENES):
+        scene.play(stage)
     done = [one for one in stage.records.effects(stage.codename) if one["state"] == "done"]
-    events = stage.records.events(stage.codename)
-    page = f"{stack.env.get('FIREKIND_BASE_URL') or stack.base_url}/incidents/{stage.codename}/"
     stage.tell("")
-    stage.say(f"{len(done)} things done in Slack, none of them twice; {len(events)} entries on the timeline.")
-    stage.say(f"Read it as Ada or Farah, who are in: {paint(page, 'bold')}")
+    stage.say(f"{len(done)} things done in Slack, none of them twice; {_entries(stage)} entries on the timeline.")
+    stage.say(f"Read it as Ada or Farah, who are in: {_page(stage)}")
     stage.say("Then as Hannah, who is not: for her the page does not exist.")
+    stage.say(paint(OTHERS.format("|".join([*written.names(), choosing.ALL])), "grey"))
+
+
+def _play_written(stage: Stage, story: written.Story) -> None:
+    stage.tell("")
+    stage.tell(f"  {paint(story.title, 'bold')}")
+    stage.say(story.says)
+    for scene in told(stage, choosing.scenes(story)):
+        scene.play(stage)
+    stage.tell("")
+    stage.say(f"{_entries(stage)} entries on the timeline. Small programs made the files, after what was reported.")
+    stage.say(f"Read it: {_page(stage)}")
+
+
+def _entries(stage: Stage) -> int:
+    return len(stage.records.events(stage.codename))
+
+
+def _page(stage: Stage) -> str:
+    return paint(f"{stage.desk.address}/incidents/{stage.codename}/", "bold")

@@ -10,6 +10,7 @@ from typing import Any
 
 from stack.errors import StackError
 from stack.outside import Records, Workspace, until
+from stack.story.desk import Desk
 from stack.terminal import paint
 
 SIGNS = {"+": "green", "~": "yellow", "-": "red", "!": "magenta"}
@@ -25,6 +26,7 @@ class Stage:
 
     workspace: Workspace
     records: Records
+    desk: Desk
     tell: Callable[[str], None]
     codename: str = ""
     shown: list[tuple[str, str]] = field(default_factory=list)
@@ -49,6 +51,14 @@ class Stage:
         """Have someone write an ordinary message in the incident's channel, and give its ts."""
         self.tell(f"     {paint(f'{_name(who)} in #{self.room}', 'grey')}  {text}")
         return str(self.workspace.act("message", user=who, channel=self.room, text=text)["ts"])
+
+    def does(self, who: str, what: str, more: str = "") -> None:
+        """Tell what someone does outside Slack."""
+        self.tell(f"     {paint(_name(who), 'grey')}  {paint(what, 'bold')}{f'  {more}' if more else ''}")
+
+    def found(self, text: str) -> None:
+        """Tell what was measured, in the words in which the page says it."""
+        self.tell(f"       {paint('▸', 'cyan')} {text}")
 
     def declares(self, who: str, text: str, *, where: str) -> None:
         """Have someone declare the incident that this stage is about from then on."""

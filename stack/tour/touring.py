@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
 
-from stack.outside import Records, Visitor, Workspace
+from stack.outside import Visitor
 from stack.running import Stack
-from stack.story.playing import told
+from stack.story.playing import opened, told
 from stack.story.scenes import SCENES
-from stack.story.stage import Stage
 from stack.terminal import paint, say
 from stack.throwaway import throwaway
 from stack.tour import again
@@ -25,8 +23,7 @@ def main() -> None:
     """Play the story and check it; raises NotSo at the first thing that is not as it must be."""
     began = time.monotonic()
     say(paint("  Starting a throw-away stack ...", "grey"))
-    with throwaway(env=ENV) as stack, closing(Records(stack.database_url)) as records:
-        stage = Stage(Workspace(stack.sandbox_url), records, say)
+    with throwaway(env=ENV) as stack, opened(stack, say=say) as stage:
         tour = Tour(stage, Checks(say), stack.base_url, {})
         for scene in told(stage, SCENES):
             tour.visitors = tour.visitors or _visitors(stack)

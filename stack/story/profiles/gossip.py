@@ -22,6 +22,17 @@ MERGE = "gossip::state::merge:src/state.rs:140"
 REPORT = "gossip::metrics::report:src/metrics.rs:58"
 
 # Thousandths of the whole for each stack below the thread; the empty stack is a worker that waits.
+EARLIER = {
+    (): 700,
+    (RUN,): 12,
+    (RUN, JOIN): 8,
+    (RUN, JOIN, CONNECT): 120,
+    (RUN, JOIN, CONNECT, HANDSHAKE): 70,
+    (RUN, JOIN, CONNECT, TRANSMIT): 30,
+    (RUN, RECEIVE): 30,
+    (RUN, RECEIVE, MERGE): 18,
+    (REPORT,): 12,
+}
 BEFORE = {
     (): 520,
     (RUN,): 12,
@@ -70,6 +81,7 @@ def spans(shares: Mapping[tuple[str, ...], int], *, calls: int) -> bytes:
 
 
 FILES = {
+    "earlier.folded.gz": partial(spans, EARLIER, calls=TICKS * 50),
     "before.folded.gz": partial(spans, BEFORE, calls=TICKS * ATTEMPTS),
     "after.folded.gz": partial(spans, AFTER, calls=TICKS * 9),
     "morning.folded.gz": partial(spans, MORNING, calls=TICKS * 9),

@@ -1,0 +1,3 @@
+module goburner
+
+go 1.21

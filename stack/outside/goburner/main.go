@@ -1,0 +1,103 @@
+// Goburner is a program that is wrong on purpose, in functions that a profile must name: hashOrders burns the
+// processor, buildReceipts allocates and keeps, waitForLedger waits for a lock. Its profiles are at /debug/pprof/.
+// GET /fix stops the burning, GET /break starts it again, so that a second profile can be compared with the first.
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"net/http"
+	_ "net/http/pprof"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+var (
+	broken atomic.Bool
+	ledger sync.Mutex
+	kept   [][]byte
+)
+
+//go:noinline
+func hashOrders(rounds int) byte {
+	sum := sha256.Sum256([]byte("order"))
+	for i := 0; i < rounds; i++ {
+		sum = sha256.Sum256(sum[:])
+	}
+	return sum[0]
+}
+
+//go:noinline
+func priceOrders(rounds int) byte {
+	sum := sha256.Sum256([]byte("price"))
+	for i := 0; i < rounds; i++ {
+		sum = sha256.Sum256(sum[:])
+	}
+	return sum[0]
+}
+
+//go:noinline
+func buildReceipts() {
+	ledger.Lock()
+	defer ledger.Unlock()
+	kept = append(kept, make([]byte, 64<<10))
+	if len(kept) > 400 {
+		kept = kept[200:]
+	}
+	time.Sleep(2 * time.Millisecond)
+}
+
+//go:noinline
+func waitForLedger() {
+	ledger.Lock()
+	time.Sleep(time.Millisecond)
+	ledger.Unlock()
+}
+
+// Of each round a part goes to prices and, while broken, three such parts to hashes; then half of the time is idle,
+// so that whoever runs this keeps a processor for other work.
+func checkout() {
+	for {
+		began := time.Now()
+		priceOrders(2000)
+		if broken.Load() {
+			hashOrders(6000)
+		}
+		time.Sleep(time.Since(began))
+	}
+}
+
+func repeat(work func()) {
+	for {
+		work()
+	}
+}
+
+func set(to bool) http.HandlerFunc {
+	return func(answer http.ResponseWriter, _ *http.Request) {
+		broken.Store(to)
+		fmt.Fprintln(answer, to)
+	}
+}
+
+func main() {
+	broken.Store(true)
+	runtime.SetMutexProfileFraction(1)
+	runtime.SetBlockProfileRate(1)
+	http.HandleFunc("/fix", set(false))
+	http.HandleFunc("/break", set(true))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Printf("http://%s\n", listener.Addr())
+	go checkout()
+	go repeat(buildReceipts)
+	go repeat(waitForLedger)
+	fmt.Fprintln(os.Stderr, http.Serve(listener, nil))
+}

@@ -1,0 +1,50 @@
+"""What people use besides Slack: a terminal with a token for the API, and the pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stack import surroundings
+from stack.errors import StackError
+from stack.outside import Api, Visitor, Workspace
+from stack.running import Stack
+
+
+@dataclass(slots=True)
+class Desk:
+    """The desks of everybody in the workspace; each person signs in and gets a token when first needed."""
+
+    stack: Stack
+    workspace: Workspace
+    _apis: dict[str, Api] = field(default_factory=dict)
+    _visitors: dict[str, Visitor] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        """The address that people open."""
+        return surroundings.address(self.stack.env)
+
+    def api(self, who: str) -> Api:
+        """Give the API as this person uses it, with a token made in the terminal."""
+        if who not in self._apis:
+            words = ("evidence_token", self._person(who)["email"], "--name", "the stories")
+            made = self.stack.manage(*words, check=False)
+            if made.returncode:
+                raise StackError(f"No token for {who}: {made.stderr.strip()}")
+            self._apis[who] = Api(self.stack.base_url, made.stdout.split()[-1])
+        return self._apis[who]
+
+    def visitor(self, who: str) -> Visitor:
+        """Give the pages as this person sees them."""
+        if who not in self._visitors:
+            self._visitors[who] = Visitor(self.stack.base_url).sign_in_as(self._person(who)["name"])
+        return self._visitors[who]
+
+    def close(self) -> None:
+        """Have everybody go home."""
+        for visitor in self._visitors.values():
+            visitor.close()
+
+    def _person(self, who: str) -> dict[str, str]:
+        people: list[dict[str, str]] = self.workspace.state()["people"]
+        return next(one for one in people if one["handle"] == who)

@@ -1,0 +1,87 @@
+"""What each kind of step of a written story does, through the door that a person would take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stack.errors import StackError
+from stack.outside import until
+from stack.story import profiles
+from stack.story.stage import Stage
+from stack.story.written import Step
+
+Given = Mapping[str, Any]
+READ_S = 60
+SENT_ALONG = ("phase", "variant", "unit", "source")
+
+
+@dataclass(slots=True)
+class Names:
+    """The numbers of what a story's words stand for, while it is played."""
+
+    story: str
+    evidence: dict[str, int] = field(default_factory=dict)
+    claims: dict[str, int] = field(default_factory=dict)
+
+
+def take(step: Step, *, stage: Stage, names: Names) -> None:
+    """Have somebody take one step."""
+    TAKEN[step.kind](stage, names, step.given)
+
+
+def declare(stage: Stage, names: Names, given: Given) -> None:
+    """Declare the incident in Slack."""
+    stage.declares(given["by"], given["text"], where=given["where"])
+    stage.watches()
+
+
+def type_(stage: Stage, names: Names, given: Given) -> None:
+    """Type a command in the incident's channel."""
+    stage.types(given["by"], given["text"])
+    stage.watches()
+
+
+def write(stage: Stage, names: Names, given: Given) -> None:
+    """Write a message there."""
+    stage.writes(given["by"], given["text"])
+
+
+def join(stage: Stage, names: Names, given: Given) -> None:
+    """Join the channel."""
+    for who in given["who"]:
+        stage.workspace.act("join", user=who, channel=stage.room)
+        stage.say(f"{who.capitalize()} joins #{stage.room}.")
+    stage.workspace.wait_idle()
+
+
+def evidence(stage: Stage, names: Names, given: Given) -> None:
+    """Send a file through the API, and tell what was read in it."""
+    body, name = profiles.make(names.story, given["file"]), given["file"]
+    query = {key: given[key] for key in SENT_ALONG if key in given} | ({"control": "1"} if "control" in given else {})
+    stage.does(given["by"], f"curl --data-binary @{name}", f"{_size(len(body))}: {given['title']}")
+    sent = stage.desk.api(given["by"]).send(stage.codename, body, title=given["title"], file_name=name, **query)
+    names.evidence[given["as"]] = n = int(sent["n"])
+    row = until(lambda: _read(stage, n), what=f"{given['title']!r} is not read yet", timeout_s=READ_S)
+    if row["state"] == "failed":
+        raise StackError(f"{given['title']} could not be read: {row['says']}")
+    stage.found(row["says"] or row["state"])
+
+
+def _read(stage: Stage, n: int) -> dict[str, Any] | None:
+    rows = stage.records.evidence(stage.codename)
+    return next((row for row in rows if row["n"] == n and row["state"] != "reading"), None)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1024:,.0f} KiB" if count >= 2048 else f"{count} B"
+
+
+TAKEN: Mapping[str, Callable[[Stage, Names, Given], None]] = {
+    "declare": declare,
+    "type": type_,
+    "write": write,
+    "join": join,
+    "evidence": evidence,
+}
