@@ -114,7 +114,7 @@ def process(hundredths: Mapping[tuple[str, ...], int]) -> bytes:
 def pauses() -> bytes:
     """Write how long each pause took on either file system."""
     rows = [f"{storage},{n},{ms}\n" for storage, times in PAUSES_MS.items() for n, ms in enumerate(times, start=1)]
-    return "".join(("storage,pause,ms\n", *rows)).encode()
+    return "".join(("storage,nth,pause_ms\n", *rows)).encode()
 
 
 FILES = {

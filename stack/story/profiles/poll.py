@@ -24,6 +24,7 @@ def sweep() -> bytes:
     calm_first = sorted(cells, key=_load)
     outer = _outer(len(cells))
     text = io.StringIO()
+    text.write(f"# a poll is slow from {SLOW_US} µs on; reconstruction\n# threshold: slow_polls_pct {SLOW_SHARE:g} %\n")
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(COLUMNS)
     for n, cell in enumerate(cells):
