@@ -1,0 +1,85 @@
+"""k6: its summary at the end of a test, before and since version 1, and as JSON (--summary-export, handleSummary).
+
+Source: grafana.com/docs/k6, end of test. ``http_req_failed`` counts failures, so its ``passes`` are the failed ones.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from evidence.errors import BadProfile
+from evidence.measures.loads.times import found, ms, pieces, real, whole
+from evidence.measures.loadtest import Run
+
+DURATION = re.compile(r"^[ \t✓✗]*http_req_duration\.*:\s+(avg=.*)$", re.MULTILINE)
+BEGINS = re.compile(r"^[ \t✓✗]*http_req_duration\.*:\s+avg=", re.MULTILINE)
+STATISTIC = re.compile(r"(avg|min|med|max|p\(\d+(?:\.\d+)?\))=(\S+)")
+FAILED_BEFORE = re.compile(r"^[ \t✓✗]*http_req_failed\.*:\s+[\d.]+%\s+✓\s+(\d+)\s+✗\s+\d+", re.MULTILINE)
+FAILED_SINCE = re.compile(r"^[ \t✓✗]*http_req_failed\.*:\s+[\d.]+%\s+(\d+) out of \d+", re.MULTILINE)
+REQUESTS = re.compile(r"^[ \t✓✗]*http_reqs\.*:\s+(\d+)\s", re.MULTILINE)
+RATE = re.compile(r"^[ \t✓✗]*http_reqs\.*:\s+\d+\s+([\d.]+)/s", re.MULTILINE)
+CLIENTS = re.compile(r"^[ \t✓✗]*vus_max\.*:\s+(\d+)\s", re.MULTILINE)
+
+
+def looks_like(text: str) -> bool:
+    """Tell whether k6 wrote this."""
+    if text.lstrip().startswith("{"):
+        return '"metrics"' in text and '"http_req_duration"' in text
+    return BEGINS.search(text) is not None
+
+
+def read(text: str) -> list[Run]:
+    """Read each summary. Raises BadProfile for JSON that is broken."""
+    if not text.lstrip().startswith("{"):
+        return [_text(piece) for piece in pieces(text, BEGINS)]
+    try:
+        return [_json(json.loads(text)["metrics"])]
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError) as error:
+        raise BadProfile("this looks like k6's JSON, and is broken", where=str(error)[:100]) from None
+
+
+def _text(text: str) -> Run:
+    said = dict(STATISTIC.findall(found(DURATION, text) or ""))
+    statistics = {name: ms(value) for name, value in said.items()}
+    return Run(
+        "k6",
+        requests=whole(found(REQUESTS, text)),
+        failed=whole(found(FAILED_SINCE, text) or found(FAILED_BEFORE, text)),
+        rps=real(found(RATE, text)),
+        mean_ms=statistics.get("avg"),
+        longest_ms=statistics.get("max"),
+        percentiles=_percentiles(statistics),
+        concurrency=whole(found(CLIENTS, text)),
+    )
+
+
+def _json(metrics: Mapping[str, Any]) -> Run:
+    times, requests = _values(metrics, "http_req_duration"), _values(metrics, "http_reqs")
+    failed = _values(metrics, "http_req_failed").get("passes")
+    return Run(
+        "k6",
+        requests=int(requests["count"]) if "count" in requests else None,
+        failed=int(failed) if failed is not None else None,
+        rps=float(requests["rate"]) if "rate" in requests else None,
+        mean_ms=_real(times.get("avg")),
+        longest_ms=_real(times.get("max")),
+        percentiles=_percentiles({name: float(value) for name, value in times.items() if _real(value) is not None}),
+    )
+
+
+def _values(metrics: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    metric = metrics.get(name, {})
+    values: Mapping[str, Any] = metric.get("values", metric)
+    return values
+
+
+def _percentiles(statistics: Mapping[str, float]) -> list[tuple[float, float]]:
+    names = ((name, "50" if name == "med" else name[2:-1]) for name in statistics if name == "med" or name[:2] == "p(")
+    return sorted((float(p), statistics[name]) for name, p in names)
+
+
+def _real(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

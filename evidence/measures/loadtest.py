@@ -1,0 +1,148 @@
+"""What load testers print, told apart by content: ab, hey, wrk and wrk2, k6, oha, vegeta. Latencies in milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from evidence.errors import BadProfile, TooMuch
+from evidence.measures import reading, words
+
+NAME = "load test"
+KIND = "load"
+MOST_RUNS = 50
+TOOLS = ("ab", "wrk", "k6", "oha", "hey", "vegeta")
+ALIKE = 0.05  # means that differ by less are called alike
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of a load tester, as far as it says: None is what it does not say.
+
+    ``percentiles`` are pairs of a percentage and the milliseconds within which so many requests were answered;
+    ``notes`` are words that a reader should know, such as what a tool leaves out.
+    """
+
+    tool: str
+    name: str = ""
+    requests: int | None = None
+    failed: int | None = None
+    rps: float | None = None
+    mean_ms: float | None = None
+    longest_ms: float | None = None
+    percentiles: list[tuple[float, float]] = field(default_factory=list)
+    concurrency: int | None = None
+    duration_s: float | None = None
+    keep_alive: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def within(self, percentage: float) -> float | None:
+        """Return the milliseconds within which a percentage of requests was answered, when the tool says so."""
+        return next((ms for p, ms in self.percentiles if p == percentage), None)
+
+
+@dataclass(slots=True)
+class Loads:
+    """The runs that one file holds, in its order."""
+
+    runs: list[Run]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values to be stored."""
+        return {"measure": NAME, "runs": [asdict(run) for run in self.runs]}
+
+
+def from_dict(kept: Mapping[str, Any]) -> Loads:
+    """Return what ``as_dict`` stored."""
+    runs = [{**run, "percentiles": [(p, ms) for p, ms in run["percentiles"]]} for run in kept["runs"]]
+    return Loads([Run(**run) for run in runs])
+
+
+def looks_like(head: bytes) -> bool:
+    """Tell whether one of the tools wrote this."""
+    return _tool(reading.head(head)) is not None
+
+
+def read(data: bytes) -> Loads:
+    """Read every run of a file. Raises BadProfile or TooMuch."""
+    text = reading.text(data)
+    tool = _tool(text[: 1 << 16])
+    if tool is None:
+        raise BadProfile("no load tester that we know wrote this")
+    runs: list[Run] = tool.read(text)
+    if len(runs) > MOST_RUNS:
+        raise TooMuch(f"{len(runs)} runs; at most {MOST_RUNS} can be told apart on a page")
+    runs = [run for run in runs if run.percentiles or run.mean_ms is not None]
+    if not runs:
+        raise BadProfile("no latencies in it: was the report cut short, or written without percentiles?")
+    return Loads(runs)
+
+
+def sentence(value: Loads) -> str:
+    """Say in one sentence what one run was like, or what two or more differ in."""
+    labels = [_label(run, i) for i, run in enumerate(value.runs, start=1)]
+    return compared(value.runs, labels=labels) if len(value.runs) > 1 else _alone(value.runs[0])
+
+
+def compared(runs: Sequence[Run], *, labels: Sequence[str]) -> str:
+    """Say where the first run, the control, and the one that is furthest from it differ most."""
+    control = runs[0]
+    apart = [(furthest(control, run), run, label) for run, label in zip(runs[1:], labels[1:], strict=True)]
+    most, run, label = max(apart, key=lambda one: one[0][0])
+    factor, what, old, new = most
+    if not what:
+        return f"{labels[0]} and {label} have no percentile in common"
+    if factor < 1 + ALIKE:
+        return f"{labels[0]} and {label} alike: {what} {words.milliseconds(old)} and {words.milliseconds(new)}"
+    said = f"{what}: {words.milliseconds(old)} → {words.milliseconds(new)} with {label}"
+    return said + _means(control, run)
+
+
+def furthest(control: Run, run: Run) -> tuple[float, str, float, float]:
+    """Return by what factor two runs differ most, at which percentile in words, and its two latencies.
+
+    The longest requests count only when there is no percentile in common: one request may be anybody's.
+    """
+    pairs = [(p, ms, run.within(p)) for p, ms in control.percentiles if p <= 99]
+    known = [(f"{p:g} % of requests", ms, other) for p, ms, other in pairs if other is not None and ms > 0 < other]
+    if not known and control.longest_ms and run.longest_ms:
+        known = [("longest request", control.longest_ms, run.longest_ms)]
+    factors = [(max(new / old, old / new), what, old, new) for what, old, new in known]
+    return max(factors, default=(1.0, "", 0.0, 0.0), key=lambda one: one[0])
+
+
+def _means(control: Run, run: Run) -> str:
+    if not control.mean_ms or not run.mean_ms:
+        return ""
+    change = run.mean_ms / control.mean_ms - 1
+    if abs(change) < ALIKE:
+        return "; mean alike"
+    return f"; mean {words.milliseconds(control.mean_ms)} → {words.milliseconds(run.mean_ms)}"
+
+
+def _alone(run: Run) -> str:
+    half, tail = run.within(50), next(((p, ms) for p, ms in reversed(run.percentiles) if 90 <= p <= 99), None)
+    parts = [
+        f"half within {words.milliseconds(half)}" if half is not None else "",
+        f"{tail[0]:g} % within {words.milliseconds(tail[1])}" if tail else "",
+        f"longest {words.milliseconds(run.longest_ms)}" if run.longest_ms is not None else "",
+        f"mean {words.milliseconds(run.mean_ms)}" if run.mean_ms is not None and half is None else "",
+        f"{words.number(float(f'{run.rps:.4g}'))} requests a second" if run.rps is not None else "",
+        f"{run.failed:,} failed" if run.failed else "",
+    ]
+    count = f"{run.requests:,} requests" if run.requests is not None else "Requests"
+    return f"{count}: {', '.join(part for part in parts if part)}"
+
+
+def _label(run: Run, i: int) -> str:
+    if run.keep_alive:
+        return "keep-alive"
+    return f"run {i}"
+
+
+def _tool(text: str) -> ModuleType | None:
+    tools = (import_module(f"evidence.measures.loads.{name}") for name in TOOLS)
+    return next((tool for tool in tools if tool.looks_like(text)), None)

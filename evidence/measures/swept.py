@@ -1,0 +1,137 @@
+"""What a sweep holds, and how its numbers are said. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, field
+from math import prod
+from typing import Any
+
+from evidence.measures import words
+
+NAME = "sweep"
+Value = str | float
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """From where on a value counts as passing: at least ``limit``, or below it when ``below``."""
+
+    value: str
+    limit: float
+    below: bool = False
+
+    def passes(self, value: float) -> bool:
+        """Tell whether a value is on the far side."""
+        return value < self.limit if self.below else value >= self.limit
+
+
+@dataclass(slots=True)
+class Sweep:
+    """The rows of a sweep: a key of axis values, and a number or None for each name in ``values``.
+
+    ``repeats`` is the largest number of rows of one combination, of which a cell is the median. ``left_out`` names
+    columns that are neither; ``skipped`` counts rows without any number.
+    """
+
+    axes: list[str]
+    values: list[str]
+    rows: list[tuple[tuple[Value, ...], tuple[float | None, ...]]]
+    threshold: Threshold | None = None
+    repeats: int = 1
+    left_out: list[str] = field(default_factory=list)
+    skipped: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values to be stored."""
+        rows = [[list(key), list(numbers)] for key, numbers in self.rows]
+        return {"measure": NAME, **asdict(self), "rows": rows}
+
+    def levels(self, axis: str) -> list[Value]:
+        """Return the values of an axis, numbers in their order, words in the order of the file."""
+        at = self.axes.index(axis)
+        met = list(dict.fromkeys(key[at] for key, _ in self.rows))
+        return sorted(met, key=_numeric) if all(isinstance(level, float) for level in met) else met
+
+    def cells(self, value: str) -> list[tuple[tuple[Value, ...], float]]:
+        """Return the key and the number of each combination that was measured."""
+        at = self.values.index(value)
+        return [(key, number) for key, numbers in self.rows if (number := numbers[at]) is not None]
+
+    @property
+    def combinations(self) -> int:
+        """How many cells there would be if nothing were missing."""
+        return prod(len(self.levels(axis)) for axis in self.axes)
+
+    @property
+    def first(self) -> str:
+        """The value that is shown first: the one with a threshold, else the first column."""
+        return self.threshold.value if self.threshold else self.values[0]
+
+
+def said(sweep: Sweep, name: str, threshold: Threshold | None) -> str:
+    """Say one value of a sweep in a sentence."""
+    cells = sweep.cells(name)
+    if not cells:
+        return f"No cell has {called(name)}"
+    below = threshold is not None and threshold.below
+    key, worst = (min if below else max)(cells, key=lambda cell: cell[1])
+    where = ", ".join(at_words(axis, level) for axis, level in zip(sweep.axes, key, strict=True))
+    missing = f"; {gone:,} missing" if (gone := sweep.combinations - len(cells)) > 0 else ""
+    if threshold is None:
+        low = min(number for _, number in cells)
+        span = f"{number_words(low, name)} to {number_words(worst, name)}"
+        return f"{called(name)} from {span} in {len(cells):,} cells; most at {where}{missing}"
+    passing = sum(threshold.passes(number) for _, number in cells)
+    limit = number_words(threshold.limit, name)
+    verb = ("is" if passing == 1 else "are") + " below" if below else "passes" if passing == 1 else "pass"
+    counted = f"{passing:,} of {len(cells):,} cells {verb} {limit}"
+    return f"{counted} ({called(name)}); worst {number_words(worst, name)} at {where}{missing}"
+
+
+# How a column's name ends -> the unit of its numbers.
+UNITS = {
+    "ms": "ms", "us": "µs", "µs": "µs", "ns": "ns", "s": "s", "sec": "s", "seconds": "s", "min": "min",
+    "bytes": "B", "b": "B", "kib": "KiB", "mib": "MiB", "gib": "GiB", "kb": "kB", "mb": "MB", "gb": "GB",
+    "pct": "%", "percent": "%", "%": "%", "ratio": "share", "share": "share", "fraction": "share",
+}  # fmt: skip
+WORD = re.compile(r"(?P<name>.*?)[\s_.(\[-]+(?P<end>[^\s_.()\[\]-]+)[)\]]?")
+
+
+def called(name: str) -> str:
+    """Say what a column holds, as people would, without its unit."""
+    words_of = name.replace("_", " ")
+    found = WORD.fullmatch(name.strip())
+    if found and found["name"] and UNITS.get(found["end"].lower(), "share") != "share":
+        words_of = found["name"].replace("_", " ")
+    return " ".join(words_of.split())
+
+
+def unit_of(name: str) -> str:
+    """Return the unit that a column's name ends with: *share* for one of one, nothing when it says none."""
+    found = WORD.fullmatch(name.strip())
+    end = (found["end"] if found and found["name"] else name.strip()).lower()
+    return UNITS.get(end, "") if found or end in {"%", "pct", "percent", "ratio", "share", "ms", "us", "ns"} else ""
+
+
+def at_words(axis: str, level: Value) -> str:
+    """Say one value of an axis with the axis: ``rtt 50 ms``."""
+    return f"{called(axis)} {level_words(axis, level)}"
+
+
+def level_words(axis: str, level: Value) -> str:
+    """Say one value of an axis with its unit."""
+    return level if isinstance(level, str) else number_words(level, axis)
+
+
+def number_words(value: float, name: str) -> str:
+    """Say a number of a column with its unit."""
+    unit = unit_of(name)
+    if unit in {"share", "%"}:
+        return words.share(value if unit == "share" else value / 100)
+    said = words.number(value if value == int(value) else float(f"{value:.3g}"))
+    return f"{said} {unit}".strip()
+
+
+def _numeric(level: Value) -> float:
+    return level if isinstance(level, float) else 0.0

@@ -1,0 +1,70 @@
+"""Numbers as people read them: three figures, thousands parted, units said. Pure."""
+
+from __future__ import annotations
+
+import math
+
+MINUS = "−"
+TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def number(value: float) -> str:
+    """Say a number with three figures, whole ones in full: ``0.412``, ``50.3``, ``2,030``, ``73,788``."""
+    value = float(f"{value:.12g}")  # sums in binary leave dust
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    if value == int(value):
+        return f"{int(value):,}".replace("-", MINUS)
+    return rounded(value, places=max(0, 2 - math.floor(math.log10(abs(value)))))
+
+
+def rounded(value: float, *, places: int) -> str:
+    """Say a number with so many decimal places, at most nine."""
+    return f"{value:,.{min(places, 9)}f}".replace("-", MINUS)
+
+
+def seconds(value: float) -> str:
+    """Say a length of time given in seconds in the unit that suits it: ``50.3 µs``."""
+    factor, unit = next(((one, name) for one, name in TIMES if abs(value) >= one * 0.99995), TIMES[-1])
+    return f"{number(value / factor)} {unit}" if value else "0 s"
+
+
+def milliseconds(value: float) -> str:
+    """Say a latency in milliseconds, whichever it is, so that a column of them can be compared: ``2,030 ms``."""
+    return f"{number(float(f'{value:.3g}'))} ms" if abs(value) < 1000 else f"{value:,.0f} ms"
+
+
+def size(value: float) -> str:
+    """Say a number of bytes: ``73,788 B`` in full, above a megabyte ``12.4 MiB``."""
+    if abs(value) < SIZES[1][0]:
+        return f"{number(value)} B"
+    factor, unit = next((one, name) for one, name in SIZES if abs(value) >= one)
+    return f"{number(value / factor)} {unit}"
+
+
+def share(value: float, *, sign: bool = False) -> str:
+    """Say a share of one in percent: ``36 %``, ``7.7 %``, ``0.22 %``; with its sign ``+2.1 %``, ``−7.7 %``."""
+    percent = abs(value) * 100
+    places = 0 if percent >= 1000 else 1 if percent >= 1 else 2
+    said = f"{percent:,.{places}f}".removesuffix(".0").removesuffix(".00")
+    plus = MINUS if value < 0 else "+"
+    return f"{plus if (sign and said != '0') or value < 0 else ''}{said} %"
+
+
+def change(old: float, new: float) -> str:
+    """Say how a value changed against an old one that may be zero: ``−7.7 %``, ``was 0``, ``no change``."""
+    if old == new:
+        return "no change"
+    return "was 0" if old == 0 else share(new / old - 1, sign=True)
+
+
+def p_value(p: float) -> str:
+    """Say how likely chance alone explains a difference: ``p = 0.012``."""
+    return f"p = {p:.3f}"
+
+
+def listed(words: list[str], *, most: int = 3) -> str:
+    """Say a few things, and how many more there are."""
+    shown = ", ".join(words[:most])
+    return f"{shown} and {len(words) - most} more" if len(words) > most else shown
