@@ -1,0 +1,163 @@
+"""The grammar of folded stacks, one line at a time, and what reading them gathers. Pure.
+
+A line is frames joined by ``;``, white space, a count. A count is digits with or without a fraction (flamegraph.pl's
+``\\d+(\\.\\d*)?``); *differential* lines end in two of them (difffolded.pl). White space around a frame is not part of
+its name (tracing-flame joins with ``; ``), a frame without a name is none, a count without frames counts for the root.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import accumulate
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from evidence.errors import TooMuch
+from evidence.formats.skipped import Skipped
+from evidence.limits import Limits
+from evidence.stacks import Codes, Ints
+
+BLANK = b" \t\r"
+NO_FRAME = -1
+LARGEST = (1 << 63) - 1
+PLACES = 9
+_COUNT = re.compile(rb"([0-9]+)(?:\.([0-9]*))?")
+_CONTROLS = dict.fromkeys((*range(32), 127), "\N{REPLACEMENT CHARACTER}")
+
+
+class NotPairs(Exception):
+    """A line that has one count alone: the file is not differential, and numbers before counts belong to names."""
+
+
+class Tail(NamedTuple):
+    """The end of a line: where its stack ends, its counts in whole numbers and the billionths beyond them."""
+
+    end: int
+    counts: tuple[int, ...]
+    parts: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Lines:
+    """What the lines of a file say. ``parts`` holds [column, sample, billionths] for each count that is not whole."""
+
+    names: list[str]
+    offsets: Ints
+    frames: Codes
+    counts: Ints
+    parts: list[tuple[int, int, int]] = field(default_factory=list)
+    skipped: Skipped = field(default_factory=Skipped)
+
+
+class Names(dict[bytes, int]):
+    """Frame as written -> its code, which frames of one name share; may be asked by several threads at once."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self.codes: dict[str, int] = {}
+        self._limits = limits
+        self._lock = Lock()
+
+    def __missing__(self, frame: bytes) -> int:
+        if frame.endswith(b"\n"):
+            return NO_FRAME
+        name = frame.rstrip(b";").strip(BLANK).decode(errors="replace").translate(_CONTROLS)[: self._limits.name]
+        with self._lock:
+            code = self.codes.setdefault(name, len(self.codes)) if name else NO_FRAME
+            if len(self.codes) > self._limits.names:
+                raise TooMuch(f"More than {self._limits.names:,} different functions")
+            self[frame] = code
+        return code
+
+    def ordered(self, frames: Codes) -> tuple[list[str], Codes]:
+        """Return the names in their order, and frames with the codes of that order."""
+        names = sorted(self.codes)
+        rank = np.empty(len(names), dtype=np.int32)
+        rank[[self.codes[name] for name in names]] = np.arange(len(names), dtype=np.int32)
+        return names, rank[frames]
+
+
+def tail(line: bytes, *, columns: int) -> Tail | None:
+    """Read the counts at the end of a line, or return nothing when it is not one of folded stacks."""
+    counts: list[int] = []
+    parts: list[int] = []
+    end = len(line)
+    for _ in range(columns):
+        line = line[:end].rstrip(BLANK)
+        end = max(map(line.rfind, (b" ", b"\t", b"\r")))
+        count = _COUNT.fullmatch(line, end + 1)
+        if count is None:
+            return None
+        whole, part = _number(count[1], count[2] or b"")
+        if whole > LARGEST:
+            return None
+        counts.append(whole)
+        parts.append(part)
+        end = max(end, 0)
+    return Tail(end, tuple(counts[::-1]), tuple(parts[::-1]))
+
+
+def _number(digits: bytes, fraction: bytes) -> tuple[int, int]:
+    """Return whole and billionths; a tenth place is rounded half up."""
+    if len(digits) > len(str(LARGEST)) and len(digits.lstrip(b"0")) > len(str(LARGEST)):
+        return LARGEST + 1, 0
+    places = int(fraction[:PLACES].ljust(PLACES, b"0")) + (fraction[PLACES : PLACES + 1] >= b"5")
+    return int(digits) + places // 10**PLACES, places % 10**PLACES
+
+
+def is_blank(line: bytes) -> bool:
+    """Tell whether a line says nothing, so that nobody misses it."""
+    return not line.strip(BLANK)
+
+
+def odd(line: bytes, *, columns: int) -> Tail | None:
+    """Read the end of any line; raise ``NotPairs`` for one that has a single count where two are expected."""
+    found = tail(line, columns=columns)
+    if found is None and columns > 1 and tail(line, columns=1):
+        raise NotPairs
+    return found
+
+
+def read(data: bytes, *, columns: int, limits: Limits) -> Lines:
+    """Read every line in turn: the plain way, which needs no library to start and says what the quick one must say."""
+    names = Names(limits)
+    skipped = Skipped()
+    stacks: list[list[int]] = []
+    counts: list[tuple[int, ...]] = []
+    parts: list[tuple[int, int, int]] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        found = odd(line, columns=columns)
+        if found is None:
+            if not is_blank(line):
+                skipped.add(number, line)
+            continue
+        codes = list(map(names.__getitem__, line[: found.end].split(b";")))
+        codes = [code for code in codes if code != NO_FRAME] if NO_FRAME in codes else codes
+        check_depth(len(codes), number, limits)
+        parts += [(column, len(stacks), part) for column, part in enumerate(found.parts) if part]
+        stacks.append(codes)
+        counts.append(found.counts)
+    lengths = list(map(len, stacks))
+    check_size(len(stacks), sum(lengths), limits)
+    frames = np.fromiter((code for codes in stacks for code in codes), dtype=np.int32, count=sum(lengths))
+    columned = np.array(counts, dtype=np.int64).reshape(-1, columns).T
+    offsets = np.fromiter(accumulate(lengths, initial=0), dtype=np.int64, count=len(lengths) + 1)
+    ordered, frames = names.ordered(frames)
+    return Lines(ordered, offsets, frames, np.ascontiguousarray(columned), parts, skipped)
+
+
+def check_depth(depth: int, line: int, limits: Limits) -> None:
+    """Raise ``TooMuch`` for a stack deeper than we read."""
+    if depth > limits.depth:
+        raise TooMuch(f"A stack of {depth:,} frames is deeper than the {limits.depth:,} we read", where=f"line {line}")
+
+
+def check_size(stacks: int, frames: int, limits: Limits) -> None:
+    """Raise ``TooMuch`` for more stacks, or more frames in them, than we read."""
+    if stacks > limits.stacks:
+        raise TooMuch(f"More than {limits.stacks:,} stacks")
+    if frames > limits.frames:
+        raise TooMuch(f"More than {limits.frames:,} frames")

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import codecs
+import mmap
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evidence.errors import BadProfile, TooMuch
+from evidence.formats import folded, folded_blocks, folded_lines
+from evidence.limits import Limits
+from evidence.stacks import SampleType, Stacks
+
+LIMITS = Limits()
+
+
+def lines(stacks: Stacks) -> list[tuple[str, tuple[int, ...]]]:
+    """Unfold, in the order of the file."""
+    pairs = zip(stacks.offsets[:-1].tolist(), stacks.offsets[1:].tolist(), stacks.values.T.tolist(), strict=True)
+    return [(";".join(stacks.names[code] for code in stacks.frames[a:b]), tuple(values)) for a, b, values in pairs]
+
+
+def test_each_line_is_a_stack_and_its_count() -> None:
+    read = folded.read(b"main;work;spin 7\nmain;rest 3\n")
+    assert lines(read) == [("main;work;spin", (7,)), ("main;rest", (3,))]
+    assert read.sample_types == (SampleType("samples", "samples"),)
+    assert read.totals == [10]
+    assert not read.about
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"a;b 1\r\nc;d 2\r\n", [("a;b", (1,)), ("c;d", (2,))]),
+        (b"\xef\xbb\xbfa;b 1", [("a;b", (1,))]),
+        ("é;b 1\n".encode("utf-16"), [("é;b", (1,))]),
+        (codecs.BOM_UTF16_BE + "é;b 1\n".encode("utf-16-be"), [("é;b", (1,))]),
+        (b"caf\xe9;b 1\n", [("caf\N{REPLACEMENT CHARACTER};b", (1,))]),
+        (b"a\0b;c 1\n", [("a\N{REPLACEMENT CHARACTER}b;c", (1,))]),
+        (b"a;b\t12  \n\n   \n", [("a;b", (12,))]),
+        (b"MainThread: x;run (app/main.py:12) 4\n", [("MainThread: x;run (app/main.py:12)", (4,))]),
+        (b"std::vector<A, B>::at(unsigned long);x 2\n", [("std::vector<A, B>::at(unsigned long);x", (2,))]),
+        (b"a;;b 1\n;c; 2\n", [("a;b", (1,)), ("c", (2,))]),
+        (b" 5\n6\na;b 1\n", [("", (5,)), ("", (6,)), ("a;b", (1,))]),
+        (b"worker 12 5\nmain;rest 3\n", [("worker 12", (5,)), ("main;rest", (3,))]),
+        (b"worker 12 5\nworker 13 6\n", [("worker 12", (5,)), ("worker 13", (6,))]),
+        (b"a;b 10 20\nc 0 5\n", [("a;b", (10, 20)), ("c", (0, 5))]),
+        (b"a;b 9223372036854775807\n", [("a;b", (9223372036854775807,))]),
+        (b"a;b 12.0\nc 3.\n", [("a;b", (12,)), ("c", (3,))]),
+    ],
+)
+def test_dialects(text: bytes, expected: list[tuple[str, tuple[int, ...]]]) -> None:
+    assert lines(folded.read(text)) == expected
+
+
+def test_tracing_flame_writes_nanoseconds_and_where_spans_are() -> None:
+    read = folded.read(
+        b"ThreadId(2)-gossip-0 512\nThreadId(2)-gossip-0; net::run:src/net.rs:10; net::connect:src/a.rs:7 88\n"
+    )
+    assert read.sample_types == (SampleType("wall", "nanoseconds"),)
+    assert lines(read) == [("ThreadId(2)-gossip-0", (512,)), ("ThreadId(2)-gossip-0;net::run;net::connect", (88,))]
+
+
+def test_two_spans_of_one_name_are_one_function() -> None:
+    read = folded.read(b"ThreadId(1); a::poll:src/a.rs:1; a::poll:src/a.rs:9 5\n")
+    assert lines(read) == [("ThreadId(1);a::poll;a::poll", (5,))]
+
+
+def test_two_counts_are_before_and_after() -> None:
+    read = folded.read(b"a;b 10 20\n")
+    assert [kind.name for kind in read.sample_types] == ["before", "after"]
+    assert read.sample_types[read.default_type].name == "after"
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "values"),
+    [
+        (b"a;b 12.5\nc 1\n", "thousandths of samples", [12500, 1000]),
+        (b"a;b 0.0001\n", "millionths of samples", [100]),
+        (b"a;b 0.30000000000000004\n", "thousandths of samples", [300]),
+        (b"a;b 0.9999999996\n", "samples", [1]),
+        (b"a;b 1.123456789\n", "billionths of samples", [1123456789]),
+    ],
+)
+def test_fractions_are_exact(text: bytes, unit: str, values: list[int]) -> None:
+    read = folded.read(text)
+    assert read.sample_types[0].unit == unit
+    assert read.values.tolist() == [values]
+
+
+def test_annotations_are_hints_and_stay_in_names() -> None:
+    read = folded.read(b"a;vfs_write_[k];-;b_[j];c_[i];d_[w];e_[G];f_[g];g_[0] 1\n")
+    assert dict(zip(read.names, read.hints, strict=True)) == {
+        "a": "", "vfs_write_[k]": "kernel", "-": "boundary", "b_[j]": "jit", "c_[i]": "inlined", "d_[w]": "",
+        "e_[G]": "gpu-source", "f_[g]": "gpu", "g_[0]": "interpreted",
+    }  # fmt: skip
+
+
+def test_bad_lines_are_counted_and_shown() -> None:
+    read = folded.read(b"# a comment\na;b 1\nno count\na;b -3\na;b 1e5\na;b 99999999999999999999\n")
+    assert lines(read) == [("a;b", (1,))]
+    assert read.about["skipped"] == 5
+    assert read.about["skipped_at"][:2] == [[1, "# a comment"], [3, "no count"]]
+
+
+def test_when_nothing_can_be_read_the_first_line_is_named() -> None:
+    with pytest.raises(BadProfile) as caught:
+        folded.read(b"\nnothing\nhere\n")
+    assert caught.value.where == "line 2"
+
+
+@pytest.mark.parametrize("read", [folded_lines.read, folded_blocks.read])
+@pytest.mark.parametrize(
+    ("text", "limits", "where"),
+    [
+        (b"a 1\n" + b"f;" * 11 + b" 3\na;b 1\n", Limits(depth=10), "line 2"),
+        (b"a;b;c 1\n", Limits(names=2), ""),
+        (b"a;b;c 1\n" * 4, Limits(frames=11), ""),
+        (b"a 1\n" * 4, Limits(stacks=3), ""),
+    ],
+)
+def test_too_much(read, text: bytes, limits: Limits, where: str) -> None:  # type: ignore[no-untyped-def]  # two readers of one signature
+    with pytest.raises(TooMuch) as caught:
+        read(text, columns=1, limits=limits)
+    assert caught.value.where == where
+
+
+def test_counts_that_no_integer_holds_are_too_much() -> None:
+    with pytest.raises(TooMuch):
+        folded.read(b"a;b 9223372036854775807\nc 1\n")
+
+
+def test_long_names_are_cut() -> None:
+    read = folded.read(b"x" * 50 + b";" + b"x" * 60 + b" 1\n", limits=Limits(name=40))
+    assert read.names == ["x" * 40]
+
+
+FRAME = st.text(alphabet="ab ;\té\0-_[k]12.\r", max_size=6).map(lambda text: text.encode())
+COUNT = st.one_of(
+    st.integers(0, 10**6).map(str),
+    st.integers(0, 2**64).map(str),
+    st.sampled_from(["", "12.5", "007", "0.0000000001", ".5", "5.", "-1", "1 2", "123456789 1", "12345678 12345678"]),
+)
+LINE = st.tuples(
+    st.lists(FRAME, max_size=6).map(b";".join),
+    st.sampled_from([b" ", b"\t", b"", b"  "]),
+    COUNT.map(str.encode),
+    st.sampled_from([b"", b"\r", b" \t", b"      "]),
+).map(b"".join)
+TEXT = st.lists(LINE, max_size=12).map(b"\n".join)
+
+
+@given(TEXT, st.booleans(), st.sampled_from([1, 2]), st.sampled_from([8, 64, 1 << 20]))
+@settings(max_examples=150, deadline=None)
+def test_the_quick_way_says_what_the_plain_way_says(text: bytes, ended: bool, columns: int, block: int) -> None:
+    text += b"\n" if ended else b""
+    said: list[object] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folded_blocks, "BLOCK", block)
+        patch.setattr(folded_blocks, "TILE", 16)
+        for read in (folded_lines.read, folded_blocks.read):
+            try:
+                found = read(text, columns=columns, limits=LIMITS)
+            except folded_lines.NotPairs:
+                said.append("not pairs")
+                continue
+            said.append(
+                (found.names, found.offsets.tolist(), found.frames.tolist(), found.counts.tolist(), found.parts,
+                 found.skipped.about())
+            )  # fmt: skip
+    assert said[0] == said[1]
+
+
+NAME = st.text(alphabet="abc()<>:* _[]", min_size=1, max_size=5).map(str.strip).filter(bool)
+
+
+@given(st.lists(st.tuples(st.lists(NAME, min_size=1, max_size=5), st.integers(0, 10**12)), min_size=1, max_size=20))
+def test_what_was_folded_is_read_again(stacks: list[tuple[list[str], int]]) -> None:
+    text = "".join(f"{';'.join(frames)} {count}\n" for frames, count in stacks)
+    for read in (folded.read(text.encode()), _read_quickly(text.encode())):
+        assert lines(read) == [(";".join(frames), (count,)) for frames, count in stacks]
+        assert read.names == sorted({name for frames, _ in stacks for name in frames})
+
+
+def _read_quickly(text: bytes) -> Stacks:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folded, "SMALL", 0)
+        return folded.read(text)
+
+
+def test_a_mapped_file_of_several_blocks_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folded, "SMALL", 0)
+    monkeypatch.setattr(folded_blocks, "BLOCK", 1 << 13)
+    path = tmp_path / "many.folded"
+    path.write_bytes(b"".join(b"main;f%d;g%d %d\n" % (n % 7, n % 91, n) for n in range(9_000)) + b"bad\nmain 1")
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        read = folded.read(data)
+    assert read.totals == [sum(range(9_000)) + 1]
+    assert read.about["skipped_at"] == [[9_001, "bad"]]
+    assert Counter(np.diff(read.offsets).tolist()) == {3: 9_000, 1: 1}
