@@ -1,0 +1,117 @@
+"""speedscope's own JSON (https://www.speedscope.app/file-format-schema.json): sampled and evented profiles.
+
+A file holds one profile a thread or process. Those of one unit are merged, since the question is what the program
+does; what each of them counts stays in ``about["labels"]["profile"]``. Different units are different sample types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evidence.errors import BadProfile
+from evidence.formats import Buffer, fields, naming, units
+from evidence.formats.fields import index, listed, mapped, scaled
+from evidence.formats.gather import Gather
+from evidence.limits import DEFAULT, Limits
+from evidence.stacks import SampleType, Stacks
+
+NAME = "speedscope"
+KINDS = {"nanoseconds": "time", "bytes": "memory", "events": "count"}
+# One sample: its stack from the root on, what it counts, and where it stands in the file.
+Sample = tuple[Sequence[int], int, str]
+
+
+def looks_like(head: bytes) -> bool:
+    """Tell by the schema's address, or by frames that are shared."""
+    return b"speedscope.app/file-format-schema" in head or (b'"shared"' in head and b'"frames"' in head)
+
+
+def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+    """Read every profile of the file. Raises ``BadProfile`` naming profile, sample or event; ``TooMuch``."""
+    file = mapped(fields.parse(data), "the file")
+    profiles = [mapped(one, f"profiles[{at}]") for at, one in enumerate(listed(file.get("profiles"), "profiles"))]
+    if not profiles:
+        raise BadProfile("It holds no profile", where="profiles")
+    kinds = [units.ours(str(profile.get("unit", "none"))) for profile in profiles]
+    words = list(dict.fromkeys(word for _, word in kinds))
+    gather = Gather([SampleType(KINDS.get(word, word), word) for word in words], limits=limits)
+    codes = _codes(file, gather)
+    each: dict[str, list[int]] = {}
+    for at, (profile, (times, word)) in enumerate(zip(profiles, kinds, strict=True)):
+        type = words.index(word)
+        counts = each.setdefault(str(profile.get("name", at))[:200], [0] * len(words))
+        for stack, value, where in _samples(profile, times=times, codes=codes, where=f"profiles[{at}]"):
+            gather.add(stack, [value if each == type else 0 for each in range(len(words))], where=where)
+            counts[type] += value
+    active = file.get("activeProfileIndex")
+    chosen = active if isinstance(active, int) and 0 <= active < len(profiles) else 0
+    about: dict[str, Any] = {"labels": {"profile": dict(list(each.items())[:100])}} if len(each) > 1 else {}
+    about |= {key: str(file[key])[:200] for key in ("name", "exporter") if file.get(key)}
+    return gather.stacks(NAME, default_type=words.index(kinds[chosen][1]), about=about)
+
+
+def _codes(file: Mapping[str, Any], gather: Gather) -> list[int]:
+    shared = mapped(file.get("shared"), "shared")
+    frames = listed(shared.get("frames"), "shared.frames")
+    places = [_place(frame, f"shared.frames[{at}]") for at, frame in enumerate(frames)]
+    names = naming.distinct(places)
+    return [gather.code(names[place]) for place in places]
+
+
+def _place(frame: Any, where: str) -> naming.Place:
+    frame = mapped(frame, where)
+    line = frame.get("line")
+    name = fields.words(frame.get("name"), f"{where}.name")
+    return naming.Place(name, str(frame.get("file") or ""), line if isinstance(line, int) else 0)
+
+
+def _samples(profile: Mapping[str, Any], *, times: int, codes: list[int], where: str) -> Iterator[Sample]:
+    kind = profile.get("type")
+    if kind == "sampled":
+        return _sampled(profile, times=times, codes=codes, where=where)
+    if kind == "evented":
+        return _evented(profile, times=times, codes=codes, where=where)
+    raise BadProfile(f"A profile is sampled or evented, and this is {kind!r:.40}", where=where)
+
+
+def _sampled(profile: Mapping[str, Any], *, times: int, codes: list[int], where: str) -> Iterator[Sample]:
+    samples = listed(profile.get("samples"), f"{where}.samples")
+    weights = listed(profile.get("weights"), f"{where}.weights")
+    if len(samples) != len(weights):
+        raise BadProfile(f"There are {len(samples)} samples and {len(weights)} weights", where=where)
+    for at, (sample, weight) in enumerate(zip(samples, weights, strict=True)):
+        here = f"{where}.samples[{at}]"
+        stack = [codes[index(code, here, of=len(codes), into="Frame")] for code in listed(sample, here)]
+        yield stack, scaled(weight, f"{where}.weights[{at}]", times=times), here
+
+
+def _evented(profile: Mapping[str, Any], *, times: int, codes: list[int], where: str) -> Iterator[Sample]:
+    """Replay opening and closing frames; between two events the open frames count what has passed."""
+    opened: list[int] = []
+    events = listed(profile.get("events"), f"{where}.events")
+    before = scaled(profile.get("startValue", 0), f"{where}.startValue", times=times)
+    for at, event in enumerate(events):
+        here = f"{where}.events[{at}]"
+        now = scaled(mapped(event, here).get("at"), f"{here}.at", times=times)
+        if now < before:
+            raise BadProfile(f"An event is at {event['at']}, before the one that precedes it", where=here)
+        if now > before and opened:
+            yield [codes[frame] for frame in opened], now - before, here
+        before = now
+        frame = index(event.get("frame"), f"{here}.frame", of=len(codes), into="Frame")
+        _step(str(event.get("type")), frame, opened=opened, where=here)
+    if opened:
+        raise BadProfile(f"Frame {opened[-1]} is opened and never closed", where=f"{where}, end of events")
+
+
+def _step(type: str, frame: int, *, opened: list[int], where: str) -> None:
+    if type == "O":
+        opened.append(frame)
+    elif type != "C":
+        raise BadProfile(f"An event opens (O) or closes (C) a frame, and this is {type!r:.40}", where=where)
+    elif not opened or opened[-1] != frame:
+        open_now = f"frame {opened[-1]} is open" if opened else "none is open"
+        raise BadProfile(f"Frame {frame} is closed while {open_now}", where=where)
+    else:
+        opened.pop()

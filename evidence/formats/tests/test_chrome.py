@@ -1,0 +1,104 @@
+import json
+from typing import Any
+
+import pytest
+
+from evidence import calltree, formats
+from evidence.errors import BadProfile, NotRecognised
+from evidence.formats import chrome
+from evidence.formats.tests.test_v8 import node
+
+Event = dict[str, Any]
+
+
+def event(phase: str, at: float, name: str = "", *, tid: int = 1, **more: Any) -> Event:
+    return {"ph": phase, "ts": at, "pid": 1, "tid": tid, "name": name, **more}
+
+
+def functions(data: bytes) -> dict[str, tuple[int, int]]:
+    tree = calltree.build(chrome.read(data))
+    own, total = tree.self_[tree.default_type].tolist(), tree.function_totals[tree.default_type].tolist()
+    return dict(zip(tree.names, zip(own, total, strict=True), strict=True))
+
+
+def spans(*events: Event) -> bytes:
+    return json.dumps({"traceEvents": events}).encode()
+
+
+NESTED = (event("B", 1, "a"), event("X", 2, "b", dur=2.5), event("E", 10, ""))
+
+
+@pytest.mark.parametrize("events", [NESTED, tuple(reversed(NESTED))], ids=["in order", "out of order"])
+def test_spans_are_nested_by_time(events: tuple[Event, ...]) -> None:
+    assert functions(spans(*events)) == {"a": (6_500, 9_000), "b": (2_500, 2_500)}
+
+
+def test_threads_do_not_nest_in_each_other() -> None:
+    named = event("M", 0, "thread_name", args={"name": "loader"})
+    stacks = chrome.read(spans(*NESTED, event("X", 3, "c", dur=4, tid=2), named))
+    assert stacks.totals == [13_000]
+    assert stacks.about["labels"]["thread"] == {"loader (1)": [9_000], "thread 2": [4_000]}
+
+
+def test_an_array_without_its_end_is_read() -> None:
+    data = json.dumps(list(NESTED)).encode()
+    assert functions(data[:-1]) == functions(data[:-1] + b",\n") == functions(data)
+
+
+def test_an_end_without_beginning_is_skipped_and_a_beginning_without_end_lasts() -> None:
+    begun = (event("B", 2, "a"), event("B", 3, "b"), event("E", 5, "a"))
+    stacks = chrome.read(spans(event("E", 1, "x"), *begun, event("B", 6, "c"), event("X", 6, "d", dur=2)))
+    assert stacks.totals == [5_000]
+    assert stacks.about["skipped"] == 1
+    assert stacks.about["skipped_at"][0][0] == 0
+
+
+def test_spans_that_overlap_end_with_the_one_around_them() -> None:
+    assert functions(spans(event("X", 0, "a", dur=10), event("X", 5, "b", dur=10))) == {
+        "a": (5_000, 10_000),
+        "b": (5_000, 5_000),
+    }
+
+
+def test_cpu_samples_in_chunks_are_joined_and_win_over_spans() -> None:
+    def chunk(part: Event, deltas: list[int]) -> Event:
+        return event("P", 1, "ProfileChunk", id="0x1", args={"data": {"cpuProfile": part, "timeDeltas": deltas}})
+
+    child = {**node(2, "f"), "parent": 1}
+    data = spans(
+        *NESTED,
+        event("P", 1, "Profile", id="0x1", args={"data": {"startTime": 1000}}),
+        chunk({"nodes": [node(1, "(root)"), child], "samples": [2]}, [10]),
+        chunk({"samples": [2]}, [100]),
+    )
+    stacks = chrome.read(data)
+    assert stacks.totals == [2, 100_000]
+    assert stacks.names == ["f"]
+
+
+def test_a_trace_with_nothing_to_draw_is_no_profile() -> None:
+    with pytest.raises(NotRecognised, match="neither"):
+        chrome.read(spans(event("i", 1, "tick")))
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b'{"traceEvents": [{"ph": "B"', "broken or ends early"),
+        (b'[{"ph": "B", "ts": 1', "broken or ends early"),
+        (spans({"ph": "X", "ts": "soon"}), "a number"),
+        (b'{"traceEvents": {"ph": "X"}}', "a list"),
+        (b'{"traceEvents": [3]}', "an object"),
+        (spans(event("X", 1e300, "a", dur=1)), "63 bits"),
+        (spans(event("P", 1, "Profile", args=3)), "an object"),
+    ],
+)
+def test_what_is_wrong_is_named(data: bytes, says: str) -> None:
+    with pytest.raises(BadProfile, match=says):
+        chrome.read(data)
+
+
+def test_json_formats_are_told_apart() -> None:
+    profile = {"nodes": [node(1, "(root)")], "samples": [], "timeDeltas": []}
+    told = [formats.sniff(data) for data in (spans(*NESTED), json.dumps(profile).encode())]
+    assert [module and module.NAME for module in told] == ["chrome", "v8"]

@@ -1,0 +1,90 @@
+import json
+from typing import Any
+
+import pytest
+
+from evidence import calltree
+from evidence.errors import BadProfile
+from evidence.formats import v8
+from evidence.stacks import Stacks
+
+
+def node(id: int, name: str, *children: int, url: str = "", line: int = -1, hits: int = 0) -> dict[str, Any]:
+    frame = {"functionName": name, "url": url, "lineNumber": line, "columnNumber": 0, "scriptId": "1"}
+    return {"id": id, "callFrame": frame, "hitCount": hits, "children": list(children)}
+
+
+NODES = [
+    node(1, "(root)", 2, 3),
+    node(2, "main", 4, url="file:///app/a.js", line=3, hits=1),
+    node(3, "(idle)", hits=1),
+    node(4, "", url="file:///app/a.js", line=9, hits=2),
+]
+PROFILE: dict[str, Any] = {
+    "nodes": NODES,
+    "startTime": 1000,
+    "endTime": 1600,
+    "samples": [2, 4, 4, 3],
+    "timeDeltas": [100, 100, 100, 100],
+}
+
+
+def read(**changed: Any) -> Stacks:
+    return v8.read(json.dumps({**PROFILE, **changed}).encode())
+
+
+def functions(stacks: Stacks) -> dict[str, tuple[int, int]]:
+    tree = calltree.build(stacks)
+    own, total = tree.self_[tree.default_type].tolist(), tree.function_totals[tree.default_type].tolist()
+    return dict(zip(tree.names, zip(own, total, strict=True), strict=True))
+
+
+def test_a_sample_lasts_until_the_next_one_and_the_last_until_the_end() -> None:
+    stacks = read()
+    assert stacks.totals == [4, 500_000]
+    assert functions(stacks) == {
+        "main": (100_000, 300_000),
+        "(anonymous) (app/a.js:10)": (200_000, 200_000),
+        "(idle)": (200_000, 200_000),
+    }
+    assert dict(zip(stacks.names, stacks.hints, strict=True))["(idle)"] == "idle"
+
+
+def test_samples_that_come_out_of_order_are_put_in_order() -> None:
+    assert read(timeDeltas=[100, 200, -100, 200]).totals == [4, 500_000]
+
+
+def test_without_times_there_are_samples() -> None:
+    stacks = read(samples=[], timeDeltas=[])
+    assert (stacks.totals, stacks.default_type) == ([4, 0], 0)
+
+
+def test_a_heap_profile_counts_bytes() -> None:
+    leaf = {**node(3, "leaf"), "selfSize": 30, "children": []}
+    head = {**node(1, "(root)"), "selfSize": 0, "children": [{**node(2, "top"), "selfSize": 12, "children": [leaf]}]}
+    stacks = v8.read(json.dumps({"head": head, "samples": []}).encode())
+    assert stacks.sample_types[0].unit == "bytes"
+    assert functions(stacks) == {"top": (12, 42), "leaf": (30, 30)}
+
+
+def test_a_deep_tree_is_read_without_recursion() -> None:
+    nodes = [node(1, "(root)", 2), *(node(n, f"f{n}", n + 1) for n in range(2, 9000)), node(9000, "leaf", hits=1)]
+    assert functions(read(nodes=nodes, samples=[9000], timeDeltas=[5]))["f2"][1] == 595_000
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"samples": [2, 4, 4, 99]}, "Node 99 does not exist"),
+        ({"samples": [2, 4, 4]}, "3 samples and 4 times"),
+        ({"nodes": [node(1, "a", 2), node(2, "b", 1)], "samples": [1], "timeDeltas": [0]}, "circle"),
+        ({"nodes": [node(1, "a"), node(1, "b")]}, "Two nodes"),
+        ({"nodes": [{"id": 2, "parent": 77, "callFrame": {}}], "samples": [2], "timeDeltas": [1]}, "77 does not exist"),
+        ({"nodes": [{"callFrame": {}}]}, "a number"),
+        ({"timeDeltas": [0, 0, 0, 1e300]}, "63 bits"),
+        ({"nodes": {}}, "a list"),
+    ],
+)
+def test_what_is_wrong_is_named(changed: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadProfile, match=says):
+        read(**changed)
