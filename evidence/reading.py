@@ -11,11 +11,12 @@ import errno
 import json
 import os
 import resource
+import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from evidence.errors import BadProfile, NotRecognised, TooMuch, Unreadable
 from evidence.limits import DEFAULT, MIB, Limits
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MEMORY_MIB = 3072
 CPU_S = 120
+LISTENS_S = 5
 COULD_NOT = 3
 # Tables of measurements are small: what is larger is something else.
 MEASURED = replace(DEFAULT, unpacked=32 * MIB)
@@ -56,15 +58,23 @@ def main() -> int:
 
 
 def bound(*, memory_mib: int = MEMORY_MIB, cpu_s: int = CPU_S) -> None:
-    """Bound this process for good: its memory, its time on a processor, and that it leaves no core dump."""
-    for which, most in (
-        (resource.RLIMIT_AS, memory_mib * MIB),
-        (resource.RLIMIT_CPU, cpu_s),
-        (resource.RLIMIT_CORE, 0),
+    """Bound this process for good: its memory, its time on a processor, and that it leaves no core dump.
+
+    When its time is over it is told so by ``TooMuch``; a process that does not listen is killed soon after.
+    """
+    signal.signal(signal.SIGXCPU, _out_of_time)
+    for which, soft, hard in (
+        (resource.RLIMIT_AS, memory_mib * MIB, memory_mib * MIB),
+        (resource.RLIMIT_CPU, cpu_s, cpu_s + LISTENS_S),
+        (resource.RLIMIT_CORE, 0, 0),
     ):
-        _, hard = resource.getrlimit(which)
-        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(which, (allowed, allowed))
+        _, most = resource.getrlimit(which)
+        bounds = (soft, hard) if most == resource.RLIM_INFINITY else (min(soft, most), min(hard, most))
+        resource.setrlimit(which, bounds)
+
+
+def _out_of_time(_number: int, _frame: object) -> NoReturn:
+    raise TooMuch(MORE_TIME)
 
 
 @contextmanager

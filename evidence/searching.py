@@ -30,12 +30,12 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     return lambda name: pattern in name
 
 
-def regular(pattern: str) -> Callable[[str], bool]:
+def regular(pattern: str, *, any_case: bool | None = None) -> Callable[[str], bool]:
     """Return what tells whether a regular expression is found in a name, in linear time."""
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MEMORY
-    options.case_sensitive = pattern != pattern.lower()
+    options.case_sensitive = pattern != pattern.lower() if any_case is None else not any_case
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as error:

@@ -53,8 +53,8 @@ def test_memory_is_bounded(profile: Path) -> None:
 def test_the_reader_inherits_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DATABASE_URL", "SECRET_KEY", "SLACK_BOT_TOKEN"):
         monkeypatch.setenv(name, "hush")
-    assert "hush" not in child._environment("/nowhere").values()
-    assert child._environment("/nowhere")["PATH"] == os.environ["PATH"]
+    assert "hush" not in child._environment("/nowhere", "").values()
+    assert child._environment("/nowhere", "")["PATH"] == os.environ["PATH"]
 
 
 def test_a_reader_that_breaks_is_our_mistake_and_said_so(

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evidence import printing, reading
+from evidence.answers import NotAsked
+from evidence.errors import Unreadable
+
+
+class Command(BaseCommand):
+    help = "Read a profile of any format and print what it says: format, unit, total, a sentence, functions."
+    requires_system_checks: list[str] = []
+    requires_migrations_checks = False
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        reading.bound()
+        super().run_from_argv(argv)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE", help="the profile, packed or not; - reads standard input")
+        parser.add_argument("--top", type=_count, metavar="N", help="this many functions (20; all with --json)")
+        parser.add_argument("--search", default="", metavar="RE", help="how much passes functions of such a name")
+        parser.add_argument(
+            "--sample-type", default="", metavar="T", help="which of its sample types: cpu, alloc_space…"
+        )
+        parser.add_argument("--unit", default="", help="what folded stacks count: samples, microseconds, bytes…")
+        parser.add_argument("--diff", default="", metavar="OTHER", help="what moved from FILE to OTHER")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON with every function")
+        parser.add_argument("--folded", action="store_true", help="print folded stacks, as flamegraph.pl reads them")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        asked = printing.Asked(**{name: options[name] for name in printing.Asked.__slots__})
+        try:
+            for page in printing.pages(asked):
+                self.stdout.write(page, ending="")
+            self.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read this has seen enough; what is left in the buffer goes nowhere, quietly.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (Unreadable, NotAsked) as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"{error.filename or asked.file}: {error.strerror}") from error
+
+
+def _count(said: str) -> int:
+    if not said.isdecimal():
+        raise ArgumentTypeError(f"{said!r} is no number of functions")
+    return int(said)

@@ -1,0 +1,152 @@
+"""What a profile says, for a terminal and for programs: ``manage.py profile``. No database, no server."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evidence import reading
+from evidence.errors import TooMuch, Unreadable
+from evidence.limits import DEFAULT
+
+if TYPE_CHECKING:
+    from evidence.calltree import CallTree
+
+STDIN = "-"
+TOP = 20
+CHUNK = 1 << 20
+# Ours -> how people read it, largest first.
+READABLE = {
+    "nanoseconds": ((3_600_000_000_000, "h"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns")),
+    "bytes": ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to print of which file; ``top`` functions, or as many as is usual for the way it is printed."""
+
+    file: str
+    top: int | None = None
+    search: str = ""
+    sample_type: str = ""
+    unit: str = ""
+    diff: str = ""
+    as_json: bool = False
+    folded: bool = False
+
+
+def pages(asked: Asked) -> Iterator[str]:
+    """Yield what was asked, piece by piece. Raises ``Unreadable``, ``answers.NotAsked`` or ``OSError``."""
+    with reading.contained():
+        from evidence import answers
+
+        tree, samples = _read(asked.file, asked)
+        type = answers.type_of(tree, asked.sample_type)
+        if asked.folded:
+            yield from _folded(tree, type)
+            return
+        answer = answers.profile(tree, type=type, samples=samples)
+        if asked.search:
+            answer["matched"] = answers.matched(tree, type=type, pattern=asked.search)
+        if asked.diff:
+            answer["diff"] = answers.difference(tree, _read(asked.diff, asked)[0], type=type)
+            answer["diff"]["before"]["file"], answer["diff"]["after"]["file"] = asked.file, asked.diff
+        if asked.as_json:
+            answer["functions"] = answer["functions"][: asked.top]
+            yield json.dumps(answer, ensure_ascii=False) + "\n"
+        else:
+            yield from (f"{line}\n" for line in _lines(answer, top=TOP if asked.top is None else asked.top))
+
+
+def _read(file: str, asked: Asked) -> tuple[CallTree, int]:
+    try:
+        if file != STDIN:
+            return reading.tree_of(Path(file), unit=asked.unit)
+        with tempfile.NamedTemporaryFile() as kept:
+            _take_in(kept)
+            return reading.tree_of(Path(kept.name), unit=asked.unit)
+    except Unreadable as error:
+        raise type(error)(f"{'standard input' if file == STDIN else file}: {error.says}", where=error.where) from error
+
+
+def _take_in(kept: Any) -> None:
+    left = DEFAULT.unpacked
+    while data := sys.stdin.buffer.read(min(CHUNK, left + 1)):
+        left -= len(data)
+        if left < 0:
+            raise TooMuch("It is larger than what we read")
+        kept.write(data)
+    kept.flush()
+
+
+def _folded(tree: CallTree, type: int) -> Iterator[str]:
+    """Yield folded stacks of what counts something, a line each; a semicolon within a name becomes a colon."""
+    stacks = tree.stacks()
+    names = [name.replace(";", ":") for name in stacks.names]
+    for start, end, value in zip(
+        stacks.offsets[:-1].tolist(), stacks.offsets[1:].tolist(), stacks.values[type].tolist(), strict=True
+    ):
+        if value:
+            yield f"{';'.join(names[code] for code in stacks.frames[start:end].tolist())} {value}\n"
+
+
+def _lines(answer: Mapping[str, Any], *, top: int) -> Iterator[str]:
+    unit, total = answer["sample_type"]["unit"], answer["total"]
+    yield f"Format:  {answer['format']}"
+    for kind in answer["sample_types"]:
+        chosen = kind["name"] == answer["sample_type"]["name"]
+        label, hint = ("Unit:", "") if chosen else ("", f"   (--sample-type {kind['name']})")
+        yield f"{label:8} {kind['name']} in {kind['unit']}, {_counted(kind['total'], kind['unit'])} in all{hint}"
+    if answer["skipped"]:
+        yield f"Skipped: {answer['skipped']:,} lines that could not be read{_first(answer['about'].get('skipped_at'))}"
+    yield f"\n{answer['sentence']}"
+    yield from answer["guards"]
+    if "matched" in answer:
+        found = answer["matched"]
+        share = f"{found['percent']:.2f} %, {_counted(found['total'], unit)} of {_counted(total, unit)}"
+        yield f"\nMatched: {share}, in {len(found['functions']):,} functions (/{found['pattern']}/)"
+    yield from (
+        _moved(answer["diff"], unit, top=top) if "diff" in answer else _table(answer["functions"], total, top=top)
+    )
+
+
+def _table(functions: Sequence[Mapping[str, Any]], total: int, *, top: int) -> Iterator[str]:
+    shown = functions[:top]
+    wide = max([len(f"{one['total']:,}") for one in shown] + [5])
+    yield f"\n{'total':>{wide}}  {'':>8}  {'self':>{wide}}  {'':>8}  function"
+    for one in shown:
+        passes, own = (f"{one[key]:>{wide},}  {_percent(one[key], total):>8}" for key in ("total", "self"))
+        yield f"{passes}  {own}  {one['name']}"
+    if len(functions) > len(shown):
+        yield f"({len(functions) - len(shown):,} more functions; --top {len(functions)} shows all)"
+
+
+def _moved(found: Mapping[str, Any], unit: str, *, top: int) -> Iterator[str]:
+    for side in ("before", "after"):
+        yield f"{side.capitalize() + ':':8} {found[side]['file']}, {_counted(found[side]['total'], unit)}"
+    yield f"\n{found['sentence']}\n"
+    yield f"{'points':>8}  {'before':>8}  {'after':>8}  function"
+    for one in found["moved"][:top]:
+        sides = "  ".join(f"{one[side]['percent']:>6.2f} %" for side in ("before", "after"))
+        yield f"{one['points']:>+8.2f}  {sides}  {one['name']}"
+
+
+def _counted(value: int, unit: str) -> str:
+    for one, word in READABLE.get(unit, ()):
+        if value >= one:
+            return f"{value:,} ({value / one:.1f} {word})" if one > 1 else f"{value:,}"
+    return f"{value:,}"
+
+
+def _percent(value: int, total: int) -> str:
+    return f"{100 * value / total:.2f} %" if total else "-"
+
+
+def _first(skipped_at: Sequence[Sequence[Any]] | None) -> str:
+    return f"; the first is line {skipped_at[0][0]}: {str(skipped_at[0][1])[:80]}" if skipped_at else ""
