@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from stack.errors import StackError
 from stack.outside import until
@@ -69,6 +71,15 @@ def evidence(stage: Stage, names: Names, given: Given) -> None:
     stage.found(row["says"] or row["state"])
 
 
+def find(stage: Stage, names: Names, given: Given) -> None:
+    """Search a profile on its page, and tell the exact share."""
+    path = f"/incidents/{stage.codename}/evidence/{names.evidence[given['in']]}/search.json"
+    stage.does(given["by"], f"searches for {given['text']}")
+    page = stage.desk.visitor(given["by"]).get(f"{path}?{urlencode({'q': given['text']})}")
+    share = json.loads(page.source)["share"]
+    stage.found(f"{100 * share:.1f} % of it, exactly: {given['text']}")
+
+
 def _read(stage: Stage, n: int) -> dict[str, Any] | None:
     rows = stage.records.evidence(stage.codename)
     return next((row for row in rows if row["n"] == n and row["state"] != "reading"), None)
@@ -84,4 +95,5 @@ TAKEN: Mapping[str, Callable[[Stage, Names, Given], None]] = {
     "write": write,
     "join": join,
     "evidence": evidence,
+    "find": find,
 }

@@ -22,8 +22,8 @@ KEYS = {
     "join": ("who", ""),
     "evidence": ("as by file title", "phase variant control unit"),
     "link": ("as by url title", ""),
-    "find": ("in text", ""),
-    "compare": ("control with", ""),
+    "find": ("by in text", ""),
+    "compare": ("by control with", ""),
     "claim": ("as by text", ""),
     "judge": ("claim by verdict text", "for against"),
 }
