@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from evidence import child, receiving, storage
+from evidence import child, receiving, storage, withdrawing
 from evidence.errors import NotRecognised, Unreadable
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import Kind, State
@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3
 LEASE = timedelta(seconds=child.TIMEOUT_S + 60)
 VERSION = 1  # of what a reader makes; a new one reads old originals into trees of their own
+PATIENCE = timedelta(hours=6)
+GONE = "It could not be read: its file cannot be had from the storage any more."
 LOST = "It could not be read: the reader ended three times without an answer. The file is kept; read it again later."
 
 
@@ -55,6 +57,9 @@ def digest(evidence_id: int, *, at: datetime) -> None:
         _end(evidence, State.FAILED, says=str(error))
     except StorageError as error:
         log.warning("evidence %s waits for the storage: %s", evidence.pk, error)
+        if timezone.now() - evidence.added_at > PATIENCE:
+            _end(evidence, State.FAILED, says=GONE)
+            return
         Evidence.objects.filter(pk=evidence.pk, attempt=evidence.attempt).update(
             leased_until=timezone.now() + timedelta(seconds=10), attempt=F("attempt") - 1
         )
@@ -78,7 +83,8 @@ def _read(evidence: Evidence) -> None:
         if tree.exists():
             key = _tree_key(evidence)
             kept.keep(key, tree)
-    _end(evidence, State.READY, says=str(found.plain.get("sentence", "")), summary=found.plain, tree=key)
+    if not _end(evidence, State.READY, says=str(found.plain.get("sentence", "")), summary=found.plain, tree=key):
+        withdrawing.forget("", key)
 
 
 def _subject(evidence: Evidence) -> str:
@@ -93,8 +99,8 @@ def _tree_key(evidence: Evidence) -> str:
 
 def _end(
     evidence: Evidence, state: State, *, says: str, summary: Mapping[str, Any] | None = None, tree: str = ""
-) -> None:
-    """Write the outcome, the functions by which it is found again, and the entry, in one transaction."""
+) -> bool:
+    """Write the outcome, the functions by which it is found again, and the entry; tell whether it still was wanted."""
     now = timezone.now()
     summary = summary or {}
     with transaction.atomic():
@@ -104,7 +110,7 @@ def _end(
         evidence.format, evidence.read_at, evidence.leased_until = summary.get("format", ""), now, None
         fields = ("state", "says", "summary", "tree", "kind", "format", "read_at", "leased_until")
         if not mine.update(**{field: getattr(evidence, field) for field in fields}):
-            return  # somebody else read it meanwhile, or it was withdrawn
+            return False  # somebody else read it meanwhile, or it was withdrawn
         HotFunction.objects.filter(evidence=evidence).delete()
         HotFunction.objects.bulk_create(
             HotFunction(
@@ -117,6 +123,7 @@ def _end(
             for one in summary.get("hot", [])
         )
         receiving.note(evidence, at=now)
+    return True
 
 
 def name_digest(name: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Max
 
 from evidence import storage, told
@@ -120,6 +121,16 @@ def add_link(incident: Incident, *, link: str, title: str, by: Person | None, vi
         add(evidence)
         note(evidence, at=at)
     return evidence
+
+
+def read_again(evidence: Evidence) -> bool:
+    """Have evidence read again that could not be read; tell whether there is something to read."""
+    again = Evidence.objects.filter(pk=evidence.pk, state__in=[State.FAILED, State.KEPT]).exclude(original="")
+    with transaction.atomic():
+        if not again.update(state=State.READING, says="", attempt=0, leased_until=None):
+            return False
+        told.tell(evidence)
+    return True
 
 
 def note(evidence: Evidence, *, at: datetime) -> None:

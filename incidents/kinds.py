@@ -49,6 +49,23 @@ def _measured(text: str, data: Data) -> str:
     return f"added evidence {data['n']}, {_because(text, data.get('says', ''))}"
 
 
+# What a verdict does to a claim, in words that come before it.
+JUDGED = {
+    "root_cause": "found the root cause, ",
+    "supported": "supported ",
+    "partial": "called partly true ",
+    "refuted": "refuted ",
+    "open": "left open ",
+}
+
+
+def _judged(text: str, data: Data) -> str:
+    """Say a round of a finding: *refuted “the protocol is expensive”: … (round 3)*."""
+    did = JUDGED.get(data["verdict"], "judged ") if data["verdict"] != data["was"] else "added to "
+    about = f"{did}“{data['claim']}”"
+    return f"{_because(about, text)} (round {data['round']})"
+
+
 KINDS: dict[str, Kind] = {
     "declared": Kind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
     "retyped": Kind("Retyped", _retyped, told=True, news="the change of type"),
@@ -56,7 +73,8 @@ KINDS: dict[str, Kind] = {
     "noted": Kind("Note", lambda text, data: text, editable=True),
     "captured": Kind("Message", _captured),
     "evidence": Kind("Evidence", _measured, told=True, news="the evidence"),
-    "withdrawn": Kind("Withdrawn", lambda text, data: _because(f"withdrew evidence {data['n']}", text), quiet=True),
+    "claimed": Kind("Claim", lambda text, data: f"claimed: {text}"),
+    "judged": Kind("Finding", _judged, told=True, news="the verdict"),
     "led": Kind("Lead", _led, told=True, news="who leads"),
     "role": Kind(
         "Role",

@@ -2,17 +2,131 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
-from django.shortcuts import render
+from typing import Any
 
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from evidence import pairs, receiving, seen_before, withdrawing
+from evidence.forms import AddFile, AddLink
 from evidence.models import Evidence
 from evidence.models.evidence import State
+from evidence.views.finding import evidence_of
+from incidents import lifecycle
+from incidents.models import Incident
 from incidents.views.signed_in import Request, incident_or_404, signed_in
+
+UNPROCESSABLE, TOO_LARGE = 422, 413
+SHOWN = 6
+MOST = 200
 
 
 @signed_in
 def listing(request: Request, codename: str) -> HttpResponse:
     """Show everything that was measured, newest first."""
     incident = incident_or_404(request.person, codename)
-    found = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).order_by("-n")
-    return render(request, "evidence/list.html", {"incident": incident, "evidence": found})
+    name = "evidence/list.html#all" if request.htmx else "evidence/list.html"
+    return render(request, name, _context(request, incident))
+
+
+@signed_in
+def panel(request: Request, codename: str) -> HttpResponse:
+    """Show the newest evidence beside the timeline."""
+    incident = incident_or_404(request.person, codename)
+    context = _context(request, incident)
+    context |= {"evidence": context["evidence"][:SHOWN], "total": len(context["evidence"])}
+    return render(request, "evidence/panel.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def add(request: Request, codename: str) -> HttpResponse:
+    """Take one or more files that somebody dropped or picked, or a link."""
+    incident = incident_or_404(request.person, codename)
+    if request.method == "GET":
+        return redirect("evidence-list", codename=incident.codename)
+    form = AddLink(request.POST) if "link" in request.POST else AddFile(request.POST, request.FILES)
+    added: list[Evidence] = []
+    status = UNPROCESSABLE
+    if form.is_valid():
+        try:
+            added = form.run(incident, by=request.person, at=timezone.now())
+        except receiving.TooLarge as error:
+            form.add_error(None, str(error))
+            status = TOO_LARGE
+        except lifecycle.Refused as error:
+            form.add_error(None, str(error))
+    if request.headers.get("Accept", "").startswith("application/json"):
+        return _answered(form, added, status)
+    if form.errors:
+        name = "link_form" if isinstance(form, AddLink) else "file_form"
+        return render(request, "evidence/list.html", _context(request, incident) | {name: form}, status=status)
+    messages.success(request, _said(added))
+    return redirect("evidence-list", codename=incident.codename)
+
+
+def _answered(form: AddFile | AddLink, added: list[Evidence], status: int) -> JsonResponse:
+    """Answer a page's script, which shows progress and what is wrong beside each file."""
+    if form.errors:
+        said = " ".join(str(error) for errors in form.errors.values() for error in errors)
+        return JsonResponse({"says": said}, status=status)
+    return JsonResponse({"says": _said(added), "urls": [one.get_absolute_url() for one in added]}, status=201)
+
+
+def _said(added: list[Evidence]) -> str:
+    names = ", ".join(one.title for one in added)
+    waits = any(one.state == State.READING for one in added)
+    return f"Added {names}. It is being read." if waits else f"Added {names}."
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def withdraw(request: Request, codename: str, n: int) -> HttpResponse:
+    """Ask whether evidence is to be withdrawn, or withdraw it."""
+    evidence = evidence_of(request, codename, n)
+    context: dict[str, Any] = {"incident": evidence.incident, "one": evidence, "policy": evidence.incident.policy}
+    try:
+        withdrawing.may(evidence, request.person)
+        if request.method == "POST":
+            because = request.POST.get("because", "")
+            withdrawing.withdraw(evidence, by=request.person, at=timezone.now(), because=because)
+            messages.success(request, f"Withdrew {evidence.title}: its file is removed.")
+            return redirect("evidence-list", codename=evidence.incident.codename)
+    except lifecycle.Refused as error:
+        context["refused"] = str(error)
+    return render(request, "evidence/withdraw.html", context, status=UNPROCESSABLE if "refused" in context else 200)
+
+
+@require_POST
+@signed_in
+def read_again(request: Request, codename: str, n: int) -> HttpResponse:
+    """Read evidence again that could not be read."""
+    evidence = evidence_of(request, codename, n)
+    again = receiving.read_again(evidence)
+    messages.success(request, "It is being read again." if again else "There is nothing to read again.")
+    return redirect(evidence)
+
+
+def _context(request: Request, incident: Incident) -> dict[str, Any]:
+    found = list(shown(incident)[:MOST])
+    return {
+        "incident": incident,
+        "policy": incident.policy,
+        "evidence": found,
+        "reading": any(one.state == State.READING for one in found),
+        "pairs": pairs.of(found),
+        "seen_before": seen_before.of(incident, actor=request.person),
+        "file_form": AddFile(),
+        "link_form": AddLink(),
+        "comparable": pairs.comparable(found),
+    }
+
+
+def shown(incident: Incident) -> QuerySet[Evidence]:
+    """Return what was not withdrawn, newest first."""
+    found = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN)
+    return found.select_related("added_by", "incident").order_by("-n")

@@ -10,6 +10,7 @@ from incidents.lifecycle.entries import (
     note,
     remark,
     retract,
+    take_back,
     update,
     update_fell_due,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "serve",
     "set_lead",
     "set_role",
+    "take_back",
     "unarchived",
     "update",
     "update_fell_due",

@@ -130,6 +130,18 @@ def retract(
         return _change(now, _owned(now, n, by), "retracted", text=because, by=by, at=at, source=source)
 
 
+def take_back(
+    incident: Incident, *, n: int, by: Person | None, at: datetime, because: str = "", source: str = Source.WEB
+) -> Event:
+    """Take back an entry that another part made, together with what it was about; what was posted follows."""
+    because = rules.text(because, field="because", needed=False)
+    with rules.changing(incident) as now:
+        event = Event.objects.get(incident=now, n=n)
+        change = _change(now, event, "retracted", text=because, by=by, at=at, source=source)
+        rules.save(now)
+    return change
+
+
 def update_fell_due(incident: Incident, *, at: datetime) -> bool:
     """Record once that the promised status update is overdue; tell whether it was."""
     with rules.changing(incident) as now:

@@ -37,6 +37,24 @@ def prose(text: str) -> SafeString:
     return mark_safe(safe.replace("\n", "<br>"))  # noqa: S308 (both branches escape)
 
 
+@register.filter
+def ticked(text: str) -> SafeString:
+    """Show names between backticks as code, which may break anywhere; everything is escaped."""
+    parts = [escape(part) for part in str(text).split("`")]
+    if len(parts) % 2 == 0:
+        return mark_safe("`".join(parts))  # noqa: S308 (escaped above)
+    return mark_safe(  # noqa: S308 (escaped above)
+        "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+    )
+
+
+@register.filter
+def share(part: float) -> str:
+    """Write a share between 0 and 1 as people read it."""
+    value = 100 * part
+    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
+
+
 @register.simple_tag
 def in_sandbox() -> bool:
     """Tell whether people may pick who they are."""
@@ -130,6 +148,7 @@ PICTURES = {
     "due": "clock",
     "failed": "alert",
     "gap": "alert",
+    "evidence": "flame",
 }
 
 

@@ -1,0 +1,55 @@
+"""Which measurements belong side by side: before and after, or variants of the same thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+
+from evidence.models import Evidence
+from evidence.models.evidence import Kind, Phase, State
+
+COMPARED = {Kind.PROFILE, Kind.BENCHMARK, Kind.LOAD}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One measurement while it hurt and its counterpart after the fix."""
+
+    during: Evidence
+    after: Evidence
+
+    @property
+    def url(self) -> str:
+        """Where both are shown side by side."""
+        base = reverse("evidence-list", args=[self.during.incident.codename])
+        return f"{base}compare/?control={self.during.n}&with={self.after.n}"
+
+
+def of(newest_first: Sequence[Evidence]) -> list[Pair]:
+    """Return each newest measurement after the fix with the newest one before it of the same source and kind."""
+    found: list[Pair] = []
+    taken: set[Any] = set()
+    for place, after in enumerate(newest_first):
+        if after.phase != Phase.AFTER or after.state != State.READY or _like(after) in taken:
+            continue
+        for one in newest_first[place + 1 :]:
+            if one.phase == Phase.DURING and one.state == State.READY and _like(one) == _like(after):
+                found.append(Pair(one, after))
+                taken.add(_like(after))
+                break
+    return found
+
+
+def comparable(found: Sequence[Evidence]) -> bool:
+    """Tell whether there are two measurements that may be compared."""
+    kinds = [one.kind for one in found if one.state == State.READY and one.kind in COMPARED]
+    return any(kinds.count(kind) > 1 for kind in COMPARED)
+
+
+def _like(one: Evidence) -> tuple[Any, ...]:
+    """Return what two measurements of the same thing have in common."""
+    types = [(kind["name"], kind["unit"]) for kind in one.summary.get("sample_types", [])]
+    return one.kind, one.origin.get("source", ""), one.origin.get("kind", ""), one.format, tuple(types)

@@ -1,0 +1,111 @@
+"""The page of all evidence: files and links by hand, what is wrong said in words, withdrawal, pairs."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from evidence import digesting, storage
+from evidence.models import Evidence
+from evidence.storage import StorageError
+from evidence.tests.conftest import FOLDED, Bring
+from incidents.models import Event, Incident, Person
+from incidents.tests.conftest import Open
+
+pytestmark = pytest.mark.django_db
+
+
+def test_files_that_are_dropped_become_evidence(incident: Incident, ada: Person, browse: Open) -> None:
+    files = [SimpleUploadedFile("cpu.folded", FOLDED), SimpleUploadedFile("../../etc/heap.folded", b"main;grow 4\n")]
+    answer = browse(ada).post(f"/incidents/{incident.codename}/evidence/add", {"files": files}, follow=True)
+    assert answer.status_code == 200
+    assert "Added cpu.folded, heap.folded. It is being read." in answer.content.decode()
+    assert [one.title for one in Evidence.objects.order_by("n")] == ["cpu.folded", "heap.folded"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "Pick a file first."),
+        ({"files": SimpleUploadedFile("none.folded", b"")}, "The file is empty."),
+        ({"link": "ftp://x"}, "Give a link that starts with https://"),
+        ({"link": ""}, "Give a link."),
+    ],
+)
+def test_what_is_wrong_is_said_where_it_was_typed(
+    incident: Incident, ada: Person, browse: Open, given: dict[str, object], says: str
+) -> None:
+    address = f"/incidents/{incident.codename}/evidence/add"
+    answer = browse(ada).post(address, given)
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+    answer = browse(ada).post(address, given, headers={"accept": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["says"].startswith(says)
+    assert not Evidence.objects.exists()
+
+
+def test_the_list_says_what_each_shows_and_pairs_before_with_after(
+    incident: Incident, ada: Person, browse: Open, bring: Bring
+) -> None:
+    origin = {"source": "checkout-api", "kind": "cpu"}
+    bring(incident, title="CPU, slow", origin=origin, phase="during")
+    bring(
+        incident, b"main;serve;price_basket;hash 6\nmain;rest 94\n", title="CPU, mended", origin=origin, phase="after"
+    )
+    bring(incident, b"prose, and nothing else\n", title="Notes", phase="after")
+    shown = browse(ada).get(f"/incidents/{incident.codename}/evidence/").content.decode()
+    assert "61 % of samples pass through <code>hash</code>" in shown
+    assert f"/incidents/{incident.codename}/evidence/compare/?control=1&amp;with=2" in shown
+    assert shown.count('class="proof ') == 3
+
+
+def test_withdrawn_evidence_is_gone_with_its_file_and_the_timeline_says_so(
+    incident: Incident, ada: Person, ben: Person, browse: Open, bring: Bring
+) -> None:
+    found = bring(incident, b"main;customer_names 7\n")
+    address = f"/incidents/{incident.codename}/evidence/1/withdraw"
+    assert browse(ben).post(address).status_code == 422
+    assert browse(ada).post(address, {"because": "names"}, follow=True).status_code == 200
+    for key in (found.original, found.tree):
+        with pytest.raises(StorageError):
+            storage.store().local(key)
+    assert browse(ada).get(f"/incidents/{incident.codename}/evidence/1/").status_code == 404
+    assert "customer_names" not in browse(ada).get(f"/incidents/{incident.codename}/evidence/").content.decode()
+    taken = Event.objects.get(incident=incident, kind="retracted")
+    assert (taken.about_n, taken.text) == (found.event_n, "names")
+
+
+def test_a_file_that_other_evidence_has_too_stays(incident: Incident, ada: Person, browse: Open, bring: Bring) -> None:
+    bring(incident)
+    other = bring(incident)
+    browse(ada).post(f"/incidents/{incident.codename}/evidence/1/withdraw")
+    assert storage.store().local(other.original).is_file()
+    assert storage.store().local(other.tree).is_file()
+
+
+def test_what_could_not_be_read_is_read_again_when_asked(
+    incident: Incident, ada: Person, browse: Open, bring: Bring
+) -> None:
+    found = bring(incident, b"not a profile at all, sorry\n")
+    answer = browse(ada).post(f"/incidents/{incident.codename}/evidence/{found.n}/again")
+    assert answer.status_code == 302
+    found.refresh_from_db()
+    assert found.state == "reading"
+    digesting.digest(found.pk, at=timezone.now())
+    found.refresh_from_db()
+    assert found.state == "kept"
+
+
+@pytest.mark.parametrize("path", ["", "add", "panel", "1/", "1/withdraw", "1/again"])
+def test_a_strangers_answer_is_that_of_an_incident_that_does_not_exist(
+    secret: Incident, eve: Person, browse: Open, bring: Bring, path: str
+) -> None:
+    bring(secret)
+    for method in ("get", "post"):
+        hidden = getattr(browse(eve), method)(f"/incidents/{secret.codename}/evidence/{path}")
+        absent = getattr(browse(eve), method)(f"/incidents/no-such/evidence/{path}")
+        assert hidden.status_code == absent.status_code
+        assert hidden.status_code in {404, 405}
+        assert hidden.content == absent.content

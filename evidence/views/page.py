@@ -1,0 +1,35 @@
+"""The page of one piece of evidence: each kind has its own, and what was only kept has a plain one."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from evidence.models import Evidence
+from evidence.models.evidence import Kind, State
+from evidence.views.finding import evidence_of
+from incidents.views.signed_in import Request, signed_in
+
+MEASURES = {Kind.BENCHMARK, Kind.LOAD, Kind.SWEEP}
+
+
+@signed_in
+def page(request: Request, codename: str, n: int) -> HttpResponseBase:
+    """Show evidence ``n``: a flame graph, a table, or what is known of a file that was only kept."""
+    evidence = evidence_of(request, codename, n)
+    if evidence.state == State.READY and evidence.kind == Kind.PROFILE:
+        from evidence.views import profile
+
+        return profile.page(request, evidence)
+    if evidence.state == State.READY and evidence.kind in MEASURES:
+        from evidence.views import measures
+
+        return measures.page(request, evidence)
+    return _plain(request, evidence)
+
+
+def _plain(request: Request, evidence: Evidence) -> HttpResponse:
+    context = {"incident": evidence.incident, "one": evidence, "policy": evidence.incident.policy}
+    name = "evidence/plain.html#state" if request.htmx else "evidence/plain.html"
+    return render(request, name, context)
