@@ -1,0 +1,189 @@
+"""Findings: a claim, looked at in rounds, each with a verdict and the evidence that it rests on.
+
+Each verb is one transaction, does no network I/O, and raises ``Refused``. A round is written once: to mend
+one, judge again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max, Prefetch
+
+from evidence.models import Evidence, Finding, Round, Support
+from evidence.models.evidence import State
+from evidence.models.finding import Verdict
+from incidents import lifecycle
+from incidents.lifecycle import BadInput, Refused, rules
+from incidents.models import Incident, Person, Source
+
+CLAIM_CHARS = 300
+MOST = 200  # findings of an incident
+MOST_ROUNDS = 100
+MOST_SUPPORTS = 20
+# What is worth knowing first for somebody who arrives late; what was ruled out stays, last.
+ORDER = (Verdict.ROOT_CAUSE, Verdict.SUPPORTED, Verdict.PARTIAL, Verdict.OPEN, Verdict.REFUTED)
+
+
+class Overtaken(Refused):
+    """Somebody judged the claim while a form was open."""
+
+
+def claim(incident: Incident, *, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Finding:
+    """Claim something about the incident, open until somebody judges it."""
+    said = _claim(text)
+    with rules.changing(incident) as now:
+        known = Finding.objects.filter(incident=now)
+        last = known.aggregate(last=Max("n"))["last"] or 0
+        if last >= MOST:
+            raise Refused(f"An incident has at most {MOST} findings.")
+        if known.filter(claim__iexact=said).exists():
+            raise BadInput("claim", "This is claimed already: judge that one.")
+        finding = Finding.objects.create(incident=now, n=last + 1, claim=said, by=by, at=at, judged_at=at)
+        data = {"n": finding.n}
+        lifecycle.remark(now, "claimed", by=by, at=at, source=source, text=said, data=data)
+    return finding
+
+
+def judge(
+    finding: Finding,
+    *,
+    verdict: str,
+    text: str = "",
+    supports: Collection[int] = (),
+    against: Collection[int] = (),
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    seen: int | None = None,
+) -> Round:
+    """Add a round to a finding: a verdict, why, and the numbers of the evidence for the claim and against it.
+
+    The channel is told when the verdict changes, and only then. ``seen`` is how many rounds the person saw; raises
+    ``Overtaken`` when there are more, and ``BadInput`` for evidence that is not there.
+    """
+    if verdict not in Verdict.values:
+        raise BadInput("verdict", f"A verdict is one of {', '.join(Verdict.values)}.")
+    text = rules.text(text, needed=False)
+    with rules.changing(finding.incident) as incident:
+        now = Finding.objects.get(pk=finding.pk)
+        found = _evidence(incident, supports, against)
+        n = _next_round(now, seen)
+        one = Round.objects.create(finding=now, n=n, verdict=verdict, text=text, by=by, at=at)
+        Support.objects.bulk_create(
+            Support(round=one, evidence=found[number], against=number in against) for number in sorted(found)
+        )
+        data = _data(now, one, supports=supports, against=against)
+        event = lifecycle.remark(incident, "judged", by=by, at=at, source=source, text=text, data=data)
+        one.event_n = event.n
+        one.save(update_fields=["event_n"])
+        now.verdict, now.judged_at = Verdict(verdict), at
+        now.save(update_fields=["verdict", "judged_at"])
+    return one
+
+
+def attach(
+    finding: Finding,
+    *,
+    supports: Collection[int] = (),
+    against: Collection[int] = (),
+    text: str = "",
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+) -> Round:
+    """Add evidence for or against a claim in a round that leaves the verdict as it is; nobody is told."""
+    if not supports and not against:
+        raise BadInput("supports", "Name the evidence to attach.")
+    finding.refresh_from_db(fields=["verdict"])
+    return judge(
+        finding, verdict=finding.verdict, text=text, supports=supports, against=against, by=by, at=at, source=source
+    )
+
+
+def of(incident: Incident) -> list[Finding]:
+    """Return an incident's findings with their rounds and evidence: the root cause first, the refuted last."""
+    supports = Support.objects.select_related("evidence").order_by("against", "evidence__n")
+    rounds = Round.objects.select_related("by").order_by("n").prefetch_related(Prefetch("supports", supports))
+    found = Finding.objects.filter(incident=incident).select_related("by").prefetch_related(Prefetch("rounds", rounds))
+    return ordered(found)
+
+
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Put findings in the order in which somebody who arrives late wants them; of one verdict the newest first."""
+    newest = sorted(findings, key=lambda one: (one.judged_at, one.n), reverse=True)
+    return sorted(newest, key=lambda one: ORDER.index(Verdict(one.verdict)))
+
+
+def numbered(incident: Incident, n: int) -> Finding:
+    """Return finding ``n`` of an incident. Raises ``Finding.DoesNotExist``."""
+    return Finding.objects.select_related("incident", "by").get(incident=incident, n=n)
+
+
+def claimed(incident: Incident, words: str) -> Finding:
+    """Return the finding that somebody means by its number or by words of its claim.
+
+    Raises ``Refused`` when there is none, or more than one.
+    """
+    said = words.strip().strip("“”\"'").strip()
+    found = Finding.objects.select_related("incident").filter(incident=incident)
+    if said.removeprefix("#").isdecimal() and len(said) < 9:
+        matching = list(found.filter(n=int(said.removeprefix("#"))))
+    else:
+        matching = list(found.filter(claim__iexact=said)) or list(found.filter(claim__icontains=said)[:2])
+    if len(matching) != 1:
+        many = "More than one claim says" if matching else "No claim says"
+        raise Refused(f"{many} “{said[:100]}”. Give the number of the finding.")
+    return matching[0]
+
+
+def _claim(text: str) -> str:
+    said = " ".join(rules.text(text, field="claim", needed=False).split()).strip('“”"').strip()
+    if not said:
+        raise BadInput("claim", "Say in one sentence what you think is so.")
+    if len(said) > CLAIM_CHARS:
+        raise BadInput("claim", f"A claim has at most {CLAIM_CHARS} characters; this one has {len(said)}.")
+    return said
+
+
+def _next_round(finding: Finding, seen: int | None) -> int:
+    last = Round.objects.filter(finding=finding).select_related("by").order_by("-n").first()
+    if last is None:
+        return 1
+    if seen is not None and last.n > seen:
+        who = last.by.name if last.by else "Firekind"
+        verdict = Verdict(last.verdict).label.lower()
+        raise Overtaken(f"{who} judged this while you were writing: {verdict}. Look again, then send it once more.")
+    if last.n >= MOST_ROUNDS:
+        raise Refused(f"A finding has at most {MOST_ROUNDS} rounds.")
+    return last.n + 1
+
+
+def _evidence(incident: Incident, supports: Collection[int], against: Collection[int]) -> dict[int, Evidence]:
+    wanted = {*supports, *against}
+    if both := {*supports} & {*against}:
+        raise BadInput("against", f"Evidence {min(both)} cannot be both for and against.")
+    if len(wanted) > MOST_SUPPORTS:
+        raise BadInput("supports", f"A round rests on at most {MOST_SUPPORTS} pieces of evidence.")
+    known = Evidence.objects.filter(incident=incident, n__in=wanted).exclude(state=State.WITHDRAWN)
+    found = {one.n: one for one in known}
+    if missing := wanted - found.keys():
+        raise BadInput("against" if missing <= {*against} else "supports", f"There is no evidence {min(missing)} here.")
+    return found
+
+
+def _data(finding: Finding, one: Round, *, supports: Collection[int], against: Collection[int]) -> dict[str, Any]:
+    """Return what the entry needs to be read by itself; a verdict that stays is told to nobody."""
+    changed = one.verdict != finding.verdict
+    return {
+        "n": finding.n,
+        "claim": finding.claim,
+        "round": one.n,
+        "verdict": one.verdict,
+        "was": finding.verdict,
+        "for": sorted(supports),
+        "against": sorted(against),
+        **({} if changed else {"room": 0}),
+    }
