@@ -29,8 +29,8 @@ class SeveralFiles(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
         """Return the files; raises ``ValidationError`` for none, or for one that is empty."""
-        given = data if isinstance(data, list | tuple) else [data]
-        return [super(SeveralFiles, self).clean(one, initial) for one in given]
+        given = list(data) if isinstance(data, list | tuple) else [data]
+        return [super(SeveralFiles, self).clean(one, initial) for one in given or [None]]
 
 
 class AddFile(forms.Form):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
@@ -62,12 +64,18 @@ def test_the_list_says_what_each_shows_and_pairs_before_with_after(
 
 
 def test_withdrawn_evidence_is_gone_with_its_file_and_the_timeline_says_so(
-    incident: Incident, ada: Person, ben: Person, browse: Open, bring: Bring
+    incident: Incident,
+    ada: Person,
+    ben: Person,
+    browse: Open,
+    bring: Bring,
+    django_capture_on_commit_callbacks: Any,
 ) -> None:
     found = bring(incident, b"main;customer_names 7\n")
     address = f"/incidents/{incident.codename}/evidence/1/withdraw"
     assert browse(ben).post(address).status_code == 422
-    assert browse(ada).post(address, {"because": "names"}, follow=True).status_code == 200
+    with django_capture_on_commit_callbacks(execute=True):
+        assert browse(ada).post(address, {"because": "names"}, follow=True).status_code == 200
     for key in (found.original, found.tree):
         with pytest.raises(StorageError):
             storage.store().local(key)
@@ -77,10 +85,13 @@ def test_withdrawn_evidence_is_gone_with_its_file_and_the_timeline_says_so(
     assert (taken.about_n, taken.text) == (found.event_n, "names")
 
 
-def test_a_file_that_other_evidence_has_too_stays(incident: Incident, ada: Person, browse: Open, bring: Bring) -> None:
+def test_a_file_that_other_evidence_has_too_stays(
+    incident: Incident, ada: Person, browse: Open, bring: Bring, django_capture_on_commit_callbacks: Any
+) -> None:
     bring(incident)
     other = bring(incident)
-    browse(ada).post(f"/incidents/{incident.codename}/evidence/1/withdraw")
+    with django_capture_on_commit_callbacks(execute=True):
+        browse(ada).post(f"/incidents/{incident.codename}/evidence/1/withdraw")
     assert storage.store().local(other.original).is_file()
     assert storage.store().local(other.tree).is_file()
 
