@@ -8,6 +8,7 @@ from evidence.formats.perf_header import HEADER
 from evidence.limits import Limits
 
 NOT_A_FRAME = -1
+HEX = b"0123456789abcdef"
 REMEMBERED = 500_000
 
 
@@ -39,16 +40,33 @@ class Lines(dict[bytes, int]):
         super().__init__()
         self._names = names
         self._several: list[list[int]] = [[]]
+        self._known: dict[tuple[bytes, bytes], int] = {}
 
     def __missing__(self, line: bytes) -> int:
+        address, _, rest = line.lstrip().partition(b" ")
+        if address.translate(None, HEX):
+            return NOT_A_FRAME
+        symbol, _, module = rest.rpartition(b" (")
+        if not symbol or module.count(b")") != 1 or b": " in symbol:
+            return self._read(line)
+        symbol, plus, offset = symbol.rpartition(b"+0x")
+        where = (symbol, module) if plus and not offset.translate(None, HEX) else (rest, b"")
+        code = self._known.get(where)
+        if code is None:
+            self._known[where] = code = self._read(line)
+        self[line] = code
+        return code
+
+    def _read(self, line: bytes) -> int:
+        """Read a line whose symbol was not met yet, or which is unlike most."""
         frames = perf_frames.read(line)
         if frames is None or (not perf_frames.says_module(line) and HEADER.match(line)):
             return NOT_A_FRAME
         codes = [self._names.code(*frame) for frame in frames]
-        if len(codes) != 1:
-            self._several.append(codes)
-        self[line] = code = codes[0] if len(codes) == 1 else -len(self._several)
-        return code
+        if len(codes) == 1:
+            return codes[0]
+        self._several.append(codes)
+        return -len(self._several)
 
     def frames(self, codes: list[int]) -> list[int]:
         """Spread the codes of lines that hold several functions, or none; the order stays."""
@@ -60,4 +78,7 @@ class Lines(dict[bytes, int]):
         """Let go of the lines when there are too many of them; codes stay what they are."""
         if len(self) > REMEMBERED:
             self.clear()
+        if len(self._known) > REMEMBERED or len(self._several) > REMEMBERED:
+            self.clear()
+            self._known.clear()
             self._several = [[]]

@@ -54,7 +54,7 @@ class Samples:
         self._chunk = self._command = b""
         self._open: Opening | None = None
         self._codes: list[int] = []
-        self._comms: set[int] = set()
+        self._comms: dict[bytes, int] = {}
         self._first: bytes | None = None
         self._last: bytes | None = None
 
@@ -84,13 +84,14 @@ class Samples:
     def read_block(self, block: bytes, header: re.Match[bytes], body: bytes) -> None:
         """Read a header and its stack; remember them where there is nothing else in the block."""
         codes = list(map(self._lines.__getitem__, body.split(b"\n")))
-        if NOT_A_FRAME in codes or (header[4] or b"").startswith(NO_SAMPLE):
+        comm, time, period, event = header.groups()
+        if NOT_A_FRAME in codes or (event or b"").startswith(NO_SAMPLE):
             self.read_lines(block)
             return
-        self.seen[header[1], header[4], body] = self._count(header[1], header[4], header[3], codes)
+        self.seen[comm, event, body] = self._count(comm, event, period, codes)
         self._remembered += len(body)
-        self._last = header[2]
-        self._first = self._first or header[2]
+        self._last = time
+        self._first = self._first or time
 
     def read_lines(self, block: bytes, *, ended: bool = True) -> None:
         """Read line by line what may hold comments, several samples, or lines that say nothing."""
@@ -154,9 +155,10 @@ class Samples:
 
     def _count(self, comm: bytes, event: bytes | None, period: bytes | None, codes: list[int]) -> int:
         """Add one sample and return its slot."""
-        frames = self._lines.frames(codes)[::-1]
+        frames = self._lines.frames(codes)
         if comm:
-            frames.insert(0, self._thread(comm))
+            frames.append(self._comms.get(comm) or self._thread(comm))
+        frames.reverse()
         stack = self._stacks.setdefault(array("i", frames).tobytes(), len(self._stacks))
         slot = self._slots.setdefault((stack, self._events.code(event, weighted=bool(period))), len(self._counts))
         if slot == len(self._counts):
@@ -170,7 +172,7 @@ class Samples:
     def _thread(self, comm: bytes) -> int:
         """Return the code of a thread's name, the root of its stacks; *swapper* is what runs when nothing does."""
         code = self._names.code(comm.decode(errors="replace").replace(";", ":"), "idle" if comm == b"swapper" else "")
-        self._comms.add(code)
+        self._comms[comm] = code
         return code
 
     def _check(self, depth: int) -> None:
@@ -219,10 +221,10 @@ class Samples:
 
     def _threads(self, stacks: Ints, counts: Ints, frames: Codes, offsets: Ints) -> dict[str, int]:
         """Count samples by the name of their thread, the root of each stack; the most frequent first."""
-        names = list(self._names.codes)
+        names, roots = list(self._names.codes), set(self._comms.values())
         of_stack = [int(frames[at]) if at < end else -1 for at, end in pairwise(offsets.tolist())]
         threads: Counter[str] = Counter()
         for stack, count in zip(stacks.tolist(), counts.tolist(), strict=True):
-            if of_stack[stack] in self._comms:
+            if of_stack[stack] in roots:
                 threads[names[of_stack[stack]]] += count
         return dict(threads.most_common(SHOWN_THREADS))
