@@ -63,17 +63,10 @@ def sniff(head: bytes) -> Format | None:
     """Return the format whose content begins with ``head``, if any."""
     if strangers.known(head):
         return None
-    kind = _kind(head)
+    kind = strangers.kind(head)
     for name, kinds in FORMATS.items():
         if (kind in kinds or kinds == "text") and find_spec(f"evidence.formats.{name}"):
             module = cast("Format", import_module(f"evidence.formats.{name}"))
             if module.looks_like(head):
                 return module
     return None
-
-
-def _kind(head: bytes) -> str:
-    """Tell JSON, binary and other text apart. No text holds the control characters below a tab, unless as UTF-16."""
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        return "json"
-    return "binary" if any(byte < 9 for byte in head) else "text"

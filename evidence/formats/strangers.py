@@ -45,8 +45,14 @@ def known(head: bytes) -> str:
 
 def says(head: bytes) -> str:
     """Return what to tell about content that nobody recognised."""
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return known(head) or (UNKNOWN_JSON if text[:1] in (b"{", b"[") else UNKNOWN)
+    return known(head) or (UNKNOWN_JSON if kind(head) == "json" else UNKNOWN)
+
+
+def kind(head: bytes) -> str:
+    """Tell binary, JSON and other text apart. No text holds the control characters below a tab, unless as UTF-16."""
+    if any(byte < 9 for byte in head):
+        return "binary"
+    return "json" if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") else "text"
 
 
 def _markup(head: bytes) -> str:

@@ -1,0 +1,150 @@
+import gzip
+import json
+from typing import Any
+
+import pytest
+from google.protobuf import json_format
+from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
+
+from evidence import calltree, formats
+from evidence.errors import BadProfile, NotRecognised
+from evidence.formats import otlp
+from evidence.stacks import SampleType, Stacks
+
+STRINGS = (
+    "", "samples", "count", "cpu", "nanoseconds", "main", "work", "inner", "vmlinux", "profile.frame.type", "kernel",
+    "thread.name", "io-1", "process.executable.name", "api",
+)  # fmt: skip
+
+
+def written() -> ProfilesData:
+    """A profile of two stacks: main;work;inner, where inner is inlined, and main;[vmlinux] in the kernel."""
+    data = ProfilesData()
+    tables = data.dictionary
+    tables.string_table.extend(STRINGS)
+    tables.mapping_table.add()
+    tables.mapping_table.add(filename_strindex=8)
+    tables.function_table.add()
+    for name in (5, 6, 7):
+        tables.function_table.add(name_strindex=name)
+    for key, value in ((0, ""), (9, "kernel"), (11, "io-1"), (13, "api")):
+        tables.attribute_table.add(key_strindex=key).value.string_value = value
+    tables.location_table.add()
+    tables.location_table.add().lines.add(function_index=1)
+    both = tables.location_table.add()
+    both.lines.add(function_index=3)
+    both.lines.add(function_index=2)
+    tables.location_table.add(mapping_index=1, address=4096, attribute_indices=[1])
+    tables.stack_table.add()
+    tables.stack_table.add(location_indices=[2, 1])
+    tables.stack_table.add(location_indices=[3, 1])
+    resource = data.resource_profiles.add()
+    resource.resource.attributes.add(key="service.name").value.string_value = "checkout-api"
+    profile = resource.scope_profiles.add().profiles.add(duration_nano=10**9)
+    profile.sample_type.type_strindex, profile.sample_type.unit_strindex = 1, 2
+    profile.samples.add(stack_index=1, values=[3], attribute_indices=[2])
+    profile.samples.add(stack_index=2, timestamps_unix_nano=[5, 6])
+    profile.samples.add(stack_index=1, values=[1, 1], timestamps_unix_nano=[5, 6])
+    return data
+
+
+def read(data: ProfilesData) -> Stacks:
+    return otlp.read(data.SerializeToString())
+
+
+def functions(stacks: Stacks) -> dict[str, tuple[int, int]]:
+    tree = calltree.build(stacks)
+    own, total = tree.self_[tree.default_type].tolist(), tree.function_totals[tree.default_type].tolist()
+    return dict(zip(tree.names, zip(own, total, strict=True), strict=True))
+
+
+def test_stacks_of_the_dictionary_are_read_with_inlined_and_kernel_frames() -> None:
+    stacks = read(written())
+    assert stacks.sample_types == (SampleType("samples", "samples"),)
+    assert functions(stacks) == {"main": (0, 7), "work": (0, 5), "inner": (5, 5), "[vmlinux]": (2, 2)}
+    hints = dict(zip(stacks.names, stacks.hints, strict=True))
+    assert hints == {"main": "", "work": "", "inner": "inlined", "[vmlinux]": "kernel"}
+    assert stacks.about["service"] == "checkout-api"
+    assert stacks.about["labels"] == {"thread.name": {"io-1": [3]}}
+
+
+def test_json_says_the_same_as_protobuf() -> None:
+    data = json.dumps(json_format.MessageToDict(written())).encode()
+    told = formats.sniff(data)
+    assert told
+    assert told.NAME == "otlp"
+    assert functions(otlp.read(data)) == functions(read(written()))
+
+
+def test_profiles_that_count_something_else_are_another_sample_type() -> None:
+    data = written()
+    other = data.resource_profiles[0].scope_profiles[0].profiles.add()
+    other.sample_type.type_strindex, other.sample_type.unit_strindex = 3, 4
+    other.samples.add(stack_index=1, values=[70])
+    stacks = read(data)
+    assert stacks.sample_types == (SampleType("samples", "samples"), SampleType("cpu", "nanoseconds"))
+    assert stacks.totals == [7, 70]
+    assert stacks.default_type == 1
+
+
+def test_several_processes_are_each_the_root_of_their_stacks() -> None:
+    data = written()
+    data.resource_profiles[0].scope_profiles[0].profiles[0].samples.add(
+        stack_index=1, values=[4], attribute_indices=[3]
+    )
+    assert functions(read(data))["api"] == (0, 4)
+    assert functions(read(data))["checkout-api"] == (0, 7)
+
+
+def test_a_wrapped_original_is_read_where_there_are_no_samples() -> None:
+    data = written()
+    profile = data.resource_profiles[0].scope_profiles[0].profiles[0]
+    profile.ClearField("samples")
+    profile.original_payload = gzip.compress(b"main;work 3\n")
+    assert functions(read(data)) == {"main": (0, 3), "work": (3, 3)}
+    profile.original_payload = data.SerializeToString()
+    with pytest.raises(NotRecognised, match="without a single sample"):
+        read(data)
+
+
+def broken(change: str) -> ProfilesData:
+    data = written()
+    tables = data.dictionary
+    sample = data.resource_profiles[0].scope_profiles[0].profiles[0].samples[1]
+    changes: dict[str, Any] = {
+        "stack": lambda: setattr(sample, "stack_index", 9),
+        "negative stack": lambda: setattr(sample, "stack_index", -1),
+        "location": lambda: tables.stack_table[2].location_indices.append(9),
+        "function": lambda: setattr(tables.location_table[1].lines[0], "function_index", 9),
+        "string": lambda: setattr(tables.function_table[1], "name_strindex", 99),
+        "mapping": lambda: setattr(tables.location_table[3], "mapping_index", 9),
+        "attribute": lambda: sample.attribute_indices.append(9),
+        "less than nothing": lambda: sample.values.extend([-1, -1]),
+        "63 bits": lambda: sample.values.extend([(1 << 63) - 1, 5]),
+        "older layout": lambda: tables.ClearField("stack_table"),
+    }
+    changes[change]()
+    return data
+
+
+@pytest.mark.parametrize(
+    "change", ["stack", "negative stack", "location", "function", "string", "mapping", "attribute", "less than nothing",
+               "63 bits", "older layout"],
+)  # fmt: skip
+def test_an_index_that_points_nowhere_is_named(change: str) -> None:
+    with pytest.raises(BadProfile, match=f"(?i){change.rsplit(maxsplit=1)[-1]}") as error:
+        read(broken(change))
+    assert "resource_profiles[0].scope_profiles[0].profiles[0].samples[" in error.value.where
+
+
+@pytest.mark.parametrize("data", [written().SerializeToString()[:-5], b'{"resourceProfiles": [{"scopeProfiles": 3}]}'])
+def test_broken_data_is_a_clear_error(data: bytes) -> None:
+    with pytest.raises(BadProfile, match=r"broken|does not hold"):
+        otlp.read(data)
+
+
+def test_protobuf_of_otlp_and_of_pprof_are_told_apart() -> None:
+    told = formats.sniff(written().SerializeToString())
+    assert told
+    assert told.NAME == "otlp"
+    assert not otlp.looks_like(b"\x0a\x04\x08\x01\x10\x02\x12\x04\x0a\x02\x01\x02")
