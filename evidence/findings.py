@@ -104,10 +104,14 @@ def attach(
 
 
 def of(incident: Incident) -> list[Finding]:
-    """Return an incident's findings with their rounds and evidence: the root cause first, the refuted last."""
+    """Return findings, the root cause first, the refuted last; each has its rounds in a list, ``told``."""
     supports = Support.objects.select_related("evidence").order_by("against", "evidence__n")
     rounds = Round.objects.select_related("by").order_by("n").prefetch_related(Prefetch("supports", supports))
-    found = Finding.objects.filter(incident=incident).select_related("by").prefetch_related(Prefetch("rounds", rounds))
+    found = (
+        Finding.objects.filter(incident=incident)
+        .select_related("by")
+        .prefetch_related(Prefetch("rounds", rounds, to_attr="told"))
+    )
     return ordered(found)
 
 

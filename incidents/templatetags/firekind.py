@@ -148,6 +148,8 @@ PICTURES = {
     "due": "clock",
     "failed": "alert",
     "gap": "alert",
+    "claimed": "search",
+    "judged": "flag",
     "evidence": "flame",
 }
 

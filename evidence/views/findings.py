@@ -1,0 +1,70 @@
+"""What was claimed about an incident, what was ruled out, and what it turned out to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from evidence import findings
+from evidence.finding_forms import ClaimForm, JudgeForm
+from evidence.models import Evidence, Finding
+from evidence.models.evidence import State
+from incidents.models import Incident
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+
+UNPROCESSABLE = 422
+CHOICES = 60  # the newest evidence to pick from
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def listing(request: Request, codename: str) -> HttpResponse:
+    """Show every finding with its rounds, and take a claim."""
+    incident = incident_or_404(request.person, codename)
+    form = ClaimForm(request.POST if request.method == "POST" else None, label_suffix="")
+    if form.is_bound:
+        finding = form.done(incident, by=request.person, at=timezone.now())
+        if finding is not None:
+            messages.success(request, "Claimed. Judge it once something was measured.")
+            return redirect("finding", codename=incident.codename, n=finding.n)
+    context = _about(incident) | {"findings": findings.of(incident), "form": form}
+    return render(request, "evidence/findings.html", context, status=UNPROCESSABLE if form.errors else 200)
+
+
+@signed_in
+def strip(request: Request, codename: str) -> HttpResponse:
+    """Show what is known so far, for the incident's page: the root cause first, the refuted last."""
+    incident = incident_or_404(request.person, codename)
+    return render(request, "evidence/_strip.html", _about(incident) | {"findings": findings.of(incident)})
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def judge(request: Request, codename: str, n: int) -> HttpResponse:
+    """Show one finding with its rounds, and take another round."""
+    incident = incident_or_404(request.person, codename)
+    finding = next((one for one in findings.of(incident) if one.n == n), None)
+    if finding is None:
+        raise Http404("No such finding.")
+    finding.incident = incident
+    shown = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).order_by("-n")[:CHOICES]
+    form = JudgeForm(request.POST if request.method == "POST" else None, finding=finding, evidence=list(shown))
+    if form.is_bound and form.done(by=request.person, at=timezone.now()):
+        messages.success(request, f"Round {Finding.objects.get(pk=finding.pk).rounds.count()} is written down.")
+        return redirect("findings", codename=incident.codename)
+    context = _about(incident) | {"finding": _fresh(incident, finding), "form": form}
+    return render(request, "evidence/finding.html", context, status=UNPROCESSABLE if form.errors else 200)
+
+
+def _fresh(incident: Incident, finding: Finding) -> Finding:
+    """Return a finding as it is now: somebody may have judged it while the form was open."""
+    return next(one for one in findings.of(incident) if one.pk == finding.pk)
+
+
+def _about(incident: Incident) -> dict[str, Any]:
+    return {"incident": incident, "policy": incident.policy}
