@@ -2,25 +2,24 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Any
+from typing import IO
 
 from asgiref.sync import sync_to_async
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
-from django.http.response import HttpResponseBase
+from django.http.response import HttpResponse, HttpResponseBase
 from django.urls import set_script_prefix
 
+from config import bodies
+from config.bodies import Receive, Scope, Send
 from config.turns import Crowd, Line
+from integrations.api import gate
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
-Send = Callable[[Mapping[str, Any]], Awaitable[None]]
-
-# A request waits for the database half of its time; more threads than these only fight for the interpreter.
-PAGES, COMMANDS, EVENTS = 8, 4, 2
+# A request waits for the database half of its time; more threads than these only fight for the interpreter. Files
+# that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no page.
+PAGES, COMMANDS, EVENTS, FILES = 8, 4, 2, 4
 DOORS = "/slack/"
 
 
@@ -39,6 +38,7 @@ class Application(ASGIHandler):
         self._pages = ThreadPoolExecutor(PAGES, thread_name_prefix="page")
         self._commands = ThreadPoolExecutor(COMMANDS, thread_name_prefix="command")
         self._events = ThreadPoolExecutor(EVENTS, thread_name_prefix="event")
+        self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
 
     def load_middleware(self, is_async: bool = False) -> None:
         """Chain the middleware for a thread, not for the event loop."""
@@ -46,9 +46,17 @@ class Application(ASGIHandler):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        path = scope["path"]
         try:
-            body = await self.read_body(receive)
+            refusal = await self._refusal(scope) if gate.concerns(path) else None
+            if refusal is not None:
+                await bodies.refuse(refusal, receive, send)
+                return
+            body = await bodies.read(scope, receive, most=gate.most(path))
         except RequestAborted:
+            return
+        except bodies.TooLarge:
+            await bodies.refuse(gate.too_large(path), receive, send)
             return
         response = await self._answer(scope, body)
         if response.streaming:
@@ -56,7 +64,20 @@ class Application(ASGIHandler):
         else:
             await self.send_response(response, send)
 
+    async def _refusal(self, scope: Scope) -> HttpResponse | None:
+        """Ask whether a program may send at all, before anything of what it sends is kept."""
+        return await sync_to_async(self._ask, thread_sensitive=False, executor=self._files)(scope)
+
+    def _ask(self, scope: Scope) -> HttpResponse | None:
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        try:
+            return gate.check(scope["path"], bodies.header(scope, b"authorization"))
+        finally:
+            signals.request_finished.send(sender=self.__class__)  # gives the database connection back
+
     async def _answer(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+        if gate.concerns(scope["path"]):
+            return (await self._in_thread(self._files, scope, body))[0]
         if not scope["path"].startswith(DOORS):
             with self._readers.one(), self._people.one():
                 return (await self._in_thread(self._pages, scope, body))[0]

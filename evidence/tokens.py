@@ -1,0 +1,97 @@
+"""Tokens: let a host that hurts, or a script, add evidence as the person who made them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db.models import Q, QuerySet
+
+from evidence.models import Token
+from incidents import lifecycle
+from incidents.models import Incident, Person
+
+PREFIX: Final = "fk_"  # so that those who scan for lost secrets can tell ours
+SHAPE: Final = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
+FOR_AN_INCIDENT: Final = timedelta(hours=12)
+PERSONAL: Final = timedelta(days=90)
+AT_MOST: Final = 100  # that work at once, of one person
+USED_EVERY: Final = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A new token; ``secret`` is shown once and kept nowhere."""
+
+    token: Token
+    secret: str
+
+
+def issue(
+    person: Person,
+    *,
+    at: datetime,
+    incident: Incident | None = None,
+    name: str = "",
+    lasts: timedelta | None = None,
+) -> Issued:
+    """Make a token: for one incident it lasts some hours, a personal one some months.
+
+    Raises ``Refused`` when this person has too many already.
+    """
+    if working(person, at=at).count() >= AT_MOST:
+        raise lifecycle.Refused(f"You have {AT_MOST} tokens that work. Revoke some that are not needed any more first.")
+    secret = f"{PREFIX}{secrets.token_urlsafe(32)}"
+    token = Token.objects.create(
+        person=person,
+        incident=incident,
+        name=" ".join("".join(one for one in name if one.isprintable()).split())[:80],
+        hash=_hash(secret),
+        hint=secret[-4:],
+        created_at=at,
+        expires_at=at + (lasts or (FOR_AN_INCIDENT if incident else PERSONAL)),
+    )
+    return Issued(token, secret)
+
+
+def find(secret: str, *, at: datetime) -> Token | None:
+    """Return the token of a secret while it works and its person is here; notes that it was used, now and then.
+
+    It is looked up by its hash, so that how long that takes tells nothing of the secret.
+    """
+    if not SHAPE.fullmatch(secret):
+        return None
+    digest = _hash(secret)
+    token = _live(at=at).select_related("person", "person__user").filter(hash=digest).first()
+    if token is None or not hmac.compare_digest(token.hash, digest) or not _is_here(token.person):
+        return None
+    if token.last_used_at is None or token.last_used_at < at - USED_EVERY:
+        Token.objects.filter(pk=token.pk).update(last_used_at=at)
+    return token
+
+
+def working(person: Person, *, at: datetime) -> QuerySet[Token]:
+    """Return the tokens of a person that work, newest first."""
+    return _live(at=at).filter(person=person).select_related("incident").order_by("-pk")
+
+
+def revoke(token_id: int, *, by: Person, at: datetime) -> bool:
+    """End one of one's own tokens; tell whether it worked until now."""
+    return bool(working(by, at=at).filter(pk=token_id).update(revoked_at=at))
+
+
+def _live(*, at: datetime) -> QuerySet[Token]:
+    return Token.objects.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
+
+
+def _is_here(person: Person) -> bool:
+    return not person.deactivated and (person.user is None or person.user.is_active)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,131 @@
+"""Evidence by REST: a file in, with a token and nothing else; what became of it out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+
+from evidence import receiving
+from evidence.models import Evidence, Token
+from evidence.models.evidence import State
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.api import answers, asking, parameters
+from integrations.api.parameters import Asked
+
+CHUNK: Final = 1 << 18
+LOOK_EVERY_S: Final = 0.25
+LISTED: Final = 500
+FORMS: Final = ("multipart/form-data",)
+_waiting = threading.BoundedSemaphore(2)  # of the few threads that take files in
+
+
+@csrf_exempt  # there is no session to abuse: whoever holds the token sends it
+def evidence(request: HttpRequest, codename: str) -> HttpResponse:
+    """Take a file in as evidence of an incident, or list what there is."""
+    if request.method not in ("GET", "HEAD", "POST"):
+        return _not_allowed("GET", "POST")
+    token = asking.token_of(request.headers.get("Authorization", ""))
+    if token is None:
+        return answers.unknown_token()
+    incident = asking.incident_of(token, codename)
+    if incident is None:
+        return answers.not_found()
+    return _taken(request, incident, token) if request.method == "POST" else _listed(incident, token)
+
+
+@csrf_exempt
+def one(request: HttpRequest, codename: str, n: int) -> HttpResponse:
+    """Describe one piece of evidence."""
+    if request.method not in ("GET", "HEAD"):
+        return _not_allowed("GET")
+    token = asking.token_of(request.headers.get("Authorization", ""))
+    if token is None:
+        return answers.unknown_token()
+    incident = asking.incident_of(token, codename)
+    found = _of(incident, token).filter(n=n).first() if incident else None
+    if incident is None or found is None:
+        return answers.not_found()
+    found.incident = incident
+    return answers.one(found)
+
+
+def _taken(request: HttpRequest, incident: Incident, token: Token) -> HttpResponse:
+    if request.content_type in FORMS:
+        return answers.refused(400, "bad_body", "Send the file itself as the body: curl --data-binary @file")
+    if int(request.headers.get("Content-Length") or 0) > settings.FIREKIND.evidence_max_mib * receiving.MIB:
+        return answers.too_large()
+    try:
+        asked = parameters.read(request.GET)
+        found = receiving.receive(
+            incident,
+            body=_chunks(request),
+            title=asked.title,
+            by=token.person,
+            via="api",
+            at=timezone.now(),
+            file_name=asked.file_name,
+            origin={"token": token.pk} | ({"source": asked.source} if asked.source else {}),
+            window=asked.window,
+            phase=asked.phase,
+            variant=asked.variant,
+            unit=asked.unit,
+        )
+    except receiving.TooLarge:
+        return answers.too_large()
+    except lifecycle.BadInput as wrong:
+        return answers.refused(400, "bad_parameter", str(wrong), parameter=wrong.field)
+    except lifecycle.Refused as refusal:
+        return answers.refused(400, "refused", str(refusal))
+    return answers.one(_read(found, asked), status=answers.CREATED)
+
+
+def _chunks(request: HttpRequest) -> Iterator[bytes]:
+    while chunk := request.read(CHUNK):
+        yield chunk
+
+
+def _read(found: Evidence, asked: Asked) -> Evidence:
+    """Wait until it was read, as long as that was asked for and not too many wait already."""
+    if asked.wait_s <= 0 or not _waiting.acquire(blocking=False):
+        return found
+    try:
+        until = time.monotonic() + asked.wait_s
+        while found.state == State.READING and time.monotonic() < until:
+            if not connection.in_atomic_block:
+                connection.close()  # others may have it while this one only waits
+            time.sleep(LOOK_EVERY_S)
+            found.refresh_from_db(fields=["state", "says", "kind", "format", "summary"])
+    finally:
+        _waiting.release()
+    return found
+
+
+def _listed(incident: Incident, token: Token) -> HttpResponse:
+    return answers.several(incident, [_with(incident, each) for each in _of(incident, token).order_by("-n")[:LISTED]])
+
+
+def _with(incident: Incident, found: Evidence) -> Evidence:
+    found.incident = incident
+    return found
+
+
+def _of(incident: Incident, token: Token) -> QuerySet[Evidence]:
+    """Return what a token may read: all of it, or only what came by it when it is for one incident's host."""
+    seen = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).select_related("added_by")
+    return seen.filter(origin__token=token.pk) if token.incident_id else seen
+
+
+def _not_allowed(*methods: str) -> HttpResponse:
+    response = answers.refused(405, "not_allowed", f"This takes {' and '.join(methods)}.")
+    response["Allow"] = ", ".join(methods)
+    return response

@@ -1,0 +1,170 @@
+"""Profiles pushed by OTLP: `/v1development/profiles`, as a collector sends them.
+
+https://opentelemetry.io/docs/specs/otlp/#otlphttp. A token for an incident says which one it is about; a personal one
+needs the header ``X-Firekind-Incident`` or the resource attribute ``firekind.incident``.
+"""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import IO, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+
+from evidence import receiving
+from evidence.models import Evidence, Token
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.api import asking, wire
+from integrations.api.wire import NotProtobuf
+
+KIND: Final = "application/x-protobuf"
+MOST: Final = 64 << 20  # after decompression
+CHUNK: Final = 1 << 18
+HEADER, ATTRIBUTE, SERVICE = "X-Firekind-Incident", "firekind.incident", "service.name"
+A_MINUTE: Final = 30  # pushes by one token: each becomes an entry that people are told of
+TOO_LARGE: Final = f"More than {MOST >> 20} MiB after decompression."
+NOT_FOUND: Final = "There is no such incident."
+
+
+class Refused(Exception):
+    """A push is not taken: the status, and words for whoever runs the collector."""
+
+    def __init__(self, status: int, says: str) -> None:
+        super().__init__(says)
+        self.status = status
+
+
+@csrf_exempt
+def profiles(request: HttpRequest) -> HttpResponse:
+    """Take an ExportProfilesServiceRequest in as evidence, and answer as OTLP asks."""
+    try:
+        _take(request)
+    except Refused as refusal:
+        return answer(refusal.status, str(refusal))
+    return HttpResponse(b"", content_type=KIND)  # an ExportProfilesServiceResponse: all was taken
+
+
+def answer(status: int, says: str) -> HttpResponse:
+    """Refuse in OTLP's manner."""
+    response = HttpResponse(wire.status(says), status=status, content_type=KIND)
+    if status == 401:
+        response["WWW-Authenticate"] = 'Bearer realm="firekind"'
+    if status == 429:
+        response["Retry-After"] = "60"
+    if status == 405:
+        response["Allow"] = "POST"
+    return response
+
+
+def _take(request: HttpRequest) -> None:
+    if request.method != "POST":
+        raise Refused(405, "Profiles are sent with POST.")
+    token = asking.token_of(request.headers.get("Authorization", ""))
+    if token is None:
+        raise Refused(401, "Send a token that works: Authorization: Bearer fk_…")
+    if request.content_type != KIND:
+        raise Refused(415, f"Send Content-Type: {KIND}.")
+    with _unpacked(request) as (file, resources):
+        if resources:
+            about = {key: value for one in reversed(resources) for key, value in one.items()}
+            incident = _meant(request, token, about)
+            _check_pace(incident, token)
+            _receive(incident, file, token, about)
+
+
+def _receive(incident: Incident, file: IO[bytes], token: Token, about: dict[str, str]) -> None:
+    service = "".join(one for one in about.get(SERVICE, "") if one.isprintable())[:80]
+    origin = {"token": token.pk} | ({"source": service} if service else {})
+    try:
+        receiving.receive(
+            incident,
+            body=iter(lambda: file.read(CHUNK), b""),
+            title=f"Profiles of {service}" if service else "Pushed profiles",
+            by=token.person,
+            via="otlp",
+            at=timezone.now(),
+            origin=origin,
+        )
+    except lifecycle.Refused as refused:
+        raise Refused(400, str(refused)) from refused
+
+
+def _meant(request: HttpRequest, token: Token, about: dict[str, str]) -> Incident:
+    named = request.headers.get(HEADER, "").strip() or about.get(ATTRIBUTE, "").strip()
+    if not named and token.incident_id is None:
+        raise Refused(400, f"Say which incident: the header {HEADER}, or the resource attribute {ATTRIBUTE}.")
+    incident = asking.incident_of(token, named) if named else asking.own_incident(token)
+    if incident is None:
+        raise Refused(404, NOT_FOUND)
+    return incident
+
+
+def _check_pace(incident: Incident, token: Token) -> None:
+    lately = timezone.now() - timedelta(minutes=1)
+    pushed = Evidence.objects.filter(incident=incident, added_at__gt=lately, origin__token=token.pk)
+    if pushed.count() >= A_MINUTE:
+        raise Refused(429, f"More than {A_MINUTE} pushes a minute: people are told of each.")
+
+
+@contextmanager
+def _unpacked(request: HttpRequest) -> Iterator[tuple[IO[bytes], list[dict[str, str]]]]:
+    """Unpack the body into a file, and read what its resources say."""
+    with tempfile.TemporaryFile() as file:
+        for chunk in _decoded(request):
+            file.write(chunk)
+        size = file.tell()
+        file.flush()
+        file.seek(0)
+        yield file, _resources(file) if size else []
+
+
+def _resources(file: IO[bytes]) -> list[dict[str, str]]:
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        try:
+            return wire.resources(data)
+        except NotProtobuf as wrong:
+            raise Refused(400, f"This is not an ExportProfilesServiceRequest: {wrong}.") from wrong
+
+
+def _decoded(request: HttpRequest) -> Iterator[bytes]:
+    coding = request.headers.get("Content-Encoding", "").strip().lower()
+    if coding not in ("", "identity", "gzip"):
+        raise Refused(415, "Send it as it is, or with Content-Encoding: gzip.")
+    chunks = iter(lambda: request.read(CHUNK), b"")
+    size = 0
+    for chunk in _gunzipped(chunks) if coding == "gzip" else chunks:
+        size += len(chunk)
+        if size > MOST:
+            raise Refused(413, TOO_LARGE)
+        yield chunk
+
+
+def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Unpack gzip piece by piece, members that follow each other included."""
+    unpacker = zlib.decompressobj(31)
+    begun = False
+    try:
+        for chunk in chunks:
+            left = chunk
+            while left:
+                if unpacker.eof:
+                    unpacker = zlib.decompressobj(31)
+                begun = True
+                piece = unpacker.decompress(left, CHUNK)
+                yield piece
+                left = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+                while not left and len(piece) == CHUNK and not unpacker.eof:  # all is in, and not all is out
+                    piece = unpacker.decompress(b"", CHUNK)
+                    yield piece
+    except zlib.error as wrong:
+        raise Refused(400, "This is no gzip.") from wrong
+    if begun and not unpacker.eof:
+        raise Refused(400, "The gzip ends before its end.")
