@@ -63,9 +63,7 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
     caller = _caller(tree, type, code)
     text = f"{percent(share)} of {_counted(kind, tree)} {_pass(kind)} `{tree.names[code]}` (self {percent(own)})"
     text += f", called from `{caller}`" if caller else ""
-    leaf = _leaf(tree, type, code)
-    if leaf is not None:
-        text += f"; {percent(leaf[1] / total)} end in `{tree.names[leaf[0]]}`"
+    text += _below(tree, type, code)
     return Sentence(f"{text}.", tree.names[code], float(share), float(own), caller, guards)
 
 
@@ -168,16 +166,19 @@ def _caller(tree: CallTree, type: int, code: int) -> str:
     return ""
 
 
-def _leaf(tree: CallTree, type: int, code: int) -> tuple[int, int] | None:
-    """Return the plumbing in which most of a function's cost ends, when that is most of it."""
-    total = int(tree.function_totals[type, code])
+def _below(tree: CallTree, type: int, code: int) -> str:
+    """Say in which plumbing most of a function's cost ends: one function of it, or the kernel as a whole."""
+    total, whole = int(tree.function_totals[type, code]), tree.total(type)
     if tree.self_[type, code] >= NARROWS * total:
-        return None
+        return ""
     half = tree.callees(code)
-    node = int(half.first[ROOT])
     place = int(np.argmax(half.self_[type]))
     value = int(half.self_[type, place])
-    return (place, value) if place != code and value >= NARROWS * half.total(type, node) else None
+    if place != code and value >= NARROWS * total:
+        return f"; {percent(value / whole)} end in `{tree.names[place]}`"
+    kernel = {n for at, n in enumerate(tree.names) if layers.layer_of(n, tree.hints[at]) == "kernel"}
+    inside = half.search(kernel.__contains__, type=type).total if kernel else 0
+    return f"; {percent(inside / whole)} in the kernel" if inside >= NARROWS * total else ""
 
 
 def _counted(kind: SampleType, tree: CallTree) -> str:

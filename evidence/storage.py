@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from django.conf import settings
 
+if TYPE_CHECKING:
+    from obstore.store import BackoffConfig
+
 CHUNK = 1 << 20
+PATIENCE = timedelta(seconds=20)
+BACK_OFF: BackoffConfig = {
+    "init_backoff": timedelta(milliseconds=100),
+    "max_backoff": timedelta(seconds=2),
+    "base": 2,
+}
 
 
 class StorageError(Exception):
@@ -79,7 +89,8 @@ class Objects:
     def __init__(self, url: str, *, cache: Folder) -> None:
         from obstore.store import from_url
 
-        self.store = from_url(url)  # credentials and endpoint come from the environment (AWS_…)
+        # Credentials and endpoint come from the environment (AWS_…).
+        self.store = from_url(url, retry_config={"max_retries": 3, "retry_timeout": PATIENCE, "backoff": BACK_OFF})
         self.cache = cache
 
     def scratch(self) -> Path:
@@ -110,7 +121,7 @@ class Objects:
             try:
                 for chunk in obstore.get(self.store, key).stream(min_chunk_size=CHUNK):
                     file.write(chunk)
-            except BaseError as error:
+            except (BaseError, FileNotFoundError) as error:
                 Path(file.name).unlink()
                 raise StorageError(f"The evidence storage did not give {key}: {type(error).__name__}.") from error
         self.cache.keep(key, Path(file.name))

@@ -1,0 +1,92 @@
+"""Where evidence is kept: a folder, and object storage that speaks S3."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evidence.storage import Folder, Objects, StorageError, Store
+
+pytest.importorskip("obstore", reason="obstore has no wheel for this platform")
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """Serve an empty bucket on loopback."""
+    from moto.server import ThreadedMotoServer
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
+    server.start()
+    yield f"http://127.0.0.1:{port}"
+    server.stop()
+
+
+@pytest.fixture(params=["folder", "s3"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Give a storage of each kind."""
+    if request.param == "folder":
+        return Folder(tmp_path / "kept")
+    endpoint = request.getfixturevalue("s3")
+    for name, value in {
+        "AWS_ENDPOINT": endpoint,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "only-for-tests",
+        "AWS_REGION": "us-east-1",
+        "AWS_ALLOW_HTTP": "true",
+    }.items():
+        monkeypatch.setenv(name, value)
+    import httpx
+
+    assert httpx.put(f"{endpoint}/firekind").status_code == 200
+    return Objects("s3://firekind/evidence", cache=Folder(tmp_path / "cache"))
+
+
+def on_its_way(store: Store, content: bytes) -> Path:
+    path = store.scratch() / "in"
+    path.write_bytes(content)
+    return path
+
+
+def test_what_is_kept_is_had_again(store: Store) -> None:
+    store.keep("originals/ab/abc", on_its_way(store, b"main;work 1\n" * 200_000))
+    assert store.local("originals/ab/abc").read_bytes() == b"main;work 1\n" * 200_000
+    assert list(store.scratch().iterdir()) == []
+
+
+def test_keeping_the_same_twice_is_fine(store: Store) -> None:
+    for _ in range(2):
+        store.keep("originals/cd/cde", on_its_way(store, b"main 1\n"))
+    assert store.local("originals/cd/cde").read_bytes() == b"main 1\n"
+
+
+def test_what_was_dropped_is_gone_and_dropping_it_again_is_fine(store: Store) -> None:
+    store.keep("originals/ef/efg", on_its_way(store, b"secret 1\n"))
+    for _ in range(2):
+        store.drop("originals/ef/efg")
+    with pytest.raises(StorageError):
+        store.local("originals/ef/efg")
+
+
+def test_another_machine_fetches_what_it_does_not_have(store: Store, tmp_path: Path) -> None:
+    if not isinstance(store, Objects):
+        pytest.skip("a folder is shared by mounting it")
+    store.keep("trees/12/123", on_its_way(store, b"tree" * 1000))
+    elsewhere = Objects("s3://firekind/evidence", cache=Folder(tmp_path / "elsewhere"))
+    assert elsewhere.local("trees/12/123").read_bytes() == b"tree" * 1000
+    assert (tmp_path / "elsewhere" / "trees/12/123").is_file()
+
+
+def test_a_storage_that_is_away_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "only-for-tests")
+    away = Objects("s3://firekind/evidence", cache=Folder(tmp_path))
+    with pytest.raises(StorageError, match="did not give"):
+        away.local("originals/no/no")
