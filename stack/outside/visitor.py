@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import http.client
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from http.cookies import SimpleCookie
@@ -14,6 +14,8 @@ from urllib.parse import urlencode, urlsplit
 from stack.errors import StackError
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+WRONG = re.compile(r'<(?:div|ul)[^>]*class="(?:wrong|errorlist)[^"]*"[^>]*>(.*?)</(?:div|ul)>', re.DOTALL)
+MARKUP = re.compile(r"<[^>]*>")
 FACE = re.compile(r'<form[^>]*action="(/sign-in/as/\d+)".*?</form>', re.DOTALL)
 
 
@@ -66,10 +68,23 @@ class Visitor:
         """Ask for a page; redirects are not followed."""
         return self._ask("GET", path, headers=headers)
 
-    def post(self, path: str, form: Mapping[str, str]) -> Page:
+    def fill(self, path: str, form: Mapping[str, str | Sequence[str]], *, to: str = "") -> str:
+        """Fill in a form of a page, send it (elsewhere if `to` says so), and give where it leads.
+
+        Raises StackError with the page's words when the form comes back.
+        """
+        token = TOKEN.search(self.get(path).source)
+        assert token is not None, f"{path} has a form with a token"
+        page = self.post(to or path, {"csrfmiddlewaretoken": token[1], **form})
+        if page.status not in {302, 303}:
+            said = " ".join(" ".join(MARKUP.sub(" ", one) for one in WRONG.findall(page.text)).split())
+            raise StackError(f"The form of {to or path} was not taken ({page.status}): {said or 'no words'}")
+        return page.headers["location"]
+
+    def post(self, path: str, form: Mapping[str, str | Sequence[str]]) -> Page:
         """Send a form."""
         kind = {"Content-Type": "application/x-www-form-urlencoded", "Referer": self._site + path}
-        return self._ask("POST", path, headers=kind, body=urlencode(form))
+        return self._ask("POST", path, headers=kind, body=urlencode(form, doseq=True))
 
     def close(self) -> None:
         """Hang up."""

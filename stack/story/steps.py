@@ -80,6 +80,32 @@ def find(stage: Stage, names: Names, given: Given) -> None:
     stage.found(f"{100 * share:.1f} % of it, exactly: {given['text']}")
 
 
+def link(stage: Stage, names: Names, given: Given) -> None:
+    """Put a link on the timeline, by the form of the evidence page."""
+    path = f"/incidents/{stage.codename}/evidence/"
+    stage.does(given["by"], given["url"], given["title"])
+    stage.desk.visitor(given["by"]).fill(path, {"link": given["url"], "title": given["title"]}, to=f"{path}add")
+    names.evidence[given["as"]] = max(row["n"] for row in stage.records.evidence(stage.codename))
+
+
+def claim(stage: Stage, names: Names, given: Given) -> None:
+    """Claim something, by the form of the findings page."""
+    stage.does(given["by"], "claims", f"“{given['text']}”")
+    to = stage.desk.visitor(given["by"]).fill(f"/incidents/{stage.codename}/findings/", {"claim": given["text"]})
+    names.claims[given["as"]] = int(to.rstrip("/").rpartition("/")[2])
+
+
+def judge(stage: Stage, names: Names, given: Given) -> None:
+    """Judge a claim on its page, with evidence for it and against it."""
+    path = f"/incidents/{stage.codename}/findings/{names.claims[given['claim']]}/"
+    stage.does(given["by"], given["verdict"].replace("_", " "), given["text"])
+    rests = {
+        field: [str(names.evidence[name]) for name in given.get(word, ())]
+        for field, word in (("supports", "for"), ("against", "against"))
+    }
+    stage.desk.visitor(given["by"]).fill(path, {"verdict": given["verdict"], "text": given["text"], **rests})
+
+
 def _read(stage: Stage, n: int) -> dict[str, Any] | None:
     rows = stage.records.evidence(stage.codename)
     return next((row for row in rows if row["n"] == n and row["state"] != "reading"), None)
@@ -96,4 +122,7 @@ TAKEN: Mapping[str, Callable[[Stage, Names, Given], None]] = {
     "join": join,
     "evidence": evidence,
     "find": find,
+    "link": link,
+    "claim": claim,
+    "judge": judge,
 }
