@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evidence import colours, idleness, layers
+from evidence import colours, layers
 from evidence.calltree import ROOT, CallTree
 from evidence.stacks import Ints
 
@@ -84,11 +84,9 @@ def _trimmed(found: Boxes, budget: int) -> Boxes:
     return Boxes(node, level, x, width, own, found.pruned + len(found.node) - budget)
 
 
-def payload(
-    tree: CallTree, *, type: int = 0, root: int = ROOT, budget: int = BUDGET, idle: bool = True
-) -> dict[str, Any]:
-    """Return what a page needs to draw ``root`` and everything under it; without idle stacks when ``idle`` is false."""
-    widths: Widths = tree.totals[type] if idle else idleness.without_idle(tree, type=type)
+def payload(tree: CallTree, *, type: int = 0, root: int = ROOT, budget: int = BUDGET) -> dict[str, Any]:
+    """Return what a page needs to draw ``root`` and everything under it, and its callers on the way to it."""
+    widths = tree.totals[type]
     boxes = widest(tree, widths, root=root, budget=budget)
     kind = tree.sample_types[type]
     names = Names(tree)
@@ -98,8 +96,7 @@ def payload(
         "name": kind.name,
         "unit": kind.unit,
         "root": root,
-        "total": int(widths[ROOT]),
-        "whole": tree.total(type),
+        "total": tree.total(type),
         "path": [_step(tree, widths, names, node) for node in [ROOT, *tree.path(root)[:-1]]] if root != ROOT else [],
         "pruned": boxes.pruned,
         **columns,

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from evidence import layers
 from evidence.calltree import CallTree
 from evidence.stacks import Ints
 
 
+def has_idle(tree: CallTree) -> bool:
+    """Tell whether anything in a profile stands for idleness."""
+    return any(part.any() for part in _told(tree))
+
+
+def busy(tree: CallTree) -> CallTree:
+    """Return the same tree with totals that leave idle stacks out; the totals of functions stay as they are."""
+    totals = [without_idle(tree, type=type) for type in range(len(tree.sample_types))]
+    return replace(tree, totals=np.stack(totals))
+
+
 def without_idle(tree: CallTree, *, type: int) -> Ints:
-    """Return every node's total without idle stacks: one pass over the tree.
+    """Return every node's total without idle stacks: a few passes over the tree.
 
     Idle is all that passes an idle function, and what a thread's own frame counts itself: tracing-flame writes the
     time between spans there.
     """
-    own = tree.totals[type].astype(np.int64)
-    np.subtract.at(own, tree.parent[1:], tree.totals[type, 1:].astype(np.int64))
+    widths = tree.totals[type].astype(np.int64)
+    before = np.concatenate([[0], np.cumsum(widths)])
+    own = widths - (before[tree.first[1:]] - before[tree.first[:-1]])
     idle, threads = _told(tree)
     own[1:][threads[tree.name[1:]]] = 0
     covered = np.zeros(len(tree), dtype=np.bool_)
@@ -24,20 +39,14 @@ def without_idle(tree: CallTree, *, type: int) -> Ints:
     for low, high in rows:
         covered[low:high] = covered[tree.parent[low:high]] | idle[tree.name[low:high]]
     own[covered] = 0
-    for low, high in reversed(rows):
-        np.add.at(own, tree.parent[low:high], own[low:high])
+    for (up, _), (low, high) in reversed(list(zip([(0, 1), *rows], rows, strict=False))):
+        sums = np.concatenate([[0], np.cumsum(own[low:high])])
+        edges = tree.first[up : low + 1] - low
+        own[up:low] += sums[edges[1:]] - sums[edges[:-1]]
     return np.asarray(own)
 
 
-def idle_total(tree: CallTree, *, type: int) -> int:
-    """Return how much of a profile is idle."""
-    idle, threads = _told(tree)
-    if not idle.any() and not threads.any():
-        return 0
-    return tree.total(type) - int(without_idle(tree, type=type)[0])
-
-
-def _told(tree: CallTree) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], ...]:
+def _told(tree: CallTree) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell for each name whether it is idle, and whether it stands for a thread."""
     pairs = zip(tree.names, tree.hints, strict=True)
     idle = np.fromiter((layers.is_idle(name, hint) for name, hint in pairs), dtype=np.bool_, count=len(tree.names))

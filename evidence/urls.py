@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from evidence.views import findings, listing, page
+from evidence.views import boxes, compare, downloads, findings, functions, listing, page, sandwich, search, speedscope
 
 BASE = "incidents/<slug:codename>/evidence/"
 FINDINGS = "incidents/<slug:codename>/findings/"

@@ -1,0 +1,24 @@
+"""Static files under names that hold their content's hash, the modules that scripts import as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+# Named by content already, and loading each other by those names: kept as they are.
+AS_THEY_ARE = "vendor/speedscope/"
+
+
+class Statics(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # whitenoise's storage is untyped
+    """Whitenoise's storage; a script that imports another is sent to the one it was deployed with."""
+
+    support_js_module_import_aggregation = True
+
+    def post_process(self, paths: dict[str, Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
+        """Hash and compress all files but the vendored ones that must keep their names, which are compressed alone."""
+        kept = [name for name in paths if name.startswith(AS_THEY_ARE)]
+        yield from super().post_process({name: paths[name] for name in paths if name not in kept}, *args, **kwargs)
+        for name, compressed in self.compress_files(kept):
+            yield name, compressed, True

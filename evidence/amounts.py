@@ -1,0 +1,43 @@
+"""Amounts as people read them, for pages and pictures; the same in ``static/firekind/flame/words.js``. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+TIMES = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
+
+
+def amount(value: int, unit: str) -> str:
+    """Say a value with its unit: ``1.23 s``, ``12.3 MiB``, ``12,345 samples``."""
+    if unit == "nanoseconds":
+        return _scaled(value, TIMES)
+    if unit == "bytes":
+        return _scaled(value, SIZES)
+    word = unit[:-1] if abs(value) == 1 and unit.endswith("s") else unit
+    return f"{value:,} {word}".strip()
+
+
+def share(part: float) -> str:
+    """Say a share of the whole with as many digits as matter."""
+    value = 100 * part
+    if value == 0:
+        return "0 %"
+    if abs(value) < 0.01:
+        return "< 0.01 %" if value > 0 else "> −0.01 %"
+    digits = 0 if abs(value) >= 99.95 else 1 if abs(value) >= 10 else 2
+    return f"{value:.{digits}f} %".replace("-", "−")
+
+
+def points(difference: float) -> str:
+    """Say a difference of two shares in percentage points, with its sign."""
+    value = abs(100 * difference)
+    sign = "+" if difference > 0 else "−" if difference < 0 else "±"
+    return f"{sign}{value:.{1 if value >= 10 else 2}f} pp"
+
+
+def _scaled(value: int, steps: Sequence[tuple[float, str]]) -> str:
+    size, word = next((step for step in steps if abs(value) >= step[0]), steps[-1])
+    shown = value / size
+    digits = 0 if abs(shown) >= 100 or size == 1 else 1 if abs(shown) >= 10 else 2
+    return f"{shown:.{digits}f} {word}"

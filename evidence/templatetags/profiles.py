@@ -1,0 +1,44 @@
+"""What pages of profiles say amounts, shares and sentences with."""
+
+from __future__ import annotations
+
+import re
+
+from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from evidence import amounts
+
+register = template.Library()
+CODE = re.compile(r"`([^`]+)`")
+
+
+@register.filter
+def coded(text: str) -> SafeString:
+    """Show a sentence with what stands between backticks as code."""
+    return mark_safe(CODE.sub(r"<code>\1</code>", escape(text)))  # noqa: S308 (escaped before it is marked up)
+
+
+@register.filter
+def amount(value: int, unit: str) -> str:
+    """Say a value with its unit."""
+    return amounts.amount(value, unit)
+
+
+@register.filter
+def share(part: float) -> str:
+    """Say a share, from 0 to 1, in percent."""
+    return amounts.share(part)
+
+
+@register.filter
+def pp(points: float) -> str:
+    """Say a change in percentage points, with its sign."""
+    return amounts.points(points / 100)
+
+
+@register.filter
+def thousands(value: int) -> str:
+    """Write a number with its thousands apart."""
+    return f"{value:,}"

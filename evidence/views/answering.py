@@ -1,0 +1,103 @@
+"""Answers of a profile in JSON: asked of its stored tree, cached by those who may see it and by nobody else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponse
+
+from evidence.models import Evidence
+from evidence.storage import StorageError
+from evidence.views.finding import profile_of, tree_of
+from incidents.forms.given import number
+from incidents.views.signed_in import NO_STORE, Request
+
+if TYPE_CHECKING:
+    from evidence.calltree import CallTree
+
+VERSION = 1  # of the answers' shape: a new one is no longer what browsers have kept
+KEPT = "private, no-cache"  # asked again each time, so that access is too; answered by 304
+
+
+class Unasked(Exception):
+    """What the address asks for is not in this profile; the message says what."""
+
+
+Answer = Callable[["CallTree", Request], dict[str, Any]]
+
+
+def answered(request: Request, codename: str, n: int, answer: Answer) -> HttpResponse:
+    """Answer a question about a profile that this person may see; what they have already is not sent again."""
+    return told(request, profile_of(request, codename, n), answer)
+
+
+def told(request: Request, evidence: Evidence, answer: Answer) -> HttpResponse:
+    """Answer a question about a profile, or say in words why it cannot be."""
+    tag = tag_of(request, evidence.tree)
+    if request.headers.get("If-None-Match", "").removeprefix("W/") == tag:
+        return marked(HttpResponse(status=304), tag, private=evidence.incident.private)
+    try:
+        said = answer(lens(request, tree_of(evidence)), request)
+    except Unasked as error:
+        return as_json({"says": str(error)}, status=400)
+    except StorageError:
+        return as_json({"says": "The storage of evidence does not answer. Try again."}, status=503)
+    return marked(as_json(said), tag, private=evidence.incident.private)
+
+
+def lens(request: Request, tree: CallTree) -> CallTree:
+    """Return the tree as it is looked at: without idle stacks where that is asked for."""
+    if request.GET.get("idle") != "0":
+        return tree
+    from evidence import idleness
+
+    return idleness.busy(tree)
+
+
+def tag_of(request: Request, *trees: str) -> str:
+    """Return the tag of an answer: it follows from what is asked and of which content."""
+    asked = json.dumps([VERSION, *trees, sorted(request.GET.items())])
+    return f'"{hashlib.sha256(asked.encode()).hexdigest()[:32]}"'
+
+
+def marked(response: HttpResponse, tag: str, *, private: bool) -> HttpResponse:
+    """Let a browser keep an answer and ask whether it still holds; of a private incident nothing is kept."""
+    response.headers["Cache-Control"] = NO_STORE if private else KEPT
+    if not private:
+        response.headers["ETag"] = tag
+    return response
+
+
+def as_json(said: dict[str, Any], *, status: int = 200) -> HttpResponse:
+    """Write plain values as small as they get."""
+    body = json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+    return HttpResponse(body, content_type="application/json", status=status)
+
+
+def type_of(request: Request, tree: CallTree) -> int:
+    """Return the sample type that is asked for, else the profile's own."""
+    type = number(request.GET.get("type"))
+    if type is None:
+        return tree.default_type
+    if not 0 <= type < len(tree.sample_types):
+        raise Unasked("This profile has no such sample type.")
+    return type
+
+
+def node_of(request: Request, tree: CallTree, name: str = "root") -> int:
+    """Return the node that is asked for, else the root."""
+    node = number(request.GET.get(name)) or 0
+    if not 0 <= node < len(tree):
+        raise Unasked("This profile has no such frame.")
+    return node
+
+
+def code_of(request: Request, tree: CallTree) -> int:
+    """Return the function that is asked for."""
+    code = number(request.GET.get("code"))
+    if code is None or not 0 <= code < len(tree.names):
+        raise Unasked("This profile has no such function.")
+    return code

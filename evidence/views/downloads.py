@@ -1,0 +1,101 @@
+"""A profile to take along: the original as it came, and what we make of it. Nothing of it runs in a browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
+
+from evidence import storage
+from evidence.models import Evidence
+from evidence.views import functions
+from evidence.views.finding import evidence_of, profile_of, tree_of
+from evidence.views.policy import locked
+from incidents.views.signed_in import Request, signed_in
+
+
+@locked
+@signed_in
+def original(request: Request, codename: str, n: int) -> HttpResponseBase:
+    """Give the file as it came, under its own name, as something that is only ever saved."""
+    evidence = evidence_of(request, codename, n)
+    if not evidence.original:
+        return HttpResponse("This evidence is a link; there is no file.", status=404, content_type="text/plain")
+    file = storage.store().local(evidence.original).open("rb")
+    return FileResponse(
+        file, as_attachment=True, filename=evidence.file_name or name_of(evidence, "bin"),
+        content_type="application/octet-stream",
+    )  # fmt: skip
+
+
+@locked
+@signed_in
+def folded(request: Request, codename: str, n: int) -> HttpResponseBase:
+    """Give one sample type as folded stacks."""
+    from evidence import exports
+
+    evidence = profile_of(request, codename, n)
+    tree = tree_of(evidence)
+    lines = exports.folded(tree.stacks(), type=functions.chosen(request, tree))
+    return _attached(lines, name_of(evidence, "folded"), "text/plain; charset=utf-8")
+
+
+@locked
+@signed_in
+def pprof(request: Request, codename: str, n: int) -> HttpResponseBase:
+    """Give all sample types as gzipped pprof."""
+    from evidence import exports
+
+    evidence = profile_of(request, codename, n)
+    return _attached(
+        [exports.pprof(tree_of(evidence).stacks())], name_of(evidence, "pb.gz"), "application/octet-stream"
+    )
+
+
+@locked
+@signed_in
+def svg(request: Request, codename: str, n: int) -> HttpResponseBase:
+    """Give the flame graph as an SVG of our own making."""
+    from evidence import svg as drawing
+
+    evidence = profile_of(request, codename, n)
+    tree = tree_of(evidence)
+    type = functions.chosen(request, tree)
+    made = drawing.svg(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
+    return _attached([made.encode()], name_of(evidence, "svg"), "image/svg+xml")
+
+
+@locked
+@signed_in
+def png(request: Request, codename: str, n: int) -> HttpResponseBase:
+    """Give the flame graph as a picture; it may be shown on a page."""
+    from evidence import picture
+
+    evidence = profile_of(request, codename, n)
+    tree = tree_of(evidence)
+    type = functions.chosen(request, tree)
+    made = picture.png(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
+    return _attached([made], name_of(evidence, "png"), "image/png", inline=True)
+
+
+def name_of(evidence: Evidence, ending: str) -> str:
+    """Return the name of a file that is made of evidence: codename, number, words of its title."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", evidence.title).strip("-").lower()[:40]
+    return "-".join(part for part in (evidence.incident.codename, str(evidence.n), words) if part) + f".{ending}"
+
+
+def _says(evidence: Evidence, type: int, default: int) -> str:
+    return evidence.says if type == default else ""
+
+
+def _attached(parts: Iterable[bytes], name: str, kind: str, *, inline: bool = False) -> HttpResponseBase:
+    made: HttpResponseBase = (
+        HttpResponse(parts[0], content_type=kind)
+        if isinstance(parts, list)
+        else StreamingHttpResponse(parts, content_type=kind)
+    )
+    made.headers["Content-Disposition"] = content_disposition_header(not inline, name) or "attachment"
+    return made

@@ -1,0 +1,94 @@
+// Going about in one profile: what is asked for is shown at once from what is here, and drawn finer when that arrives.
+export class Explorer extends EventTarget {
+  constructor(graph, source) {
+    super();
+    this.graph = graph;
+    this.source = source;
+    this.aim = 0;
+    graph.addEventListener("ask", (event) => this.go(event.detail.node));
+    graph.addEventListener("home", () => this.go(0));
+    graph.addEventListener("ranged", () => this.ranged());
+  }
+
+  async open(node) {
+    this.aim = node;
+    const drawing = await this.source.get(node);
+    if (this.aim === node) this.graph.show(drawing);
+    this.tell("went", node);
+  }
+
+  // Zoom to a node; `step` is whether the browser's *back* shall undo it.
+  async go(node, { step = true } = {}) {
+    if (this.aim === node && !this.loose) return;
+    this.aim = node;
+    this.loose = false;
+    const shown = this.glide(node);
+    if (step) this.tell("step", node);
+    this.tell("went", node);
+    const drawing = this.graph.drawing;
+    if (shown && (drawing.root === node || !drawing.pruned)) return;
+    await this.finer(node, shown);
+  }
+
+  glide(node) {
+    const { graph } = this;
+    const drawing = graph.drawing;
+    const box = drawing.find(node);
+    if (box && (!box.lead || box.node === drawing.root)) {
+      graph.glide(box);
+      return true;
+    }
+    const held = this.source.holding(node, drawing.path.map((step) => step[0]));
+    if (!held) return false;
+    const [coarser, target] = held;
+    const here = coarser.find(drawing.root);
+    graph.show(coarser, here ? this.carried(here) : {});
+    graph.glide(target);
+    return true;
+  }
+
+  // The range that is shown, as places in a coarser drawing in which the present root is the box `here`.
+  carried(here) {
+    const { from, to, drawing } = this.graph;
+    const scale = here.span / drawing.width;
+    return { from: here.x + from * scale, to: here.x + to * scale, box: here };
+  }
+
+  async finer(node, shown) {
+    this.tell("busy", true);
+    try {
+      const drawing = await this.source.get(node);
+      await this.rested();
+      if (this.aim === node && !this.loose) this.graph[shown ? "refine" : "show"](drawing);
+    } catch (error) {
+      this.tell("trouble", error.message);
+    } finally {
+      this.tell("busy", false);
+    }
+  }
+
+  // Wait until nothing moves: a drawing is not changed under a zoom.
+  async rested() {
+    while (this.graph.moving) await new Promise((then) => { setTimeout(then, 30); });
+  }
+
+  async ranged() {
+    const { graph } = this;
+    const { drawing, from, to } = graph;
+    this.loose = true;
+    this.tell("loose", [from / drawing.width, to / drawing.width]);
+    const box = drawing.pruned ? drawing.around(from, to) : null;
+    if (!box || box.node === drawing.root) return;
+    this.aim = box.node;
+    const finer = await this.source.get(box.node).catch(() => null);
+    if (!finer || graph.drawing !== drawing || graph.from !== from || graph.to !== to) return;
+    const scale = finer.width / box.span;
+    graph.show(finer, { from: (from - box.x) * scale, to: (to - box.x) * scale });
+    this.tell("went", box.node);
+    this.tell("loose", [graph.from / finer.width, graph.to / finer.width]);
+  }
+
+  tell(kind, detail) {
+    this.dispatchEvent(new CustomEvent(kind, { detail }));
+  }
+}

@@ -1,0 +1,17 @@
+// The view in the page's address, so that a link shows exactly this: what is zoomed, searched, coloured, left out.
+export function read() {
+  return new URLSearchParams(location.search);
+}
+
+// Change some of it; an empty value leaves it out. Zooming is a step that the browser's *back* undoes.
+export function write(changes, { step = false } = {}) {
+  const now = read();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === undefined || value === "" || value === false) now.delete(name);
+    else now.set(name, String(value));
+  }
+  const query = now.toString().replaceAll("%2C", ",");
+  const address = `${location.pathname}${query ? `?${query}` : ""}${location.hash}`;
+  if (address === `${location.pathname}${location.search}${location.hash}`) return;
+  history[step ? "pushState" : "replaceState"]({}, "", address);
+}

@@ -1,0 +1,44 @@
+// Drawings from the server: each is asked for once, and kept while the page is open.
+import { Drawing } from "./drawing.js";
+
+export class Source {
+  // `address(root)` is where a drawing is asked for; `prepare` may add to it.
+  constructor(address, prepare = (drawing) => drawing) {
+    this.address = address;
+    this.prepare = prepare;
+    this.kept = new Map();
+  }
+
+  get(root) {
+    const address = this.address(root);
+    let entry = this.kept.get(address);
+    if (!entry) {
+      entry = { drawing: null };
+      entry.asked = ask(address).then((answer) => (entry.drawing = this.prepare(new Drawing(answer))));
+      entry.asked.catch(() => this.kept.delete(address));
+      this.kept.set(address, entry);
+    }
+    return entry.asked;
+  }
+
+  // A drawing that is here already and has `node` among its boxes, finest first; `above` are its callers, root first.
+  holding(node, above) {
+    for (const root of [node, ...above.toReversed()]) {
+      const drawing = this.kept.get(this.address(root))?.drawing;
+      const box = drawing?.find(node);
+      if (box && !box.lead) return [drawing, box];
+    }
+    return null;
+  }
+}
+
+export async function ask(address, { signal } = {}) {
+  const response = await fetch(address, { headers: { Accept: "application/json" }, signal, credentials: "same-origin" });
+  const kind = response.headers.get("Content-Type") ?? "";
+  if (!kind.startsWith("application/json")) {
+    throw new Error(response.redirected ? "You are signed out. Reload the page." : "That could not be loaded. Reload the page.");
+  }
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.says ?? "That could not be loaded.");
+  return answer;
+}

@@ -1,0 +1,53 @@
+// Numbers and names as people read them.
+const whole = new Intl.NumberFormat("en-GB");
+const TIMES = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+const SIZES = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
+
+export function amount(value, unit) {
+  if (unit === "nanoseconds") return scaled(value, TIMES);
+  if (unit === "bytes") return scaled(value, SIZES);
+  const word = Math.abs(value) === 1 && unit.endsWith("s") ? unit.slice(0, -1) : unit;
+  return `${whole.format(value)} ${word}`.trim();
+}
+
+function scaled(value, steps) {
+  const [size, word] = steps.find(([one]) => Math.abs(value) >= one) ?? steps.at(-1);
+  const shown = value / size;
+  const digits = Math.abs(shown) >= 100 || size === 1 ? 0 : Math.abs(shown) >= 10 ? 1 : 2;
+  return `${shown.toFixed(digits)} ${word}`;
+}
+
+export function count(value) {
+  return whole.format(value);
+}
+
+export function percent(share) {
+  const value = 100 * share;
+  if (value === 0) return "0 %";
+  if (Math.abs(value) < 0.01) return value < 0 ? "> −0.01 %" : "< 0.01 %";
+  return `${value.toFixed(Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 10 ? 1 : 2).replace("-", "−")} %`;
+}
+
+export function points(difference) {
+  const value = 100 * difference;
+  const sign = value > 0 ? "+" : value < 0 ? "−" : "±";
+  return `${sign}${Math.abs(value).toFixed(Math.abs(value) >= 10 ? 1 : 2)} pp`;
+}
+
+// The part of a name that tells most: after the last path, and the last two words of a Rust or C++ path.
+export function short(name) {
+  const brackets = name.search(/[ (<]/);
+  const head = brackets > 0 ? name.slice(0, brackets) : name;
+  const slash = head.lastIndexOf("/");
+  const tail = name.slice(slash + 1);
+  const parts = tail.split("::");
+  return parts.length > 2 && !tail.startsWith("<") ? parts.slice(-2).join("::") : tail;
+}
+
+// As much of a name as fits into some characters.
+export function fitted(name, characters) {
+  if (name.length <= characters) return name;
+  if (characters < 3) return "";
+  const less = short(name);
+  return less.length <= characters ? less : `${less.slice(0, characters - 1)}…`;
+}
