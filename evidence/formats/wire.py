@@ -30,12 +30,12 @@ SPAN = 1 << 20
 class Top:
     """The fields of the outermost message by number: where the bytes of each begin and end."""
 
-    begin: dict[int, array[int]]
-    end: dict[int, array[int]]
+    begin: list[array[int]]
+    end: list[array[int]]
 
     def ranges(self, number: int) -> tuple[Ints, Ints]:
         """Return where each field of this number begins and ends."""
-        return _ints(self.begin.get(number)), _ints(self.end.get(number))
+        return _ints(self.begin[number]), _ints(self.end[number])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +54,35 @@ class Fields:
 
 
 def top(data: Buffer) -> Top:
-    """Find the fields of the outermost message. Raises ``BadProfile`` naming the byte where it breaks off."""
-    begin: dict[int, array[int]] = {}
-    end: dict[int, array[int]] = {}
-    for number, _, start, stop in walk(data, 0, len(data)):
-        if number not in begin:
-            begin[number], end[number] = array("q"), array("q")
+    """Find the fields of the outermost message. Raises ``BadProfile`` naming the byte where it breaks off.
+
+    It may have millions of fields, nearly all messages with a small number and size: those are read here.
+    """
+    begin, end = ([array("q") for _ in range(16)] for _ in range(2))
+    add = [(begin[tag >> 3].append, end[tag >> 3].append) if tag & 0x87 == LENGTH else None for tag in range(256)]
+    at, size = 0, len(data)
+    while at < size - 4:
+        found, length, start = add[data[at]], data[at + 1], at + 2
+        if length >= 0x80:
+            length, start = length + (data[start] << 7) - 0x80, at + 3
+        if found and length < 0x4000 and start + length <= size:
+            found[0](start)
+            at = start + length
+            found[1](at)
+        else:
+            at = _add(data, at, begin, end)
+    while at < size:
+        at = _add(data, at, begin, end)
+    return Top(begin, end)
+
+
+def _add(data: Buffer, at: int, begin: list[array[int]], end: list[array[int]]) -> int:
+    """Add the field at a place, whatever it is; return the place after it."""
+    number, _, start, stop = next(walk(data, at, len(data)))
+    if number < len(begin):
         begin[number].append(start)
         end[number].append(stop)
-    return Top(begin, end)
+    return stop
 
 
 def walk(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
@@ -200,7 +220,7 @@ def _decoded(data: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     edges = np.cumsum(size)
     if not len(edges) or not edges[-1]:
         return np.zeros(0, dtype=np.int64), np.zeros(len(size), dtype=np.int64)
-    inside = data[np.repeat(begin - (edges - size), size) + np.arange(edges[-1])]
+    inside = _gathered(data, begin, end)
     last = np.flatnonzero(inside < 0x80)
     each = np.searchsorted(last, edges - 1, side="right")
     unended = np.flatnonzero((size > 0) & (inside[np.maximum(edges - 1, 0)] >= 0x80))
@@ -217,5 +237,19 @@ def _decoded(data: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     return value, np.diff(each, prepend=0)
 
 
-def _ints(numbers: array[int] | None) -> Ints:
+def _gathered(data: Bytes, begin: Ints, end: Ints) -> Bytes:
+    """Return the bytes between pairs of places, one after the other."""
+    low, high = int(begin[0]), int(end[-1])
+    size = end - begin
+    if high - low > 8 * int(size.sum()) or (begin[1:] < end[:-1]).any():
+        edges = np.cumsum(size)
+        return np.asarray(data[np.repeat(begin - (edges - size), size) + np.arange(edges[-1])])
+    # Close together, as samples are in a file: telling which bytes are inside costs less than counting them out.
+    steps = np.zeros(high - low + 1, dtype=np.int8)
+    steps[begin - low] += 1
+    steps[end - low] -= 1
+    return np.asarray(data[low:high][np.cumsum(steps[:-1], dtype=np.int8).view(np.bool_)])
+
+
+def _ints(numbers: array[int]) -> Ints:
     return np.frombuffer(numbers, dtype=np.int64) if numbers else np.zeros(0, dtype=np.int64)
