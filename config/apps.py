@@ -16,4 +16,4 @@ class Wiring(AppConfig):
         from workflows import ports
 
         celery.app.set_default()
-        ports.connect(chat=gateways.chat)
+        ports.connect(chat=gateways.chat, profiler=gateways.profiler)

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -39,8 +39,10 @@ NAMES = (
     "SLACK_CAPTURE_REACTION",
     "EVIDENCE_STORAGE_URL",
     "EVIDENCE_MAX_MIB",
+    "PROFILE_SOURCES_FILE",
     "FIREKIND_LEASE_S",
     "FIREKIND_SANDBOX_URL",
+    "FIREKIND_PROFILED_URL",
     "FIREKIND_CRASH_AT",
 )
 RUNNING = "running.env"
@@ -89,6 +91,8 @@ class Env:
     incident_types_file: Path
     evidence_storage: str
     evidence_max_mib: int
+    profile_sources_file: Path | None
+    named: Mapping[str, str] = field(repr=False, compare=False)  # everything given, for lists that name variables
     lease_s: int
     sandbox_url: str
     slack: Slack | None
@@ -160,6 +164,8 @@ def read(given: Mapping[str, str]) -> Env:
         incident_types_file=ROOT / given.get("INCIDENT_TYPES_FILE", "fixtures/incident_types.yaml"),
         evidence_storage=_storage(given),
         evidence_max_mib=_whole(given, "EVIDENCE_MAX_MIB", default=512, low=1, high=100_000),
+        profile_sources_file=_file(given, "PROFILE_SOURCES_FILE"),
+        named=given,
         lease_s=_whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
         sandbox_url=_url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
         slack=_slack(given),
@@ -199,6 +205,16 @@ def _storage(given: Mapping[str, str]) -> str:
         return _url(given, "EVIDENCE_STORAGE_URL", schemes=("s3", "gs", "az"))
     folder = value.removeprefix("file://")
     return str(ROOT / folder if folder else data_dir(given) / "evidence")
+
+
+def _file(given: Mapping[str, str], name: str) -> Path | None:
+    """Give the path of a file that is there, or None when none is named."""
+    if not given.get(name):
+        return None
+    path = ROOT / given[name]
+    if not path.is_file():
+        raise SettingError(f"{name} names {given[name]}, which is no file that can be read.")
+    return path
 
 
 def _whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:

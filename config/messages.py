@@ -6,6 +6,8 @@ finds what is due. So nothing that matters is kept, retried or delayed by the br
 
 from config import env
 
+EFFECTS, EVIDENCE = "celery", "evidence"  # the queues; the first is where everything goes that is not routed
+
 CONFIGURATION = {
     "broker_url": env.load().redis_url,
     # A hint that cannot be sent at once is not sent: whoever declares an incident never waits for the broker.
@@ -34,6 +36,8 @@ CONFIGURATION = {
     "worker_concurrency": 16,
     "worker_prefetch_multiplier": 1,
     "worker_redirect_stdouts": False,
+    # What takes long has workers of its own, and is not in the way of the rest.
+    "task_routes": {"evidence.tasks.*": {"queue": EVIDENCE}, "workflows.tasks.measure": {"queue": EVIDENCE}},
     # All intervals are short and every task is safe to run twice, so beat needs no memory of its own.
     "beat_scheduler": "celery.beat:Scheduler",
     "beat_schedule": {

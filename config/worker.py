@@ -1,31 +1,59 @@
-"""The worker process, `python -m config.worker`: Celery's worker without its command line's many megabytes."""
+"""A worker process: Celery's worker without its command line's many megabytes.
 
+`python -m config.worker` performs effects and plans; with `--queue evidence` it captures and reads evidence.
+"""
+
+import argparse
+import socket
 import sys
 import warnings
+from collections.abc import Callable
 
 from celery import signals
 from celery.exceptions import SecurityWarning
 
 from config import priority
 from config.celery import app
+from config.messages import EFFECTS, EVIDENCE
 
 # A backlog of effects never starves those who respond.
 NICE = 10
+# How many tasks each kind of worker has in hand at once, each in a thread. Captures mostly wait for their source.
+THREADS = {EFFECTS: 16, EVIDENCE: 6}
+NAMES = {EFFECTS: "worker", EVIDENCE: "evidence"}
 
 
 def main() -> int:
     """Work until told to end; give the exit code."""
+    queue = _asked()
     priority.give_way(NICE)
     # Running as root is dangerous where messages may hold pickled code; here they hold JSON only.
     warnings.simplefilter("ignore", SecurityWarning)
-    worker = app.Worker(quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)
+    worker = app.Worker(
+        queues=[queue],
+        concurrency=THREADS[queue],
+        hostname=f"{NAMES[queue]}@{socket.gethostname()}",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
+    signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
     worker.start()
     return int(worker.exitcode or 0)
 
 
-@signals.worker_ready.connect
-def _ready(**_: object) -> None:
-    print("worker ready", flush=True)
+def _asked() -> str:
+    parser = argparse.ArgumentParser(prog="python -m config.worker", description=__doc__)
+    parser.add_argument("--queue", choices=list(THREADS), default=EFFECTS)
+    return str(parser.parse_args().queue)
+
+
+def _ready(name: str) -> Callable[..., None]:
+    def say(**_: object) -> None:
+        print(f"{name} ready", flush=True)
+
+    return say
 
 
 if __name__ == "__main__":

@@ -12,17 +12,16 @@ from evidence import digesting, told
 
 log = logging.getLogger(__name__)
 
-QUEUE = "evidence"
 FRESH_S = 60  # a hint that waited longer than this is left to the sweep
 
 
-@shared_task(queue=QUEUE)
+@shared_task
 def read(evidence_id: int) -> None:
     """Read one piece of evidence, unless somebody else does."""
     digesting.digest(evidence_id, at=timezone.now())
 
 
-@shared_task(queue=QUEUE)
+@shared_task
 def sweep() -> None:
     """Read what waits although nobody was told, or whose reader died."""
     for evidence_id in digesting.waiting(at=timezone.now()):

@@ -72,6 +72,7 @@ KINDS: dict[str, Kind] = {
     "updated": Kind("Update", lambda text, data: text, told=True, news="the update", editable=True),
     "noted": Kind("Note", lambda text, data: text, editable=True),
     "captured": Kind("Message", _captured),
+    "asked": Kind("Capture", lambda text, data: f"asked to {text}"),
     "evidence": Kind("Evidence", _measured, told=True, news="the evidence"),
     "claimed": Kind("Claim", lambda text, data: f"claimed: {text}"),
     "judged": Kind("Finding", _judged, told=True, news="the verdict"),

@@ -7,6 +7,40 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 COLOURS = ("slate", "blue", "violet", "amber", "orange", "red", "teal", "green")
+MOMENTS = ("declare", "retype", "reopen", "mitigate", "resolve")  # when a profile may be captured
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Something that profiles measure.
+
+    ``name`` follows *15 s of*; ``all`` follows *capture*, where it can be had at once; ``seconds`` is how long it
+    takes when nobody says, 0 for at once.
+    """
+
+    name: str
+    all: str = ""
+    seconds: int = 15
+
+
+MEASURES = {
+    "cpu": Measure("CPU"),
+    "wall": Measure("wall-clock time"),
+    "offcpu": Measure("off-CPU time"),
+    "heap": Measure("heap growth", "the heap", 0),
+    "allocs": Measure("allocations", "all allocations"),
+    "goroutine": Measure("new goroutines", "the goroutines", 0),
+    "block": Measure("blocking", "all blocking"),
+    "mutex": Measure("lock contention", "all lock contention"),
+}
+# What of a capture is a number: the least and the most that are taken.
+COUNTS = {"seconds": (0, 300), "repeat": (1, 20), "every_min": (1, 1440)}
+
+
+def sentence(source: str, kind: str, seconds: int) -> str:
+    """Say what a capture does, as in *capture 15 s of CPU from checkout-api*."""
+    measure = MEASURES[kind]
+    return f"capture {f'{seconds} s of {measure.name}' if seconds else measure.all} from {source}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +49,38 @@ class OneOf:
 
     role: str
     group: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A profile that is taken when something happens to an incident.
+
+    ``source`` names one of the operator's sources, ``kind`` one of ``MEASURES``. ``seconds`` of 0 takes a snapshot,
+    where there is such a thing. It is taken ``repeat`` times, ``every_min`` minutes apart, beginning ``on`` one of
+    ``MOMENTS``.
+    """
+
+    source: str
+    kind: str
+    on: str
+    seconds: int
+    repeat: int = 1
+    every_min: int = 5
+
+    @property
+    def measure(self) -> Measure:
+        """What it measures, in words."""
+        return MEASURES[self.kind]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What a policy says at most once: which source, what of it, when."""
+        return self.source, self.kind, self.on
+
+    @property
+    def sentence(self) -> str:
+        """What is done, as in *capture 15 s of CPU from checkout-api*."""
+        return sentence(self.source, self.kind, self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +103,7 @@ class Policy:
     roles: tuple[str, ...] = ()
     checklist: tuple[str, ...] = ()
     colour: str = "slate"
+    captures: tuple[Capture, ...] = ()
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Policy:
@@ -46,6 +113,7 @@ class Policy:
             key: tuple(value) if isinstance(value, list) else value for key, value in body.items() if key in known
         }
         values["one_of"] = tuple(OneOf(**one) for one in body.get("one_of", ()))
+        values["captures"] = tuple(Capture(**one) for one in body.get("captures", ()))
         return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:

@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from incidents.policy import COLOURS, OneOf, Policy
+from incidents import yaml_file
+from incidents.policy import COLOURS, COUNTS, MEASURES, MOMENTS, Capture, OneOf, Policy
+from incidents.yaml_file import LINE_CHARS, Problem
+
+__all__ = [
+    "HANDLE",
+    "LINE_CHARS",
+    "ROLE_CHARS",
+    "SLUG",
+    "SOURCE",
+    "BadTypesFile",
+    "Problem",
+    "TypesFile",
+    "parse",
+    "read",
+]
 
 SLUG = re.compile(r"[a-z][a-z0-9-]{0,38}[a-z0-9]")
-LINE_CHARS, ROLE_CHARS = 200, 80
+ROLE_CHARS = 80
 HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
+SOURCE = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing wrong in a types file."""
-
-    file: str
-    line: int
-    field: str
-    says: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.field}: {self.says}"
-
-
-class BadTypesFile(Exception):
+class BadTypesFile(yaml_file.BadFile):
     """The types file cannot be used; ``problems`` lists every reason, each with its line."""
-
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +48,17 @@ class TypesFile:
 def read(path: Path) -> TypesFile:
     """Read and check a types file; raise ``BadTypesFile`` naming each file, line and field at fault."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadTypesFile([Problem(str(path), 0, "file", error.strerror or "cannot be read")]) from error
-    except UnicodeDecodeError as error:
-        raise BadTypesFile([Problem(str(path), 0, "file", "is not UTF-8 text")]) from error
-    return parse(text, file=str(path))
+        return parse(yaml_file.text_of(path), file=str(path))
+    except yaml_file.BadFile as bad:
+        raise BadTypesFile(bad.problems) from bad
 
 
 def parse(text: str, *, file: str) -> TypesFile:
     """Check the text of a types file; ``file`` is the name used in errors."""
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise BadTypesFile([Problem(file, line, "yaml", error.problem or "is not valid YAML")]) from error
-    except yaml.YAMLError as error:
-        raise BadTypesFile([Problem(file, 1, "yaml", "is not valid YAML")]) from error
+        root = yaml_file.compose(text, file=file)
+    except yaml_file.BadFile as bad:
+        raise BadTypesFile(bad.problems) from bad
     reading = _Reading(file)
     result = reading.file(root)
     if reading.problems or result is None:
@@ -73,14 +66,7 @@ def parse(text: str, *, file: str) -> TypesFile:
     return result
 
 
-@dataclass(slots=True)
-class _Reading:
-    name: str
-    problems: list[Problem] = field(default_factory=list)
-
-    def wrong(self, node: yaml.Node | None, where: str, says: str) -> None:
-        self.problems.append(Problem(self.name, node.start_mark.line + 1 if node else 1, where, says))
-
+class _Reading(yaml_file.Reading):
     def file(self, root: yaml.Node | None) -> TypesFile | None:
         entries = self.mapping(root, "file", {"types", "default"})
         types = entries.get("types")
@@ -106,46 +92,15 @@ class _Reading:
         slug_node = entries.get("slug")
         where = str(slug_node.value) if isinstance(slug_node, yaml.ScalarNode) else "type"
         before = len(self.problems)
-        for needed in ("slug", "name", "says"):
-            if needed not in entries and isinstance(node, yaml.MappingNode):
-                self.wrong(node, f"{where}.{needed}", "is missing")
+        self.needed(node, entries, where, "slug", "name", "says")
         values = {key: READERS[key](self, value, f"{where}.{key}") for key, value in entries.items()}
         return Policy(**values) if len(self.problems) == before else None
-
-    def mapping(self, node: yaml.Node | None, where: str, allowed: set[str]) -> dict[str, yaml.Node]:
-        if not isinstance(node, yaml.MappingNode):
-            self.wrong(node, where, "must be a mapping")
-            return {}
-        found: dict[str, yaml.Node] = {}
-        for key, value in node.value:
-            if key.value not in allowed:
-                self.wrong(key, f"{where}.{key.value}", f"is not known; known: {', '.join(sorted(allowed))}")
-            elif key.value in found:
-                self.wrong(key, f"{where}.{key.value}", "is given twice")
-            else:
-                found[key.value] = value
-        return found
-
-    def text(self, node: yaml.Node, where: str, *, chars: int = LINE_CHARS) -> str:
-        if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
-            self.wrong(node, where, "must be a text")
-            return ""
-        said = str(node.value).strip()
-        if len(said) > chars:
-            self.wrong(node, where, f"has {len(said)} characters; at most {chars}")
-        return said
 
     def slug(self, node: yaml.Node, where: str) -> str:
         value = self.text(node, where)
         if value and not SLUG.fullmatch(value):
             self.wrong(node, where, "must be 2 to 40 of a-z, 0-9 and -, starting with a letter")
         return value
-
-    def boolean(self, node: yaml.Node, where: str) -> bool:
-        if not isinstance(node, yaml.ScalarNode) or node.tag != "tag:yaml.org,2002:bool":
-            self.wrong(node, where, "must be true or false")
-            return False
-        return node.value.lower() in {"true", "yes", "on"}
 
     def minutes(self, node: yaml.Node, where: str) -> int | None:
         if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
@@ -161,20 +116,11 @@ class _Reading:
             self.wrong(node, where, f"must be one of {', '.join(COLOURS)}")
         return value
 
-    def texts(self, node: yaml.Node, where: str, *, chars: int = LINE_CHARS) -> tuple[str, ...]:
-        if not isinstance(node, yaml.SequenceNode):
-            self.wrong(node, where, "must be a list")
-            return ()
-        return tuple(self.text(item, f"{where}[{at}]", chars=chars) for at, item in enumerate(node.value))
-
     def roles(self, node: yaml.Node, where: str) -> tuple[str, ...]:
         return self.texts(node, where, chars=ROLE_CHARS)
 
     def handles(self, node: yaml.Node, where: str) -> tuple[str, ...]:
-        if not isinstance(node, yaml.SequenceNode):
-            self.wrong(node, where, "must be a list")
-            return ()
-        return tuple(self.handle(item, f"{where}[{at}]") for at, item in enumerate(node.value))
+        return tuple(self.handle(item, at) for item, at in self.items(node, where))
 
     def handle(self, node: yaml.Node, where: str) -> str:
         value = self.text(node, where).removeprefix("@")
@@ -183,21 +129,58 @@ class _Reading:
         return value
 
     def one_of(self, node: yaml.Node, where: str) -> tuple[OneOf, ...]:
-        if not isinstance(node, yaml.SequenceNode):
-            self.wrong(node, where, "must be a list of {role, group}")
-            return ()
-        return tuple(self._one(item, f"{where}[{at}]") for at, item in enumerate(node.value))
+        return tuple(self._one(item, at) for item, at in self.items(node, where, of="{role, group}"))
 
     def _one(self, node: yaml.Node, where: str) -> OneOf:
         entries = self.mapping(node, where, {"role", "group"})
-        for needed in ("role", "group"):
-            if needed not in entries and isinstance(node, yaml.MappingNode):
-                self.wrong(node, f"{where}.{needed}", "is missing")
+        self.needed(node, entries, where, "role", "group")
         role = self.text(entries["role"], f"{where}.role", chars=ROLE_CHARS) if "role" in entries else ""
         group = self.handle(entries["group"], f"{where}.group") if "group" in entries else ""
         return OneOf(role=role, group=group)
 
+    def captures(self, node: yaml.Node, where: str) -> tuple[Capture, ...]:
+        found: dict[tuple[str, str, str], Capture] = {}
+        for item, at in self.items(node, where, of="{source, kind, on}"):
+            capture = self._capture(item, at)
+            if capture is not None and capture.key in found:
+                self.wrong(item, at, f"asks for {capture.kind} of {capture.source} twice")
+            elif capture is not None:
+                found[capture.key] = capture
+        return tuple(found.values())
 
+    def _capture(self, node: yaml.Node, where: str) -> Capture | None:
+        entries = self.mapping(node, where, ["source", "kind", "on", *_COUNTS])
+        before = len(self.problems)
+        self.needed(node, entries, where, "source", "kind", "on")
+        values: dict[str, Any] = {
+            key: _CAPTURES[key](self, value, f"{where}.{key}") for key, value in entries.items() if key in _CAPTURES
+        }
+        for key in _COUNTS & entries.keys():
+            low, high = COUNTS[key]
+            values[key] = self.whole(entries[key], f"{where}.{key}", low=low, high=high)
+        if len(self.problems) > before or not entries:
+            return None
+        capture = Capture(**({"seconds": MEASURES[values["kind"]].seconds} | values))
+        if not capture.seconds and not capture.measure.all:
+            self.wrong(entries["seconds"], f"{where}.seconds", f"must be at least 1 for {capture.kind}")
+        return capture
+
+    def source(self, node: yaml.Node, where: str) -> str:
+        return self.shaped(node, where, SOURCE, says="is not the name of a source")
+
+    def kind(self, node: yaml.Node, where: str) -> str:
+        return self.word(node, where, MEASURES)
+
+    def moment(self, node: yaml.Node, where: str) -> str:
+        return self.word(node, where, MOMENTS)
+
+
+_COUNTS = COUNTS.keys()
+_CAPTURES: Mapping[str, Callable[[_Reading, yaml.Node, str], str]] = {
+    "source": _Reading.source,
+    "kind": _Reading.kind,
+    "on": _Reading.moment,
+}
 READERS: Mapping[str, Callable[[_Reading, yaml.Node, str], Any]] = {
     "slug": _Reading.slug,
     "name": _Reading.text,
@@ -212,4 +195,5 @@ READERS: Mapping[str, Callable[[_Reading, yaml.Node, str], Any]] = {
     "roles": _Reading.roles,
     "checklist": _Reading.texts,
     "colour": _Reading.colour,
+    "captures": _Reading.captures,
 }

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 
 from django.conf import settings
 
+from incidents.yaml_file import BadFile
+from integrations.profilers import sources
+from integrations.profilers.profiler import ListedProfiler
 from integrations.slack import setup
 from integrations.slack.client import SlackChat
 from integrations.slack.identity import Identity
@@ -15,10 +20,30 @@ from integrations.slack.setup import Setup
 from integrations.slack.wire import Wire
 from workflows.ports import Chat
 
+log = logging.getLogger(__name__)
+
 
 def chat() -> Chat | None:
     """Return the chat that settings name, one a process; None when Slack is left out."""
     return slack()
+
+
+def profiler() -> ListedProfiler | None:
+    """Return where profiles come from, by the operator's list; None when no list is named."""
+    path = settings.FIREKIND.profile_sources_file
+    return _profiler(path) if path else None
+
+
+@lru_cache(maxsize=4)
+def _profiler(path: Path) -> ListedProfiler:
+    """Read the list once a process. A bad one captures nothing and says so; `manage.py check` names what is wrong."""
+    try:
+        listed = sources.read(path, environ=settings.FIREKIND.named)
+    except BadFile as bad:
+        says = "no profile is captured, because the list of sources cannot be used: %s"
+        log.error(says, bad)  # noqa: TRY400  # the message names file, line and field: a traceback would bury it
+        listed = ()
+    return ListedProfiler(listed, environ=settings.FIREKIND.named)
 
 
 def slack() -> SlackChat | None:

@@ -19,6 +19,7 @@ COMMANDS = {
     "prepare": ("stack.prepare", "main", "bring database, types and static files up to date"),
     "web": ("stack.one", "web", "the web process alone, in this process's place"),
     "worker": ("stack.one", "worker", "the worker alone"),
+    "evidence": ("stack.one", "evidence", "the worker that captures and reads evidence, alone"),
     "beat": ("stack.one", "beat", "beat alone"),
     "socket": ("stack.one", "socket", "Socket Mode alone, where Slack cannot reach the web"),
     "sandbox": ("stack.one", "sandbox", "the sandbox alone"),

@@ -22,6 +22,11 @@ def worker(env: Mapping[str, str]) -> list[str]:
     return [PYTHON, "-m", "config.worker"]
 
 
+def evidence(env: Mapping[str, str]) -> list[str]:
+    """Capture and read evidence, which takes long, apart from the effects."""
+    return [PYTHON, "-m", "config.worker", "--queue", "evidence"]
+
+
 def beat(env: Mapping[str, str]) -> list[str]:
     """Ring the sweep and the other regular tasks."""
     return [PYTHON, "-m", "config.beat"]
@@ -54,6 +59,7 @@ PROCESSES: dict[str, Callable[[Mapping[str, str]], list[str]]] = {
     "sandbox": sandbox,
     "web": web,
     "worker": worker,
+    "evidence": evidence,
     "beat": beat,
     "socket": socket,
 }

@@ -20,6 +20,7 @@ def _become(name: str) -> Callable[[], None]:
 
 web = _become("web")
 worker = _become("worker")
+evidence = _become("evidence")
 beat = _become("beat")
 sandbox = _become("sandbox")
 socket = _become("socket")

@@ -10,8 +10,8 @@ from stack import ports, running, services, story, surroundings
 from stack.errors import StackError
 from stack.terminal import hear, paint, say
 
-DEMO = ("sandbox", "web", "worker", "beat")
-RUN = ("web", "worker", "beat")
+DEMO = ("sandbox", "web", "worker", "evidence", "beat")
+RUN = ("web", "worker", "evidence", "beat")
 # Settings that the stack itself fills in before any process reads them.
 SERVICES_TO_COME = {"DATABASE_URL": "postgresql://embedded", "REDIS_URL": "redis://embedded"}
 WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): the web and the terminal do everything."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stack import ports, running, surroundings
 
-ALL = ("sandbox", "web", "worker", "beat")
+ALL = ("sandbox", "web", "worker", "evidence", "beat")
 
 
 @contextmanager

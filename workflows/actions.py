@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from workflows.desired import Spec
 
 CREATE, CHANGE, RETIRE = "create", "change", "retire"
 SIGNS = {CREATE: "+", CHANGE: "~", RETIRE: "-"}
+EFFECTS, EVIDENCE = "effects", "evidence"  # the queues: what is done at once, and what takes its time
 INVITE_AT_MOST = 100  # Slack's limit of conversations.invite
 
 
@@ -17,7 +19,8 @@ class Action:
     """One item of a plan.
 
     ``thing`` is what it is about, ``key`` its own name, never used twice within an incident. ``needs`` are things
-    that must be there first; ``after`` are effects that must have come to an end first.
+    that must be there first; ``after`` are effects that must have come to an end first; ``due_at`` is when it may
+    begin, where that is not at once.
     """
 
     key: str
@@ -31,6 +34,7 @@ class Action:
     after: tuple[str, ...] = ()
     room: int | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    due_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class Kind:
     ``method`` is the vendor's call for each verb, to which its rate limits apply. ``create``, ``change`` and
     ``retire`` say the sentence from the thing's label; None means that this is never done. ``rank`` orders effects
     that are ready together: the smaller, the longer the chain that waits behind it. ``line`` orders the plan's
-    lines by how much they matter to people; those of ``small`` kinds share one, and None gives none.
+    lines by how much they matter to people; those of ``small`` kinds share one, and None gives none. ``port`` is
+    who does it, and ``queue`` names the workers that ask for it: what takes long is not in the way of the rest.
     """
 
     methods: dict[str, str]
@@ -51,6 +56,8 @@ class Kind:
     create_sign: str = "+"
     line: int | None = 5
     small: bool = False
+    port: str = "chat"
+    queue: str = EFFECTS
 
 
 def _open(label: str, spec: Spec) -> str:
@@ -64,6 +71,11 @@ def _topic(label: str, spec: Spec) -> str:
 def _post_again(label: str, spec: Spec) -> str:
     withdrawn = spec["card"]["kind"] == "withdrawn"
     return f"withdraw {label}" if withdrawn else f"bring {label} up to date"
+
+
+def _capture(label: str, spec: Spec) -> str:
+    turn = f" ({spec['turn']} of {spec['of']})" if spec["of"] > 1 else ""
+    return f"capture {label}{turn}"
 
 
 KINDS: dict[str, Kind] = {
@@ -95,4 +107,17 @@ KINDS: dict[str, Kind] = {
     "archived": Kind(
         {CREATE: "conversations.archive"}, 6, create=lambda label, spec: f"archive {label}", create_sign="-", line=6
     ),
+    "capture": Kind(
+        {CREATE: "profiler.capture"},
+        7,
+        create=_capture,
+        line=4,
+        port="profiler",
+        queue=EVIDENCE,
+    ),
 }
+
+
+def of_queue(queue: str, *, ports: Collection[str]) -> list[str]:
+    """Return the kinds of a queue that somebody connected can do."""
+    return [name for name, kind in KINDS.items() if kind.queue == queue and kind.port in ports]

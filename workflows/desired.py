@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from incidents.policy import OneOf, Policy
-from workflows import cards
+from workflows import captures, cards
 from workflows.card import Card
 from workflows.facts import Facts, Someone
 
@@ -19,7 +20,8 @@ class Thing:
     """One thing that should exist outside.
 
     ``key`` names it within the incident (``topic/1``); ``spec`` says how it should be, in plain JSON values;
-    ``needs`` are keys of things that must be there first; ``room`` is None for what stands in no room of ours.
+    ``needs`` are keys of things that must be there first; ``room`` is None for what stands in no room of ours;
+    ``due_at`` is when it may be made, where that is not at once.
     """
 
     key: str
@@ -29,6 +31,7 @@ class Thing:
     needs: tuple[str, ...] = ()
     room: int | None = None
     why: str = ""
+    due_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,14 @@ class Desired:
 
 
 def desired_state(facts: Facts) -> Desired:
-    """Work out everything that should exist outside for an incident with these facts.
+    """Work out everything that should exist outside for an incident with these facts."""
+    talk = _talk(facts)
+    gaps = [*talk.gaps, *_missing_sources(facts)]
+    return replace(talk, things=(*talk.things, *_captures(facts)), gaps=tuple(gaps))
+
+
+def _talk(facts: Facts) -> Desired:
+    """Work out where people talk, who, and what is said there.
 
     Nothing is asked for where no chat is connected, nor for an incident that ended before its room was opened: only
     what it said in public before it turned private is withdrawn all the same.
@@ -64,6 +74,24 @@ def desired_state(facts: Facts) -> Desired:
     if opened and facts.active and facts.is_there(f"archived/{facts.room}"):
         gaps.append(_archived_gap(facts))
     return Desired(tuple(things), tuple(gaps), chosen)
+
+
+def _captures(facts: Facts) -> Iterator[Thing]:
+    asked = captures.wanted(
+        facts.policy,
+        triggers=facts.triggers,
+        sources=facts.sources,
+        services=facts.services,
+        status=facts.status,
+    )
+    for one in asked:
+        yield Thing(one.key, "capture", one.spec, one.label, due_at=one.due_at)
+
+
+def _missing_sources(facts: Facts) -> Iterator[Gap]:
+    if facts.active:
+        for key, says in captures.missing(facts.policy, facts.sources):
+            yield Gap(f"source/{key}", says)
 
 
 def _people(facts: Facts) -> tuple[dict[str, Someone], dict[str, Someone], list[Gap]]:

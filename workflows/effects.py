@@ -14,6 +14,7 @@ from django.db.models import F
 
 from incidents import timeline, told
 from incidents.models import Incident
+from workflows.actions import EFFECTS, EVIDENCE, KINDS
 from workflows.models import Effect, Limit, Resource
 from workflows.observed import THERE
 from workflows.ports import VendorError
@@ -40,12 +41,20 @@ READY = """
 
 CLAIM = f"""
     UPDATE workflows_effect SET state = 'running', token = token + 1, attempt = attempt + 1,
-           unsure = unsure OR state = 'running', leased_until = %(lease)s, begun_at = coalesce(begun_at, %(at)s)
-     WHERE id IN ({READY} AND e.incident_id = %(incident)s
+           unsure = unsure OR state = 'running', leased_until = %(lease)s, begun_at = coalesce(begun_at, %(at)s),
+           tried_at = %(at)s
+     WHERE id IN ({READY} AND e.incident_id = %(incident)s AND e.kind = ANY(%(kinds)s)
                   ORDER BY e.rank, e.id LIMIT %(limit)s FOR UPDATE OF e SKIP LOCKED)
  RETURNING *, (SELECT jsonb_object_agg(r.key, r.external) FROM workflows_resource r
                 WHERE r.incident_id = %(incident)s AND (r.kind = 'channel' OR r.key = ANY(needs)))::text AS known
 """  # noqa: S608  # both halves are constants of this module
+
+
+READY_INCIDENTS = f"""
+    SELECT DISTINCT incident_id, kind = ANY(%(slow)s) FROM workflows_effect WHERE id IN ({READY}) LIMIT %(limit)s
+"""  # noqa: S608  # a constant of this module
+HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
+SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +83,13 @@ class Outcome:
     says: str = ""
 
 
-def claim(incident_id: int, *, at: datetime, limit: int) -> list[Work]:
-    """Take up to ``limit`` ready effects of an incident, the longest chains first, and commit that.
+def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = HASTY) -> list[Work]:
+    """Take up to ``limit`` ready effects of these kinds of an incident, the longest chains first, and commit that.
 
     An effect whose lease ran out is taken too and marked ``unsure``: whoever held it may have called the vendor.
     """
     lease = at + timedelta(seconds=settings.FIREKIND.lease_s)
-    values = {"at": at, "lease": lease, "incident": incident_id, "limit": limit}
+    values = {"at": at, "lease": lease, "incident": incident_id, "limit": limit, "kinds": list(kinds)}
     taken: list[Any] = sorted(Effect.objects.raw(CLAIM, values), key=lambda effect: (effect.rank, effect.pk))
     return [Work(effect, json.loads(effect.known or "{}")) for effect in taken]
 
@@ -93,10 +102,18 @@ def still_held(work: Work, *, at: datetime) -> bool:
     lease = timedelta(seconds=settings.FIREKIND.lease_s)
     if work.effect.leased_until is not None and work.effect.leased_until - at > lease / 2:
         return True
+    return keep_hold(work, at=at)
+
+
+def keep_hold(work: Work, *, at: datetime) -> bool:
+    """Hold a claim for one more lease; tell whether it was still held."""
+    lease = timedelta(seconds=settings.FIREKIND.lease_s)
     return bool(_held(work.effect).update(leased_until=at + lease))
 
 
-def record_done(work: Work, outcome: Outcome, *, at: datetime, claim_more: int = 0) -> list[Work]:
+def record_done(
+    work: Work, outcome: Outcome, *, at: datetime, claim_more: int = 0, kinds: Sequence[str] = HASTY
+) -> list[Work]:
     """Record that an effect is done, with what exists now, in one transaction; return newly claimed effects.
 
     Nothing is recorded when the claim was lost to somebody else meanwhile: they look at the outside themselves.
@@ -116,7 +133,7 @@ def record_done(work: Work, outcome: Outcome, *, at: datetime, claim_more: int =
             timeline.append(incident, "did", at=at, text=outcome.says, data={"effect": effect.key})
         else:
             timeline.nudge_readers(effect.incident_id)
-        return claim(effect.incident_id, at=at, limit=claim_more) if claim_more else []
+        return claim(effect.incident_id, at=at, limit=claim_more, kinds=kinds) if claim_more else []
 
 
 def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime) -> None:
@@ -233,14 +250,11 @@ def retry(effect: Effect, *, at: datetime) -> bool:
     )
 
 
-def ready_incidents(*, at: datetime, limit: int) -> list[int]:
-    """Return incidents that have an effect to perform right now: one query, however many there are."""
+def ready_incidents(*, at: datetime, limit: int) -> list[tuple[int, str]]:
+    """Return incidents that have an effect to perform right now, with its queue: one query, however many there are."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT DISTINCT incident_id FROM workflows_effect WHERE id IN ({READY}) LIMIT %(limit)s",  # noqa: S608  # constants
-            {"at": at, "limit": limit},
-        )
-        return [row[0] for row in cursor.fetchall()]
+        cursor.execute(READY_INCIDENTS, {"at": at, "limit": limit, "slow": SLOW})
+        return [(pk, EVIDENCE if slow else EFFECTS) for pk, slow in cursor.fetchall()]
 
 
 def made(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from incidents.policy import Policy, moves_room, private_after
+from workflows.captures import Source, Trigger
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class Facts:
 
     ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
     group; a handle that is absent was never looked up. ``people`` take part for a reason of their own. ``away``
-    left by hand. ``there`` are keys of things that exist or are being made.
+    left by hand. ``there`` are keys of things that exist or are being made. ``triggers`` are what profiles may be
+    captured on, in order; ``sources`` where from, by name.
     """
 
     revision: int
@@ -83,6 +85,9 @@ class Facts:
     announce_channel: str = "incidents"
     there: frozenset[str] = frozenset()
     chat: bool = True
+    services: tuple[str, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""
@@ -91,6 +96,11 @@ class Facts:
     def room_of(self, number: int) -> Room:
         """Return a room by its number."""
         return next(room for room in self.rooms if room.number == number)
+
+    @property
+    def next_n(self) -> int:
+        """The number that the next entry of the timeline will have at least, after those that are known here."""
+        return max((0, *(one.n for one in self.triggers), *(one.n for one in self.told))) + 1
 
     def retyped(self, policy: Policy, *, keep: tuple[Someone, ...], bring: tuple[Someone, ...]) -> Facts:
         """Return the facts as they would be after a retype: what the lifecycle's verb does, without doing it.
@@ -113,4 +123,5 @@ class Facts:
             chosen={} if moves else self.chosen,
             away=frozenset() if moves else self.away - {one.chat_id for one in bring},
             archive_asked=False if moves else self.archive_asked,
+            triggers=(*self.triggers, Trigger(self.next_n, "retype", self.declared_at)),
         )

@@ -12,14 +12,17 @@ from django.db.models import Count
 
 from incidents import kinds
 from incidents.models import Codename, Event, Incident, Participant, Person
-from workflows import directory, ports
+from incidents.policy import Capture
+from workflows import captures, directory, ports
 from workflows.actions import CREATE, RETIRE
+from workflows.captures import Source, Trigger
 from workflows.facts import Facts, Room, Someone, Told
 from workflows.models import Effect, Resource
 from workflows.observed import THERE, Observed, Owed, Seen
 
 Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect)
 
+NEWS = [*kinds.TOLD, "asked"]  # the kinds of entries that plans depend on
 PERSONAL = {
     Participant.Reason.DECLARED,
     Participant.Reason.LEAD,
@@ -57,6 +60,7 @@ def many(incidents: Sequence[Incident]) -> dict[int, Known]:
 class _Rows:
     groups: Mapping[str, tuple[Someone, ...] | None]
     chat: bool
+    sources: Mapping[str, Source]
     holders: Mapping[int, Person]
     participants: dict[int, list[Participant]] = field(default_factory=lambda: defaultdict(list))
     events: dict[int, list[Event]] = field(default_factory=lambda: defaultdict(list))
@@ -74,12 +78,13 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
     rows = _Rows(
         groups=directory.members(handles),
         chat=ports.chat() is not None,
+        sources=sources(),
         holders={person.pk: person for person in Person.objects.filter(pk__in=held)} if held else {},
     )
     _file(rows.participants, Participant.objects.filter(incident__in=ids).select_related("person").order_by("pk"))
     talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
     if talked:
-        told = Event.objects.filter(incident__in=talked, kind__in=kinds.TOLD).select_related("by").order_by("n")
+        told = Event.objects.filter(incident__in=talked, kind__in=NEWS).select_related("by").order_by("n")
         _file(rows.events, told)
     if any(rows.events.values()):
         for change in Event.objects.filter(incident__in=ids, about_n__isnull=False).order_by("n"):
@@ -142,7 +147,8 @@ def _owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
 
 def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
     participants = rows.participants[incident.pk]
-    told = tuple(_told(event, rows) for event in rows.events[incident.pk])
+    events = rows.events[incident.pk]
+    told = tuple(_told(event, rows) for event in events if event.kind in kinds.TOLD)
     slack = settings.FIREKIND.slack
     return Facts(
         revision=incident.revision,
@@ -173,7 +179,25 @@ def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
         announce_channel=slack.announce_channel if slack else "incidents",
         there=_there(observed),
         chat=rows.chat,
+        services=tuple(incident.services),
+        triggers=(Trigger(1, "declare", incident.declared_at), *(one for one in map(_trigger, events) if one)),
+        sources=rows.sources,
     )
+
+
+def sources() -> Mapping[str, Source]:
+    """Return the sources of profiles that are connected, by name."""
+    profiler = ports.profiler()
+    return {source.name: source for source in profiler.sources()} if profiler else {}
+
+
+def _trigger(event: Event) -> Trigger | None:
+    """Return what an entry lets profiles be captured on."""
+    if event.kind == "asked":
+        asked = Capture(event.data["source"], event.data["kind"], captures.ASKED, event.data["seconds"])
+        return Trigger(event.n, captures.ASKED, event.at, asked)
+    moment = captures.MOMENTS.get(event.kind)
+    return Trigger(event.n, moment, event.at) if moment else None
 
 
 def _there(observed: Observed) -> frozenset[str]:

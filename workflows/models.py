@@ -47,6 +47,7 @@ class Effect(models.Model):
     error_code = models.CharField(max_length=80, blank=True)
     created_at = models.DateTimeField()
     begun_at = models.DateTimeField(null=True)
+    tried_at = models.DateTimeField(null=True)  # when the last try began
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Any
 
 from django.db import connection
 from django.utils import timezone
 
-from workflows import crash, effects, ports
+from workflows import actions, crash, effects, heartbeat, ports
+from workflows.actions import EFFECTS, KINDS
 from workflows.effects import Outcome, Work
 from workflows.performers import LOOKERS, PERFORMERS
-from workflows.ports import Chat, VendorError
+from workflows.ports import VendorError
 from workflows.turns import Turns
 
 log = logging.getLogger(__name__)
@@ -24,29 +27,33 @@ AT_ONCE = 16  # effects of one incident that are claimed together
 RECORD_AT_ONCE = 2
 HEAD_START_S = 0.005  # for the longest chain
 
+Outside = Mapping[str, Any]  # what stands behind each port, by the port's name
+
 _recording = Turns(RECORD_AT_ONCE)
 _pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="perform")
 
 
-def drain(incident_id: int, *, side_by_side: bool = True) -> None:
-    """Perform every effect of an incident that is ready, and those that become ready by it, side by side.
+def drain(incident_id: int, *, queue: str = EFFECTS, side_by_side: bool = True) -> None:
+    """Perform every effect of a queue that is ready, and those that become ready by it, side by side.
 
     Returns when nothing that was claimed here is left. What is due later, or waits for a rate limit, is left to the
     sweep. Not ``side_by_side`` everything happens in the caller's thread, and so in its transaction.
     """
-    chat = ports.chat()
-    if chat is None:
+    outside = ports.connected()
+    kinds = actions.of_queue(queue, ports=outside.keys())
+    if not kinds:
         return
     # Two effects that end at once do not see each other's records, and neither claims what waits for both.
-    while claimed := effects.claim(incident_id, at=timezone.now(), limit=AT_ONCE):
-        _Drain(chat, side_by_side=side_by_side).run(claimed)
+    while claimed := effects.claim(incident_id, at=timezone.now(), limit=AT_ONCE, kinds=kinds):
+        _Drain(outside, kinds, side_by_side=side_by_side).run(claimed)
 
 
 class _Drain:
     """One incident's effects in flight: the longest chain stays in the caller's thread, the rest are spread."""
 
-    def __init__(self, chat: Chat, *, side_by_side: bool) -> None:
-        self.chat = chat
+    def __init__(self, outside: Outside, kinds: Sequence[str], *, side_by_side: bool) -> None:
+        self.outside = outside
+        self.kinds = kinds
         self.side_by_side = side_by_side
         self.left = 0
         self.changed = threading.Condition()
@@ -63,7 +70,8 @@ class _Drain:
                 for work in rest:
                     self._spread(work)
                 rest = []
-            claimed = [*perform(self.chat, first), *rest]
+            port = self.outside[KINDS[first.effect.kind].port]
+            claimed = [*perform(port, first, kinds=self.kinds), *rest]
 
     def _spread(self, work: Work) -> None:
         with self.changed:
@@ -84,8 +92,11 @@ class _Drain:
                 self.changed.notify_all()
 
 
-def perform(chat: Chat, work: Work) -> list[Work]:
-    """Perform one claimed effect and record the outcome; return what was claimed next in the same transaction."""
+def perform(port: Any, work: Work, *, kinds: Sequence[str] = effects.HASTY) -> list[Work]:
+    """Perform one claimed effect and record the outcome; return what was claimed next in the same transaction.
+
+    ``port`` is what stands behind the port of the effect's kind; ``kinds`` are those that may be claimed next.
+    """
     effect = work.effect
     if until := effects.blocked_until(effect.method, at=timezone.now()):
         effects.put_back(work, until=until)
@@ -98,7 +109,8 @@ def perform(chat: Chat, work: Work) -> list[Work]:
     _give_back_connection()
     crash.point(crash.BEFORE_CALL, kind=effect.kind)
     try:
-        outcome = _outcome(chat, work)
+        with heartbeat.of(work) if KINDS[effect.kind].queue != EFFECTS else nullcontext():
+            outcome = _outcome(port, work)
     except VendorError as error:
         log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
         effects.record_error(work, error, at=timezone.now())
@@ -107,7 +119,7 @@ def perform(chat: Chat, work: Work) -> list[Work]:
         effects.give_up(work, at=timezone.now())
         return []
     crash.point(crash.AFTER_CALL, kind=effect.kind)
-    claimed = _recorded(work, outcome)
+    claimed = _recorded(work, outcome, kinds)
     crash.point(crash.AFTER_RECORD, kind=effect.kind)
     return claimed
 
@@ -118,12 +130,12 @@ def _endless(method: str) -> VendorError:
     return VendorError(says, code="endless", method=method)
 
 
-def _outcome(chat: Chat, work: Work) -> Outcome | None:
+def _outcome(port: Any, work: Work) -> Outcome | None:
     """Look first where the last try may have gone through; None for what was abandoned and did not happen."""
     what = work.effect.kind, work.effect.verb
-    if work.unsure and what in LOOKERS and (found := LOOKERS[what](chat, work)) is not None:
+    if work.unsure and what in LOOKERS and (found := LOOKERS[what](port, work)) is not None:
         return found
-    return None if work.unsure and work.effect.abandoned else PERFORMERS[what](chat, work)
+    return None if work.unsure and work.effect.abandoned else PERFORMERS[what](port, work)
 
 
 def _give_back_connection() -> None:
@@ -132,6 +144,6 @@ def _give_back_connection() -> None:
         connection.close()
 
 
-def _recorded(work: Work, outcome: Outcome) -> list[Work]:
+def _recorded(work: Work, outcome: Outcome, kinds: Sequence[str]) -> list[Work]:
     with _recording.turn(work.effect.rank):
-        return effects.record_done(work, outcome, at=timezone.now(), claim_more=AT_ONCE)
+        return effects.record_done(work, outcome, at=timezone.now(), claim_more=AT_ONCE, kinds=kinds)

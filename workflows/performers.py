@@ -1,4 +1,4 @@
-"""How each action is done: one performer for each kind and verb. They call the vendor; they write nothing.
+"""How each action is done: one performer for each kind and verb. They call the vendor; they record nothing of it.
 
 After an outcome that is unknown the kind's looker goes first, and the performer acts only on what it did not find.
 """
@@ -12,6 +12,7 @@ from typing import Any
 
 from django.utils.crypto import salted_hmac
 
+from workflows import capturing
 from workflows.actions import CHANGE, CREATE, RETIRE
 from workflows.card import Card
 from workflows.effects import Outcome, Work, made
@@ -19,8 +20,9 @@ from workflows.models import Resource
 from workflows.observed import REFUSED, THERE
 from workflows.ports import Channel, Chat, Posted, VendorError
 
-Performer = Callable[[Chat, Work], Outcome]
-Looker = Callable[[Chat, Work], Outcome | None]
+# The first argument is what stands behind the kind's port.
+Performer = Callable[[Any, Work], Outcome]
+Looker = Callable[[Any, Work], Outcome | None]
 SUFFIXES = ("", "-2", "-3", "-4", "-5")
 CLOCK_SKEW = timedelta(minutes=2)
 
@@ -230,6 +232,7 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("post", CHANGE): edit_post,
     ("pin", CREATE): pin,
     ("archived", CREATE): archive,
+    ("capture", CREATE): capturing.capture,
 }
 
 # Where looking first matters. The other actions do no harm when they are done twice.
@@ -240,4 +243,5 @@ LOOKERS: dict[tuple[str, str], Looker] = {
     ("topic", CHANGE): look_at_topic,
     ("bookmark", CREATE): look_for_bookmark,
     ("post", CREATE): look_for_post,
+    ("capture", CREATE): capturing.look_for_evidence,
 }

@@ -177,6 +177,7 @@ class _Comparison:
             after=after,
             room=thing.room,
             labels={thing.key: thing.label},
+            due_at=thing.due_at,
         )
 
     def _invitations(self, joining: Sequence[Thing]) -> Iterator[Action]:
@@ -206,7 +207,7 @@ class _Comparison:
 def _ordered(actions: Iterable[Action]) -> Iterator[Action]:
     """Archiving comes last: it waits for everything else that is still owed in its room, and in the new one."""
     rest = sorted(actions, key=lambda action: (action.kind == "archived", action.sign == "-"))
-    before = tuple(action.key for action in rest if action.kind != "archived")
+    before = tuple(one.key for one in rest if one.kind != "archived" and KINDS[one.kind].port == "chat")
     for action in rest:
         yield replace(action, after=(*action.after, *before)) if action.kind == "archived" else action
 
@@ -235,6 +236,8 @@ def _lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> I
 def _told(action: Action) -> tuple[str, str]:
     if action.kind == "channel" and action.room != 1:
         return "~", "move the talk to a new private channel"
+    if action.kind == "capture":
+        return action.sign, f"capture {action.labels[action.thing]}"  # its repeats are counted, not numbered
     return action.sign, action.sentence
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from incidents.people import Known
+from workflows.captures import Source
 from workflows.card import Card
 
 
@@ -133,15 +134,38 @@ class Chat(Protocol):
 
 
 @dataclass(slots=True)
+class Captured:
+    """A profile as a source gave it, in a file that is gone once it is closed.
+
+    ``query`` is what the source was asked, ``link`` where people see the same there. ``unit`` is what it counts,
+    where the file itself does not say.
+    """
+
+    body: BinaryIO
+    file_name: str
+    query: str
+    window: tuple[datetime, datetime]
+    link: str = ""
+    unit: str = ""
+
+
+class Profiler(Protocol):
+    """Where profiles come from: the operator's list of sources. Nothing that is not on it can be asked."""
+
+    def sources(self) -> Sequence[Source]:
+        """Return the sources, in the order of the list; asks nobody."""
+
+    def capture(self, source: str, kind: str, *, seconds: int, at: datetime) -> Captured:
+        """Take a profile, which may last as many seconds; raises ``VendorError``."""
+
+
+@dataclass(slots=True)
 class _Ports:
     chat: Callable[[], Chat | None]
+    profiler: Callable[[], Profiler | None]
 
 
-def _nothing() -> Chat | None:
-    return None
-
-
-_ports = _Ports(chat=_nothing)
+_ports = _Ports(chat=lambda: None, profiler=lambda: None)
 
 
 def chat() -> Chat | None:
@@ -149,17 +173,29 @@ def chat() -> Chat | None:
     return _ports.chat()
 
 
-def connect(*, chat: Callable[[], Chat | None]) -> None:
+def profiler() -> Profiler | None:
+    """Return where profiles come from, or None when no source is named."""
+    return _ports.profiler()
+
+
+def connected() -> dict[str, Chat | Profiler]:
+    """Return everything that stands behind a port, by the port's name."""
+    found: dict[str, Chat | Profiler | None] = {"chat": chat(), "profiler": profiler()}
+    return {name: port for name, port in found.items() if port is not None}
+
+
+def connect(*, chat: Callable[[], Chat | None], profiler: Callable[[], Profiler | None] = lambda: None) -> None:
     """Say what stands behind the ports; called once, by ``config``, at start."""
     _ports.chat = chat
+    _ports.profiler = profiler
 
 
 @contextmanager
-def using(*, chat: Chat | None) -> Iterator[None]:
-    """Put something else behind the ports for the length of a block."""
-    before = _ports.chat
-    _ports.chat = lambda: chat
+def using(*, chat: Chat | None = None, profiler: Profiler | None = None) -> Iterator[None]:
+    """Put something else behind the ports for the length of a block, or nothing."""
+    before = _ports.chat, _ports.profiler
+    _ports.chat, _ports.profiler = lambda: chat, lambda: profiler
     try:
         yield
     finally:
-        _ports.chat = before
+        _ports.chat, _ports.profiler = before

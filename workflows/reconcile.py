@@ -72,7 +72,7 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
             needs=list(dict.fromkeys(action.needs)),
             after=list(action.after),
             revision=revision,
-            due_at=at,
+            due_at=max(at, action.due_at or at),
             created_at=at,
         )
         for action in actions

@@ -13,6 +13,7 @@ from incidents import kinds, lifecycle
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.policy import Policy, moves_room, private_after
 from workflows import directory, gather, ports
+from workflows.captures import Trigger
 from workflows.desired import desired_state
 from workflows.facts import Facts, Room, Someone, Told
 from workflows.observed import Observed
@@ -60,7 +61,9 @@ def confirm(
         return lifecycle.retype(now, to=to, by=by, at=at, source=source, because=because, bring=bring, since=since)
 
 
-def preview_declare(*, type: IncidentType, by: Person | None = None, lead: Person | None = None) -> Plan:
+def preview_declare(
+    *, type: IncidentType, by: Person | None = None, lead: Person | None = None, services: Collection[str] = ()
+) -> Plan:
     """Return what declaring an incident of this type would do."""
     policy = type.policy
     people = {one.chat_id: one for one in [*_persons(lead, "leads"), *_persons(by, "declared it")]}
@@ -80,6 +83,9 @@ def preview_declare(*, type: IncidentType, by: Person | None = None, lead: Perso
         groups=directory.members(set(policy.groups)),
         announce_channel=slack.announce_channel if slack else "",
         chat=ports.chat() is not None,
+        services=tuple(services),
+        triggers=(Trigger(1, "declare", datetime.fromtimestamp(0, tz=UTC)),),
+        sources=gather.sources(),
     )
     return _without_chat(plan(desired_state(facts), Observed()), facts)
 

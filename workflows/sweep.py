@@ -29,8 +29,8 @@ def unplanned(*, at: datetime) -> list[int]:
     return list(Incident.objects.filter(behind).order_by("pk").values_list("pk", flat=True)[:AT_MOST])
 
 
-def due(*, at: datetime) -> list[int]:
-    """Return incidents with an effect to perform now: waiting and due, or running past its lease."""
+def due(*, at: datetime) -> list[tuple[int, str]]:
+    """Return incidents with an effect to perform now, waiting and due or running past its lease, and whose queue."""
     return effects.ready_incidents(at=at, limit=AT_MOST)
 
 

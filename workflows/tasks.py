@@ -15,6 +15,7 @@ from incidents import told
 from workflows import directory, perform, ports
 from workflows import reconcile as reconciling
 from workflows import sweep as sweeping
+from workflows.actions import EVIDENCE, KINDS
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,9 @@ def reconcile(incident_id: int) -> None:
     if not _pause.read and directory.never_read():
         refresh_directory()
     _pause.read = True
-    reconciling.reconcile(incident_id, at=timezone.now())
+    plan = reconciling.reconcile(incident_id, at=timezone.now())
+    if any(KINDS[action.kind].queue == EVIDENCE for action in plan.actions):
+        _send(measure, incident_id)
     perform.drain(incident_id)
 
 
@@ -39,6 +42,12 @@ def reconcile(incident_id: int) -> None:
 def drain(incident_id: int) -> None:
     """Perform what is ready of an incident that was planned already."""
     perform.drain(incident_id)
+
+
+@shared_task
+def measure(incident_id: int) -> None:
+    """Perform what is ready of an incident's effects that take their time, in a worker of their own."""
+    perform.drain(incident_id, queue=EVIDENCE)
 
 
 @shared_task
@@ -50,8 +59,11 @@ def sweep() -> None:
     unplanned = sweeping.unplanned(at=at)
     for incident_id in unplanned:
         hint(incident_id)
-    for incident_id in set(sweeping.due(at=at)) - set(unplanned):
-        _send(drain, incident_id)
+    for incident_id, queue in sweeping.due(at=at):
+        if queue == EVIDENCE:
+            _send(measure, incident_id)
+        elif incident_id not in unplanned:
+            _send(drain, incident_id)
     sweeping.fall_due(at=at)
 
 

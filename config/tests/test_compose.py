@@ -17,8 +17,8 @@ DOCKERFILE = (env.ROOT / "Dockerfile").read_text()
 
 
 def test_everything_is_there() -> None:
-    assert set(SERVICES) == {"postgres", "redis", "prepare", "web", "worker", "beat", "sandbox"}
-    assert OURS == ["beat", "prepare", "sandbox", "web", "worker"]
+    assert set(SERVICES) == {"postgres", "redis", "prepare", "web", "worker", "evidence", "beat", "sandbox"}
+    assert OURS == ["beat", "evidence", "prepare", "sandbox", "web", "worker"]
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -33,7 +33,7 @@ def problems(text: str) -> list[str]:
         ("", "types.yaml:1: file: must be a mapping"),
         ("types: []", "types.yaml:1: types: must be a list with at least one type"),
         ("types: [", "types.yaml:1: yaml: "),
-        (GOOD + "    inviet: [support]", "types.yaml:6: type.inviet: is not known; known: announce, checklist"),
+        (GOOD + "    inviet: [support]", "types.yaml:6: type.inviet: is not known; known: announce, captures"),
         (GOOD + "    invite: support", "types.yaml:6: odd.invite: must be a list"),
         (GOOD + "    invite: ['#support']", "types.yaml:6: odd.invite[0]: is not a group handle: '#support'"),
         (GOOD + "    private: maybe", "types.yaml:6: odd.private: must be true or false"),

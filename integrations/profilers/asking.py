@@ -1,0 +1,191 @@
+"""One HTTP request to a source: to the address that was checked, without redirects, within bounds of size and time.
+
+``http.client`` and nothing on top of it: we connect the socket ourselves, so that no library resolves the name again,
+follows a redirect, takes a proxy from the environment or unpacks what it is sent.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import socket
+import ssl
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO
+from urllib.parse import urlsplit
+
+from integrations.profilers import addresses
+from integrations.profilers.sources import VARIABLE, Listed
+from workflows.ports import VendorError
+
+CONNECT_S = 5.0
+CHUNK = 1 << 16
+SHOWN = 300
+MIB = 1 << 20
+METHOD = "profiler.capture"
+FOUND = range(300, 400)
+LATER = {408, 425, 429, *range(500, 600)}
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a source answered; ``body`` is a file that is gone once it is closed."""
+
+    status: int
+    body: BinaryIO
+
+    @property
+    def words(self) -> str:
+        """The beginning of the body as text, for people."""
+        self.body.seek(0)
+        said = self.body.read(SHOWN).decode("utf-8", "replace")
+        self.body.seek(0)
+        return " ".join("".join(one if one.isprintable() else " " for one in said).split())
+
+
+def get(source: Listed, path: str, *, environ: Mapping[str, str], patience_s: float) -> Answer:
+    """Ask for a path below the source's address."""
+    return request(source, "GET", path, b"", {}, environ=environ, patience_s=patience_s)
+
+
+def post(source: Listed, path: str, body: bytes, *, type: str, environ: Mapping[str, str], patience_s: float) -> Answer:
+    """Send a body to a path below the source's address."""
+    headers = {"Content-Type": type}
+    return request(source, "POST", path, body, headers, environ=environ, patience_s=patience_s)
+
+
+def request(
+    source: Listed,
+    method: str,
+    path: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    environ: Mapping[str, str],
+    patience_s: float,
+) -> Answer:
+    """Ask a source and return a good answer; everything else raises ``VendorError`` in words for its operator.
+
+    The whole of it, however slowly it comes, may take ``patience_s`` and hold ``most_mib`` of the source.
+    """
+    sent = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "firekind", **headers}
+    sent |= {name: _filled(source, name, value, environ) for name, value in source.headers.items()}
+    parts = urlsplit(source.url)
+    try:
+        with _connected(source, patience_s=patience_s) as connection:
+            connection.request(method, f"{parts.path}{path}", body=body or None, headers=sent)
+            answer = _answer(source, connection.getresponse())
+    except addresses.Refused as refused:
+        raise VendorError(f"{source.name}: {refused}", code="refused_address", method=METHOD) from refused
+    except ssl.SSLCertVerificationError as error:
+        says = f"{source.name} shows a certificate that does not hold: {error.verify_message}."
+        raise VendorError(says, code="certificate", method=METHOD) from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _unanswered(source, error, patience_s) from error
+    _must_be_good(source, answer)
+    return answer
+
+
+@contextmanager
+def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTTPConnection]:
+    parts = urlsplit(source.url)
+    host, secure = parts.hostname or "", parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    address = addresses.resolve(host, port, internal=source.internal)
+    plain = socket.create_connection((address, port), timeout=CONNECT_S)
+    # However a slow peer spreads its bytes, the whole ends here: the socket is cut from under whoever waits on it.
+    cut = threading.Timer(patience_s, _cut, args=(plain,))
+    cut.daemon = True
+    cut.start()
+    try:
+        sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if secure else plain
+        sock.settimeout(patience_s)
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        connection = kind(host, port)
+        connection.sock = sock
+        connection.auto_open = 0
+        try:
+            yield connection
+        finally:
+            connection.close()
+    finally:
+        cut.cancel()
+        plain.close()
+
+
+def _cut(sock: socket.socket) -> None:
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return  # it has ended already
+
+
+def _answer(source: Listed, response: http.client.HTTPResponse) -> Answer:
+    with ExitStack() as undo:
+        body = undo.enter_context(tempfile.TemporaryFile())
+        for chunk in _chunks(source, response):
+            body.write(chunk)
+        body.seek(0)
+        undo.pop_all()  # whoever gets the answer closes it
+        return Answer(response.status, body)
+
+
+def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[bytes]:
+    size = 0
+    while chunk := response.read(CHUNK):
+        size += len(chunk)
+        if size > source.most_mib * MIB:
+            says = f"{source.name} gave more than {source.most_mib} MiB. Ask for less, or raise its most_mib."
+            raise VendorError(says, code="too_large", method=METHOD)
+        yield chunk
+
+
+def _must_be_good(source: Listed, answer: Answer) -> None:
+    if answer.status == http.HTTPStatus.OK:
+        return
+    with answer.body:
+        raise _error(source, answer.status, answer.words)
+
+
+def _error(source: Listed, status: int, words: str) -> VendorError:
+    """Say what an answer means and what to do about it."""
+    said = f"{source.name} answered {status}{f': {words}' if words else ''}."
+    if "already in use" in words:  # net/http/pprof answers 500 when another CPU profile is being taken
+        says = f"{source.name} is busy: somebody else takes a CPU profile of it."
+        return VendorError(says, code="busy", method=METHOD, retryable=True)
+    if status in FOUND:
+        next_step = " Redirects are not followed: put the final address in the list."
+    elif status in {401, 403}:
+        next_step = " Look at the credentials that the list names for it."
+    else:
+        next_step = "" if status in LATER else " Look at its address and kinds in the list."
+    return VendorError(f"{said}{next_step}", code=f"http_{status}", method=METHOD, retryable=status in LATER)
+
+
+def _unanswered(source: Listed, error: Exception, patience_s: float) -> VendorError:
+    where = urlsplit(source.url).netloc
+    if isinstance(error, socket.gaierror):
+        says = f"{source.name}: there is no {urlsplit(source.url).hostname} in the name service."
+    elif isinstance(error, TimeoutError | http.client.HTTPException):
+        says = f"{source.name} did not answer in full at {where} within {patience_s:g} s."
+    else:
+        says = f"{source.name} cannot be reached at {where}: {getattr(error, 'strerror', '') or error}."
+    return VendorError(says, code="unreachable", method=METHOD, retryable=True)
+
+
+def _filled(source: Listed, header: str, value: str, environ: Mapping[str, str]) -> str:
+    """Put the variable of the environment in; ``basic`` and ``bearer`` become what the header says."""
+    way, _, rest = value.rpartition(" ")
+    match = VARIABLE.fullmatch(rest)
+    assert match is not None, "the list was checked"
+    secret = environ.get(match[1], "")
+    if not secret or any(one in secret for one in "\r\n"):
+        says = f"The variable {match[1]}, which holds {header} for {source.name}, is not set where the worker runs."
+        raise VendorError(says, code="no_credentials", method=METHOD)
+    if way == "basic":
+        return f"Basic {base64.b64encode(secret.encode()).decode()}"
+    return f"Bearer {secret}" if way == "bearer" else secret

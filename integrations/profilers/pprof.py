@@ -1,0 +1,34 @@
+"""Go's ``net/http/pprof`` and whatever answers like it (pprof-rs, Node's pprof, fgprof)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+from integrations.profilers import asking
+from integrations.profilers.sources import Listed
+from workflows.ports import Captured
+
+PATHS = {"cpu": "profile", "wall": "fgprof"}  # the other kinds are called there as they are here
+PATIENCE_S = 15.0  # beyond the seconds that the profile itself takes
+
+
+def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: Mapping[str, str]) -> Captured:
+    """Take a profile; with ``seconds`` that of the difference between their begin and end.
+
+    The request is answered when the profile is done, so we wait that much longer.
+    """
+    path = source.kinds[kind] or PATHS.get(kind, kind)
+    query = f"/{path}{f'?seconds={seconds}' if seconds else _now(kind)}"
+    answer = asking.get(source, query, environ=environ, patience_s=seconds + PATIENCE_S)
+    return Captured(
+        body=answer.body,
+        file_name=f"{source.name}-{kind}.pb.gz",
+        query=f"GET {urlsplit(source.url).path}{query}",
+        window=(at, at + timedelta(seconds=seconds)),
+    )
+
+
+def _now(kind: str) -> str:
+    return "?gc=1" if kind == "heap" else ""  # what is in use, without what only waits to be collected
