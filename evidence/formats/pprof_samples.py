@@ -67,7 +67,9 @@ class _Reading:
         self._bound(found, before)
         ids, sizes = wire.ints(self._data, found, count)
         edges = np.cumsum(sizes)
-        at = self._tables.ids.index(ids, lambda place: f"sample {before + int(np.searchsorted(edges, place, 'right'))}")
+        at = self._tables.ids.index(
+            ids, lambda place: f"sample {before + 1 + int(np.searchsorted(edges, place, 'right'))}"
+        )
         if self._tables.pruned.any():
             at, sizes = _pruned(at, sizes, self._tables)
         frames, depths = _spread(at, sizes, self._tables)
@@ -75,7 +77,7 @@ class _Reading:
         deep = np.flatnonzero(depths > self._limits.depth)
         if len(deep):
             raise TooMuch(
-                f"A stack is deeper than {self._limits.depth:,} frames", where=f"sample {before + int(deep[0])}"
+                f"A stack is deeper than {self._limits.depth:,} frames", where=f"sample {before + 1 + int(deep[0])}"
             )
         if self._read > self._limits.frames:
             raise TooMuch(f"Its stacks hold more than {self._limits.frames:,} frames in all")
@@ -86,7 +88,7 @@ class _Reading:
         """Refuse a list of locations that must be too deep before it is read."""
         long = np.flatnonzero(found.end - found.begin > self._limits.depth * LONGEST_VARINT)
         if len(long):
-            where = f"sample {before + int(found.message[long[0]])}"
+            where = f"sample {before + 1 + int(found.message[long[0]])}"
             raise TooMuch(f"A stack is deeper than {self._limits.depth:,} frames", where=where)
 
     def _read_values(self, found: wire.Fields, count: int, before: int) -> Ints:
@@ -97,7 +99,7 @@ class _Reading:
         if sizes is None or (sizes != types).any():
             wrong = int(found.message[long[0]]) if sizes is None else int(np.flatnonzero(sizes != types)[0])
             has = "more values than" if sizes is None or sizes[wrong] > types else "fewer values than the"
-            raise BadProfile(f"A sample has {has} {types} of its sample types", where=f"sample {before + wrong}")
+            raise BadProfile(f"A sample has {has} {types} of its sample types", where=f"sample {before + 1 + wrong}")
         table = values.reshape(count, types)
         if (np.abs(table.astype(np.float64)).sum(axis=0) * self._times >= _MOST).any():
             raise BadProfile("The values add up to more than 63 bits hold")

@@ -117,13 +117,13 @@ class _Reading:
         ids, name, system, file = (wire.scalars(self._data, found.of(number), len(begin)) for number in (1, 2, 3, 4))
         texts = np.where(name != 0, name, np.where(system != 0, system, file)).tolist()
         codes = np.fromiter(
-            (self._code(self._strings.at(text, f"function {at}") or "[unknown]") for at, text in enumerate(texts)),
+            (self._code(self._strings.at(text, f"function {at + 1}") or "[unknown]") for at, text in enumerate(texts)),
             dtype=np.int64,
             count=len(texts),
         )
         inner = wire.fields(self._data, lines.begin, lines.end)
         wanted = wire.scalars(self._data, inner.of(1), len(lines.begin))
-        index = Ids(ids, "function").index(wanted, lambda at: f"location {int(lines.message[at])}", missing=0)
+        index = Ids(ids, "function").index(wanted, lambda at: f"location {int(lines.message[at]) + 1}", missing=0)
         known = index >= 0
         result = np.full(len(wanted), -1, dtype=np.int64)
         result[known] = codes[index[known]]
@@ -136,8 +136,8 @@ class _Reading:
         begin, end = self._top.ranges(MAPPING)
         found = wire.fields(self._data, begin, end)
         ids, start, offset, file = (wire.scalars(self._data, found.of(number), len(begin)) for number in (1, 2, 4, 5))
-        files = [self._strings.at(text, f"mapping {at}") for at, text in enumerate(file.tolist())]
-        index = Ids(ids, "mapping").index(mapping, lambda at: f"location {at}", missing=0)
+        files = [self._strings.at(text, f"mapping {at + 1}") for at, text in enumerate(file.tolist())]
+        index = Ids(ids, "mapping").index(mapping, lambda at: f"location {at + 1}", missing=0)
         base = (start - offset).tolist()
         self._bare = np.zeros(len(bare), dtype=np.int64)
         for at, (location, which) in enumerate(zip(bare.tolist(), index[bare].tolist(), strict=True)):
