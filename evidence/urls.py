@@ -1,14 +1,29 @@
 from django.urls import URLPattern, URLResolver, path
 
-from evidence.views import boxes, compare, downloads, findings, functions, listing, page, sandwich, search, speedscope
+from evidence.views import (
+    boxes,
+    commands,
+    compare,
+    downloads,
+    findings,
+    functions,
+    listing,
+    page,
+    sandwich,
+    search,
+    speedscope,
+)
 
 BASE = "incidents/<slug:codename>/evidence/"
 FINDINGS = "incidents/<slug:codename>/findings/"
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("tokens/", commands.listing, name="tokens"),
+    path("tokens/<int:pk>/revoke", commands.revoke, name="token-revoke"),
     path(BASE, listing.listing, name="evidence-list"),
     path(f"{BASE}add", listing.add, name="evidence-add"),
     path(f"{BASE}panel", listing.panel, name="evidence-panel"),
+    path(f"{BASE}commands", commands.commands, name="evidence-commands"),
     path(f"{BASE}<int:n>/", page.page, name="evidence"),
     path(f"{BASE}<int:n>/withdraw", listing.withdraw, name="evidence-withdraw"),
     path(f"{BASE}<int:n>/again", listing.read_again, name="evidence-again"),

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Q
+from django.utils import timezone
+
+from evidence import tokens
+from incidents import lifecycle, visibility
+from incidents.models import Incident, Person
+
+
+class Command(BaseCommand):
+    help = "Make a token with which a script adds evidence as somebody, and print it: it is shown only once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("person", help="an e-mail, an account's name, a chat id, or a name that only one has")
+        parser.add_argument("--incident", metavar="CODENAME", help="the only incident that it adds to")
+        parser.add_argument("--hours", type=float, help="how long it works; 12 for an incident, 90 days otherwise")
+        parser.add_argument("--name", default="from a terminal", help="what it is called among the person's tokens")
+
+    def handle(self, *args: Any, person: str, incident: str | None, **options: Any) -> None:
+        who = _person(person)
+        lasts = timedelta(hours=options["hours"]) if options["hours"] else None
+        try:
+            only = visibility.find(who, incident) if incident else None
+            issued = tokens.issue(who, at=timezone.now(), incident=only, name=options["name"], lasts=lasts)
+        except Incident.DoesNotExist as error:
+            raise CommandError(f"There is no incident {incident} that {who.name} may see.") from error
+        except lifecycle.Refused as refused:
+            raise CommandError(str(refused)) from refused
+        self.stdout.write(issued.secret)
+
+
+def _person(said: str) -> Person:
+    exact = Q(email__iexact=said) | Q(chat_id=said) | Q(user__username=said)
+    found = list(Person.objects.filter(exact)[:2]) or list(Person.objects.filter(name__iexact=said)[:2])
+    if len(found) != 1:
+        raise CommandError(f"{'Nobody' if not found else 'More than one person'} is called {said}.")
+    return found[0]

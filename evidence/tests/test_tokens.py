@@ -1,0 +1,107 @@
+"""Tokens: made once, shown once, ended by their person; and the lines that hold them."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from evidence import commands, tokens
+from evidence.models import Token
+from incidents.models import Incident, Person
+from incidents.tests.conftest import Open
+
+pytestmark = pytest.mark.django_db
+SECRET = re.compile(r"fk_[A-Za-z0-9_-]{43}")
+
+
+def test_a_token_is_found_by_its_secret_alone(ada: Person) -> None:
+    issued = tokens.issue(ada, at=timezone.now())
+    found = tokens.find(issued.secret, at=timezone.now())
+    assert found is not None
+    assert found.person == ada
+    assert tokens.find(issued.token.hash, at=timezone.now()) is None
+    assert tokens.find(issued.secret[:-1] + ("A" if issued.secret[-1] != "A" else "B"), at=timezone.now()) is None
+    assert issued.secret not in repr(issued.token) + str(vars(issued.token))
+
+
+def test_it_ends_by_itself_and_with_its_account(ada: Person) -> None:
+    issued = tokens.issue(ada, at=timezone.now())
+    assert tokens.find(issued.secret, at=timezone.now() + tokens.PERSONAL) is None
+    assert ada.user is not None
+    ada.user.is_active = False
+    ada.user.save()
+    assert tokens.find(issued.secret, at=timezone.now()) is None
+
+
+def test_the_lines_are_asked_for_with_a_press_and_shown_with_a_token(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    client, address = browse(ada), f"/incidents/{incident.codename}/evidence/commands"
+    assert "fk_" not in client.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert not Token.objects.exists(), "looking makes none"
+    answer = client.post(address, headers={"HX-Request": "true"})
+    (secret,) = set(SECRET.findall(answer.content.decode()))
+    token = tokens.find(secret, at=timezone.now())
+    assert token is not None
+    assert (token.incident, token.person) == (incident, ada)
+    assert token.expires_at is not None
+    assert token.expires_at < timezone.now() + timedelta(hours=13)
+    assert "no-store" in answer["Cache-Control"]
+    for tool in ("perf", "bpftrace", "py-spy", "async-profiler", "tracing-flame"):
+        assert tool in answer.content.decode()
+
+
+def test_an_outsider_gets_no_lines(secret: Incident, eve: Person, browse: Open) -> None:
+    assert browse(eve).post(f"/incidents/{secret.codename}/evidence/commands").status_code == 404
+    assert not Token.objects.exists()
+
+
+def test_personal_tokens_are_listed_made_and_revoked(ada: Person, eve: Person, browse: Open) -> None:
+    client = browse(ada)
+    assert client.post("/tokens/", {"name": ""}).status_code == 422
+    made = client.post("/tokens/", {"name": "soak runs"}).content.decode()
+    (secret,) = set(SECRET.findall(made))
+    listed = client.get("/tokens/").content.decode()
+    assert "soak runs" in listed
+    assert secret not in listed
+    token = Token.objects.get()
+    browse(eve).post(f"/tokens/{token.pk}/revoke")
+    assert tokens.find(secret, at=timezone.now()) is not None, "only one's own"
+    client.post(f"/tokens/{token.pk}/revoke")
+    assert tokens.find(secret, at=timezone.now()) is None
+    assert "soak runs" not in client.get("/tokens/").content.decode()
+
+
+def test_nobody_piles_up_tokens_without_end(ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "AT_MOST", 1)
+    client = browse(ada)
+    client.post("/tokens/", {"name": "one"})
+    assert client.post("/tokens/", {"name": "two"}).status_code == 422
+    assert Token.objects.count() == 1
+
+
+def test_each_line_is_one_line_that_a_shell_reads() -> None:
+    for line in commands.lines("https://firekind.example/api/v1/incidents/amber-otter/evidence", secret="fk_S"):
+        assert "\n" not in line.command
+        words = shlex.split(line.command)
+        assert "Authorization: Bearer fk_S" in words
+        assert words[-1].startswith("https://firekind.example/api/v1/incidents/amber-otter/evidence?title=")
+        assert words[words.index("--data-binary") + 1].startswith("@")
+
+
+def test_the_terminal_makes_tokens_for_those_who_hold_it(incident: Incident, secret: Incident, eve: Person) -> None:
+    out = io.StringIO()
+    call_command("evidence_token", "eve", "--incident", incident.codename, stdout=out)
+    token = tokens.find(out.getvalue().strip(), at=timezone.now())
+    assert token is not None
+    assert (token.person, token.incident) == (eve, incident)
+    with pytest.raises(CommandError, match="may see"):
+        call_command("evidence_token", "eve", "--incident", secret.codename)
+    with pytest.raises(CommandError, match="Nobody"):
+        call_command("evidence_token", "zoe")

@@ -1,0 +1,71 @@
+"""Lines to copy on a host that hurts, and the tokens that let them in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from evidence import commands as ready
+from evidence import tokens
+from evidence.tokens import Issued
+from incidents import lifecycle
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+
+UNPROCESSABLE = 422
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def commands(request: Request, codename: str) -> HttpResponse:
+    """Offer the lines; with POST make a token for this incident and show them with it, once."""
+    incident = incident_or_404(request.person, codename)
+    context: dict[str, Any] = {"incident": incident, "hours": int(tokens.FOR_AN_INCIDENT.total_seconds() // 3600)}
+    status = 200
+    if request.method == "POST":
+        try:
+            issued = tokens.issue(request.person, at=timezone.now(), incident=incident)
+            address = f"{settings.FIREKIND.base_url}/api/v1/incidents/{incident.codename}/evidence"
+            context |= {"lines": ready.lines(address, secret=issued.secret), "token": issued.token}
+        except lifecycle.Refused as refused:
+            context["refused"], status = str(refused), UNPROCESSABLE
+    name = "evidence/_commands.html" if request.htmx else "evidence/commands.html"
+    return render(request, name, context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def listing(request: Request) -> HttpResponse:
+    """Show one's own tokens; with POST make a personal one, whose secret is shown once."""
+    context: dict[str, Any] = {"days": tokens.PERSONAL.days}
+    status = 200
+    if request.method == "POST":
+        try:
+            context["issued"] = _personal(request)
+        except lifecycle.Refused as refused:
+            context["refused"], status = str(refused), UNPROCESSABLE
+    context["tokens"] = tokens.working(request.person, at=timezone.now())
+    return render(request, "evidence/tokens.html", context, status=status)
+
+
+def _personal(request: Request) -> Issued:
+    name = request.POST.get("name", "").strip()
+    if not name:
+        raise lifecycle.BadInput("name", "Say where it will be used, so that you know it again.")
+    return tokens.issue(request.person, at=timezone.now(), name=name)
+
+
+@require_POST
+@signed_in
+def revoke(request: Request, pk: int) -> HttpResponse:
+    """End one of one's own tokens; somebody else's is as if it were not there."""
+    if tokens.revoke(pk, by=request.person, at=timezone.now()):
+        messages.success(request, "Revoked: it no longer works.")
+    else:
+        messages.info(request, "It did not work any more.")
+    return redirect("tokens")

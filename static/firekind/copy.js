@@ -1,0 +1,13 @@
+// Buttons that copy the words of another element; where the clipboard is out of reach they are selected instead.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  const words = button && document.getElementById(button.dataset.copy);
+  if (!words) return;
+  try {
+    await navigator.clipboard.writeText(words.textContent);
+    document.dispatchEvent(new CustomEvent("firekind:did", { detail: { said: "Copied." } }));
+  } catch {
+    getSelection().selectAllChildren(words);
+    document.dispatchEvent(new CustomEvent("firekind:did", { detail: { said: "Selected: copy it from here." } }));
+  }
+});
