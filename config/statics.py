@@ -7,8 +7,9 @@ from typing import Any
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# Named by content already, and loading each other by those names: kept as they are.
-AS_THEY_ARE = "vendor/speedscope/"
+# Kept as they are: what is named by content already and loads by those names, and scripts of a package that no page
+# of ours asks for, in whose comments `import` leads nowhere.
+AS_THEY_ARE = ("vendor/speedscope/", "django_htmx/ext/")
 
 
 class Statics(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # whitenoise's storage is untyped
