@@ -65,6 +65,7 @@ def described(evidence: Evidence) -> dict[str, Any]:
         "size": evidence.size,
         "phase": evidence.phase,
         "variant": evidence.variant,
+        "control": evidence.is_control,
         "from": evidence.window_from,
         "to": evidence.window_to,
         "source": evidence.origin.get("source", ""),

@@ -78,6 +78,7 @@ def _taken(request: HttpRequest, incident: Incident, token: Token) -> HttpRespon
             window=asked.window,
             phase=asked.phase,
             variant=asked.variant,
+            is_control=asked.is_control,
             unit=asked.unit,
         )
     except receiving.TooLarge:

@@ -17,7 +17,10 @@ WAIT_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is said of a file: its window of time, phase, variant, unit, source; how long to wait for its sentence."""
+    """What is said of a file: its window of time, phase, variant, unit, source; how long to wait for its sentence.
+
+    ``is_control`` marks the variant that others are measured against.
+    """
 
     title: str = ""
     unit: str = ""
@@ -25,6 +28,7 @@ class Asked:
     source: str = ""
     file_name: str = ""
     phase: str = ""
+    is_control: bool = False
     window: tuple[datetime | None, datetime | None] = (None, None)
     wait_s: float = 0.0
 
@@ -38,7 +42,7 @@ def read(given: QueryDict) -> Asked:
     phase = given.get("phase", "")
     if phase and phase not in Phase.values:
         raise lifecycle.BadInput("phase", f"A phase is one of {', '.join(Phase.values)}, or empty.")
-    return Asked(**texts, phase=phase, window=(begin, end), wait_s=_wait(given))
+    return Asked(**texts, phase=phase, is_control=given.get("control") == "1", window=(begin, end), wait_s=_wait(given))
 
 
 def _text(given: QueryDict, name: str, most: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ from stack.story.written import Step
 
 Given = Mapping[str, Any]
 READ_S = 60
+SENTENCE = re.compile(r'<p class="[^"]*\bsentence\b[^"]*">(.*?)</p>', re.DOTALL)
+MARKUP = re.compile(r"<[^>]*>")
 SENT_ALONG = ("phase", "variant", "unit", "source")
 
 
@@ -69,6 +72,7 @@ def evidence(stage: Stage, names: Names, given: Given) -> None:
     if row["state"] == "failed":
         raise StackError(f"{given['title']} could not be read: {row['says']}")
     stage.found(row["says"] or row["state"])
+    stage.watches()
 
 
 def find(stage: Stage, names: Names, given: Given) -> None:
@@ -80,12 +84,25 @@ def find(stage: Stage, names: Names, given: Given) -> None:
     stage.found(f"{100 * share:.1f} % of it, exactly: {given['text']}")
 
 
+def compare(stage: Stage, names: Names, given: Given) -> None:
+    """Open two or more side by side, and tell the sentence of that page."""
+    numbers = ",".join(str(names.evidence[name]) for name in given["with"])
+    path = f"/incidents/{stage.codename}/evidence/compare/?control={names.evidence[given['control']]}&with={numbers}"
+    stage.does(given["by"], "compares", f"{stage.desk.address}{path}")
+    page = stage.desk.visitor(given["by"]).get(path)
+    if page.status != 200:
+        raise StackError(f"{path} answers {page.status}.")
+    for sentence in SENTENCE.findall(page.text):
+        stage.found(" ".join(MARKUP.sub("", sentence).split()))
+
+
 def link(stage: Stage, names: Names, given: Given) -> None:
     """Put a link on the timeline, by the form of the evidence page."""
     path = f"/incidents/{stage.codename}/evidence/"
     stage.does(given["by"], given["url"], given["title"])
     stage.desk.visitor(given["by"]).fill(path, {"link": given["url"], "title": given["title"]}, to=f"{path}add")
     names.evidence[given["as"]] = max(row["n"] for row in stage.records.evidence(stage.codename))
+    stage.watches()
 
 
 def claim(stage: Stage, names: Names, given: Given) -> None:
@@ -104,6 +121,7 @@ def judge(stage: Stage, names: Names, given: Given) -> None:
         for field, word in (("supports", "for"), ("against", "against"))
     }
     stage.desk.visitor(given["by"]).fill(path, {"verdict": given["verdict"], "text": given["text"], **rests})
+    stage.watches()
 
 
 def _read(stage: Stage, n: int) -> dict[str, Any] | None:
@@ -122,6 +140,7 @@ TAKEN: Mapping[str, Callable[[Stage, Names, Given], None]] = {
     "join": join,
     "evidence": evidence,
     "find": find,
+    "compare": compare,
     "link": link,
     "claim": claim,
     "judge": judge,

@@ -22,7 +22,7 @@ def at(case: Case, asked: str = "") -> str:
 
 
 def test_a_file_becomes_evidence_of_the_tokens_person(case: Case, send: Send) -> None:
-    about = "?title=CPU%20on%20web-1&unit=samples&phase=during&variant=new&source=perf"
+    about = "?title=CPU%20on%20web-1&unit=samples&phase=during&variant=new&control=1&source=perf"
     window = "&from=2026-11-21T10:00:00Z&to=1795255230"
     answer = send(at(case, about + window), case.token(), body=FOLDED)
     assert answer.status_code == 201, answer.content
@@ -31,7 +31,7 @@ def test_a_file_becomes_evidence_of_the_tokens_person(case: Case, send: Send) ->
     assert said["url"] == answer["Location"] == f"http://testserver/incidents/{case.open.codename}/evidence/1/"
     kept = Evidence.objects.get()
     assert (kept.title, kept.added_by, kept.unit, kept.phase) == ("CPU on web-1", case.ada, "samples", "during")
-    assert (kept.variant, kept.origin["source"], kept.origin["via"]) == ("new", "perf", "api")
+    assert (kept.variant, kept.is_control, kept.origin["source"], kept.origin["via"]) == ("new", True, "perf", "api")
     assert kept.size == len(FOLDED)
     assert (kept.window_from, kept.window_to) != (None, None)
 
