@@ -8,9 +8,8 @@ import re
 # an event ends after its time, or after its process.
 HEADER = re.compile(
     rb"[ \t]{0,80}(\S[^\n]{0,80}?)[ \t]{1,40}-?\d{1,10}(?:/-?\d{1,10})?(?:[ \t]{1,20}\[\d{1,6}\])?"
-    rb"(?:[ \t]{1,20}[A-Za-z.]{4,8}(?=[ \t]))?"
     rb"(?:[ \t]{1,40}(\d{1,12}\.\d{1,9}):)?"
-    rb"(?:(?:[ \t]{1,40}(\d{1,18}))?[ \t]{1,40}(\S{1,300}):(?=[ \t\r\n]|$)|[ \t\r]*$)"
+    rb"(?:(?:[ \t]{1,40}(\d{1,18}))?[ \t]{1,40}((?!\d)\S{1,300}):(?=[ \t\r\n]|$)|[ \t\r]*$)"
 )
 # Without a process, as `-F comm,ip,sym` prints it.
 BARE = re.compile(rb"[ \t]{0,80}([^\s;:#(][^\n;:(]{0,15}?)[ \t\r]*$")

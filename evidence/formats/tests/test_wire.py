@@ -28,10 +28,10 @@ def test_columns_hold_what_messages_hold(given: list[tuple[list[int], list[int],
     begin, end = top.ranges(2)
     column = np.frombuffer(data or b"\0", dtype=np.uint8)
     found = wire.fields(column, begin, end)
-    for tag, of_message in ((1, 0), (2, 1)):
+    for tag, wanted in ((1, [one[0] for one in given]), (2, [one[1] for one in given])):
         values, counts = wire.ints(column, found.of(tag), len(given))
-        assert values.view(np.uint64).tolist() == [value for one in given for value in one[of_message]]
-        assert counts.tolist() == [len(one[of_message]) for one in given]
+        assert values.view(np.uint64).tolist() == [value for one in wanted for value in one]
+        assert counts.tolist() == [len(one) for one in wanted]
 
 
 @given(st.binary(max_size=60))
