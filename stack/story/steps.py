@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from stack.story.written import Step
 Given = Mapping[str, Any]
 READ_S = 60
 SENTENCE = re.compile(r'<p class="[^"]*\bsentence\b[^"]*">(.*?)</p>', re.DOTALL)
+SEEN = re.compile(r'id="seen-before-title".*?<ul>(.*?)</ul>\s*</li>', re.DOTALL)
 MARKUP = re.compile(r"<[^>]*>")
 SENT_ALONG = ("phase", "variant", "unit", "source")
 
@@ -64,7 +66,8 @@ def join(stage: Stage, names: Names, given: Given) -> None:
 def evidence(stage: Stage, names: Names, given: Given) -> None:
     """Send a file through the API, and tell what was read in it."""
     body, name = profiles.make(names.story, given["file"]), given["file"]
-    query = {key: given[key] for key in SENT_ALONG if key in given} | ({"control": "1"} if "control" in given else {})
+    query = {key: given[key] for key in SENT_ALONG if key in given} | _window(given.get("seconds", 0))
+    query |= {"control": "1"} if given.get("control") else {}
     stage.does(given["by"], f"curl --data-binary @{name}", f"{_size(len(body))}: {given['title']}")
     sent = stage.desk.api(given["by"]).send(stage.codename, body, title=given["title"], file_name=name, **query)
     names.evidence[given["as"]] = n = int(sent["n"])
@@ -124,6 +127,20 @@ def judge(stage: Stage, names: Names, given: Given) -> None:
     stage.watches()
 
 
+def seen(stage: Stage, names: Names, given: Given) -> None:
+    """Tell which earlier incidents the evidence page recognises."""
+    page = stage.desk.visitor(given["by"]).get(f"/incidents/{stage.codename}/evidence/")
+    found = SEEN.search(page.text)
+    words = MARKUP.sub(" ", found[1]) if found else "nothing like it"
+    stage.does(given["by"], "Seen before?", " ".join(words.split()))
+
+
+def _window(seconds: int) -> dict[str, str]:
+    """Say that it was measured until now."""
+    now = int(time.time())
+    return {"from": str(now - seconds), "to": str(now)} if seconds else {}
+
+
 def _read(stage: Stage, n: int) -> dict[str, Any] | None:
     rows = stage.records.evidence(stage.codename)
     return next((row for row in rows if row["n"] == n and row["state"] != "reading"), None)
@@ -141,6 +158,7 @@ TAKEN: Mapping[str, Callable[[Stage, Names, Given], None]] = {
     "evidence": evidence,
     "find": find,
     "compare": compare,
+    "seen": seen,
     "link": link,
     "claim": claim,
     "judge": judge,

@@ -20,11 +20,12 @@ KEYS = {
     "type": ("by text", ""),
     "write": ("by text", ""),
     "join": ("who", ""),
-    "evidence": ("as by file title", "phase variant control unit"),
+    "evidence": ("as by file title", "source seconds phase variant control unit"),
     "link": ("as by url title", ""),
     "find": ("by in text", ""),
     "compare": ("by control with", ""),
     "claim": ("as by text", ""),
+    "seen": ("by", ""),
     "judge": ("claim by verdict text", "for against"),
 }
 
