@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import lt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evidence import container
+from evidence import calltree_growing, container
 from evidence.stacks import Codes, Ints, SampleType, Stacks
 
 ROOT = 0
@@ -277,23 +278,44 @@ def _with_own(tree: CallTree, nodes: NDArray[np.int64], origin: NDArray[np.int64
 def build(stacks: Stacks) -> CallTree:
     """Build the tree of all samples; names are put in order, so that siblings are in the order of their names."""
     stacks = _in_order(stacks)
-    alive = np.flatnonzero(np.diff(stacks.offsets) > 0)
-    group = np.zeros(len(alive), dtype=np.int64)
-    levels: list[Level] = []
-    depth = 0
-    while len(alive):
-        codes = stacks.frames[stacks.offsets[alive] + depth]
-        level, group = merge_level(group, codes, stacks.values[:, alive], len(stacks.names))
-        levels.append(level)
-        depth += 1
-        on = stacks.offsets[alive] + depth < stacks.offsets[alive + 1]
-        alive, group = alive[on], group[on]
-    tree = from_levels(stacks, levels, root=stacks.values.sum(axis=1, dtype=np.int64))
-    tree.function_totals = _function_totals(stacks)
-    return tree
+    samples = calltree_growing.Samples.of(stacks)
+    grown = calltree_growing.grow(samples)
+    sizes = [1, *(len(level.name) for level in grown)]
+    levels = np.cumsum([0, *sizes], dtype=np.int64)
+    name = np.concatenate([[0], *(level.name for level in grown)]).astype(np.int32)
+    parent = np.concatenate([[0], *(level.parent + start for level, start in zip(grown, levels, strict=False))])
+    first = _first(parent)
+    ends = np.concatenate([np.empty(0, np.int64), *(one.ends + at for one, at in zip(grown, levels[1:], strict=False))])
+    types = len(stacks.sample_types)
+    ended = np.concatenate([np.empty((types, 0), np.int64), *(level.own for level in grown)], axis=1)
+    own = np.zeros((types, len(name)), dtype=np.int64)
+    own[:, ends] = ended
+    own[:, ROOT] = stacks.values[:, samples.lengths == 0].sum(axis=1)
+    like = np.concatenate([np.empty(0, np.int64), *(level.like for level in grown)])
+    return CallTree(
+        names=stacks.names, hints=stacks.hints, name=name, parent=parent.astype(np.int32), first=first, levels=levels,
+        totals=calltree_growing.upwards(own, first, levels), self_=_by_name(name[ends], ended, len(stacks.names)),
+        function_totals=calltree_growing.through(samples, like, ended), sample_types=stacks.sample_types,
+        default_type=stacks.default_type, format=stacks.format, about=stacks.about,
+    )  # fmt: skip
+
+
+def _first(parent: Ints) -> Codes:
+    """Return where the children of each node begin, and at the end where those of a node more would."""
+    counts = np.bincount(parent[1:], minlength=len(parent))
+    return np.concatenate([[1], 1 + np.cumsum(counts)]).astype(np.int32)
+
+
+def _by_name(name: Codes, values: Ints, names: int) -> Ints:
+    sums = np.zeros((len(values), names), dtype=np.int64)
+    for row, own in zip(sums, values, strict=True):
+        np.add.at(row, name, own)
+    return sums
 
 
 def _in_order(stacks: Stacks) -> Stacks:
+    if all(map(lt, stacks.names, stacks.names[1:])):
+        return stacks
     order = sorted(range(len(stacks.names)), key=stacks.names.__getitem__)
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -302,17 +324,6 @@ def _in_order(stacks: Stacks) -> Stacks:
         rank[stacks.frames] if order else stacks.frames, stacks.values,
         [stacks.hints[code] for code in order], stacks.default_type, stacks.about,
     )  # fmt: skip
-
-
-def _function_totals(stacks: Stacks) -> Ints:
-    lengths = np.diff(stacks.offsets)
-    sample = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
-    once = np.unique(sample * max(len(stacks.names), 1) + stacks.frames)
-    sample, code = once // max(len(stacks.names), 1), once % max(len(stacks.names), 1)
-    totals = np.zeros((len(stacks.sample_types), len(stacks.names)), dtype=np.int64)
-    for type, values in enumerate(stacks.values):
-        np.add.at(totals[type], code, values[sample])
-    return totals
 
 
 def from_levels(like: Stacks | CallTree, levels: list[Level], *, root: Ints | None = None) -> CallTree:

@@ -1,0 +1,263 @@
+"""Grow a call tree from sampled stacks, level by level, on two threads. Pure: numpy alone.
+
+Samples are kept in the order of their nodes. One sort puts them in the order of the nodes below: its keys are the
+node above, the names on the next few levels, and which sample it is, packed into 63 bits, so that nothing needs to be
+carried along. In a key, names count from 1, and 0 says that the stack has ended. What passes a node is its own value
+and what passes its children, added upwards.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidence.stacks import Codes, Ints, Stacks
+
+THREADS = min(2, os.cpu_count() or 1)
+# Fewer samples are not worth a second thread; nor is one that would get less than this share of them.
+WORTH_TWO = 20_000
+FAIR = 0.3
+# How many frames are looked at together when functions are counted.
+CHUNK = 1 << 17
+BITS = 63
+MOST_LEVELS = 3
+
+
+@dataclass(slots=True)
+class Samples:
+    """Stacks as they are grown from; ``lengths`` take less of the processor's cache than two offsets."""
+
+    frames: Codes
+    offsets: Ints
+    lengths: Codes
+    values: Ints
+    names: int
+
+    @classmethod
+    def of(cls, stacks: Stacks) -> Samples:
+        """Take what is needed of some stacks."""
+        lengths = np.diff(stacks.offsets).astype(np.int32)
+        return cls(stacks.frames, stacks.offsets, lengths, stacks.values, len(stacks.names))
+
+    @property
+    def code_bits(self) -> int:
+        """How many bits hold a name, counted from 1."""
+        return self.names.bit_length()
+
+
+@dataclass(slots=True)
+class Grown:
+    """One level: for each node its parent's place on the level above and its name; which nodes end stacks.
+
+    ``ends`` are places on the level, ``own`` what they count themselves, ``like`` a sample that ends in each.
+    """
+
+    parent: Ints
+    name: Ints
+    ends: Ints
+    own: Ints
+    like: Ints
+
+
+@dataclass(slots=True)
+class Alive:
+    """The samples that reach deeper than ``depth`` frames, in the order of their nodes on the level above."""
+
+    samples: Ints
+    group: Ints
+    depth: int
+
+
+def grow(stacks: Samples) -> list[Grown]:
+    """Return the levels below the root."""
+    samples = np.flatnonzero(stacks.lengths)
+    alive = Alive(samples, np.zeros(len(samples), dtype=np.int64), 0)
+    levels: list[Grown] = []
+    while len(alive.samples):
+        place = _middle(alive) if THREADS > 1 and len(alive.samples) >= WORTH_TWO else 0
+        if place:
+            return levels + _two(stacks, *_parted(alive, place))
+        more, alive = _deeper(stacks, alive)
+        levels += more
+    return levels
+
+
+def _middle(alive: Alive) -> int:
+    """Return where to part the samples between two nodes into fair shares, 0 when there is no such place."""
+    size = len(alive.samples)
+    group = int(alive.group[size // 2])
+    places = np.searchsorted(alive.group, [group, group + 1])
+    place = int(min(places, key=lambda place: abs(int(place) - size // 2)))
+    return place if FAIR * size <= place <= (1 - FAIR) * size else 0
+
+
+def _parted(alive: Alive, place: int) -> tuple[Alive, Alive, int]:
+    first = int(alive.group[place])
+    left = Alive(alive.samples[:place], alive.group[:place], alive.depth)
+    right = Alive(alive.samples[place:], alive.group[place:] - first, alive.depth)
+    return left, right, first
+
+
+def _two(stacks: Samples, left: Alive, right: Alive, first: int) -> list[Grown]:
+    """Grow two parts at once and lay their levels side by side; the right part's parents begin at ``first``."""
+    with ThreadPoolExecutor(THREADS) as threads:
+        lefts, rights = threads.map(lambda alive: list(_all(stacks, alive)), (left, right))
+    levels: list[Grown] = []
+    none = _none(len(stacks.values))
+    for one, two in zip_longest(lefts, rights, fillvalue=none):
+        size = len(one.name)
+        levels.append(
+            Grown(
+                np.concatenate([one.parent, two.parent + first]), np.concatenate([one.name, two.name]),
+                np.concatenate([one.ends, two.ends + size]), np.concatenate([one.own, two.own], axis=1),
+                np.concatenate([one.like, two.like]),
+            )
+        )  # fmt: skip
+        first = size
+    return levels
+
+
+def _none(types: int) -> Grown:
+    empty = np.zeros(0, dtype=np.int64)
+    return Grown(empty, empty, empty, np.zeros((types, 0), dtype=np.int64), empty)
+
+
+def _all(stacks: Samples, alive: Alive) -> Iterator[Grown]:
+    while len(alive.samples):
+        levels, alive = _deeper(stacks, alive)
+        yield from levels
+
+
+def _deeper(stacks: Samples, alive: Alive) -> tuple[list[Grown], Alive]:
+    """Make one node of all samples that share their node above and their name, on as many levels as one sort holds."""
+    bits = stacks.code_bits
+    deep, keys, samples = _sorted(stacks, alive)
+    levels: list[Grown] = []
+    group = keys >> (bits * deep)
+    code = _code(keys, bits, deep - 1)
+    for further in range(deep - 1, -1, -1):
+        here = keys >> (bits * further)
+        new = np.empty(len(keys), dtype=np.bool_)
+        new[0] = True
+        np.not_equal(here[1:], here[:-1], out=new[1:])
+        new &= code > 0
+        nodes = np.flatnonzero(new)
+        parent, group = group[nodes], np.cumsum(new) - 1
+        below = _code(keys, bits, further - 1) if further else _goes_on(stacks, samples, alive.depth + deep)
+        over = np.flatnonzero((code > 0) & (below == 0))
+        levels.append(Grown(parent, code[nodes] - 1, *_ended(stacks, samples[over], group[over])))
+        code = below
+    on = np.flatnonzero(code)
+    return [level for level in levels if len(level.name)], Alive(samples[on], group[on], alive.depth + deep)
+
+
+def _code(keys: Ints, bits: int, further: int) -> Ints:
+    return (keys >> (bits * further)) & ((1 << bits) - 1)
+
+
+def _goes_on(stacks: Samples, samples: Ints, depth: int) -> Ints:
+    return np.maximum(stacks.lengths[samples] - depth, 0).astype(np.int64)
+
+
+def _sorted(stacks: Samples, alive: Alive) -> tuple[int, Ints, Ints]:
+    """Return of how many levels the keys hold the names, the keys in order, and the samples in that order."""
+    sample_bits = len(stacks.lengths).bit_length()
+    room = BITS - int(alive.group[-1]).bit_length() - sample_bits
+    deep = min(MOST_LEVELS, room // stacks.code_bits)
+    keys = _keys(stacks, alive, max(deep, 1))
+    if deep > 0:
+        keys <<= sample_bits
+        keys |= alive.samples
+        keys.sort()
+        samples = keys & ((1 << sample_bits) - 1)
+        keys >>= sample_bits
+        return deep, keys, samples
+    order = np.argsort(keys, kind="stable")
+    return 1, keys[order], alive.samples[order]
+
+
+def _keys(stacks: Samples, alive: Alive, deep: int) -> Ints:
+    keys = alive.group.copy()
+    at = stacks.offsets[alive.samples] + alive.depth
+    left = stacks.lengths[alive.samples] - alive.depth if deep > 1 else at
+    for level in range(deep):
+        keys <<= stacks.code_bits
+        if not level:
+            keys += stacks.frames[at] + 1
+            continue
+        at += 1
+        keys += np.where(left > level, stacks.frames.take(at, mode="clip") + 1, 0)
+    return keys
+
+
+def _ended(stacks: Samples, samples: Ints, group: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the nodes in which stacks end, what these count, and one of them for each."""
+    if not len(samples):
+        none = _none(len(stacks.values))
+        return none.ends, none.own, none.like
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    return group[starts], np.add.reduceat(stacks.values[:, samples], starts, axis=1), samples[starts]
+
+
+def through(stacks: Samples, samples: Ints, values: Ints) -> Ints:
+    """Return what passes each function, one row a sample type: a sample counts once however often it recurs there.
+
+    ``samples`` hold all different stacks, ``values`` what each of them counts in all.
+    """
+    totals = np.zeros((len(values), stacks.names), dtype=np.int64)
+    order = np.argsort(samples)
+    samples, values = samples[order], values[:, order]
+    sizes = stacks.lengths[samples].astype(np.int64)
+    ends = np.cumsum(sizes)
+    cuts = np.searchsorted(ends, np.arange(CHUNK, int(ends[-1]) if len(ends) else 0, CHUNK)).tolist()
+    bounds = [(a, b) for a, b in zip([0, *cuts], [*cuts, len(samples)], strict=True) if a < b]
+
+    def counted(bound: tuple[int, int]) -> tuple[Ints, list[Ints]]:
+        here = slice(*bound)
+        return _once(stacks, samples[here], sizes[here], values[:, here])
+
+    with ThreadPoolExecutor(THREADS if len(bounds) > 1 else 1) as threads:
+        for codes, sums in threads.map(counted, bounds):
+            for type, passed in enumerate(sums):
+                totals[type, codes] += passed
+    return totals
+
+
+def _once(stacks: Samples, samples: Ints, sizes: Ints, values: Ints) -> tuple[Ints, list[Ints]]:
+    """Return the functions of some samples, and what passes each of them."""
+    bits = len(samples).bit_length()
+    narrow = bits + stacks.code_bits < 32
+    keys: Ints = _frames(stacks, samples, sizes).astype(np.int32 if narrow else np.int64)
+    keys <<= bits
+    keys |= np.repeat(np.arange(len(samples), dtype=keys.dtype), sizes)
+    keys.sort()
+    keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
+    codes, sample = keys >> bits, keys & ((1 << bits) - 1)
+    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    return codes[starts], [np.add.reduceat(row[sample], starts) for row in values]
+
+
+def _frames(stacks: Samples, samples: Ints, sizes: Ints) -> Codes:
+    """Return the frames of some samples, which are in their order, one after the other."""
+    if int(samples[-1]) - int(samples[0]) == len(samples) - 1:
+        return stacks.frames[stacks.offsets[samples[0]] : stacks.offsets[samples[-1] + 1]]
+    begins = stacks.offsets[samples] - np.cumsum(sizes) + sizes
+    return stacks.frames[np.repeat(begins, sizes) + np.arange(int(sizes.sum()))]
+
+
+def upwards(own: Ints, first: Codes, levels: NDArray[np.int64]) -> Ints:
+    """Return what passes each node: its own value and what passes its children, one row a sample type."""
+    totals = own.copy()
+    bounds = levels.tolist()
+    for low, high in reversed(list(pairwise(bounds[:-1]))):
+        begins = first[low:high]
+        parents = np.flatnonzero(begins < first[low + 1 : high + 1])
+        below = totals[:, high : int(first[high])]
+        totals[:, low + parents] += np.add.reduceat(below, begins[parents] - high, axis=1)
+    return totals
