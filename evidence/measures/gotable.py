@@ -235,7 +235,7 @@ def _counts(table: Table) -> str:
     moved = [(name, cell, cell.change) for name, cell in side if cell and cell.differs and cell.change is not None]
     less, more = MOVED.get(table.unit, ("lower", "higher"))
     down = sum(change < 0 for _, _, change in moved)
-    said = f"{down} of {len(side)} benchmarks {less}, {len(moved) - down} {more} with {table.labels[-1]}"
+    said = f"{down} of {len(side)} benchmarks {less}, {len(moved) - down} {more} {words.beside(table.labels[-1])}"
     mean = table.changes[-1] if table.changes else None
     said += f"; geometric mean {words.share(mean, sign=True)}" if mean is not None else ""
     if not moved:

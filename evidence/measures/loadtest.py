@@ -97,7 +97,7 @@ def compared(runs: Sequence[Run], *, labels: Sequence[str]) -> str:
         return f"{labels[0]} and {label} have no percentile in common"
     if factor < 1 + ALIKE:
         return f"{labels[0]} and {label} alike: {what} {words.milliseconds(old)} and {words.milliseconds(new)}"
-    said = f"{what}: {words.milliseconds(old)} → {words.milliseconds(new)} with {label}"
+    said = f"{what}: {words.milliseconds(old)} → {words.milliseconds(new)} {words.beside(label)}"
     return said + _means(control, run)
 
 

@@ -7,6 +7,10 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
+from evidence.measures import gotable
+from evidence.measures.benchstat import Stated
+from evidence.measures.gobench import Benchmarks
+from evidence.measures.loadtest import Loads
 from evidence.measures.swept import Sweep
 
 # A spreadsheet takes a cell that begins so for a formula. Source: owasp.org, CSV injection.
@@ -40,3 +44,34 @@ def safe(cell: Cell) -> str:
 def of_sweep(sweep: Sweep) -> str:
     """Write a sweep in long form, as it was read: medians where cells were repeated."""
     return as_csv([*sweep.axes, *sweep.values], ([*key, *numbers] for key, numbers in sweep.rows))
+
+
+def of_loads(loads: Loads) -> str:
+    """Write one line for each run: counts, rate, mean, longest, and every percentile in milliseconds."""
+    percentages = sorted({p for run in loads.runs for p, _ in run.percentiles})
+    header = ["run", "tool", "name", "requests", "failed", "requests_per_s", "mean_ms", "longest_ms"]
+    rows: list[list[Cell]] = [
+        [
+            float(i), run.tool, run.name, _float(run.requests), _float(run.failed), run.rps, run.mean_ms,
+            run.longest_ms, *(run.within(p) for p in percentages),
+        ]
+        for i, run in enumerate(loads.runs, start=1)
+    ]  # fmt: skip
+    return as_csv([*header, *(f"p{p:g}_ms" for p in percentages)], rows)
+
+
+def of_benchmark(value: Benchmarks | Stated) -> str:
+    """Write one line for each benchmark, unit and variant: median, n, and how it compares with the control."""
+    found = value.tables if isinstance(value, Stated) else gotable.tables(value.columns)
+    rows: list[list[Cell]] = [
+        [name, table.unit, label, cell.median, float(cell.n), cell.spread, cell.change, cell.p]
+        for table in found
+        for name, cells in table.rows
+        for label, cell in zip(table.labels, cells, strict=True)
+        if cell
+    ]
+    return as_csv(["benchmark", "unit", "variant", "median", "n", "spread", "change", "p"], rows)
+
+
+def _float(count: int | None) -> float | None:
+    return None if count is None else float(count)

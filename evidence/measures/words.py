@@ -68,3 +68,11 @@ def listed(words: list[str], *, most: int = 3) -> str:
     """Say a few things, and how many more there are."""
     shown = ", ".join(words[:most])
     return f"{shown} and {len(words) - most} more" if len(words) > most else shown
+
+
+def beside(label: str) -> str:
+    """Say which side something is on: *with keep-alive*, *after the fix*."""
+    first = label.partition(" ")[0].lower()
+    return (
+        label if first in {"with", "without", "on", "in", "after", "before", "while", "at", "by"} else f"with {label}"
+    )

@@ -20,6 +20,7 @@ def expensive(incident: Incident, ada: Person) -> Finding:
 
 def judged(finding: Finding, verdict: str, by: Person, **more: object) -> Event:
     one = findings.judge(finding, verdict=verdict, by=by, at=timezone.now(), **more)  # type: ignore[arg-type]  # a test's shorthand
+    assert one.event_n is not None
     return Event.objects.get(incident=finding.incident, n=one.event_n)
 
 

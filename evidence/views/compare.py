@@ -11,22 +11,35 @@ from django.urls import reverse
 
 from evidence.searching import BadPattern, matcher
 from evidence.storage import StorageError
-from evidence.views import answering
+from evidence.views import answering, choosing, measures
 from evidence.views.compared import Sides, sides_of
 from incidents.forms.given import number
 from incidents.views.signed_in import Request, signed_in
 
-ROWS = 60
+ROWS = 25
 LEAST = 0.0005  # of all: what moved by less is no row
 
 
 @signed_in
 def page(request: Request, codename: str) -> HttpResponseBase:
-    """Show the difference of two profiles, or of several against one control."""
+    """Show the difference of two profiles, or of several against one control; other measurements side by side.
+
+    Without anything to compare it asks what to compare.
+    """
     from evidence import compare
 
+    if "control" not in request.GET:
+        return choosing.page(request, codename)
+    if measured := measures.asked(request, codename):
+        return measures.compare(request, measured)
     sides = sides_of(request, codename)
-    context = {"here": "incidents", "incident": sides.incident, "policy": sides.incident.policy, "sides": sides}
+    context: dict[str, Any] = {
+        "here": "incidents",
+        "graph_keys": True,
+        "incident": sides.incident,
+        "policy": sides.incident.policy,
+        "sides": sides,
+    }
     context |= {"control": sides.control, "other": sides.other, "several": len(sides.profiles) > 2}
     context["swapped"] = _to(sides, control=sides.other.n, others=[sides.control.n])
     try:
@@ -46,7 +59,10 @@ def boxes(request: Request, codename: str) -> HttpResponseBase:
         if width not in differential.WIDTHS:
             raise answering.Unasked("Widths follow both sides, the one before or the one after.")
         root, absolute = answering.node_of(request, sides.merged), request.GET.get("absolute") == "1"
-        return differential.payload(sides.merged, after=sides.shown, width=width, absolute=absolute, root=root)
+        budget = answering.budget_of(request) if "most" in request.GET else differential.BUDGET
+        return differential.payload(
+            sides.merged, after=sides.shown, width=width, absolute=absolute, root=root, budget=budget
+        )
 
     return _answered(request, codename, answer)
 

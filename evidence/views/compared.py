@@ -90,7 +90,7 @@ def sides_of(request: Request, codename: str) -> Sides:
     """Return what the address compares; profiles that are not there, or not to be seen, are all 404."""
     incident = incident_or_404(request.person, codename)
     control = number(request.GET.get("control"))
-    asked = [one for one in dict.fromkeys(numbers(_listed(request))) if one != control]
+    asked = [one for one in dict.fromkeys(numbers(listed(request))) if one != control]
     ready = Evidence.objects.filter(incident=incident, kind=Kind.PROFILE, state=State.READY).exclude(tree="")
     wanted = [control, *asked[: MOST - 1]]
     found = {one.n: one for one in ready.select_related("added_by").filter(n__in=[n for n in wanted if n is not None])}
@@ -103,5 +103,6 @@ def sides_of(request: Request, codename: str) -> Sides:
     return Sides(incident, profiles, wanted.index(on) if on in asked else 1, request.GET.get("sample", "")[:200])
 
 
-def _listed(request: Request) -> list[str]:
+def listed(request: Request) -> list[str]:
+    """Return what ``with`` names, given more than once or with commas between."""
     return [one for given in request.GET.getlist("with") for one in given.split(",")]

@@ -1,0 +1,150 @@
+"""Pages of measurements that are no profiles: benchmarks, load tests, sweeps; alone, and side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils.http import content_disposition_header
+
+from evidence import measures
+from evidence.models import Evidence
+from evidence.models.evidence import Kind, State
+from evidence.views import measured
+from evidence.views.compared import MOST, listed
+from incidents.forms.given import numbers
+from incidents.views.signed_in import Request, incident_or_404
+
+if TYPE_CHECKING:
+    from evidence.measures.gobench import Benchmarks
+
+Context = dict[str, Any]
+OTHERS = 40
+
+
+def page(request: Request, evidence: Evidence) -> HttpResponse:
+    """Show one benchmark, load test or sweep; with ``csv`` in the address give its numbers as CSV."""
+    value = value_of(evidence)
+    if "csv" in request.GET:
+        return _csv(evidence, measured.CSV[evidence.kind](value))
+    context = _about(evidence) | measured.BODY[evidence.kind](request, value)
+    alike = Evidence.objects.filter(incident=evidence.incident, kind=evidence.kind, state=State.READY)
+    context["others"] = alike.exclude(pk=evidence.pk).order_by("-n")[:OTHERS]
+    return render(request, "evidence/measures/page.html", context)
+
+
+def asked(request: Request, codename: str) -> list[Evidence]:
+    """Return the measurements that the address compares, the control first; none when they are profiles.
+
+    Raises Http404 for what is not there, or not to be seen.
+    """
+    incident = incident_or_404(request.person, codename)
+    wanted = numbers([request.GET.get("control", ""), *listed(request)])
+    ready = Evidence.objects.filter(incident=incident, kind__in=COMPARED, state=State.READY)
+    found = {one.n: one for one in ready.filter(n__in=wanted).select_related("added_by")}
+    for one in found.values():
+        one.incident = incident
+    return [found[n] for n in list(dict.fromkeys(wanted))[:MOST] if n in found] if len(found) > 1 else []
+
+
+def compare(request: Request, evidences: Sequence[Evidence]) -> HttpResponse:
+    """Show several measurements of one kind side by side; the first one is the control."""
+    context = compare_context(request, evidences)
+    return render(request, "evidence/measures/compare.html", context)
+
+
+def compare_context(request: Request, evidences: Sequence[Evidence]) -> Context:
+    """Return what a comparison shows. Raises Http404 for measurements of different kinds."""
+    control = evidences[0]
+    if len({one.kind for one in evidences}) != 1 or control.kind not in COMPARED:
+        raise Http404("These cannot be compared.")
+    context = {
+        "incident": control.incident,
+        "policy": control.incident.policy,
+        "control": control,
+        "evidences": list(evidences),
+        "kind": control.kind,
+    }
+    return context | COMPARED[Kind(control.kind)](request, evidences)
+
+
+def value_of(evidence: Evidence) -> Any:
+    """Return what was measured, as it was stored. Raises Http404 when it is of a kind that this version has not."""
+    value = measures.reopened(evidence.summary.get("measured", {}))
+    if value is None:
+        raise Http404("No such measurement.")
+    return value
+
+
+def label_of(evidence: Evidence) -> str:
+    """Say what a measurement is called beside others: its variant, else what phase it is of, else its title."""
+    return evidence.variant or (evidence.get_phase_display() if evidence.phase else "") or evidence.title
+
+
+def _benchmarks(request: Request, evidences: Sequence[Evidence]) -> Context:
+    from evidence.measures import gotable
+    from evidence.measures.gobench import Benchmarks
+
+    values = [value_of(one) for one in evidences]
+    if not all(isinstance(value, Benchmarks) for value in values):
+        apart = [(one, measured.BODY[one.kind](request, value)) for one, value in zip(evidences, values, strict=True)]
+        return {"apart": apart}
+    columns = [
+        gotable.Column(name, column.samples)
+        for one, value in zip(_labelled(evidences), values, strict=True)
+        for name, column in _columns(one, value)
+    ]
+    tables = gotable.tables(columns)
+    return {"tables": measured.shown(tables), "sentence": gotable.sentence_of(tables)}
+
+
+def _columns(label: str, value: Benchmarks) -> list[tuple[str, Any]]:
+    several = len(value.columns) > 1
+    return [(f"{label}: {column.label}" if several else label, column) for column in value.columns]
+
+
+def _loads(request: Request, evidences: Sequence[Evidence]) -> Context:
+    runs, labels = [], []
+    for name, one in zip(_labelled(evidences), evidences, strict=True):
+        found = value_of(one).runs
+        runs += found
+        labels += [f"{name}: run {i}" for i in range(1, len(found) + 1)] if len(found) > 1 else [name]
+    return measured.loads(runs, labels)
+
+
+def _sweeps(request: Request, evidences: Sequence[Evidence]) -> Context:
+    values = [value_of(one) for one in evidences]
+    return measured.sweeps(request, values, _labelled(evidences))
+
+
+def _labelled(evidences: Sequence[Evidence]) -> list[str]:
+    """Return a label for each, with its number where two would be called the same."""
+    labels = [label_of(one) for one in evidences]
+    return [
+        f"{label} ({one.n})" if labels.count(label) > 1 else label for label, one in zip(labels, evidences, strict=True)
+    ]
+
+
+COMPARED: dict[str, Callable[[Request, Sequence[Evidence]], Context]] = {
+    Kind.BENCHMARK: _benchmarks,
+    Kind.LOAD: _loads,
+    Kind.SWEEP: _sweeps,
+}
+
+
+def _about(evidence: Evidence) -> Context:
+    return {
+        "incident": evidence.incident,
+        "policy": evidence.incident.policy,
+        "evidence": evidence,
+        "kind": evidence.kind,
+        "sentence": evidence.says,
+    }
+
+
+def _csv(evidence: Evidence, text: str) -> HttpResponse:
+    name = f"{evidence.incident.codename}-{evidence.n}.csv"
+    headers = {"Content-Disposition": content_disposition_header(as_attachment=True, filename=name) or ""}
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
