@@ -1,11 +1,13 @@
 // Goburner is a program that is wrong on purpose, in functions that a profile must name: hashOrders burns the
 // processor, buildReceipts allocates and keeps, waitForLedger waits for a lock. Its profiles are at /debug/pprof/.
+// It ends when its standard input does, so that it does not outlive who started it.
 // GET /fix stops the burning, GET /break starts it again, so that a second profile can be compared with the first.
 package main
 
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	_ "net/http/pprof"
@@ -84,7 +86,13 @@ func set(to bool) http.HandlerFunc {
 	}
 }
 
+func endWithInput() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
+}
+
 func main() {
+	go endWithInput()
 	broken.Store(true)
 	runtime.SetMutexProfileFraction(1)
 	runtime.SetBlockProfileRate(1)

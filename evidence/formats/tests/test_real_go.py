@@ -1,0 +1,85 @@
+"""Profiles of a real Go program say to us what they say to ``go tool pprof``."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evidence import calltree, exports
+from evidence.calltree import CallTree
+from evidence.formats import pprof
+from evidence.stacks import Stacks
+from stack.outside import goburner
+
+pytestmark = pytest.mark.skipif(bool(goburner.missing()), reason=goburner.missing() or "none")
+
+KINDS = ("profile?seconds=1", "heap", "allocs", "goroutine", "mutex", "block")
+_ROW = re.compile(
+    r"\s*(-?\d+)(?:ns|B)?\s+[\d.]+%\s+[\d.]+%\s+(-?\d+)(?:ns|B)?\s+[\d.]+%\s+(.+?)(?: \((?:partial-)?inline\))?$"
+)
+_UNITS = {"nanoseconds": "ns", "bytes": "B"}
+
+
+@pytest.fixture(scope="module")
+def profiles() -> Iterator[dict[str, bytes]]:
+    """Take one profile of each kind."""
+    with goburner.running() as url:
+        yield {kind: goburner.fetch(f"{url}/debug/pprof/{kind}") for kind in KINDS}
+
+
+def top(file: Path, sample_type: str, unit: str) -> dict[str, tuple[int, int]]:
+    """Ask pprof for self and total of every function."""
+    asked = ["-top", "-nodefraction=0", "-nodecount=100000", f"-sample_index={sample_type}", f"-unit={unit}"]
+    says = subprocess.run(["go", "tool", "pprof", *asked, file], capture_output=True, text=True, check=True).stdout
+    rows = (_ROW.match(line) for line in says.split("flat%", 1)[1].splitlines()[1:])
+    return {row[3]: (int(row[1]), int(row[2])) for row in rows if row}
+
+
+def ours(tree: CallTree, type: int) -> dict[str, tuple[int, int]]:
+    """Say the same of our tree; functions that count nothing are left out."""
+    both = zip(tree.names, tree.self_[type].tolist(), tree.function_totals[type].tolist(), strict=True)
+    return {name: (own, total) for name, own, total in both if total}
+
+
+def read(body: bytes) -> Stacks:
+    """Read a profile as the server sent it."""
+    return pprof.read(gzip.decompress(body))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_function_counts_what_pprof_says(kind: str, profiles: dict[str, bytes], tmp_path: Path) -> None:
+    file = tmp_path / "go.pb.gz"
+    file.write_bytes(profiles[kind])
+    stacks = read(profiles[kind])
+    tree = calltree.build(stacks)
+    for type in range(len(stacks.sample_types)) if kind == "heap" else [stacks.default_type]:
+        kind_of = stacks.sample_types[type]
+        theirs = top(file, kind_of.name, _UNITS.get(kind_of.unit, "count"))
+        said = {name: pair for name, pair in theirs.items() if pair[1]}
+        assert {name: pair for name, pair in ours(tree, type).items() if name in said} == said
+        assert tree.total(type) == stacks.totals[type]
+
+
+def test_what_burns_allocates_and_waits_is_named(profiles: dict[str, bytes]) -> None:
+    cpu, heap, mutex = (calltree.build(read(profiles[kind])) for kind in ("profile?seconds=1", "allocs", "mutex"))
+    burnt = cpu.function_totals[cpu.default_type, cpu.by_name[goburner.BURNS]] / cpu.total()
+    assert 0.5 < burnt < 0.9
+    allocated = heap.function_totals[heap.default_type, heap.by_name[goburner.ALLOCATES]]
+    assert allocated > heap.total() / 2
+    assert mutex.function_totals[mutex.default_type, mutex.by_name[goburner.WAITS]] > 0
+
+
+@pytest.mark.parametrize("kind", ["profile?seconds=1", "heap"])
+def test_pprof_reads_what_we_write(kind: str, profiles: dict[str, bytes], tmp_path: Path) -> None:
+    stacks = read(profiles[kind])
+    file = tmp_path / "ours.pb.gz"
+    file.write_bytes(exports.pprof(stacks))
+    sample_type = stacks.sample_types[stacks.default_type]
+    theirs = top(file, sample_type.name, _UNITS.get(sample_type.unit, "count"))
+    said = {name: pair for name, pair in theirs.items() if pair[1]}
+    assert ours(calltree.build(stacks), stacks.default_type) == said
