@@ -46,6 +46,7 @@ class Kind:
     that are ready together: the smaller, the longer the chain that waits behind it. ``line`` orders the plan's
     lines by how much they matter to people; those of ``small`` kinds share one, and None gives none. ``port`` is
     who does it, and ``queue`` names the workers that ask for it: what takes long is not in the way of the rest.
+    What ``outlives`` its room can be taken back although that was archived.
     """
 
     methods: dict[str, str]
@@ -58,6 +59,7 @@ class Kind:
     small: bool = False
     port: str = "chat"
     queue: str = EFFECTS
+    outlives: bool = False
 
 
 def _open(label: str, spec: Spec) -> str:
@@ -106,6 +108,20 @@ KINDS: dict[str, Kind] = {
     ),
     "archived": Kind(
         {CREATE: "conversations.archive"}, 6, create=lambda label, spec: f"archive {label}", create_sign="-", line=6
+    ),
+    "picture": Kind(
+        {CREATE: "files.completeUploadExternal", RETIRE: "files.delete"},
+        2,
+        create=lambda label, spec: f"show {label}",
+        retire=lambda label, spec: f"delete {label}",
+        outlives=True,
+    ),
+    "upload": Kind(
+        {CREATE: "files.getUploadURLExternal"},
+        8,
+        create=lambda label, spec: f"draw and send up {label}",
+        line=None,
+        queue=EVIDENCE,
     ),
     "capture": Kind(
         {CREATE: "profiler.capture"},

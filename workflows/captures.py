@@ -21,6 +21,7 @@ MOMENTS = {
 PHASES = {"declare": DURING, "reopen": DURING, "mitigate": AFTER, "resolve": AFTER}  # a retype changes nothing here
 TYPING = {"declare", "retype"}
 ASKED = "ask"  # somebody asked for it there and then
+LAG = timedelta(seconds=15)  # until what was sampled has reached a profiler that looks back
 ENDED_FOR_NOTHING = {"cancelled", "duplicate"}
 
 
@@ -52,14 +53,17 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One capture that should be made: the ``turn`` of its repeats, from 1, and when it may begin."""
+    """One capture that should be made: the ``turn`` of its repeats, from 1, and when it may begin.
+
+    A source that looks back is asked about the time ``until`` then, however late it is asked.
+    """
 
     capture: Capture
     trigger: Trigger
     phase: str
     turn: int
     due_at: datetime
-    looks_back: bool
+    until: datetime | None
 
     @property
     def key(self) -> str:
@@ -78,8 +82,7 @@ class Wanted:
             "phase": self.phase,
             "turn": self.turn,
             "of": self.capture.repeat,
-            "waits": 0 if self.looks_back else self.capture.seconds,
-        }
+        } | ({"until": self.until.isoformat()} if self.until else {})
 
     @property
     def label(self) -> str:
@@ -169,9 +172,15 @@ def _turns(
     source = sources.get(capture.source)
     if source is None or capture.kind not in source.kinds:
         return
-    first = trigger.at
-    if source.looks_back and phase == AFTER and trigger.asked is None:
-        first += timedelta(seconds=capture.seconds)  # the time it is asked about must lie after what it is to show
+    if source.looks_back and not capture.seconds:
+        capture = replace(capture, seconds=source.seconds)  # it knows windows and no moments
     for turn in range(1, last + 1):
-        due = first + timedelta(minutes=capture.every_min) * (turn - 1)
-        yield Wanted(replace(capture, on=trigger.on), trigger, phase, turn, due, source.looks_back)
+        at = trigger.at + timedelta(minutes=capture.every_min) * (turn - 1)
+        until = _until(capture, at, phase) if source.looks_back else None
+        due_at = until + LAG if until else at
+        yield Wanted(replace(capture, on=trigger.on), trigger, phase, turn, due_at, until)
+
+
+def _until(capture: Capture, at: datetime, phase: str) -> datetime:
+    """Return the end of the window that is asked about, which for what is to show the fix lies after it."""
+    return at + timedelta(seconds=capture.seconds) if phase == AFTER and capture.on != ASKED else at

@@ -56,7 +56,8 @@ def _known(names: object) -> str:
 def capture(profiler: Profiler, work: Work) -> Outcome:
     """Take the profile and keep it, unless somebody else took this effect over meanwhile."""
     spec = work.effect.spec
-    taken = profiler.capture(spec["source"], spec["kind"], seconds=spec["seconds"], at=timezone.now())
+    at = datetime.fromisoformat(spec["until"]) if "until" in spec else timezone.now()
+    taken = profiler.capture(spec["source"], spec["kind"], seconds=spec["seconds"], at=at)
     with taken.body:
         if not effects.keep_hold(work, at=timezone.now()):
             says = "Somebody else took this capture over; what was captured here is not kept."

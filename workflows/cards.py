@@ -108,12 +108,21 @@ def told(event: Told, facts: Facts) -> Card:
         return withdrawn()
     if event.kind == "updated":
         return Card(kind="updated", title=f"Update from {event.by}", text=event.text)
+    if event.evidence:
+        return _measured(event, facts)
     buttons = {
         "failed": (Button("Try again", "retry", f"{facts.codename}|{event.retry}"),) if event.retry else (),
         "due": (Button("Write an update", "update", facts.codename),),
     }.get(event.kind, ())
     sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
     return Card(kind=event.kind, title="", text=sentence, buttons=buttons)
+
+
+def _measured(event: Told, facts: Facts) -> Card:
+    """Tell what was measured, with the way to all of it; its picture comes below."""
+    sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
+    label = "Open the flame graph" if event.pictured else "Open it"
+    return Card("evidence", title="", text=sentence, link=f"{facts.url}evidence/{event.evidence}/", link_label=label)
 
 
 def _lead(facts: Facts) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from incidents.policy import OneOf, Policy
 from workflows import captures, cards
 from workflows.card import Card
-from workflows.facts import Facts, Someone
+from workflows.facts import Facts, Someone, Told
 
 Spec = Mapping[str, Any]
 
@@ -172,6 +172,17 @@ def _told(facts: Facts) -> Iterator[Thing]:
     for event in facts.told:
         if event.room == facts.room:
             yield _post(f"told/{event.n}", cards.told(event, facts), event.label, event.room)
+            if event.pictured and not event.retracted:
+                yield from _picture(event)
+
+
+def _picture(event: Told) -> Iterator[Thing]:
+    """A picture below the message that tells of it: sent up beside it, shown once the text stands."""
+    label, post = f"the picture of evidence {event.evidence}", f"told/{event.n}"
+    upload, spec = f"upload/{event.n}", {"room": event.room, "evidence": event.evidence}
+    yield Thing(upload, "upload", spec, label, needs=(f"channel/{event.room}",), room=event.room)
+    shown = spec | {"post": post, "upload": upload}
+    yield Thing(f"picture/{event.n}", "picture", shown, label, needs=(post, upload), room=event.room)
 
 
 def _announcement(facts: Facts) -> Iterator[Thing]:

@@ -14,7 +14,7 @@ from django.db.models import F
 
 from incidents import timeline, told
 from incidents.models import Incident
-from workflows.actions import EFFECTS, EVIDENCE, KINDS
+from workflows.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS
 from workflows.models import Effect, Limit, Resource
 from workflows.observed import THERE
 from workflows.ports import VendorError
@@ -22,7 +22,9 @@ from workflows.ports import VendorError
 VENDOR = "slack"
 ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
 BACK_OFF_AT_MOST_S = 300
-QUIET_FAILURES = {"channel", "post", "pin"}  # not told where people talk: that is what failed
+# Not told where people talk: that is what failed, or it adds nothing to the words that stand there.
+QUIET_FAILURES = {("channel", CREATE), ("post", CREATE), ("post", CHANGE), ("pin", CREATE)}
+QUIET_FAILURES |= {("upload", CREATE), ("picture", CREATE)}
 
 # Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
 # incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.
@@ -128,6 +130,8 @@ def record_done(
             _keep(effect, outcome.there, at=at)
         if outcome.gone:
             Resource.objects.filter(incident=effect.incident_id, key__in=outcome.gone).delete()
+        if outcome.there and effect.verb == CREATE and KINDS[effect.kind].retire is not None:
+            _unless_unwanted(effect)
         incident = Incident(pk=effect.incident_id)
         if outcome.says:
             timeline.append(incident, "did", at=at, text=outcome.says, data={"effect": effect.key})
@@ -194,6 +198,12 @@ def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
     return True
 
 
+def _unless_unwanted(effect: Effect) -> None:
+    """Plan anew when what was just made was given up while it was under way: it is to be taken back."""
+    if Effect.objects.filter(pk=effect.pk, abandoned=True).exists():
+        _plan_anew(effect.incident_id)
+
+
 def _plan_anew(incident_id: int) -> None:
     """Make what came of an effect a new fact, so that it cannot be missed by a plan that is being made."""
     Incident.objects.filter(pk=incident_id).update(revision=F("revision") + 1)
@@ -208,7 +218,7 @@ def _wait_s(error: VendorError, attempt: int) -> float:
 
 def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     incident = Incident.objects.get(pk=effect.incident_id)
-    room = 0 if effect.kind in QUIET_FAILURES else incident.room
+    room = 0 if (effect.kind, effect.verb) in QUIET_FAILURES else incident.room
     text = f"Could not {effect.sentence}: {error.says}"
     timeline.append(incident, "failed", at=at, text=text, data={"effect": effect.pk, "room": room})
     _plan_anew(incident.pk)

@@ -38,7 +38,10 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words."""
+    """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words.
+
+    ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn.
+    """
 
     n: int
     kind: str
@@ -49,6 +52,8 @@ class Told:
     room: int
     retracted: bool = False
     retry: str = ""
+    evidence: int = 0
+    pictured: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

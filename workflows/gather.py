@@ -252,6 +252,8 @@ def _told(event: Event, rows: _Rows) -> Told:
         room=event.data.get("room", 1),
         retracted=bool(change and change.kind == "retracted"),
         retry=str(event.data.get("effect", "")),
+        evidence=event.data["n"] if event.kind == "evidence" else 0,
+        pictured=event.kind == "evidence" and bool(event.data.get("picture")),
     )
 
 

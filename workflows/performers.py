@@ -12,7 +12,7 @@ from typing import Any
 
 from django.utils.crypto import salted_hmac
 
-from workflows import capturing
+from workflows import capturing, picturing
 from workflows.actions import CHANGE, CREATE, RETIRE
 from workflows.card import Card
 from workflows.effects import Outcome, Work, made
@@ -232,6 +232,9 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("post", CHANGE): edit_post,
     ("pin", CREATE): pin,
     ("archived", CREATE): archive,
+    ("upload", CREATE): picturing.upload,
+    ("picture", CREATE): picturing.show,
+    ("picture", RETIRE): picturing.take_back,
     ("capture", CREATE): capturing.capture,
 }
 
@@ -243,5 +246,6 @@ LOOKERS: dict[tuple[str, str], Looker] = {
     ("topic", CHANGE): look_at_topic,
     ("bookmark", CREATE): look_for_bookmark,
     ("post", CREATE): look_for_post,
+    ("picture", CREATE): picturing.look,
     ("capture", CREATE): capturing.look_for_evidence,
 }

@@ -79,9 +79,13 @@ class _Comparison:
         self.closed = observed.rooms_archived()
 
     def _is_stale(self, key: str, owed: Owed) -> bool:
-        if owed.under_way:
+        if owed.under_way or (owed.verb == RETIRE and self._outlives(key)):
             return False
         return owed.room in self.observed.rooms_archived() or (owed.verb != RETIRE and key not in self.wanted)
+
+    def _outlives(self, key: str) -> bool:
+        seen = self.observed.seen.get(key)
+        return seen is not None and KINDS[seen.kind].outlives
 
     def _unwanted(self) -> set[str]:
         specs = {thing.key: thing.spec for thing in self.desired.things}
@@ -144,7 +148,9 @@ class _Comparison:
     def _retired(self, key: str, seen: Seen) -> Iterator[Action]:
         says = KINDS[seen.kind].retire
         chain = self.owed.get(key, [])
-        if says is None or seen.state != THERE or seen.room in self.closed or (chain and chain[-1].verb == RETIRE):
+        if says is None or seen.state != THERE or (chain and chain[-1].verb == RETIRE):
+            return
+        if seen.room in self.closed and not KINDS[seen.kind].outlives:
             return
         self.cancels += [owed.effect for owed in chain if not owed.under_way]
         yield Action(

@@ -126,6 +126,18 @@ class Chat(Protocol):
     def archive(self, channel_id: str) -> None:
         """Archive a channel; one that is archived already is fine."""
 
+    def upload(self, name: str, content: bytes, *, alt: str) -> str:
+        """Send a file up, with words for who cannot see it, and return its id; nobody sees it until it is shared."""
+
+    def share(self, file_id: str, *, title: str, below: Posted) -> None:
+        """Show an uploaded file below a message; ``file_not_found`` when it is shared already, or gone."""
+
+    def is_shared(self, file_id: str, *, below: Posted) -> bool:
+        """Tell whether a file of ours is shown where that message is."""
+
+    def delete_file(self, file_id: str) -> None:
+        """Delete a file of ours; one that is gone already is fine."""
+
     def groups(self) -> Sequence[Group]:
         """Read every user group that is in use, with its members: one call."""
 

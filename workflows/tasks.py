@@ -48,6 +48,7 @@ def drain(incident_id: int) -> None:
 def measure(incident_id: int) -> None:
     """Perform what is ready of an incident's effects that take their time, in a worker of their own."""
     perform.drain(incident_id, queue=EVIDENCE)
+    _send(drain, incident_id)  # what waited for it
 
 
 @shared_task

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from incidents.people import Known
-from integrations.slack import cards, directory, mending
+from integrations.slack import cards, directory, files, mending
 from integrations.slack.identity import Identity
 from integrations.slack.limits import MAX_TOPIC
 from integrations.slack.wire import SlackRefused, Wire, each
@@ -176,6 +176,22 @@ class SlackChat:
         """Archive a channel; one that is archived already is fine."""
         with _fine("already_archived"):
             self.wire.call("conversations.archive", channel=channel_id)
+
+    def upload(self, name: str, content: bytes, *, alt: str) -> str:
+        """Send a file up, with words for who cannot see it; nobody does until it is shared."""
+        return files.upload(self.wire, name=name, content=content, alt=alt)
+
+    def share(self, file_id: str, *, title: str, below: Posted) -> None:
+        """Show an uploaded file below a message."""
+        files.share(self.wire, file_id, title=title, channel_id=below.channel_id, thread_ts=below.ts)
+
+    def is_shared(self, file_id: str, *, below: Posted) -> bool:
+        """Tell whether a file of ours is shown where that message is."""
+        return files.is_shared(self.wire, file_id, channel_id=below.channel_id)
+
+    def delete_file(self, file_id: str) -> None:
+        """Delete a file of ours; one that is gone already is fine."""
+        files.delete(self.wire, file_id)
 
     def groups(self) -> Sequence[Group]:
         """Read every user group that is in use, with its members: one call."""

@@ -260,13 +260,15 @@ RULES: Final[dict[str, Rule]] = {
         "t4",
         "files:write",
         "filename! length! alt_txt snippet_type",
-        "alt_txt_too_large file_upload_size_restricted",
+        "alt_txt_too_large file_type_not_allowed file_upload_size_restricted file_uploads_disabled"
+        " storage_limit_reached",
     ),
     "files.completeUploadExternal": writes(
         "t4",
         "files:write",
         "files! channel_id channels initial_comment thread_ts blocks username icon_emoji icon_url",
-        "channel_not_found file_not_found invalid_channel not_in_channel channels_limit_exceeded invalid_blocks",
+        "channel_not_found file_not_found invalid_channel not_in_channel channels_limit_exceeded invalid_blocks"
+        " file_type_not_allowed posting_to_channel_denied is_archived",
     ),
     "files.info": reads("t4", "files:read", "file! count cursor limit page", "file_deleted file_not_found not_visible"),
     "files.delete": writes("t3", "files:write", "file!", "cant_delete_file file_deleted file_not_found"),

@@ -8,7 +8,7 @@ import logging
 import re
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.error import URLError
 
@@ -18,9 +18,11 @@ from slack_sdk.webhook import WebhookClient
 
 from integrations.slack import mending
 from integrations.slack.rules import RETRYABLE
+from integrations.slack.transfer import Transfer
 from workflows.ports import VendorError
 
 TIMEOUT_S: Final = 10
+FILE_TIMEOUT_S: Final = 30  # without a byte
 OK_STATUS: Final = 200
 SERVER_ERROR: Final = 500
 TOO_MANY: Final = 429
@@ -52,6 +54,7 @@ class Wire:
         self._web = WebClient(
             token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[], logger=SILENT
         )
+        self._files = Transfer(api_url=api_url, token=token, timeout_s=FILE_TIMEOUT_S, tls=tls)
         if tls is None:
             self._web.proxy = None  # a plain address is a stand-in on this machine, out of a proxy's reach
 
@@ -69,6 +72,14 @@ class Wire:
             raise _broken(method, error) from error
         data = answer.data
         return data if isinstance(data, dict) else {}
+
+    def upload(self, url: str, content: bytes) -> None:
+        """Send a file's bytes to the address that Slack handed out for them; raise ``VendorError``."""
+        self._files.send(url, content)
+
+    def download(self, url: str) -> Iterator[bytes]:
+        """Yield a file's bytes from Slack's file server; raise ``VendorError``."""
+        return self._files.fetch(url)
 
     def respond(self, url: str, **message: Any) -> None:
         """Answer through an interaction's own address; it takes five answers within half an hour."""

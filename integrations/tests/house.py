@@ -18,6 +18,7 @@ from integrations.slack.client import SlackChat
 from integrations.slack.identity import Identity
 from integrations.slack.tests.straight import StraightWire
 from workflows import directory, effects, perform, ports, reconcile, retyping
+from workflows.actions import EVIDENCE
 from workflows.models import Effect, Limit
 
 TOKEN = "xoxb-test"
@@ -73,6 +74,7 @@ class House:
         for _ in range(rounds):
             self.hurry(incident)
             plan = reconcile.reconcile(incident.pk, at=timezone.now())
+            perform.drain(incident.pk, side_by_side=False, queue=EVIDENCE)
             perform.drain(incident.pk, side_by_side=False)
             if plan.is_empty and not self.owed(incident):
                 break

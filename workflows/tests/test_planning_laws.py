@@ -12,6 +12,8 @@ types = st.sampled_from(sorted(POLICIES))
 steps = st.one_of(
     st.tuples(st.just("retype"), types),
     st.tuples(st.just("tell"), st.sampled_from(["updated", "due", "gap"])),
+    st.tuples(st.just("measure"), st.just("")),
+    st.tuples(st.just("take_back"), st.integers(0, 9)),
     st.tuples(st.just("lead"), st.sampled_from(["ann", "zoe"])),
     st.tuples(st.just("status"), st.sampled_from(["open", "mitigated", "resolved", "cancelled"])),
     st.tuples(st.just("leave"), st.sampled_from(["ann", "lea", "sam", "dee"])),
@@ -31,7 +33,7 @@ def play(world: World, story: list[tuple[str, object]]) -> None:
             ready = world.ready()
             if ready and isinstance(value, int):
                 getattr(world, verb)(ready[value % len(ready)])
-        elif verb in {"reconcile", "settle", "retry"}:
+        elif verb in {"reconcile", "settle", "retry", "measure"}:
             getattr(world, verb)()
         elif verb == "retype" and (not world.facts.active or world.facts.policy.slug == value):
             continue
@@ -71,6 +73,7 @@ def test_once_private_nothing_new_is_said_in_public(first: str, story: list[tupl
     said = [action for action in since if action.kind == "post" and is_public(action.room, action.thing, public)]
     assert {action.spec["card"]["kind"] for action in said} <= {"withdrawn", "farewell"}
     assert all(action.spec["private"] for action in since if action.kind == "channel")
+    assert not [key for key, seen in world.seen.items() if seen.kind == "picture" and seen.room in public]
     posts = {key: seen for key, seen in world.seen.items() if seen.kind == "post"}
     assert not [key for key, seen in posts.items() if is_public(seen.room, key, public) and "secret" in str(seen.spec)]
 

@@ -181,6 +181,19 @@ class World:
             self.facts, told=(*self.facts.told, event), update=update, revision=self.facts.revision + 1
         )
 
+    def measure(self) -> None:
+        """Write an event that a picture goes below."""
+        self.tell("evidence")
+        *before, event = self.facts.told
+        self.facts = replace(self.facts, told=(*before, replace(event, evidence=event.n, pictured=True)))
+
+    def take_back(self, which: int) -> None:
+        """Retract one of the events."""
+        told = list(self.facts.told)
+        if told:
+            told[which % len(told)] = replace(told[which % len(told)], retracted=True)
+            self.facts = replace(self.facts, told=tuple(told), revision=self.facts.revision + 1)
+
     def lead(self, name: str) -> None:
         """Make someone the lead."""
         one = someone(name, "leads")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from email.message import Message
 from typing import Any
+from urllib.error import HTTPError
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
-from integrations.slack import wire
-from integrations.slack.fake import FakeSlack
+from integrations.slack import transfer, wire
+from integrations.slack.fake import FakeSlack, transfers
 
 
 class StraightWire(wire.Wire):
@@ -38,3 +41,24 @@ class StraightWire(wire.Wire):
             refused = SlackApiError(method, answer)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
             raise wire._refused(method, refused) from refused
         return dict(reply.body)
+
+    def upload(self, url: str, content: bytes) -> None:
+        """Send a file to the stand-in's file server."""
+        self._moved(transfers.upload(self.slack, url.rpartition("/")[2], content), transfer.UPLOAD)
+
+    def download(self, url: str) -> Iterator[bytes]:
+        """Yield a file of the stand-in's file server."""
+        answer = transfers.download(self.slack, url.split("/")[-2], token=self.token)
+        yield self._moved(answer, transfer.DOWNLOAD)
+
+    @staticmethod
+    def _moved(answer: transfers.Transfer, method: str) -> bytes:
+        if answer.dropped:
+            raise transfer._broken(method, ConnectionResetError("dropped"))
+        if answer.status != 200:
+            headers = Message()
+            for name, value in answer.headers.items():
+                headers[name] = value
+            with HTTPError(method, answer.status, "", headers, None) as error:
+                raise transfer._refused(error, method)
+        return answer.body

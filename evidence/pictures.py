@@ -1,0 +1,79 @@
+"""The picture of evidence, for where there is no page: drawn by a process apart, which takes its memory along."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from evidence import child, storage
+from evidence.models import Evidence
+from evidence.models.evidence import State
+from evidence.storage import StorageError
+
+log = logging.getLogger(__name__)
+TIMEOUT_S: Final = 60.0
+ALT: Final = 1_000
+HOME: Final = Path(__file__).resolve().parent.parent
+
+
+class NoPicture(Exception):
+    """There is none; the message says why, in words for people. ``passing`` when there may be one later."""
+
+    def __init__(self, says: str, *, passing: bool = False) -> None:
+        super().__init__(says)
+        self.passing = passing
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A PNG with its file's name, a title, and words for who cannot see it."""
+
+    name: str
+    title: str
+    alt: str
+    content: bytes
+
+
+def draw(incident_id: int, n: int) -> Picture:
+    """Draw evidence ``n`` of an incident; raise ``NoPicture``."""
+    evidence = Evidence.objects.filter(incident=incident_id, n=n, state=State.READY).exclude(tree="").first()
+    if evidence is None:
+        raise NoPicture("It was withdrawn, or it is no profile.")
+    try:
+        tree = storage.store().local(evidence.tree)
+    except StorageError as error:
+        raise NoPicture("The evidence storage does not answer.", passing=True) from error
+    content = _drawn(tree, title=evidence.title, says=evidence.says)
+    alt = f"{evidence.title}: {evidence.says}".replace("`", "")
+    return Picture(f"evidence-{n}.png", evidence.title, alt[:ALT], content)
+
+
+def _drawn(tree: Path, *, title: str, says: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="drawing-") as room:
+        out = Path(room) / "picture.png"
+        given = json.dumps({"tree": str(tree.resolve()), "out": str(out), "title": title, "says": says})
+        command = [sys.executable, "-s", "-m", "evidence.drawing"]
+        try:
+            ended = subprocess.run(
+                command, cwd=HOME, env=_environment(), input=given.encode(), capture_output=True,
+                timeout=TIMEOUT_S, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise NoPicture("Drawing it took too long.") from error
+        if ended.returncode or not out.exists():
+            log.error("a picture could not be drawn: %s", ended.stderr[-2_000:].decode("utf-8", "replace"))
+            raise NoPicture("It could not be drawn. Look at the worker's log.")
+        return out.read_bytes()
+
+
+def _environment() -> dict[str, str]:
+    """Give it what a process needs, and none of our secrets."""
+    inherited = {name: os.environ[name] for name in child.INHERITED if name in os.environ}
+    return {**inherited, **child.SINGLE, "PYTHONUTF8": "1"}

@@ -1,0 +1,79 @@
+"""Files of the workspace: ours put below a message, people's brought in as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from integrations.slack.wire import Wire
+from workflows.ports import VendorError
+
+ALT: Final = 1_000
+GONE: Final = frozenset({"file_not_found", "file_deleted", "not_visible"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that the app may read: what people call it, its size in bytes, and where it is."""
+
+    name: str
+    size: int
+    url: str
+    link: str
+
+
+def upload(wire: Wire, *, name: str, content: bytes, alt: str) -> str:
+    """Send a file up and return its id; nobody sees it until it is shared."""
+    given = wire.call("files.getUploadURLExternal", filename=name, length=len(content), alt_txt=alt[:ALT])
+    wire.upload(str(given["upload_url"]), content)
+    return str(given["file_id"])
+
+
+def share(wire: Wire, file_id: str, *, title: str, channel_id: str, thread_ts: str) -> None:
+    """Show a file below a message. Slack completes an upload only once, so this cannot happen twice."""
+    files = [{"id": file_id, "title": title}]
+    wire.call("files.completeUploadExternal", files=files, channel_id=channel_id, thread_ts=thread_ts)
+
+
+def is_shared(wire: Wire, file_id: str, *, channel_id: str) -> bool:
+    """Tell whether a file of ours was shown in a channel."""
+    about = _info(wire, file_id)
+    shares = (about or {}).get("shares") or {}
+    return any(channel_id in channels for channels in shares.values()) or channel_id in (about or {}).get(
+        "channels", ()
+    )
+
+
+def delete(wire: Wire, file_id: str) -> None:
+    """Delete a file of ours; one that is gone already is fine."""
+    try:
+        wire.call("files.delete", file=file_id)
+    except VendorError as error:
+        if error.code not in GONE:
+            raise
+
+
+def find(wire: Wire, file_id: str) -> Found | None:
+    """Return a file of somebody's; None when it is gone, or the app may not see it."""
+    about = _info(wire, file_id)
+    if about is None:
+        return None
+    url = str(about.get("url_private_download") or about.get("url_private") or "")
+    link = str(about.get("permalink") or "")
+    return Found(str(about.get("name") or "file"), int(about.get("size") or 0), url, link)
+
+
+def fetch(wire: Wire, found: Found) -> Iterator[bytes]:
+    """Yield a file's bytes piece by piece."""
+    return wire.download(found.url)
+
+
+def _info(wire: Wire, file_id: str) -> dict[str, Any] | None:
+    try:
+        about: dict[str, Any] = wire.call("files.info", file=file_id)["file"]
+    except VendorError as error:
+        if error.code not in GONE:
+            raise
+        return None
+    return about
