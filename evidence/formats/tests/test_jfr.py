@@ -1,0 +1,133 @@
+import json
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evidence import calltree
+from evidence.errors import BadProfile, NotRecognised
+from evidence.formats import jfr
+from evidence.formats.tests.written_jfr import recording
+from evidence.stacks import SampleType, Stacks
+
+SAMPLES = [(("main", "work"), 3), (("main", "work", "main"), 2), (("main",), 1)]
+
+
+def functions(stacks: Stacks, type: int = 0) -> dict[str, tuple[int, int]]:
+    tree = calltree.build(stacks)
+    return {
+        name: (own, total)
+        for name, own, total in zip(
+            tree.names, tree.self_[type].tolist(), tree.function_totals[type].tolist(), strict=True
+        )
+        if total
+    }
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["packed numbers", "full width"])
+@pytest.mark.parametrize(
+    ("kind", "type"),
+    [
+        (20, SampleType("cpu", "samples")),
+        (21, SampleType("wall", "samples")),
+        (22, SampleType("park", "nanoseconds")),
+        (23, SampleType("alloc_space", "bytes")),
+    ],
+)
+def test_each_kind_of_event_counts_what_it_says(kind: int, type: SampleType, packed: bool) -> None:
+    stacks = jfr.read(recording(SAMPLES, kind=kind, packed=packed))
+    assert stacks.sample_types == (type,)
+    assert functions(stacks) == {"main": (3, 6), "work": (3, 5)}
+
+
+def test_several_chunks_are_one_recording_and_kinds_are_kept_apart() -> None:
+    data = recording(SAMPLES) + recording([(("main", "wait"), 500)], kind=22, hertz=1000)
+    stacks = jfr.read(data)
+    assert stacks.sample_types == (SampleType("cpu", "samples"), SampleType("park", "nanoseconds"))
+    assert stacks.totals == [6, 500_000_000]
+    assert stacks.about["duration_ns"] == 14 * 10**9
+    assert stacks.about["labels"]["thread"]["main"] == [6, 0]
+
+
+@pytest.mark.parametrize(
+    ("type", "hint"),
+    [("Interpreted", "interpreted"), ("JIT compiled", "jit"), ("Inlined", "inlined"), ("Kernel", "kernel")],
+)
+def test_frames_say_where_they_run(type: str, hint: str) -> None:
+    assert set(jfr.read(recording(SAMPLES, frame_type=type)).hints) == {hint}
+
+
+def test_a_recording_without_stacks_is_no_profile() -> None:
+    with pytest.raises(NotRecognised, match="no event"):
+        jfr.read(recording([]))
+
+
+@pytest.mark.parametrize("cut", [4, 67, 100, -1])
+def test_a_recording_that_is_cut_off_is_refused(cut: int) -> None:
+    with pytest.raises(BadProfile, match="cut off") as error:
+        jfr.read(recording(SAMPLES)[:cut])
+    assert error.value.where == "byte 0"
+
+
+def test_an_unfinished_recording_is_said_to_be_so() -> None:
+    data = recording(SAMPLES)
+    with pytest.raises(BadProfile, match="not finished"):
+        jfr.read(data[:8] + bytes(8) + data[16:])
+
+
+@pytest.mark.parametrize(("at", "says"), [(16, "constants|outside|exist|ends"), (24, "metadata|outside")])
+def test_what_points_elsewhere_is_refused(at: int, says: str) -> None:
+    data = bytearray(recording(SAMPLES))
+    data[at : at + 8] = (70).to_bytes(8, "big")
+    with pytest.raises(BadProfile, match=says):
+        jfr.read(bytes(data))
+
+
+@pytest.mark.skipif(not shutil.which("java") or not shutil.which("jfr"), reason="needs a JDK")
+def test_a_real_recording_counts_what_the_jdk_says(tmp_path: Path) -> None:
+    (tmp_path / "Burn.java").write_text(BURN)
+    (tmp_path / "small.jfc").write_text(SETTINGS)
+    start = f"-XX:StartFlightRecording=filename={tmp_path}/burn.jfr,settings={tmp_path}/small.jfc"
+    subprocess.run(["java", start, "-Xlog:disable", str(tmp_path / "Burn.java")], check=True, capture_output=True)
+    stacks = jfr.read((tmp_path / "burn.jfr").read_bytes())
+    printed = subprocess.run(
+        ["jfr", "print", "--json", "--stack-depth", "64", str(tmp_path / "burn.jfr")], check=True, capture_output=True
+    )
+    totals: Counter[str] = Counter()
+    passed: Counter[str] = Counter()
+    for event in json.loads(printed.stdout)["recording"]["events"]:
+        if event["type"] == "jdk.ObjectAllocationSample":
+            weight = event["values"]["weight"]
+            totals["alloc_space"] += weight
+            frames = (event["values"]["stackTrace"] or {"frames": []})["frames"]
+            names = {f"{one['method']['type']['name'].replace('/', '.')}.{one['method']['name']}" for one in frames}
+            passed.update(dict.fromkeys(names, weight))
+        if event["type"] == "jdk.ThreadPark":
+            totals["park"] += round(float(event["values"]["duration"][2:-1]) * 10**9)
+    types = [kind.name for kind in stacks.sample_types]
+    assert stacks.totals[types.index("alloc_space")] == totals["alloc_space"] > 0
+    assert stacks.totals[types.index("park")] == pytest.approx(totals["park"], abs=1000)
+    found = functions(stacks, types.index("alloc_space"))
+    assert {name: total for name, (_, total) in found.items()} == dict(passed)
+
+
+BURN = """
+public class Burn {
+  static long kept;
+  static void allocate(int n) { for (int i = 0; i < n; i++) { byte[] some = new byte[4096]; kept += some.length; } }
+  public static void main(String[] args) {
+    for (int i = 0; i < 40; i++) { allocate(3000); java.util.concurrent.locks.LockSupport.parkNanos(5_000_000); }
+  }
+}
+"""
+SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0" label="small" description="" provider="us">
+  <event name="jdk.ExecutionSample"><setting name="enabled">true</setting><setting name="period">20 ms</setting></event>
+  <event name="jdk.ObjectAllocationSample"><setting name="enabled">true</setting>
+    <setting name="throttle">150/s</setting><setting name="stackTrace">true</setting></event>
+  <event name="jdk.ThreadPark"><setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting><setting name="threshold">1 ms</setting></event>
+</configuration>
+"""
