@@ -28,17 +28,24 @@ def profile(tree: CallTree, *, type: int, samples: int) -> dict[str, Any]:
     summary = reading.summary_of(tree, samples=samples, functions=0)
     kind = tree.sample_types[type]
     said = sentence.of(tree, type=type)
-    seen = {tree.names[code] for code in set(tree.name[1:].tolist())}
     return {
         **{key: summary[key] for key in ("format", "samples", "sample_types")},
         "sample_type": {"name": kind.name, "unit": kind.unit},
         "total": tree.total(type),
         "sentence": said.text,
         "guards": list(said.guards),
-        "functions": [one for one in reading.top(tree, type=type, functions=None) if one["name"] in seen],
+        "functions": _functions(tree, type),
         "skipped": summary["skipped"],
         "about": summary["about"],
     }
+
+
+def _functions(tree: CallTree, type: int) -> list[dict[str, Any]]:
+    """Return the functions that some sample passes, but those that only count in another sample type."""
+    seen = {tree.names[code] for code in set(tree.name[1:].tolist())}
+    elsewhere = {name for name, most in zip(tree.names, tree.function_totals.max(axis=0).tolist(), strict=True) if most}
+    every = reading.top(tree, type=type, functions=None)
+    return [one for one in every if one["name"] in seen and (one["total"] or one["name"] not in elsewhere)]
 
 
 def matched(tree: CallTree, *, type: int, pattern: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,11 @@ def pages(asked: Asked) -> Iterator[str]:
         tree, samples = _read(asked.file, asked)
         type = answers.type_of(tree, asked.sample_type)
         if asked.folded:
-            yield from _folded(tree, type)
+            from evidence import exports
+
+            # Names alone, as the stack collapsers write them unless asked for more: they are what --json says.
+            plain = replace(tree.stacks(), hints=[""] * len(tree.names))
+            yield from (piece.decode() for piece in exports.folded(plain, type=type))
             return
         answer = answers.profile(tree, type=type, samples=samples)
         if asked.search:
@@ -83,17 +87,6 @@ def _take_in(kept: Any) -> None:
             raise TooMuch("It is larger than what we read")
         kept.write(data)
     kept.flush()
-
-
-def _folded(tree: CallTree, type: int) -> Iterator[str]:
-    """Yield folded stacks of what counts something, a line each; a semicolon within a name becomes a colon."""
-    stacks = tree.stacks()
-    names = [name.replace(";", ":") for name in stacks.names]
-    for start, end, value in zip(
-        stacks.offsets[:-1].tolist(), stacks.offsets[1:].tolist(), stacks.values[type].tolist(), strict=True
-    ):
-        if value:
-            yield f"{';'.join(names[code] for code in stacks.frames[start:end].tolist())} {value}\n"
 
 
 def _lines(answer: Mapping[str, Any], *, top: int) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -65,7 +64,7 @@ def sniff(head: bytes) -> Format | None:
         return None
     kind = strangers.kind(head)
     for name, kinds in FORMATS.items():
-        if (kind in kinds or kinds == "text") and find_spec(f"evidence.formats.{name}"):
+        if kind in kinds or kinds == "text":
             module = cast("Format", import_module(f"evidence.formats.{name}"))
             if module.looks_like(head):
                 return module
