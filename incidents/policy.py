@@ -27,9 +27,9 @@ MEASURES = {
     "cpu": Measure("CPU"),
     "wall": Measure("wall-clock time"),
     "offcpu": Measure("off-CPU time"),
-    "heap": Measure("heap growth", "the heap", 0),
+    "heap": Measure("heap", "the heap", 0),
     "allocs": Measure("allocations", "all allocations"),
-    "goroutine": Measure("new goroutines", "the goroutines", 0),
+    "goroutine": Measure("goroutines", "the goroutines", 0),
     "block": Measure("blocking", "all blocking"),
     "mutex": Measure("lock contention", "all lock contention"),
 }

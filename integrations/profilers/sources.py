@@ -6,6 +6,7 @@ where one is needed it names a variable of the environment.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -117,6 +118,10 @@ class _Reading(yaml_file.Reading):
             self.wrong(
                 node, f"{at}.query", f'is missing: say which series of {listed.type}, as in {{service_name="x"}}'
             )
+        if listed.looks_back and not listed.seconds:
+            self.wrong(node, f"{at}.seconds", "must be at least 1: it is asked about a window of time")
+        if listed.type == "elastic" and listed.query and not _is_json(listed.query):
+            self.wrong(node, f"{at}.query", "must be a query in JSON, as Elasticsearch takes it")
 
     def _kinds(self, node: yaml.Node, where: str) -> dict[str, str]:
         if isinstance(node, yaml.MappingNode):
@@ -178,3 +183,10 @@ class _Reading(yaml_file.Reading):
 
     def _variable(self, node: yaml.Node, where: str) -> str:
         return self.shaped(node, where, VARIABLE, says="must name a variable of the environment, as in $NAME")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False

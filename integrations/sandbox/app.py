@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from integrations.slack import fake
 
-from . import control, settings, web_api
+from . import control, program, settings, web_api
 from .courier import Courier
 from .droppable import Droppable
 from .keeping import Keeper
@@ -36,11 +36,12 @@ def build(chosen: Settings) -> Droppable:
     if not keeper.load():
         fake.seed.furnish(slack, fake.seed.read(chosen.workspace_file))
     app = Starlette(
-        routes=[Route("/health", health), *web_api.ROUTES, *control.ROUTES, *page.ROUTES],
+        routes=[Route("/health", health), *web_api.ROUTES, *control.ROUTES, *program.ROUTES, *page.ROUTES],
         exception_handlers={control.Bad: control.refused},
         lifespan=_lifespan,
     )
     app.state.slack, app.state.settings, app.state.keeper = slack, chosen, keeper
+    app.state.program = program.Program()
     app.state.offers = fake.seed.read(chosen.workspace_file).get("app", {})
     bell = app.state.bell = page.Bell()
     slack.on_change = bell.ring
@@ -58,6 +59,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
     finally:
         watching.cancel()
+        app.state.program.close()
         await courier.close()
         keeper.save()
 

@@ -215,6 +215,14 @@ async def rates(request: Request) -> Response:
     return JSONResponse({"ok": True, "enabled": slack.rates.enabled})
 
 
+async def program(request: Request) -> Response:
+    """Mend the service that is profiled, or break it again."""
+    slack: fake.FakeSlack = request.app.state.slack
+    request.app.state.program.fixed = bool((await _body(request)).get("fixed"))
+    slack.changed()
+    return JSONResponse({"ok": True, "fixed": request.app.state.program.fixed})
+
+
 async def subscriptions(request: Request) -> Response:
     """Choose the event types the app is told about."""
     slack: fake.FakeSlack = request.app.state.slack
@@ -246,6 +254,7 @@ ROUTES = [
     Route("/sandbox/file", file, methods=["POST"]),
     Route("/sandbox/faults", faults, methods=["GET", "POST", "DELETE"]),
     Route("/sandbox/rates", rates, methods=["POST"]),
+    Route("/sandbox/program", program, methods=["POST"]),
     Route("/sandbox/subscriptions", subscriptions, methods=["POST"]),
     Route("/sandbox/reset", reset, methods=["POST"]),
     Route("/sandbox/{act}", act, methods=["POST"]),

@@ -1,0 +1,73 @@
+"""Elastic Universal Profiling: its flame graph call, whose nodes are turned into folded stacks.
+
+Elasticsearch counts the call among its own and may change it; it profiles CPU alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from integrations.profilers import answers, asking
+from integrations.profilers.sources import Listed
+from workflows.ports import Captured
+
+SAMPLES = 20_000  # how many events it may look at; its own default
+KERNEL = 4  # the frame type of the kernel's functions
+
+
+def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: Mapping[str, str]) -> Captured:
+    """Ask for the flame graph of the window."""
+    begin, end = answers.window(at, seconds)
+    query = _query(source, begin, end)
+    body = json.dumps({"sample_size": SAMPLES, "requested_duration": seconds, "query": query}).encode()
+    answer = asking.post(
+        source,
+        "/_profiling/flamegraph",
+        body,
+        type="application/json",
+        environ=environ,
+        patience_s=answers.PATIENCE_S,
+    )
+    try:
+        lines = list(folded(answers.parsed(source, answer)))
+    except (KeyError, TypeError, IndexError) as error:
+        raise answers.strange(source) from error
+    if not lines:
+        raise answers.nothing(source, source.query or "every service")
+    return Captured(
+        body=answers.file_of(lines),
+        file_name=f"{source.name}-{kind}.folded",
+        query=json.dumps(query),
+        window=(begin, end),
+        unit="samples",
+    )
+
+
+def _query(source: Listed, begin: datetime, end: datetime) -> dict[str, Any]:
+    span = {"gte": int(begin.timestamp()), "lt": int(end.timestamp()), "format": "epoch_second"}
+    filters: list[Any] = [{"range": {"@timestamp": span}}]
+    return {"bool": {"filter": [*filters, json.loads(source.query)] if source.query else filters}}
+
+
+def folded(found: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield a line of folded stacks for each node that counts something itself; node 0 is the whole.
+
+    The answer is columns with one value a node; ``Edges`` holds each node's children.
+    """
+    edges, own = found["Edges"], found["CountExclusive"]
+    paths: list[tuple[int, str]] = [(0, "")]
+    while paths:
+        node, path = paths.pop()
+        if own[node] and path:
+            yield f"{path} {own[node]}\n".encode()
+        for child in edges[node]:
+            name = _name(found, child)
+            paths.append((child, f"{path};{name}" if path else name))
+
+
+def _name(found: Mapping[str, Any], node: int) -> str:
+    name = found["FunctionName"][node] or found["ExeFilename"][node] or "[unknown]"
+    return " ".join(str(name).replace(";", ":").split()) + ("_[k]" if found["FrameType"][node] == KERNEL else "")
