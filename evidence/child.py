@@ -59,13 +59,14 @@ def read_apart(
     path: Path,
     *,
     tree: Path,
+    thumbnail: Path | None = None,
     timeout_s: float = TIMEOUT_S,
     unit: str = "",
     subject: str = "",
     memory_mib: int = reading.MEMORY_MIB,
     cpu_s: int = reading.CPU_S,
 ) -> Summary:
-    """Read a profile in a process of its own, which stores its call tree at ``tree``.
+    """Read a profile in a process of its own, which stores its call tree at ``tree``, and a small picture if asked.
 
     ``subject`` are words that may name the process which matters. What is no profile but another measurement gives a
     summary and no tree. Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for who brought
@@ -75,6 +76,7 @@ def read_apart(
         answer = Path(room) / "summary.json"
         command = [sys.executable, "-s", "-m", "evidence.reading", str(path.resolve())]
         command += ["--tree", str(tree.resolve()), "--summary", str(answer), "--unit", unit]
+        command += ["--thumbnail", str(thumbnail.resolve())] if thumbnail else []
         command += ["--memory-mib", str(memory_mib), "--cpu-s", str(cpu_s)]
         process = subprocess.Popen(
             command, cwd=_HOME, env=_environment(room, subject), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

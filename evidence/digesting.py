@@ -78,10 +78,12 @@ def _read(evidence: Evidence) -> None:
     path = kept.local(evidence.original)
     with tempfile.TemporaryDirectory(dir=kept.scratch()) as folder:
         tree = Path(folder) / "tree"
-        found = child.read_apart(path, tree=tree, unit=evidence.unit, subject=_subject(evidence))
+        small = Path(folder) / "thumbnail"
+        found = child.read_apart(path, tree=tree, thumbnail=small, unit=evidence.unit, subject=_subject(evidence))
         key = ""
         if tree.exists():
             key = _tree_key(evidence)
+            kept.keep(storage.thumbnail_key(key), small)
             kept.keep(key, tree)
     if not _end(evidence, State.READY, says=str(found.plain.get("sentence", "")), summary=found.plain, tree=key):
         withdrawing.forget("", key)

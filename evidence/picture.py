@@ -95,7 +95,7 @@ def _start(tree: CallTree, type: int, rows: int) -> int:
 
 def _head(draw: ImageDraw, title: str, says: str) -> int:
     """Write title and sentence; return where the graph may begin."""
-    draw.text((MARGIN, 30), _cut(draw, title, "title", WIDTH - 2 * MARGIN), colours.INK[0], font("title"))
+    draw.text((MARGIN, 30), cut(draw, title, "title", WIDTH - 2 * MARGIN), colours.INK[0], font("title"))
     y = 30 + 62
     for line in _lines(draw, says)[:3]:
         x = float(MARGIN)
@@ -113,7 +113,7 @@ def _lines(draw: ImageDraw, says: str) -> list[list[tuple[str, bool]]]:
     lines: list[list[tuple[str, bool]]] = [[]]
     left = float(WIDTH - 2 * MARGIN)
     for word, code in words:
-        shown = _cut(draw, word, "says", WIDTH - 2 * MARGIN)
+        shown = cut(draw, word, "says", WIDTH - 2 * MARGIN)
         wide = draw.textlength(shown.rstrip(), font("says"))
         if wide > left and lines[-1]:
             lines.append([])
@@ -129,12 +129,12 @@ def _box(draw: ImageDraw, box: Box, top: int) -> None:
     gap = 1.5 if box.width > 4 else 0
     draw.rectangle((left, y, max(left, right - gap), y + ROW - 2), box.colour)
     if box.width > 46:
-        text = _cut(draw, box.name, "label", box.width - 14)
+        text = cut(draw, box.name, "label", box.width - 14)
         if len(text) > 2:
             draw.text((left + 7, y + ROW / 2 - 1), text, colours.INK[0], font("label"), anchor="lm")
 
 
-def _cut(draw: ImageDraw, text: str, size: str, width: float) -> str:
+def cut(draw: ImageDraw, text: str, size: str, width: float) -> str:
     """Cut a text to a width; of a long name what follows its path comes first."""
     if draw.textlength(text, font(size)) <= width:
         return text

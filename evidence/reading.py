@@ -43,6 +43,7 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--tree", type=Path, required=True)
     parser.add_argument("--summary", type=Path, required=True)
+    parser.add_argument("--thumbnail", type=Path)
     parser.add_argument("--unit", default="")
     parser.add_argument("--memory-mib", type=int, default=MEMORY_MIB)
     parser.add_argument("--cpu-s", type=int, default=CPU_S)
@@ -50,7 +51,13 @@ def main() -> int:
     bound(memory_mib=asked.memory_mib, cpu_s=asked.cpu_s)
     try:
         with contained():
-            summary = _store(asked.file, tree=asked.tree, unit=asked.unit, subject=os.environ.get("SUBJECT", ""))
+            summary = _store(
+                asked.file,
+                tree=asked.tree,
+                thumbnail=asked.thumbnail,
+                unit=asked.unit,
+                subject=os.environ.get("SUBJECT", ""),
+            )
     except Unreadable as error:
         summary = {"error": plain(error)}
     asked.summary.write_text(json.dumps(summary), encoding="utf-8")
@@ -139,11 +146,12 @@ def said_of(tree: CallTree, *, subject: str = "") -> dict[str, Any]:
     return {"sentence": first["text"], "guards": first["guards"], "sentences": each, "hot": sentence.hot(tree)}
 
 
-def _store(path: Path, *, tree: Path, unit: str, subject: str) -> Mapping[str, Any]:
+def _store(asked: argparse.Namespace, *, subject: str) -> Mapping[str, Any]:
+    tree: Path = asked.tree
     try:
-        read, samples = tree_of(path, unit=unit)
+        read, samples = tree_of(asked.file, unit=asked.unit)
     except NotRecognised:
-        measured = _measured(path)
+        measured = _measured(asked.file)
         if measured is None:
             raise
         return measured
@@ -153,6 +161,10 @@ def _store(path: Path, *, tree: Path, unit: str, subject: str) -> Mapping[str, A
         part.replace(tree)
     finally:
         part.unlink(missing_ok=True)
+    if asked.thumbnail is not None:
+        from evidence import thumbnail
+
+        asked.thumbnail.write_bytes(thumbnail.png(read))
     return {"kind": "profile", **summary_of(read, samples=samples), **said_of(read, subject=subject)}
 
 

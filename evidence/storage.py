@@ -154,3 +154,8 @@ def store() -> Store:
 def original_key(sha256: str) -> str:
     """Return where the original with this SHA-256 is kept."""
     return f"originals/{sha256[:2]}/{sha256}"
+
+
+def thumbnail_key(tree: str) -> str:
+    """Return where the small picture of a tree is kept."""
+    return f"{tree}.png"

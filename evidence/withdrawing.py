@@ -53,5 +53,7 @@ def forget(original: str, tree: str) -> None:
         if key and not Evidence.objects.filter(**{field: key}).exists():
             try:
                 storage.store().drop(key)
+                if field == "tree":
+                    storage.store().drop(storage.thumbnail_key(key))
             except StorageError:
                 log.exception("a withdrawn file is still stored")

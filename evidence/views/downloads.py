@@ -71,10 +71,13 @@ def svg(request: Request, codename: str, n: int) -> HttpResponseBase:
 @locked
 @signed_in
 def png(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Give the flame graph as a picture; it may be shown on a page."""
+    """Give the flame graph as a picture; ``?small`` is the one for lists, drawn when it was read."""
     from evidence import picture
 
     evidence = profile_of(request, codename, n)
+    if "small" in request.GET:
+        small = storage.store().local(storage.thumbnail_key(evidence.tree))
+        return FileResponse(small.open("rb"), content_type="image/png")
     tree = tree_of(evidence)
     type = functions.chosen(request, tree)
     made = picture.png(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
