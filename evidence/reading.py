@@ -51,13 +51,7 @@ def main() -> int:
     bound(memory_mib=asked.memory_mib, cpu_s=asked.cpu_s)
     try:
         with contained():
-            summary = _store(
-                asked.file,
-                tree=asked.tree,
-                thumbnail=asked.thumbnail,
-                unit=asked.unit,
-                subject=os.environ.get("SUBJECT", ""),
-            )
+            summary = _store(asked, subject=os.environ.get("SUBJECT", ""))
     except Unreadable as error:
         summary = {"error": plain(error)}
     asked.summary.write_text(json.dumps(summary), encoding="utf-8")
