@@ -192,7 +192,7 @@ def _counted(kind: SampleType, tree: CallTree) -> str:
     if known:
         return known
     if unit == "nanoseconds":
-        return name if "time" in name else f"{name} time"
+        return name if "time" in name else f"{name.removeprefix('samples')} time".lstrip()
     if unit in {"samples", "count"}:
         return "samples" if name in {"samples", ""} else f"{name} samples".replace("samples samples", "samples")
     if unit == "events":
