@@ -15,11 +15,13 @@ from stack.outside import until
 from stack.story import profiles
 from stack.story.stage import Stage
 from stack.story.written import Step
+from stack.terminal import paint
 
 Given = Mapping[str, Any]
 READ_S = 60
 SENTENCE = re.compile(r'<p class="[^"]*\bsentence\b[^"]*">(.*?)</p>', re.DOTALL)
-SEEN = re.compile(r'id="seen-before-title".*?<ul>(.*?)</ul>\s*</li>', re.DOTALL)
+SEEN = re.compile(r'<a href="[^"]*/evidence/\d+/">([^<]*)</a>(?:(?!<a ).)*?<ul class="same-hot">(.*?)</ul>', re.DOTALL)
+LINE = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 MARKUP = re.compile(r"<[^>]*>")
 SENT_ALONG = ("phase", "variant", "unit", "source")
 
@@ -74,7 +76,9 @@ def evidence(stage: Stage, names: Names, given: Given) -> None:
     row = until(lambda: _read(stage, n), what=f"{given['title']!r} is not read yet", timeout_s=READ_S)
     if row["state"] == "failed":
         raise StackError(f"{given['title']} could not be read: {row['says']}")
-    stage.found(row["says"] or row["state"])
+    stage.found("kept as it is, for people to read" if row["state"] == "kept" else row["says"])
+    for guard in row["guards"] or ():
+        stage.found(paint(guard, "yellow"))
     stage.watches()
 
 
@@ -130,9 +134,10 @@ def judge(stage: Stage, names: Names, given: Given) -> None:
 def seen(stage: Stage, names: Names, given: Given) -> None:
     """Tell which earlier incidents the evidence page recognises."""
     page = stage.desk.visitor(given["by"]).get(f"/incidents/{stage.codename}/evidence/")
-    found = SEEN.search(page.text)
-    words = MARKUP.sub(" ", found[1]) if found else "nothing like it"
-    stage.does(given["by"], "Seen before?", " ".join(words.split()))
+    stage.does(given["by"], "Seen before?")
+    for title, same in SEEN.findall(page.text):
+        functions = "; ".join(" ".join(MARKUP.sub(" ", one).split()) for one in LINE.findall(same))
+        stage.found(f"{title}: {functions}")
 
 
 def _window(seconds: int) -> dict[str, str]:
