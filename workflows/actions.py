@@ -46,6 +46,7 @@ class Kind:
     that are ready together: the smaller, the longer the chain that waits behind it. ``line`` orders the plan's
     lines by how much they matter to people; those of ``small`` kinds share one, and None gives none. ``port`` is
     who does it, and ``queue`` names the workers that ask for it: what takes long is not in the way of the rest.
+    While it is done, the sentence's first word is put as in ``doing``, and ``detail`` says what is waited for.
     What ``outlives`` its room can be taken back although that was archived.
     """
 
@@ -59,6 +60,14 @@ class Kind:
     small: bool = False
     port: str = "chat"
     queue: str = EFFECTS
+    doing: tuple[str, str] = ("", "")
+    detail: str = "asking Slack"
+
+    def under_way(self, sentence: str) -> str:
+        """Say an effect that is being done right now: *capturing* in place of *capture*."""
+        verb, being = self.doing
+        return f"{being}{sentence.removeprefix(verb)}" if being else sentence
+
     outlives: bool = False
 
 
@@ -130,6 +139,8 @@ KINDS: dict[str, Kind] = {
         line=4,
         port="profiler",
         queue=EVIDENCE,
+        doing=("capture", "capturing"),
+        detail="",
     ),
 }
 

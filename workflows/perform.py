@@ -13,6 +13,7 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
+from incidents import timeline
 from workflows import actions, crash, effects, heartbeat, ports
 from workflows.actions import EFFECTS, KINDS
 from workflows.effects import Outcome, Work
@@ -106,6 +107,8 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effects.HASTY) -> l
     if effect.attempt > effects.ATTEMPTS:
         effects.record_error(work, _endless(effect.method), at=timezone.now())
         return []
+    if KINDS[effect.kind].queue != EFFECTS:
+        timeline.nudge_readers(effect.incident_id)  # what takes long is shown to have begun
     _give_back_connection()
     crash.point(crash.BEFORE_CALL, kind=effect.kind)
     try:

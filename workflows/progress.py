@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,6 +14,7 @@ from django.utils import timezone
 from incidents import timeline, told
 from incidents.models import Incident, Participant, Person, Source
 from workflows import effects
+from workflows.actions import KINDS
 from workflows.models import Effect, Limit, Planned, Resource
 from workflows.observed import GONE, REFUSED, THERE
 
@@ -21,7 +24,7 @@ SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 
 @dataclass(frozen=True, slots=True)
 class EffectLine:
-    """One effect as people read it; ``detail`` says why it is not done yet."""
+    """One effect as people read it; ``detail`` says why it is not done yet, ``ends_at`` when it will be."""
 
     id: int
     key: str
@@ -33,6 +36,8 @@ class EffectLine:
     can_retry: bool
     due_at: datetime
     done_at: datetime | None
+    ends_at: datetime | None = None
+    external: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
     blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until"))
     planned = Planned.objects.filter(incident=incident, revision__gte=incident.revision).exists()
     return Progress(
-        effects=[_effect(row, rows, resources, blocked) for row in rows],
+        effects=[_effect(row, rows, resources, blocked, at) for row in rows],
         people=_people(incident, resources),
         channel=_channel(resources.get(f"channel/{incident.room}")),
         gaps=[row.label for row in resources.values() if row.kind == "gap"],
@@ -107,36 +112,52 @@ def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime
 
 
 def _effect(
-    row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime]
+    row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime], at: datetime
 ) -> EffectLine:
+    running = row.state == State.RUNNING
+    made = resources.get(row.thing)
     return EffectLine(
         id=row.pk,
         key=row.key,
         kind=row.kind,
         sign=row.sign,
         state=row.state,
-        sentence=row.sentence,
-        detail=_detail(row, rows, resources, blocked),
+        sentence=KINDS[row.kind].under_way(row.sentence) if running else row.sentence,
+        detail=_detail(row, rows, resources, blocked, at),
         can_retry=row.state == State.FAILED,
         due_at=row.due_at,
         done_at=row.ended_at if row.state == State.DONE else None,
+        ends_at=_ends_at(row) if running else None,
+        external=made.external if made else {},
     )
 
 
-def _detail(row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime]) -> str:
+def _ends_at(row: Effect) -> datetime | None:
+    """Return when a try will have taken the time that it takes by its nature, or None when that is not known."""
+    seconds = 0 if "until" in row.spec else row.spec.get("seconds", 0)
+    return row.tried_at + timedelta(seconds=seconds) if row.tried_at and seconds else None
+
+
+def _detail(
+    row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime], at: datetime
+) -> str:
     if row.state == State.WAITING:
-        return _waiting(row, rows, resources, blocked)
-    running = "looking whether the last try went through" if row.unsure else "asking Slack"
+        return _waiting(row, rows, resources, blocked, at)
+    running = "looking whether the last try went through" if row.unsure else KINDS[row.kind].detail
     return {State.FAILED: row.error, State.RUNNING: running}.get(State(row.state), "")
 
 
-def _waiting(row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime]) -> str:
+def _waiting(
+    row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime], at: datetime
+) -> str:
     missing = [need for need in row.needs if need not in resources or resources[need].state != THERE]
     if missing:
         return f"waiting for: {_sentence_of(missing[0], rows)}"
     if row.method in blocked:
         return f"waiting for Slack until {_clock(blocked[row.method])}"
-    return f"trying again at {_clock(row.due_at)}: {row.error}" if row.error else "next"
+    if row.error:
+        return f"trying again at {_clock(row.due_at)}: {row.error}"
+    return f"at {_clock(row.due_at)}" if row.due_at > at else "next"
 
 
 def _clock(at: datetime) -> str:

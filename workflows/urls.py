@@ -1,10 +1,11 @@
 from django.urls import URLPattern, URLResolver, path
 
-from workflows.views import declaring, policy, progress, retype
+from workflows.views import captures, declaring, policy, progress, retype
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("declare/plan", declaring.plan_of_type, name="declare-plan"),
     path("types/<slug:slug>/preview", policy.preview, name="type-preview"),
+    path("incidents/<slug:codename>/evidence/captures", captures.captures, name="captures"),
     path("incidents/<slug:codename>/retype", retype.retype, name="retype"),
     path("incidents/<slug:codename>/progress", progress.progress, name="progress"),
     path("incidents/<slug:codename>/retry/<int:effect>", progress.retry, name="retry"),

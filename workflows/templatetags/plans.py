@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from datetime import datetime
 
 from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from workflows.plan import Line
 
@@ -18,6 +23,14 @@ MEANINGS = {
     "!": "missing",
     "=": "stays as it is",
 }
+
+
+@register.simple_tag
+def left(end: datetime) -> SafeString:
+    """Show how many seconds something under way still takes; the page counts them down."""
+    seconds = math.ceil((end - timezone.now()).total_seconds())
+    words = f"{seconds} s left" if seconds > 0 else "almost done"
+    return format_html('<time class="left" data-left="{}" data-end="{}">{}</time>', seconds, end.isoformat(), words)
 
 
 @register.filter
