@@ -1,6 +1,6 @@
 # Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help venv demo run tour test check bench fmt lock clean
+.PHONY: help venv demo run tour test check bench fuzz bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -15,7 +15,7 @@ LOCK := pip compile --quiet --universal --python-version 3.11 --generate-hashes 
 ARGS ?=
 
 help: ## what there is to type
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-20s %s\n", $$1, $$2}'
 
 demo: $(BASE) ## the whole product with a stand-in Slack and a short story (PORT=9000 moves it)
 	@$(PY) -m stack demo $(ARGS)
@@ -35,6 +35,9 @@ check: $(DEV) ## what CI runs: linters, types, arrows, templates, migrations, de
 bench: $(DEV) ## the benchmark table
 	@$(PY) -m stack bench $(ARGS)
 
+bench-evidence: $(DEV) ## what reading profiles costs, beside inferno; ARGS="--set FILE" takes another
+	@$(PY) -m stack bench-evidence $(ARGS)
+
 fmt: $(DEV) ## format code and templates
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
@@ -48,6 +51,9 @@ lock: ## compile requirements/*.in to names, versions and hashes
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) -c base.txt dev.in -o dev.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) redis.in -o redis.txt
 	@rm -rf $(VENV)/.lock
+
+fuzz: $(DEV) ## spoil profiles and hand them to the readers; ARGS="60 pprof" for so many seconds, one format
+	@$(PY) -m stack fuzz $(ARGS)
 
 clean: ## remove the virtual environment and everything that was made
 	@rm -rf $(VENV) .data staticfiles test-results .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -16,6 +16,8 @@ COMMANDS = {
     "test": ("stack.checks", "test", "all tests"),
     "check": ("stack.checks", "check", "what CI runs"),
     "bench": ("stack.bench", "main", "the benchmark table"),
+    "bench-evidence": ("stack.bench.evidence", "main", "what reading profiles costs, beside inferno"),
+    "fuzz": ("stack.fuzzing", "main", "spoiled profiles for the readers of evidence, for a while"),
     "prepare": ("stack.prepare", "main", "bring database, types and static files up to date"),
     "web": ("stack.one", "web", "the web process alone, in this process's place"),
     "worker": ("stack.one", "worker", "the worker alone"),
@@ -30,7 +32,7 @@ def main() -> int:
     """Run one command; say in one sentence what stops it."""
     name, *words = sys.argv[1:] or ["help"]
     if name not in COMMANDS:
-        print("\n".join(f"  {name:<8} {what}" for name, (_, _, what) in COMMANDS.items()))
+        print("\n".join(f"  {name:<14} {what}" for name, (_, _, what) in COMMANDS.items()))
         return 0 if name in {"help", "-h", "--help"} else 2
     signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)

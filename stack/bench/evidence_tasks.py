@@ -1,0 +1,95 @@
+"""What is measured of evidence: each task as a person or a page has it done."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from stack.bench import evidence_rivals
+from stack.bench.evidence_rivals import Cost
+
+Run = Callable[[], Cost]
+# What the evidence worker starts for each file, and then what the page asks for first.
+COLD = """
+import gzip, json, sys
+from pathlib import Path
+from evidence import reading
+file, tree = sys.argv[1:]
+sys.argv[1:] = [file, "--tree", tree, "--summary", tree + ".json"]
+assert reading.main() == 0
+from evidence import calltree, flamegraph
+stored = calltree.CallTree.open(Path(tree))
+gzip.compress(json.dumps(flamegraph.payload(stored, type=stored.default_type)).encode(), 6)
+"""
+COMPARED = """
+import sys
+from pathlib import Path
+from evidence import compare, differential, reading
+trees = [reading.tree_of(Path(file))[0] for file in sys.argv[1:]]
+merged = compare.merge(trees, types=[0, 0], labels=["before", "after"])
+compare.moved(merged)
+differential.payload(merged)
+"""
+PATTERN = "encrypt|poll"
+
+
+def warm(path: Path, tree: Path) -> Run:
+    """Return how to read a file, store its tree and answer the first question, in this process."""
+
+    def task() -> Cost:
+        from evidence import calltree, flamegraph, reading
+
+        began = time.perf_counter()
+        read, _ = reading.tree_of(path)
+        read.save(tree)
+        stored = calltree.CallTree.open(tree)
+        payload = json.dumps(flamegraph.payload(stored, type=stored.default_type)).encode()
+        return Cost(time.perf_counter() - began, output=payload)
+
+    return task
+
+
+def compared(before: Path, after: Path) -> Run:
+    """Return how to compare two files in a process of its own."""
+    return evidence_rivals.python(COMPARED, before, after)
+
+
+def stacks_of(path: Path) -> Run:
+    """Return how to read a file of any format in this process."""
+
+    def task() -> Cost:
+        from evidence import formats
+
+        began = time.perf_counter()
+        formats.read_file(path)
+        return Cost(time.perf_counter() - began)
+
+    task()
+    return task
+
+
+def asked(tree: Path) -> tuple[int, float, float]:
+    """Return the packed bytes of the first payload, and the seconds that opening a page and a search take."""
+    from evidence import calltree, flamegraph
+
+    def opened() -> bytes:
+        stored = calltree.CallTree.open(tree)
+        return gzip.compress(json.dumps(flamegraph.payload(stored, type=stored.default_type)).encode(), 6)
+
+    stored = calltree.CallTree.open(tree)
+    matches = re.compile(PATTERN).search
+    searched = _quickest(lambda: stored.search(lambda name: matches(name) is not None, type=stored.default_type))
+    return len(opened()), _quickest(opened), searched
+
+
+def _quickest(task: Callable[[], object], *, times: int = 5) -> float:
+    seconds = []
+    for _ in range(times):
+        began = time.perf_counter()
+        task()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
