@@ -58,6 +58,9 @@ def _split(text: bytes) -> tuple[bytes, bytes | None]:
     """Split *symbol (module)*; the module is what the last bracket after a space encloses, brackets in it included."""
     if not text.endswith(b")"):
         return text, None
+    symbol, _, module = text.rpartition(b" (")
+    if symbol and module.count(b")") == 1:
+        return symbol.rstrip(), module[:-1]
     depth = 0
     for at in range(len(text) - 1, -1, -1):
         depth += {41: 1, 40: -1}.get(text[at], 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evidence.errors import TooMuch
 from evidence.formats import perf_frames
+from evidence.formats.gather import named
 from evidence.formats.perf_header import HEADER
 from evidence.limits import Limits
 
@@ -22,7 +23,7 @@ class Names:
 
     def code(self, name: str, hint: str) -> int:
         """Return the code of ``name``; a name that kernel and user code share keeps no hint."""
-        name = name[: self._limits.name]
+        name = named(name, limits=self._limits)
         code = self.codes.setdefault(name, len(self.codes))
         if code == len(self.hints):
             if code >= self._limits.names:
@@ -70,15 +71,15 @@ class Lines(dict[bytes, int]):
 
     def frames(self, codes: list[int]) -> list[int]:
         """Spread the codes of lines that hold several functions, or none; the order stays."""
-        if min(codes, default=0) >= 0:
+        if len(self._several) == 1 or min(codes, default=0) >= 0:
             return codes
         return [each for code in codes for each in ([code] if code >= 0 else self._several[-code - 1])]
 
-    def forget(self) -> None:
-        """Let go of the lines when there are too many of them; codes stay what they are."""
-        if len(self) > REMEMBERED:
-            self.clear()
-        if len(self._known) > REMEMBERED or len(self._several) > REMEMBERED:
-            self.clear()
-            self._known.clear()
-            self._several = [[]]
+    def forget(self) -> bool:
+        """Let go of all lines when there are too many of them, and say so: codes below zero are then given anew."""
+        if max(len(self), len(self._known), len(self._several)) <= REMEMBERED:
+            return False
+        self.clear()
+        self._known.clear()
+        self._several = [[]]
+        return True

@@ -1,26 +1,21 @@
-"""What reading ``perf script`` gathers: different stacks, how often each event met them, and what was skipped."""
+"""How a ``perf script`` text is read: whole samples where they are like most, line by line where they are not."""
 
 from __future__ import annotations
 
 import re
-from array import array
-from collections import Counter
-from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from evidence.errors import BadProfile, TooMuch
-from evidence.formats import perf_frames
-from evidence.formats.perf_events import Events
+from evidence.formats import perf_frames, perf_header
+from evidence.formats.perf_gathered import Gathered
 from evidence.formats.perf_header import BARE, HEADER, NO_SAMPLE
-from evidence.formats.perf_names import NOT_A_FRAME, Lines, Names
+from evidence.formats.perf_names import NOT_A_FRAME
 from evidence.formats.skipped import Skipped
 from evidence.limits import Limits
-from evidence.stacks import Codes, Ints, Stacks
+from evidence.stacks import Stacks
 
-REMEMBERED = 64 << 20
-SHOWN_THREADS = 200
+REMEMBERED = 32 << 20
+MOST_KINDS = 100_000
+NOT_USUAL = -1
 _COMMAND = re.compile(rb"# cmdline : ([^\n]{1,2000})")
 
 
@@ -36,30 +31,27 @@ class Opening(NamedTuple):
 
 
 class Samples:
-    """All samples of one file. A slot is one stack met by one event."""
+    """Reads the samples of one file into ``gathered``.
+
+    Samples of one function differ in the address of their leaf, and share what is above it: the lines above are read
+    once for all of them (``_callers``), and so is who was sampled by which event (``_kinds``).
+    """
 
     def __init__(self, *, limits: Limits) -> None:
-        self.seen: dict[tuple[bytes, bytes | None, bytes], int] = {}
+        self.gathered = Gathered(limits=limits)
         self.skipped = Skipped()
         self.at = 0
-        self._limits = limits
-        self._names = Names(limits)
-        self._lines = Lines(self._names)
-        self._events = Events(limits)
-        self._counts: list[int] = []
-        self._weights: list[int] = []
-        self._slots: dict[tuple[int, int], int] = {}
-        self._stacks: dict[bytes, int] = {}
-        self._frames = self._remembered = self._before = 0
+        self._seen: dict[tuple[int, int, int], int] = {}
+        self._callers: dict[bytes, int] = {}
+        self._frames: list[bytes] = []
+        self._kinds: dict[tuple[bytes, bytes, bool], int] = {}
+        self._roots: list[tuple[bytes, int]] = []
+        self._remembered = self._before = 0
         self._chunk = self._command = b""
         self._open: Opening | None = None
         self._codes: list[int] = []
-        self._comms: dict[bytes, int] = {}
         self._first: bytes | None = None
         self._last: bytes | None = None
-
-    def __len__(self) -> int:
-        return len(self._counts)
 
     @property
     def is_open(self) -> bool:
@@ -70,28 +62,66 @@ class Samples:
         """Begin the next piece of the file; what would make memory grow with it is forgotten."""
         self._before += self._chunk.count(b"\n")
         self._chunk, self.at = chunk, 0
-        self._lines.forget()
-        if self._remembered > REMEMBERED:
-            self.seen.clear()
+        if self.gathered.lines.forget() or self._remembered > REMEMBERED or len(self._kinds) > MOST_KINDS:
+            self._seen.clear()
+            self._callers.clear()
+            self._frames.clear()
+            self._kinds.clear()
+            self._roots.clear()
             self._remembered = 0
 
-    def again(self, slot: int, header: re.Match[bytes]) -> None:
-        """Count one more sample of a block that was read before."""
-        self._counts[slot] += 1
-        self._weights[slot] += int(header[3] or 1)
-        self._last = header[2]
-
-    def read_block(self, block: bytes, header: re.Match[bytes], body: bytes) -> None:
-        """Read a header and its stack; remember them where there is nothing else in the block."""
-        codes = list(map(self._lines.__getitem__, body.split(b"\n")))
-        comm, time, period, event = header.groups()
-        if NOT_A_FRAME in codes or (event or b"").startswith(NO_SAMPLE):
-            self.read_lines(block)
-            return
-        self.seen[comm, event, body] = self._count(comm, event, period, codes)
-        self._remembered += len(body)
+    def read_block(self, block: bytes) -> None:
+        """Read one sample: a header, the leaf's line, and the lines of its callers."""
+        head, _, body = block.partition(b"\n")
+        header = perf_header.read(head)
+        if header is None:
+            return self.read_lines(block)
+        leaf, _, above = body.partition(b"\n")
+        who, time, period, event = header
+        kind = self._kind(who, event, weighted=bool(period))
+        code = self.gathered.lines[leaf]
+        callers = self._callers.get(above)
+        if callers is None:
+            callers = self._read_callers(above)
+        if kind == NOT_USUAL or code == NOT_A_FRAME or callers == NOT_USUAL:
+            return self.read_lines(block)
+        slot = self._seen.get((kind, code, callers))
+        if slot is None:
+            slot = self._meet(kind, code, callers)
         self._last = time
         self._first = self._first or time
+        self.gathered.counts[slot] += 1
+        self.gathered.weights[slot] += int(period or 1)
+        return None
+
+    def _kind(self, who: bytes, event: bytes, *, weighted: bool) -> int:
+        """Return the number of a thread and an event, ``NOT_USUAL`` for what is no sample."""
+        kind = self._kinds.get((who, event, weighted))
+        if kind is None:
+            comm = perf_header.comm(who)
+            kind = NOT_USUAL
+            if comm and not event.startswith(NO_SAMPLE):
+                kind = len(self._roots)
+                self._roots.append((self.gathered.root(comm), self.gathered.events.code(event, weighted=weighted)))
+            self._kinds[who, event, weighted] = kind
+        return kind
+
+    def _read_callers(self, lines: bytes) -> int:
+        """Return the number of the callers in ``lines``, ``NOT_USUAL`` where a line is something else."""
+        codes = list(map(self.gathered.lines.__getitem__, lines.split(b"\n"))) if lines else []
+        if NOT_A_FRAME in codes:
+            return NOT_USUAL
+        self._frames.append(self.gathered.frames(codes))
+        self._callers[lines] = len(self._frames) - 1
+        self._remembered += len(lines)
+        return len(self._frames) - 1
+
+    def _meet(self, kind: int, leaf: int, callers: int) -> int:
+        """Return the slot of a stack that was not met yet in this shape."""
+        root, event = self._roots[kind]
+        slot = self.gathered.slot(root + self._frames[callers] + self.gathered.frames([leaf]), event)
+        self._seen[kind, leaf, callers] = slot
+        return slot
 
     def read_lines(self, block: bytes, *, ended: bool = True) -> None:
         """Read line by line what may hold comments, several samples, or lines that say nothing."""
@@ -106,7 +136,7 @@ class Samples:
             self._command = found[1] if found else self._command
         elif not line.strip():
             self.end()
-        elif (code := self._lines[line]) != NOT_A_FRAME:
+        elif (code := self.gathered.lines[line]) != NOT_A_FRAME:
             self._open = self._open or Opening(b"", None, None, sure=True, line=number, text=line)
             self._codes.append(code)
         elif header := HEADER.match(line):
@@ -122,7 +152,7 @@ class Samples:
         self._last = time or self._last
         self._first = self._first or time
         rest = line[header.end() :].strip()
-        if rest and perf_frames.is_sampled(rest) and (code := self._lines[rest]) != NOT_A_FRAME:
+        if rest and perf_frames.is_sampled(rest) and (code := self.gathered.lines[rest]) != NOT_A_FRAME:
             self._codes.append(code)
 
     def _begin_bare(self, line: bytes, number: int) -> None:
@@ -139,10 +169,13 @@ class Samples:
         self._open, self._codes = None, []
         if opened is None or (opened.event or b"").startswith(NO_SAMPLE):
             return
-        if opened.sure or codes:
-            self._count(opened.comm, opened.event, opened.period, codes)
-        else:
+        if not opened.sure and not codes:
             self._skip(opened.line, opened.text)
+            return
+        event = self.gathered.events.code(opened.event, weighted=bool(opened.period))
+        slot = self.gathered.slot(self.gathered.root(opened.comm) + self.gathered.frames(codes), event)
+        self.gathered.counts[slot] += 1
+        self.gathered.weights[slot] += int(opened.period or 1)
 
     def skip_cut(self, block: bytes) -> None:
         """Count the lines of a sample that the end of the file cuts off."""
@@ -153,78 +186,11 @@ class Samples:
         place = self._before + self._chunk.count(b"\n", 0, self.at) + number + 1 if self.skipped.wants_place else 0
         self.skipped.add(place, line)
 
-    def _count(self, comm: bytes, event: bytes | None, period: bytes | None, codes: list[int]) -> int:
-        """Add one sample and return its slot."""
-        frames = self._lines.frames(codes)
-        if comm:
-            frames.append(self._comms.get(comm) or self._thread(comm))
-        frames.reverse()
-        stack = self._stacks.setdefault(array("i", frames).tobytes(), len(self._stacks))
-        slot = self._slots.setdefault((stack, self._events.code(event, weighted=bool(period))), len(self._counts))
-        if slot == len(self._counts):
-            self._check(len(frames))
-            self._counts.append(0)
-            self._weights.append(0)
-        self._counts[slot] += 1
-        self._weights[slot] += int(period or 1)
-        return slot
-
-    def _thread(self, comm: bytes) -> int:
-        """Return the code of a thread's name, the root of its stacks; *swapper* is what runs when nothing does."""
-        code = self._names.code(comm.decode(errors="replace").replace(";", ":"), "idle" if comm == b"swapper" else "")
-        self._comms[comm] = code
-        return code
-
-    def _check(self, depth: int) -> None:
-        """Keep within the limits. Raises ``TooMuch``."""
-        self._frames += depth
-        if depth > self._limits.depth:
-            place = self._before + self._chunk.count(b"\n", 0, self.at) + 1
-            raise TooMuch(f"A stack is {depth} frames deep, more than {self._limits.depth}", where=f"line {place}")
-        if len(self._counts) >= self._limits.stacks:
-            raise TooMuch(f"More than {self._limits.stacks} different stacks")
-        if self._frames > self._limits.frames:
-            raise TooMuch(f"More than {self._limits.frames} frames")
-
     def stacks(self) -> Stacks:
-        """Return what was gathered. Raises ``BadProfile`` where the periods do not fit 64 bits."""
-        if sum(self._weights) >= 1 << 63:
-            raise BadProfile("The periods add up to more than 64 bits hold")
-        pairs = np.fromiter((number for pair in self._slots for number in pair), dtype=np.int64).reshape(-1, 2)
-        counts = np.array(self._counts, dtype=np.int64)
-        weights = np.array(self._weights, dtype=np.int64)
-        depths = np.fromiter((len(key) // 4 for key in self._stacks), dtype=np.int64, count=len(self._stacks))
-        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(depths)])
-        frames = np.frombuffer(b"".join(self._stacks), dtype=np.int32)
-        size = len(self._stacks)
-        values = self._events.values(pairs[:, 1], pairs[:, 0], counts=counts, weights=weights, size=size)
-        return Stacks(
-            format="perf script",
-            sample_types=self._events.sample_types(),
-            names=list(self._names.codes),
-            hints=self._names.hints,
-            offsets=offsets,
-            frames=frames,
-            values=values,
-            default_type=self._events.default_type,
-            about=self._about(pairs[:, 0], counts, frames, offsets),
-        )
-
-    def _about(self, stacks: Ints, counts: Ints, frames: Codes, offsets: Ints) -> dict[str, Any]:
-        """Say which command was recorded, which threads were met how often, and how long it took."""
-        about: dict[str, Any] = {"threads": self._threads(stacks, counts, frames, offsets), **self.skipped.about()}
+        """Return what was read, with which command was recorded and how long it took."""
+        about: dict[str, Any] = self.skipped.about()
         if self._command:
             about["command"] = self._command.decode(errors="replace").strip()
         if self._first and self._last and float(self._last) > float(self._first):
             about["duration_ns"] = round((float(self._last) - float(self._first)) * 1e9)
-        return about
-
-    def _threads(self, stacks: Ints, counts: Ints, frames: Codes, offsets: Ints) -> dict[str, int]:
-        """Count samples by the name of their thread, the root of each stack; the most frequent first."""
-        names, roots = list(self._names.codes), set(self._comms.values())
-        of_stack = [int(frames[at]) if at < end else -1 for at, end in pairwise(offsets.tolist())]
-        threads: Counter[str] = Counter()
-        for stack, count in zip(stacks.tolist(), counts.tolist(), strict=True):
-            if of_stack[stack] in roots:
-                threads[names[of_stack[stack]]] += count
-        return dict(threads.most_common(SHOWN_THREADS))
+        return self.gathered.stacks(about)

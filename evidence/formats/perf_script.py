@@ -51,7 +51,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
         if cut:
             samples.skip_cut(cut)
     samples.end()
-    if not len(samples):
+    if not samples.gathered.counts:
         raise BadProfile("No sample was found in what looks like perf script", where=samples.skipped.where)
     return samples.stacks()
 
@@ -90,16 +90,6 @@ def _read_chunk(chunk: bytes, *, ended: bool, into: Samples) -> None:
         first, _, chunk = chunk.partition(b"\n\n") if ended else (chunk, b"", b"")
         into.read_lines(first, ended=ended)
         into.at += len(first) + 2
-    match, seen = HEADER.match, into.seen
     for block in chunk.split(b"\n\n"):
-        head, _, body = block.partition(b"\n")
-        header = match(head)
-        if header is None or not body:
-            into.read_lines(block)
-        else:
-            slot = seen.get((header[1], header[4], body))
-            if slot is None:
-                into.read_block(block, header, body)
-            else:
-                into.again(slot, header)
+        into.read_block(block)
         into.at += len(block) + 2

@@ -223,7 +223,7 @@ def test_what_passes_the_limits_is_refused() -> None:
     for limits in (Limits(depth=100), Limits(names=50), Limits(frames=50)):
         with pytest.raises(TooMuch):
             perf_script.read(deep.encode(), limits=limits)
-    with pytest.raises(BadProfile, match="more than 64 bits"):
+    with pytest.raises(BadProfile, match="more than 63 bits"):
         perf_script.read((one("1 main (/a)", header=f"a 7 1.5: {10**18 - 1} cycles: ") * 10).encode())
 
 
