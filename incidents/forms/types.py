@@ -7,7 +7,8 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from incidents.policy import COLOURS, OneOf, Policy
+from incidents import capture_lines
+from incidents.policy import COLOURS, Capture, OneOf, Policy
 from incidents.policy_file import HANDLE, LINE_CHARS, ROLE_CHARS, SLUG
 
 NAME_CHARS = 40
@@ -49,6 +50,12 @@ class TypeForm(forms.Form):
     )
     roles = _lines("Roles to fill", hint="One a line.")
     checklist = _lines("Checklist", hint="One a line.", rows=4)
+    captures = _lines(
+        "Profiles to capture",
+        hint=f"One a line, as in: {capture_lines.FORM}. Or on retype, reopen, mitigate or resolve; "
+        "and “, 3 times every 5 min” if once is not enough.",
+        rows=2,
+    )
 
     def __init__(self, data: QueryDict | None = None, *, policy: Policy | None = None) -> None:
         super().__init__(
@@ -77,6 +84,13 @@ class TypeForm(forms.Form):
     def clean_checklist(self) -> tuple[str, ...]:
         return _short(_split(self.cleaned_data["checklist"]), chars=LINE_CHARS)
 
+    def clean_captures(self) -> tuple[Capture, ...]:
+        captures = [_capture(line) for line in _split(self.cleaned_data["captures"])]
+        found = {one.key: one for one in captures}
+        if len(found) < len(captures):
+            raise forms.ValidationError("The same is captured twice at the same moment: one line is enough.")
+        return tuple(found.values())
+
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
         if given.get("private") and given.get("announce"):
@@ -95,6 +109,7 @@ def _shown(policy: Policy) -> dict[str, Any]:
         "one_of": "\n".join(f"{one.role}: @{one.group}" for one in policy.one_of),
         "roles": "\n".join(policy.roles),
         "checklist": "\n".join(policy.checklist),
+        "captures": "\n".join(map(capture_lines.said, policy.captures)),
     }
 
 
@@ -114,6 +129,13 @@ def _handle(word: str) -> str:
     if not HANDLE.fullmatch(handle):
         raise forms.ValidationError(f"{word!r} is not a group's handle: use a-z, 0-9, dots, - and _.")
     return handle
+
+
+def _capture(line: str) -> Capture:
+    try:
+        return capture_lines.read(line)
+    except capture_lines.Unclear as unclear:
+        raise forms.ValidationError(str(unclear)) from unclear
 
 
 def _one_of(line: str) -> OneOf:

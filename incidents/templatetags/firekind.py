@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.html import escape, format_html, urlize
 from django.utils.safestring import SafeString, mark_safe
 
-from incidents import telling
-from incidents.policy import COLOURS
+from incidents import capture_lines, telling
+from incidents.policy import COLOURS, Capture
 
 register = template.Library()
 LINKISH = re.compile(r"://|www\.|@|\.(com|org|net|edu|gov|int)\b", re.IGNORECASE)
@@ -59,6 +59,12 @@ def share(part: float) -> str:
 def in_sandbox() -> bool:
     """Tell whether people may pick who they are."""
     return bool(settings.FIREKIND.sandbox_url)
+
+
+@register.filter
+def said(capture: Capture) -> str:
+    """Say what a policy has captured and when, in words."""
+    return capture_lines.said(capture)
 
 
 @register.filter

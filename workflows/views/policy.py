@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from incidents import lifecycle, types, visibility
+from incidents import capture_lines, lifecycle, types, visibility
 from incidents.forms import TypeForm
 from incidents.models import Incident, IncidentType, Person
 from incidents.policy import Policy, moves_room
@@ -122,6 +122,7 @@ def _words(policy: Policy) -> dict[str, str]:
         "Update": f"every {every} minutes" if every else "not asked",
         "Roles": ", ".join(policy.roles) or "none",
         "Checklist": "; ".join(policy.checklist) or "empty",
+        "Captures": "; ".join(map(capture_lines.said, policy.captures)) or "none",
     }
 
 
