@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import mmap
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
 from evidence.errors import NotRecognised
-from evidence.formats import strangers, units, unpack
+from evidence.formats import about, strangers, units, unpack
 from evidence.limits import DEFAULT, Limits
 from evidence.stacks import Stacks
 
@@ -55,7 +56,8 @@ def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> 
     module = sniff(head)
     if module is None:
         raise NotRecognised(strangers.says(head))
-    return units.told(module.read(data, limits=limits), unit)
+    stacks = units.told(module.read(data, limits=limits), unit)
+    return replace(stacks, about=about.clean(stacks.about))
 
 
 def sniff(head: bytes) -> Format | None:

@@ -36,7 +36,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
         return chrome_spans.read(events, limits=limits, name=NAME)
     gather = Gather(v8.CPU, limits=limits)
     for profile in profiles:
-        v8.add_cpu(gather, profile["nodes"], profile)
+        v8.add_cpu(gather, v8.nodes_of(profile), profile)
     return v8.timed(gather, NAME)
 
 
@@ -54,7 +54,7 @@ def _profiles(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Return the CPU profiles of a trace, one a thread, each joined from its chunks."""
     profiles: dict[str, dict[str, Any]] = defaultdict(lambda: {"nodes": [], "samples": [], "timeDeltas": []})
     for at, event in enumerate(events):
-        if event.get("name") in {"Profile", "ProfileChunk", "CpuProfile"}:
+        if event.get("name") in ("Profile", "ProfileChunk", "CpuProfile"):
             where = f"event {at}, args"
             data = mapped(mapped(event.get("args"), where).get("data"), f"{where}.data")
             _join(profiles[f"{event.get('pid')} {event.get('id')}"], data, f"{where}.data")

@@ -63,7 +63,7 @@ def read(events: Sequence[Mapping[str, Any]], *, limits: Limits, name: str) -> S
 def _threads(events: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mark]]:
     threads: dict[tuple[str, str], list[Mark]] = defaultdict(list)
     for place, event in enumerate(events):
-        phase = event.get("ph")
+        phase = str(event.get("ph"))
         if phase in {"B", "E", "X"}:
             at = scaled(event.get("ts"), f"event {place}, ts", times=MICROSECOND)
             duration = scaled(event.get("dur", 0), f"event {place}, dur", times=MICROSECOND) if phase == "X" else 0

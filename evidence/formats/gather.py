@@ -16,13 +16,13 @@ from evidence.stacks import SampleType, Stacks
 MOST = (1 << 63) - 1
 UNNAMED = "(unnamed)"
 # What no name may hold: it would break a line, a terminal or a database.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
+CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
 
 
 def named(name: str, *, limits: Limits) -> str:
     """Return a name as it can be shown and stored: one line, no control characters, cut where it is overlong."""
     cut = name[: limits.name]
-    return _CONTROL.sub(" ", cut).strip() or UNNAMED
+    return CONTROL.sub(" ", cut).strip() or UNNAMED
 
 
 class Gather:

@@ -36,7 +36,7 @@ def looks_like(head: bytes) -> bool:
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read a CPU or heap profile. Raises ``BadProfile`` naming the node or sample; ``TooMuch``."""
     file = mapped(fields.parse(data), "the file")
-    nodes = _flat(file) if "head" in file else _nodes(file)
+    nodes = _flat(file) if "head" in file else nodes_of(file)
     if "head" in file and "timestamps" not in file:
         return _heap(nodes, limits=limits)
     gather = Gather(CPU, limits=limits)
@@ -52,10 +52,12 @@ def add_cpu(gather: Gather, nodes: Sequence[Mapping[str, Any]], file: Mapping[st
 
 
 def timed(gather: Gather, name: str) -> Stacks:
-    """Return CPU samples with time as their default, where times are known."""
+    """Return CPU samples, and their time as the default where times are known."""
     stacks = gather.stacks(name)
     duration = stacks.totals[1]
-    return replace(stacks, default_type=1, about={"duration_ns": duration}) if duration else stacks
+    if not duration:
+        return replace(stacks, sample_types=CPU[:1], values=stacks.values[:1])
+    return replace(stacks, default_type=1, about={"duration_ns": duration})
 
 
 def _heap(nodes: Sequence[Mapping[str, Any]], *, limits: Limits) -> Stacks:
@@ -67,7 +69,8 @@ def _heap(nodes: Sequence[Mapping[str, Any]], *, limits: Limits) -> Stacks:
     return gather.stacks(NAME)
 
 
-def _nodes(file: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def nodes_of(file: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the nodes of a profile that lists them."""
     return [mapped(node, f"nodes[{at}]") for at, node in enumerate(listed(file.get("nodes"), "nodes"))]
 
 

@@ -56,7 +56,7 @@ def test_samples_that_come_out_of_order_are_put_in_order() -> None:
 
 def test_without_times_there_are_samples() -> None:
     stacks = read(samples=[], timeDeltas=[])
-    assert (stacks.totals, stacks.default_type) == ([4, 0], 0)
+    assert (stacks.totals, stacks.default_type) == ([4], 0)
 
 
 def test_a_heap_profile_counts_bytes() -> None:

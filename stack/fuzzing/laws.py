@@ -1,0 +1,71 @@
+"""What must hold of whatever a reader accepts."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from evidence import calltree, formats, reading
+from evidence.calltree import CallTree
+from evidence.errors import Unreadable
+from evidence.stacks import HINTS, Stacks
+
+MOST = 1 << 63
+TREE_FRAMES = 2_000_000
+
+
+def judge(data: bytes) -> str:
+    """Read some content; return what it was taken for, or the kind of error. Raises what a reader must not."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        try:
+            with reading.contained():
+                stacks = formats.read_file(Path(file.name))
+                check_stacks(stacks)
+                if stacks.offsets[-1] < TREE_FRAMES:
+                    check_tree(calltree.build(stacks), stacks)
+        except Unreadable as error:
+            return type(error).__name__ if error.says else "silent"
+    return stacks.format
+
+
+def check_stacks(stacks: Stacks) -> None:
+    """Hold stacks to what ``Stacks`` promises."""
+    n, names = len(stacks), len(stacks.names)
+    assert stacks.values.shape == (len(stacks.sample_types), n), "one row a sample type, one column a sample"
+    assert len(stacks.sample_types) > 0, "something is counted"
+    assert 0 <= stacks.default_type < len(stacks.sample_types), "the default sample type exists"
+    assert stacks.offsets[0] == 0, "offsets begin at the first frame"
+    assert stacks.offsets[-1] == len(stacks.frames), "offsets end at the last frame"
+    assert bool(np.all(np.diff(stacks.offsets) >= 0)), "offsets rise"
+    assert not len(stacks.frames) or 0 <= int(stacks.frames.min()) <= int(stacks.frames.max()) < names, (
+        "codes have names"
+    )
+    assert not stacks.values.size or int(stacks.values.min()) >= 0, "nothing counts less than nothing"
+    assert all(sum(row.tolist()) < MOST for row in stacks.values), "sums fit"
+    assert len(set(stacks.names)) == names, "names are distinct"
+    assert len(stacks.hints) == names, "each name has a hint"
+    assert set(stacks.hints) <= set(HINTS), "hints are known"
+    for name in stacks.names:
+        assert name, "names are not empty"
+        assert not set("\0\n\r") & set(name), "names are one line"
+        name.encode()
+    json.dumps(dict(stacks.about), allow_nan=False).encode()
+    assert "\\u0000" not in json.dumps(dict(stacks.about)), "a database stores what is told"
+
+
+def check_tree(tree: CallTree, stacks: Stacks) -> None:
+    """Hold a tree to the exact totals of its stacks."""
+    for type, total in enumerate(stacks.totals):
+        totals = tree.totals[type].astype(np.int64)
+        assert int(totals[0]) == total, "the root counts everything"
+        own = totals.copy()
+        np.subtract.at(own, tree.parent[1:], totals[1:])
+        assert bool(np.all(own >= 0)), "children lie within parents"
+        assert int(tree.self_[type].sum()) + int(own[0]) == total, "self sums to the total"
+        assert bool(np.all(tree.self_[type] <= tree.function_totals[type])), "self is within total"
+        assert not len(tree.names) or int(tree.function_totals[type].max()) <= total, "recursion counts once"
