@@ -12,8 +12,11 @@ class Wiring(AppConfig):
     def ready(self) -> None:
         """Wire the parts together."""
         from config import celery
+        from evidence import fetching
         from integrations import gateways
+        from integrations.slack import fetched
         from workflows import ports
 
         celery.app.set_default()
         ports.connect(chat=gateways.chat, profiler=gateways.profiler)
+        fetching.connect("slack", fetched.fetch)

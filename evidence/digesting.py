@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from evidence import child, receiving, storage, withdrawing
+from evidence import child, fetching, receiving, storage, withdrawing
 from evidence.errors import NotRecognised, Unreadable
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import Kind, State
@@ -75,6 +75,8 @@ def _claimed(evidence_id: int, *, at: datetime) -> Evidence | None:
 
 def _read(evidence: Evidence) -> None:
     kept = storage.store()
+    if not evidence.original:
+        fetching.fetch(evidence)
     path = kept.local(evidence.original)
     with tempfile.TemporaryDirectory(dir=kept.scratch()) as folder:
         tree = Path(folder) / "tree"

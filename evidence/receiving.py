@@ -69,7 +69,7 @@ def receive(
     _check(via=via, phase=phase, window=window)
     said = rules.title(title or file_name or "Evidence")
     stored = store_body(body, limit_bytes=limit_bytes)
-    more = {"file_name": _file_name(file_name)} if file_name else {}
+    more = {"file_name": shown_name(file_name)} if file_name else {}
     evidence = Evidence(
         incident=incident,
         title=said,
@@ -205,7 +205,7 @@ def _check(*, via: str, phase: str, window: tuple[datetime | None, datetime | No
         raise lifecycle.BadInput("to", "The window ends before it begins.")
 
 
-def _file_name(name: str) -> str:
+def shown_name(name: str) -> str:
     """Return the last part of a name, fit to be shown; it never decides where or how a file is kept."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(one for one in last if one.isprintable())[:120]

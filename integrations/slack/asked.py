@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from incidents import people
 from incidents.models import Person
-from integrations.slack import words
+from integrations.slack import messages, words
+from integrations.slack.messages import File
 
 KEPT_CHARS: Final = 2_400
 
@@ -55,6 +56,10 @@ class Form:
         """The person chosen in a field, if any."""
         chat_id = self.text(name)
         return people.by_chat_id(chat_id) if chat_id else None
+
+    def files(self, name: str) -> list[File]:
+        """The files put into a field."""
+        return messages.files_of(self._value(name))
 
     def _value(self, name: str) -> Mapping[str, Any]:
         return next(iter((self.values.get(name) or {}).values()), {})

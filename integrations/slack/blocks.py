@@ -105,6 +105,16 @@ def text_input(
     )
 
 
+def file_input(*, action_id: str, most: int) -> Block:
+    """Make a field that takes files, at most ten of them."""
+    return _given(type="file_input", action_id=action_id, max_files=most)
+
+
+def url_input(*, action_id: str) -> Block:
+    """Make a field for an address."""
+    return _given(type="url_text_input", action_id=action_id, placeholder=plain("https://…"))
+
+
 def option(label: str, value: str, *, says: str = "") -> Option:
     """Make one thing to choose, with a line under it if given."""
     return _given(text=plain(cut(label, OPTION)), value=value, description=plain(cut(says, OPTION)) if says else None)

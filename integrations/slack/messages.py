@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from incidents.models import Person
 from integrations import gateways
 from integrations.slack import words
+
+HOSTED: Final = frozenset({"hosted", "snippet"})
+FILES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that somebody shared; its bytes are fetched by its id."""
+
+    id: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +31,25 @@ class Message:
     ref: str
     ts: str
     link: str
+    files: tuple[File, ...] = ()
 
 
 def of(message: Mapping[str, Any], *, channel_id: str) -> Message:
     """Read a message as Slack stores it."""
     ts = str(message["ts"])
     said = typed(str(message.get("text") or "")) or _attached(message)
-    return Message(said, _author(message), ref(channel_id, ts), ts, link(channel_id, ts))
+    return Message(said, _author(message), ref(channel_id, ts), ts, link(channel_id, ts), tuple(files_of(message)))
+
+
+def files_of(holder: Mapping[str, Any]) -> list[File]:
+    """Read the files that a message or a field holds, without those that Slack only links to, or has no more."""
+    listed = holder.get("files")
+    held = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return [
+        File(str(one["id"]), str(one.get("name") or one.get("title") or "file"))
+        for one in held
+        if one.get("id") and one.get("mode", "hosted") in HOSTED
+    ][:FILES]
 
 
 def ref(channel_id: str, ts: str) -> str:

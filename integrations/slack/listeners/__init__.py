@@ -13,6 +13,7 @@ from integrations.slack.listeners import (
     capture,
     commands,
     declare,
+    evidence,
     home,
     messages,
     retry,
@@ -48,6 +49,7 @@ MODALS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
     retype.CALLBACK: retype.submitted,
     say.CALLBACK: say.submitted,
     capture.CALLBACK: capture.submitted,
+    evidence.CALLBACK: evidence.submitted,
 }
 SHORTCUTS: Final[Mapping[str, Shortcut]] = {
     "firekind:declare": Shortcut("Declare an incident", "Opens the form", declare.pressed, on_message=False),

@@ -12,10 +12,12 @@ from integrations.slack import blocks, messages, places, replying, setup, words
 from integrations.slack.answers import Answer, Nothing, Open, Say, Wrong
 from integrations.slack.asked import Asked, keep, short
 from integrations.slack.delivered import Deed, Delivered, moment
-from integrations.slack.messages import Message
+from integrations.slack.listeners import evidence
+from integrations.slack.messages import File, Message
 from workflows import rooms
 
 CALLBACK: Final = "firekind:capture"
+KEPT_FILES: Final = 5  # a modal keeps no more beside the words
 
 
 def reacted(told: Delivered) -> Deed | None:
@@ -65,7 +67,9 @@ def from_message(asked: Asked) -> Answer:
     if incident is None:
         return _ask(message, asked)
     _add(incident, message.text, message.author, message.ref, asked)
-    return Say(f"Added to the timeline of {places.linked(incident)}.")
+    brought = evidence.bring(incident, message.files, by=asked.by, at=asked.at)
+    also = f" {'Its file is' if brought == 1 else 'Its files are'} being read as evidence." if brought else ""
+    return Say(f"Added to the timeline of {places.linked(incident)}.{also}")
 
 
 def submitted(asked: Asked) -> Answer:
@@ -75,6 +79,8 @@ def submitted(asked: Asked) -> Answer:
         return Wrong({"incident": "Choose an incident."})
     incident = places.named(form.text("incident"), by=asked.by)
     _add(incident, str(form.kept["text"]), str(form.kept["author"]), str(form.kept["ref"]), asked)
+    files = [File(str(id), str(name)) for id, name in form.kept.get("files", ())]
+    evidence.bring(incident, files, by=asked.by, at=asked.at)
     return Nothing()
 
 
@@ -109,6 +115,7 @@ def _capture(incident: Incident, message: Message, *, by: Person, told: Delivere
         recorded_at=told.at,
         link=message.link,
     )
+    evidence.bring(incident, message.files, by=by, at=told.at)
 
 
 def _captured(told: Delivered, ts: str) -> Event | None:
@@ -138,7 +145,8 @@ def _ask(message: Message, asked: Asked) -> Answer:
         blocks.context(f"{words.escape(message.author)}: {words.escape(words.cut(message.text, 300))}"),
         blocks.field("Incident", blocks.select(options, action_id="incident"), block_id="incident"),
     ]
-    kept = keep(ref=message.ref, author=message.author, text=short(message.text))
+    files = [[one.id, words.cut(one.name, 40)] for one in message.files[:KEPT_FILES]]
+    kept = keep(ref=message.ref, author=message.author, text=short(message.text), files=files)
     return Open(blocks.modal("Add to a timeline", parts, callback_id=CALLBACK, submit="Add", kept=kept))
 
 

@@ -12,7 +12,7 @@ from incidents.models import Incident
 from integrations.slack import blocks, inbox, places, setup, words
 from integrations.slack.answers import Answer, Say
 from integrations.slack.asked import Asked
-from integrations.slack.listeners import declare, lead, read, retype, say
+from integrations.slack.listeners import declare, evidence, lead, profiles, read, retype, say
 
 PICK: Final = "firekind:pick"
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
@@ -57,6 +57,21 @@ COMMANDS: Final = (
     Command("lead", "lead [@person]", "makes you, or them, the lead", about=lead.command),
     Command(
         "note", "note [text]", "writes on the timeline; nobody is told", about=say.command(say.VERBS["note"]), of=ALL
+    ),
+    Command(
+        "evidence",
+        "evidence [link]",
+        "brings files or a link, and shows what was measured",
+        about=evidence.command,
+        of=ALL,
+        aliases=("profile", "flame"),
+    ),
+    Command(
+        "capture",
+        "capture source [kind] [seconds]",
+        "captures a profile; alone, lists the sources",
+        about=profiles.command,
+        of=ALL,
     ),
     Command("status", "status", "says where things stand", about=read.status, of=ALL),
     Command("timeline", "timeline", "shows what happened last", about=read.recent, of=ALL),

@@ -1,0 +1,31 @@
+"""Files that people share in Slack, fetched for the worker that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.conf import settings
+
+from evidence.fetching import NotThere
+from integrations import gateways
+from integrations.slack import files
+from workflows.ports import VendorError
+
+MIB = 1 << 20
+
+
+def fetch(origin: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield the bytes of the file that an origin names; raise ``NotThere``."""
+    slack = gateways.slack()
+    if slack is None:
+        raise NotThere("Slack is not connected any more, so its file cannot be fetched.")
+    try:
+        found = files.find(slack.wire, str(origin["ref"]))
+        if found is None:
+            raise NotThere("The file is gone from Slack, or the app may not see it.")
+        if found.size > settings.FIREKIND.evidence_max_mib * MIB:
+            raise NotThere(f"The file is larger than the {settings.FIREKIND.evidence_max_mib:,} MiB that are taken.")
+        yield from files.fetch(slack.wire, found)
+    except VendorError as error:
+        raise NotThere(error.says, passing=error.retryable) from error

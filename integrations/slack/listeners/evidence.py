@@ -1,0 +1,104 @@
+"""Evidence from Slack: a modal for files and links, a link at once, and the files of messages that are captured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from evidence import fetching, receiving
+from evidence.models import Evidence
+from evidence.models.evidence import Phase, State
+from incidents.models import Incident, Person
+from integrations.slack import blocks, messages, places, setup, words
+from integrations.slack.answers import Answer, Open, Say, Wrong
+from integrations.slack.asked import Asked, keep
+from integrations.slack.messages import File
+
+CALLBACK: Final = "firekind:evidence"
+LISTED: Final = 6
+FILES: Final = 10
+SAYS: Final = 200
+
+
+def command(asked: Asked, incident: Incident) -> Answer:
+    """Put a link on the timeline at once; without one, open the modal with what there is."""
+    said = messages.typed(asked.words)
+    if not said:
+        return Open(modal(incident))
+    link, _, title = said.partition(" ")
+    if "://" not in link:
+        root = setup.command()
+        return Say(f"`{root} evidence` opens a form for files; `{root} evidence https://… title` keeps a link.")
+    receiving.add_link(incident, link=link, title=title, by=asked.by, via="slack", at=asked.at)
+    return Say(f"The link is among the evidence of {places.linked(incident)}.")
+
+
+def submitted(asked: Asked) -> Answer:
+    """Bring the files and the link of the modal; the files are fetched and read afterwards."""
+    form = asked.filled
+    incident = places.named(str(form.kept["i"]), by=asked.by)
+    found, link, title = form.files("files"), form.text("link").strip(), form.text("title").strip()
+    if not found and not link:
+        return Wrong({"files": "Choose a file, or give a link below."})
+    if link:
+        receiving.add_link(incident, link=link, title=title, by=asked.by, via="slack", at=asked.at)
+    bring(incident, found, by=asked.by, at=asked.at, title=title if len(found) == 1 else "", phase=form.text("phase"))
+    what = "What is in it is said in the channel once it was read." if found else "The link is among the evidence."
+    return Say(f"{what} {words.link(page(incident), 'All evidence')}")
+
+
+def bring(
+    incident: Incident,
+    found: Iterable[File],
+    *,
+    by: Person,
+    at: datetime,
+    title: str = "",
+    phase: str = "",
+) -> int:
+    """Bring files of the workspace as evidence, each once; return how many were new."""
+    brought = (
+        fetching.expect(incident, ref=one.id, title=title, by=by, via="slack", at=at, file_name=one.name, phase=phase)
+        for one in found
+    )
+    return sum(one is not None for one in brought)
+
+
+def modal(incident: Incident) -> blocks.Block:
+    """Build the form: what there is, then a file or a link."""
+    phases = [blocks.option(str(one.label).capitalize(), one.value) for one in Phase]
+    parts = [
+        blocks.section(_listed(incident)),
+        blocks.field(
+            "Files",
+            blocks.file_input(action_id="files", most=FILES),
+            block_id="files",
+            optional=True,
+            hint="Profiles, benchmarks, load tests, pictures: told by content.",
+        ),
+        blocks.field("Or a link", blocks.url_input(action_id="link"), block_id="link", optional=True),
+        blocks.field("Title", blocks.text_input(action_id="title", longest=150), block_id="title", optional=True),
+        blocks.field("Measured", blocks.select(phases, action_id="phase"), block_id="phase", optional=True),
+    ]
+    kept = keep(i=incident.codename)
+    return blocks.modal("Evidence", parts, callback_id=CALLBACK, submit="Add", close="Not now", kept=kept)
+
+
+def page(incident: Incident) -> str:
+    """Return the address of an incident's evidence."""
+    return f"{places.page(incident)}evidence/"
+
+
+def _listed(incident: Incident) -> str:
+    shown = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).order_by("-n")[: LISTED + 1]
+    lines = [_line(incident, one) for one in shown[:LISTED]]
+    more = words.link(page(incident), "All evidence, and lines to copy for a host")
+    return "\n".join([*(lines or ["Nothing was measured yet."]), more])
+
+
+def _line(incident: Incident, one: Evidence) -> str:
+    address = one.link or f"{page(incident)}{one.n}/"
+    says = "being read" if one.state == State.READING else one.says
+    said = f": {words.escape(words.cut(says, SAYS))}" if says else ""
+    return f"{one.n}  {words.link(address, words.cut(one.title, 75))}{said}"

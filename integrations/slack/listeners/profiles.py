@@ -1,0 +1,37 @@
+"""A profile captured on request, from one of the operator's sources."""
+
+from __future__ import annotations
+
+from incidents.models import Incident, Source
+from integrations.slack import setup, words
+from integrations.slack.answers import Answer, Say
+from integrations.slack.asked import Asked
+from workflows import capturing, ports
+
+
+def command(asked: Asked, incident: Incident) -> Answer:
+    """Ask for a capture: a source, then what of it, then for how many seconds; alone it lists the sources."""
+    said = asked.words.split()
+    if not said:
+        return Say(_sources())
+    source, kind, seconds = _read(said)
+    done = capturing.ask(
+        incident, source=source, kind=kind, seconds=seconds, by=asked.by, at=asked.at, via=Source.SLACK
+    )
+    return Say(f"Asked for it: {words.escape(done)}. What it says comes in the channel.")
+
+
+def _read(said: list[str]) -> tuple[str, str, int | None]:
+    """Tell kind and seconds apart, whichever comes first: ``checkout cpu 30``, ``checkout 30s``."""
+    source, *rest = said
+    numbers = [one.removesuffix("s") for one in rest if one.removesuffix("s").isdecimal()]
+    kinds = [one for one in rest if not one.removesuffix("s").isdecimal()]
+    return source, " ".join(kinds), int(numbers[0][:6]) if numbers else None
+
+
+def _sources() -> str:
+    profiler = ports.profiler()
+    lines = [f"`{one.name}`  {', '.join(one.kinds)}" for one in (profiler.sources() if profiler else ())]
+    if not lines:
+        return "The operator named no source of profiles: see PROFILE_SOURCES_FILE."
+    return "\n".join([*lines, f"`{setup.command()} capture source [kind] [seconds]` captures one."])
