@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO
 
@@ -9,7 +10,7 @@ from asgiref.sync import sync_to_async
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
-from django.http.response import HttpResponse, HttpResponseBase
+from django.http.response import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
 from config import bodies
@@ -59,7 +60,9 @@ class Application(ASGIHandler):
             await bodies.refuse(gate.too_large(path), receive, send)
             return
         response = await self._answer(scope, body)
-        if response.streaming:
+        if isinstance(response, StreamingHttpResponse):
+            if not response.is_async:
+                response.streaming_content = self._parts(iter(response))
             await self._stream(response, receive, send)
         else:
             await self.send_response(response, send)
@@ -112,6 +115,12 @@ class Application(ASGIHandler):
             if not response.streaming:
                 response.close()  # here, where its database connection is
         return response, time.thread_time() - began
+
+    async def _parts(self, parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """Take the parts of a file in a thread, one after the other: Django would take them all at once."""
+        take = sync_to_async(lambda: next(parts, None), thread_sensitive=False, executor=self._files)
+        while (part := await take()) is not None:
+            yield part
 
     async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
         """Send what comes until the stream ends or its reader goes away."""

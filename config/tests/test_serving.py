@@ -40,7 +40,22 @@ async def stream(request: HttpRequest) -> StreamingHttpResponse:
     return StreamingHttpResponse(words(), content_type="text/event-stream")
 
 
-urlpatterns = [path("page", page), path("slack/events", page), path("broken", broken), path("stream", stream)]
+def file(request: HttpRequest) -> StreamingHttpResponse:
+    def parts() -> Iterator[bytes]:
+        for n in range(1_000_000):
+            seen.append(threading.current_thread().name)
+            yield b"%d " % n
+
+    return StreamingHttpResponse(parts())
+
+
+urlpatterns = [
+    path("file", file),
+    path("page", page),
+    path("slack/events", page),
+    path("broken", broken),
+    path("stream", stream),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +112,21 @@ def test_a_stream_ends_when_its_reader_goes_away() -> None:
 
     assert asyncio.run(come_and_go()) == b"first"
     assert seen == ["stream ended"]
+
+
+def test_a_large_file_is_taken_part_by_part_and_only_as_far_as_somebody_reads() -> None:
+    async def read_a_little() -> list[bytes]:
+        talk = Talk(Application(), scope("/file"))
+        await talk.send_input({"type": "http.request", "body": b""})
+        await talk.receive_output(5)
+        said = [(await talk.receive_output(5))["body"] for _ in range(3)]
+        await talk.send_input({"type": "http.disconnect"})
+        await talk.wait(5)
+        return said
+
+    assert asyncio.run(read_a_little()) == [b"0 ", b"1 ", b"2 "]
+    assert 3 <= len(seen) < 100_000
+    assert {name.rsplit("_", 1)[0] for name in seen} == {"file"}
 
 
 def test_a_reader_who_leaves_early_gets_nothing() -> None:
