@@ -64,7 +64,9 @@ def _latency(ms: float, control: float | None, most: float) -> Cell:
     factor = ms / control if control else 1.0
     if abs(factor - 1) < ALIKE:
         return Cell(words.milliseconds(ms), bar=bar)
-    return Cell(words.milliseconds(ms), f"× {words.number(float(f'{factor:.2g}'))}", bar, worse=factor > 1)
+    return Cell(
+        words.milliseconds(ms), f"× {factor:.2g}" if factor < 100 else f"× {factor:,.0f}", bar, worse=factor > 1
+    )
 
 
 def _count(count: int | None) -> Cell | None:

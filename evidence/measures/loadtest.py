@@ -16,6 +16,7 @@ KIND = "load"
 MOST_RUNS = 50
 TOOLS = ("ab", "wrk", "k6", "oha", "hey", "vegeta")
 ALIKE = 0.05  # means that differ by less are called alike
+ABOUT = 0.8  # factors from this part of the largest on are about as large
 
 
 @dataclass(slots=True)
@@ -104,14 +105,18 @@ def compared(runs: Sequence[Run], *, labels: Sequence[str]) -> str:
 def furthest(control: Run, run: Run) -> tuple[float, str, float, float]:
     """Return by what factor two runs differ most, at which percentile in words, and its two latencies.
 
-    The longest requests count only when there is no percentile in common: one request may be anybody's.
+    Of percentiles that differ about as much the lowest one is named, which is about the most requests. The longest
+    requests count only when there is no percentile in common: one request may be anybody's.
     """
     pairs = [(p, ms, run.within(p)) for p, ms in control.percentiles if p <= 99]
     known = [(f"{p:g} % of requests", ms, other) for p, ms, other in pairs if other is not None and ms > 0 < other]
     if not known and control.longest_ms and run.longest_ms:
         known = [("longest request", control.longest_ms, run.longest_ms)]
     factors = [(max(new / old, old / new), what, old, new) for what, old, new in known]
-    return max(factors, default=(1.0, "", 0.0, 0.0), key=lambda one: one[0])
+    most = max(factors, default=(1.0, "", 0.0, 0.0), key=lambda one: one[0])
+    longer = most[3] > most[2]
+    near = (one for one in factors if one[0] >= ABOUT * most[0] and (one[3] > one[2]) == longer)
+    return next(near, most) if most[0] > 1 + ALIKE else most
 
 
 def _means(control: Run, run: Run) -> str:

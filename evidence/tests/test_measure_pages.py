@@ -93,7 +93,7 @@ def test_a_sweep_is_a_map_with_numbers_and_a_threshold_that_may_be_changed(
 def test_what_an_address_asks_wrongly_is_left_out(
     incident: Incident, ada: Person, browse: Open, bring: Bring, asked: str
 ) -> None:
-    assert "slow ratio" in shown(browse, ada, f"{bring(incident, SWEEP).get_absolute_url()}?{asked}")
+    assert "low ratio" in shown(browse, ada, f"{bring(incident, SWEEP).get_absolute_url()}?{asked}")
 
 
 def test_missing_cells_are_shown_as_missing(incident: Incident, ada: Person, browse: Open, bring: Bring) -> None:

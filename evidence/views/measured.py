@@ -63,11 +63,13 @@ def shown(tables: Sequence[gotable.Table]) -> list[Context]:
 
 
 def _cell(table: gotable.Table, cell: gotable.Cell) -> Shown:
-    from evidence.measures import words
+    from evidence.measures import significance, words
 
     spread = f"± {words.share(cell.spread)}" if cell.spread is not None else "± ?"
     if not cell.compared:
         return Shown(table.say(cell.median), spread, "", f"n = {cell.n}" if cell.n else "", None, "")
+    if cell.median == cell.control and (cell.p or 0) > significance.ALPHA:
+        return Shown(table.say(cell.median), spread, "", f"n = {cell.n}", None, "the same")
     change = "~" if not cell.differs else words.share(cell.change, sign=True) if cell.change is not None else "from 0"
     n = f"{cell.control_n} and {cell.n}" if cell.n != cell.control_n else f"{cell.n}"
     less = cell.control is not None and cell.median < cell.control

@@ -31,6 +31,8 @@ def page(request: Request, evidence: Evidence) -> HttpResponse:
         return _csv(evidence, measured.CSV[evidence.kind](value))
     context = _about(evidence) | measured.BODY[evidence.kind](request, value)
     alike = Evidence.objects.filter(incident=evidence.incident, kind=evidence.kind, state=State.READY)
+    if evidence.kind == Kind.SWEEP:  # maps of other axes cannot lie side by side
+        alike = alike.filter(summary__measured__axes=value.axes)
     context["others"] = alike.exclude(pk=evidence.pk).order_by("-n")[:OTHERS]
     return render(request, "evidence/measures/page.html", context)
 
