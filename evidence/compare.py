@@ -14,6 +14,7 @@ from evidence.sentence import percent
 from evidence.stacks import Codes, Ints, SampleType
 
 MOVED = 0.005  # of all: half a percentage point
+NEAR = 50  # of those, as many are looked at
 AS_MUCH = 0.85  # of the largest move; the most particular of those that moved so is named
 
 
@@ -148,6 +149,12 @@ def _moved(merged: CallTree, code: int, sides: tuple[int, int], of: Sequence[int
     )
 
 
+def _depth(merged: CallTree, name: str) -> int:
+    """Return how far below the root a function lies where it lies highest: callers come before what they call."""
+    node = int(np.argmax(merged.name[1:] == merged.by_name[name])) + 1
+    return int(np.searchsorted(merged.levels, node, side="right"))
+
+
 def says(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
     """Say what moved most: *`apply_async` 27.9 % → 2.9 %*; its callers moved along, so the most particular is named."""
     found = moved(merged, before=before, after=after)
@@ -156,5 +163,5 @@ def says(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
         return "Nothing moved by half a percentage point or more."
     largest = abs(own[0].points)
     near = [one for one in own if abs(one.points) >= AS_MUCH * largest and one.points * own[0].points > 0]
-    best = min(near, key=lambda one: (max(one.share), one.name))
+    best = min(near[:NEAR], key=lambda one: (round(max(one.share), 3), -_depth(merged, one.name), one.name))
     return f"`{best.name}` {percent(best.share[0])} → {percent(best.share[1])}"

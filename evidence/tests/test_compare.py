@@ -42,6 +42,13 @@ def test_the_most_particular_of_those_that_moved_is_named() -> None:
     assert [one.name for one in compare.moved(merged)] == ["connect", "poll", "run", "read"]
 
 
+def test_of_those_that_moved_alike_the_one_called_is_named_and_not_its_callers() -> None:
+    before = calltree.build(stacks_of([([0, 5, 4, 2], 8, 1), ([0, 3], 46, 1), ([0, 1], 46, 1)]))
+    after = calltree.build(stacks_of([([0, 5, 4, 2], 74, 1), ([0, 3], 13, 1), ([0, 1], 13, 1)]))
+    merged = compare.merge([before, after], types=[0, 0], labels=["before", "after"])
+    assert compare.says(merged) == "`poll` 8 % → 74 %"
+
+
 def test_profiles_of_different_units_are_refused_in_words() -> None:
     one, other = (calltree.build(stacks_of([([0], 1, 1)])) for _ in range(2))
     other.sample_types = other.sample_types[1:]
