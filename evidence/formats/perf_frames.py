@@ -15,9 +15,10 @@ class Frame(NamedTuple):
     hint: str
 
 
-_ADDRESS = re.compile(rb"[ \t]*([0-9a-f]{1,16})(?:[ \t]+(\S.*?))?[ \t\r]*$", re.DOTALL)
+LONGEST_PATH = 4200
+_ADDRESS = re.compile(rb"([0-9a-f]{1,16})(?:[ \t]+(.*))?$", re.DOTALL)
 _OFFSET = re.compile(rb"\+0x[0-9a-f]+$")
-_SOURCE_LINE = re.compile(rb"[ \t]+[^()]{1,4096}(?::\d+|:\?|\[[0-9a-f]+\])[ \t\r]*$", re.DOTALL)
+_SOURCE_LINE = re.compile(rb"[^()]*(?::\d+|:\?|\[[0-9a-f]+\])$", re.DOTALL)
 _ALONE = re.compile(rb"[0-9a-f]{6,16}[ \t]+\S+$")
 _KERNEL = re.compile(r"\[(?!unknown|vdso|vsyscall|heap|stack|anon|uprobes|JIT|inlined)|.*(?:/vmlinux|\.ko\b)|bpf_prog_")
 _JIT = re.compile(r".*/(?:perf-\d+\.map|jitted-\d+-\d+\.so|memfd:doublemapper)|\[JIT\]")
@@ -29,7 +30,7 @@ def read(line: bytes) -> list[Frame] | None:
 
     One line holds several where a compiler inlined: ``a->b`` is b, inlined into a.
     """
-    found = _ADDRESS.match(line)
+    found = _ADDRESS.match(line.strip())
     if not found:
         return None
     symbol, module = _split(found.group(2) or b"")
@@ -40,7 +41,7 @@ def read(line: bytes) -> list[Frame] | None:
 
 def says_module(line: bytes) -> bool:
     """Tell a stack line that names its module, which nothing else looks like, from one that could be a header."""
-    found = _ADDRESS.match(line)
+    found = _ADDRESS.match(line.strip())
     return bool(found) and line.rstrip().endswith(b")") and b": " not in line
 
 
@@ -51,7 +52,7 @@ def is_sampled(rest: bytes) -> bool:
 
 def is_source_line(line: bytes) -> bool:
     """Tell the *file.c:12* that ``perf script -F +srcline`` puts below each stack line."""
-    return bool(_SOURCE_LINE.match(line))
+    return len(line) < LONGEST_PATH and line[:1] in b" \t" and bool(_SOURCE_LINE.match(line.strip()))
 
 
 def _split(text: bytes) -> tuple[bytes, bytes | None]:

@@ -10,6 +10,7 @@ from evidence.limits import Limits
 
 NOT_A_FRAME = -1
 HEX = b"0123456789abcdef"
+LONGEST = 1 << 16
 REMEMBERED = 500_000
 
 
@@ -45,7 +46,7 @@ class Lines(dict[bytes, int]):
 
     def __missing__(self, line: bytes) -> int:
         address, _, rest = line.lstrip().partition(b" ")
-        if address.translate(None, HEX):
+        if address.translate(None, HEX) or len(line) > LONGEST:
             return NOT_A_FRAME
         symbol, _, module = rest.rpartition(b" (")
         if not symbol or module.count(b")") != 1 or b": " in symbol:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from evidence.errors import BadProfile
 from evidence.formats import perf_frames, perf_header
 from evidence.formats.perf_gathered import Gathered
 from evidence.formats.perf_header import BARE, HEADER, NO_SAMPLE
@@ -14,6 +15,7 @@ from evidence.limits import Limits
 from evidence.stacks import Stacks
 
 REMEMBERED = 32 << 20
+MOST_SKIPPED = 10_000  # lines, for each stack that was found
 MOST_KINDS = 100_000
 NOT_USUAL = -1
 _COMMAND = re.compile(rb"# cmdline : ([^\n]{1,2000})")
@@ -57,6 +59,14 @@ class Samples:
     def is_open(self) -> bool:
         """Say whether a sample began whose end was not met yet."""
         return self._open is not None
+
+    @property
+    def where(self) -> str:
+        """Name the line where the sample begins that is being read."""
+        return f"line {self._line()}"
+
+    def _line(self) -> int:
+        return self._before + self._chunk.count(b"\n", 0, self.at) + 1
 
     def open_chunk(self, chunk: bytes) -> None:
         """Begin the next piece of the file; what would make memory grow with it is forgotten."""
@@ -183,8 +193,9 @@ class Samples:
             self._skip(number, line)
 
     def _skip(self, number: int, line: bytes) -> None:
-        place = self._before + self._chunk.count(b"\n", 0, self.at) + number + 1 if self.skipped.wants_place else 0
-        self.skipped.add(place, line)
+        self.skipped.add(self._line() + number if self.skipped.wants_place else 0, line)
+        if self.skipped.count > MOST_SKIPPED * (1 + len(self.gathered.counts)):
+            raise BadProfile("Nearly none of its lines are perf script", where=self.skipped.where)
 
     def stacks(self) -> Stacks:
         """Return what was read, with which command was recorded and how long it took."""

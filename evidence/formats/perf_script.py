@@ -8,7 +8,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator
 
-from evidence.errors import BadProfile
+from evidence.errors import BadProfile, TooMuch
 from evidence.formats import perf_frames
 from evidence.formats.perf_header import BARE, HEADER
 from evidence.formats.perf_samples import Samples
@@ -45,15 +45,22 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     sample. Raises ``BadProfile`` when no sample is found.
     """
     samples = Samples(limits=limits)
-    for chunk, ended in _chunks(data):
-        whole, cut = _whole(chunk) if ended else (chunk, b"")
-        _read_chunk(whole, ended=ended, into=samples)
-        if cut:
-            samples.skip_cut(cut)
-    samples.end()
+    try:
+        _read(data, into=samples)
+    except TooMuch as error:
+        raise TooMuch(error.says, where=samples.where) from error
     if not samples.gathered.counts:
         raise BadProfile("No sample was found in what looks like perf script", where=samples.skipped.where)
     return samples.stacks()
+
+
+def _read(data: Buffer, *, into: Samples) -> None:
+    for chunk, ended in _chunks(data):
+        whole, cut = _whole(chunk) if ended else (chunk, b"")
+        _read_chunk(whole, ended=ended, into=into)
+        if cut:
+            into.skip_cut(cut)
+    into.end()
 
 
 def _chunks(data: Buffer) -> Iterator[tuple[bytes, bool]]:
@@ -91,5 +98,6 @@ def _read_chunk(chunk: bytes, *, ended: bool, into: Samples) -> None:
         into.read_lines(first, ended=ended)
         into.at += len(first) + 2
     for block in chunk.split(b"\n\n"):
-        into.read_block(block)
+        if block:
+            into.read_block(block)
         into.at += len(block) + 2

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import takewhile
 
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
-_RUST_LEGACY = re.compile(r"_ZN((?:\d+[\w.$]+)+)17h[0-9a-f]{16}E(?:\.llvm\.\d+)?$")
+_RUST_LEGACY = re.compile(r"_ZN(\d[\w.$]*)17h[0-9a-f]{16}E(?:\.llvm\.\d+)?$")
 _RUST_ESCAPE = re.compile(r"\$(?:([A-Z]{1,2})|u([0-9a-f]{1,6}))\$")
 _RUST_WORDS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
 _JAVA_CLASS = re.compile(r"L[\w$]+/[\w$/]+;")

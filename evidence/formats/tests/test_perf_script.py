@@ -221,8 +221,9 @@ def test_more_events_than_columns_count_together() -> None:
 def test_what_passes_the_limits_is_refused() -> None:
     deep = one(*(f"{n:x} f{n} (/a)" for n in range(200)))
     for limits in (Limits(depth=100), Limits(names=50), Limits(frames=50)):
-        with pytest.raises(TooMuch):
-            perf_script.read(deep.encode(), limits=limits)
+        with pytest.raises(TooMuch) as caught:
+            perf_script.read(one("1 main (/a)").encode() + deep.encode(), limits=limits)
+        assert caught.value.where == "line 4"
     with pytest.raises(BadProfile, match="more than 63 bits"):
         perf_script.read((one("1 main (/a)", header=f"a 7 1.5: {10**18 - 1} cycles: ") * 10).encode())
 
