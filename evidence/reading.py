@@ -167,7 +167,10 @@ def _measured(path: Path) -> Mapping[str, Any] | None:
     from evidence import formats, measures
     from evidence.formats import unpack
 
-    data = unpack.unpacked(path, limits=MEASURED)
+    try:
+        data = unpack.unpacked(path, limits=MEASURED)
+    except TooMuch:
+        return None  # too large for any of them, so it is something else
     module = measures.sniff(data[: formats.HEAD])
     if module is None:
         return None

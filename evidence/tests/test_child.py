@@ -1,3 +1,4 @@
+import gzip
 import logging
 import os
 import subprocess
@@ -69,3 +70,9 @@ def test_a_reader_that_breaks_is_our_mistake_and_said_so(
 def test_starting_a_reader_loads_no_numpy_here() -> None:
     program = "import sys; from evidence import child; raise SystemExit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_what_is_large_and_no_profile_is_not_recognised(profile: Path) -> None:
+    profile.write_bytes(gzip.compress(b"\x81\x9a\xee\x03" * (9 << 20), compresslevel=1))
+    with pytest.raises(NotRecognised):
+        child.read_apart(profile, tree=profile.with_name("tree"))
