@@ -32,7 +32,7 @@ INCIDENT = """
 
 EVIDENCE = """
     SELECT e.n, e.kind, e.state, e.title, e.says, e.format, e.variant, e.is_control, e.size,
-           e.event_n, e.summary -> 'guards' AS guards
+           e.event_n, e.summary -> 'guards' AS guards, e.summary -> 'hot' AS hot
       FROM evidence_evidence e JOIN incidents_incident i ON i.id = e.incident_id WHERE i.codename = %s ORDER BY e.n
 """
 FINDINGS = """

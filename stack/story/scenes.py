@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from stack.story.stage import Stage
 
 DECLARED_IN = "checkout"
+SERVICE = "checkout-api"
 TITLE = "Checkout is slow for everyone"
 UPDATE = "Card authorisation takes 4 s instead of 0.3 s since half past. Rolling basket 4.12 back."
 BECAUSE_MAJOR = "half of all card payments fail"
@@ -38,6 +39,15 @@ def update(stage: Stage) -> None:
     stage.types("ada", "/incident lead")
     stage.types("ada", f"/incident update {UPDATE}")
     stage.watches()
+
+
+def measure(stage: Stage) -> None:
+    """Ada names the service; its source is on the operator's list, so it is profiled while it hurts."""
+    stage.workspace.act("program", fixed=False)
+    stage.does("ada", "names the affected service on the page:", SERVICE)
+    stage.desk.visitor("ada").fill(f"/incidents/{stage.codename}/services", {"services": SERVICE})
+    stage.watches()
+    stage.reads(1)
 
 
 def retype_major(stage: Stage) -> None:
@@ -71,9 +81,13 @@ def retype_security(stage: Stage) -> None:
 
 
 def mitigate(stage: Stage) -> None:
-    """Farah says in the private channel what stopped it."""
+    """Farah says in the private channel what stopped it; the service is profiled again by itself."""
+    stage.say("With basket 4.12 rolled back its discount rules are gone as well: the sandbox's switch is flipped.")
+    stage.workspace.act("program", fixed=True)
     stage.types("farah", f"/incident mitigated {MITIGATED}")
     stage.watches()
+    stage.reads(2)
+    stage.compares("farah", control=1, others=[2])
 
 
 def resolve(stage: Stage) -> None:
@@ -90,6 +104,12 @@ SCENES = (
         declare,
     ),
     Scene("updated", "Someone leads, and says where things stand", "The headline and the announcement follow.", update),
+    Scene(
+        "measured",
+        "A measurement, while it is slow",
+        "Services may have a place where profiles are taken. checkout-api has: five seconds of CPU, at once.",
+        measure,
+    ),
     Scene(
         "major",
         "It is worse than it looked: retype to Major",

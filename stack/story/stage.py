@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,8 @@ from stack.terminal import paint
 SIGNS = {"+": "green", "~": "yellow", "-": "red", "!": "magenta"}
 PLAN_LINE = re.compile(r"^`([+~\-!])`\s+(.*)$", re.MULTILINE)
 MARKUP = re.compile(r"<(?:[^|>]*\|)?([^>]*)>|[*_](?=\S)(.+?)(?<=\S)[*_]")
+SENTENCE = re.compile(r'<p class="[^"]*\bsentence\b[^"]*">(.*?)</p>', re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
 SETTLED_S = 60
 
 
@@ -78,6 +80,26 @@ class Stage:
         for sign, text in self.shown:
             self.tell(f"       {paint('│', 'grey')} {paint(sign, SIGNS[sign])} {text}")
 
+    def reads(self, n: int) -> None:
+        """Wait until evidence `n` was read, and tell what was found in it."""
+        row = until(lambda: self._read(n), what=f"evidence {n} is not read yet", timeout_s=SETTLED_S)
+        if row["state"] == "failed":
+            raise StackError(f"{row['title']} could not be read: {row['says']}")
+        self.found("kept as it is, for people to read" if row["state"] == "kept" else row["says"])
+        for guard in row["guards"] or ():
+            self.found(paint(guard, "yellow"))
+        self.watches()
+
+    def compares(self, who: str, *, control: int, others: Sequence[int]) -> None:
+        """Have someone open evidence side by side, and tell the sentence of that page."""
+        path = f"/incidents/{self.codename}/evidence/compare/?control={control}&with={','.join(map(str, others))}"
+        self.does(who, "compares", f"{self.desk.address}{path}")
+        page = self.desk.visitor(who).get(path)
+        if page.status != 200:
+            raise StackError(f"{path} answers {page.status}.")
+        for sentence in SENTENCE.findall(page.text):
+            self.found(" ".join(TAG.sub("", sentence).split()))
+
     def watches(self) -> None:
         """Tell each effect as it is done, until nothing more is owed."""
         began, told = time.monotonic(), set[tuple[Any, ...]]()
@@ -93,6 +115,10 @@ class Stage:
 
         until(look, what="something is still owed to Slack", timeout_s=SETTLED_S)
         self.told_until = max((one["id"] for one in self.records.effects(self.codename)), default=0)
+
+    def _read(self, n: int) -> dict[str, Any] | None:
+        rows = self.records.evidence(self.codename)
+        return next((row for row in rows if row["n"] == n and row["state"] != "reading"), None)
 
 
 def plan_lines(view: dict[str, Any] | None) -> list[tuple[str, str]]:

@@ -10,19 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from stack.errors import StackError
-from stack.outside import until
 from stack.story import profiles
-from stack.story.stage import Stage
+from stack.story.stage import TAG, Stage
 from stack.story.written import Step
-from stack.terminal import paint
 
 Given = Mapping[str, Any]
-READ_S = 60
-SENTENCE = re.compile(r'<p class="[^"]*\bsentence\b[^"]*">(.*?)</p>', re.DOTALL)
 SEEN = re.compile(r'<a href="[^"]*/evidence/\d+/">([^<]*)</a>(?:(?!<a ).)*?<ul class="same-hot">(.*?)</ul>', re.DOTALL)
 LINE = re.compile(r"<li>(.*?)</li>", re.DOTALL)
-MARKUP = re.compile(r"<[^>]*>")
 SENT_ALONG = ("phase", "variant", "unit", "source")
 
 
@@ -73,13 +67,7 @@ def evidence(stage: Stage, names: Names, given: Given) -> None:
     stage.does(given["by"], f"curl --data-binary @{name}", f"{_size(len(body))}: {given['title']}")
     sent = stage.desk.api(given["by"]).send(stage.codename, body, title=given["title"], file_name=name, **query)
     names.evidence[given["as"]] = n = int(sent["n"])
-    row = until(lambda: _read(stage, n), what=f"{given['title']!r} is not read yet", timeout_s=READ_S)
-    if row["state"] == "failed":
-        raise StackError(f"{given['title']} could not be read: {row['says']}")
-    stage.found("kept as it is, for people to read" if row["state"] == "kept" else row["says"])
-    for guard in row["guards"] or ():
-        stage.found(paint(guard, "yellow"))
-    stage.watches()
+    stage.reads(n)
 
 
 def find(stage: Stage, names: Names, given: Given) -> None:
@@ -93,14 +81,8 @@ def find(stage: Stage, names: Names, given: Given) -> None:
 
 def compare(stage: Stage, names: Names, given: Given) -> None:
     """Open two or more side by side, and tell the sentence of that page."""
-    numbers = ",".join(str(names.evidence[name]) for name in given["with"])
-    path = f"/incidents/{stage.codename}/evidence/compare/?control={names.evidence[given['control']]}&with={numbers}"
-    stage.does(given["by"], "compares", f"{stage.desk.address}{path}")
-    page = stage.desk.visitor(given["by"]).get(path)
-    if page.status != 200:
-        raise StackError(f"{path} answers {page.status}.")
-    for sentence in SENTENCE.findall(page.text):
-        stage.found(" ".join(MARKUP.sub("", sentence).split()))
+    others = [names.evidence[name] for name in given["with"]]
+    stage.compares(given["by"], control=names.evidence[given["control"]], others=others)
 
 
 def link(stage: Stage, names: Names, given: Given) -> None:
@@ -136,7 +118,7 @@ def seen(stage: Stage, names: Names, given: Given) -> None:
     page = stage.desk.visitor(given["by"]).get(f"/incidents/{stage.codename}/evidence/")
     stage.does(given["by"], "Seen before?")
     for title, same in SEEN.findall(page.text):
-        functions = "; ".join(" ".join(MARKUP.sub(" ", one).split()) for one in LINE.findall(same))
+        functions = "; ".join(" ".join(TAG.sub(" ", one).split()) for one in LINE.findall(same))
         stage.found(f"{title}: {functions}")
 
 
@@ -144,11 +126,6 @@ def _window(seconds: int) -> dict[str, str]:
     """Say that it was measured until now."""
     now = int(time.time())
     return {"from": str(now - seconds), "to": str(now)} if seconds else {}
-
-
-def _read(stage: Stage, n: int) -> dict[str, Any] | None:
-    rows = stage.records.evidence(stage.codename)
-    return next((row for row in rows if row["n"] == n and row["state"] != "reading"), None)
 
 
 def _size(count: int) -> str:

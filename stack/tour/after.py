@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from stack.outside import Records, Visitor, Workspace
 from stack.story import scenes
 from stack.story.stage import Stage
-from stack.tour import pages, record, room
+from stack.tour import measures, pages, record, room
 from stack.tour.checks import Checks
 
 RESPONSE = {"ada", "mateo", "yuki", "tomasz"}
@@ -17,7 +17,7 @@ WHEN_MAJOR = AT_FIRST | {"ingrid", "carlos", "nadia", "oliver", "priya", "siobha
 WHEN_SECURITY = {"ada", "mateo", "farah", "dmitri", "aroha", "linh"}
 SECRETS = (scenes.BECAUSE_SECURITY, scenes.MITIGATED, scenes.RESOLVED)
 OUR_WORDS = (scenes.TITLE, scenes.UPDATE, scenes.BECAUSE_MAJOR)
-TOLD = ["declared", "led", "updated", "retyped", "captured", "retyped", "mitigated", "resolved"]
+TOLD = ["declared", "led", "updated", "served", "retyped", "captured", "retyped", "mitigated", "resolved"]
 
 
 @dataclass(slots=True)
@@ -83,19 +83,26 @@ def updated(tour: Tour) -> None:
     record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:3])
 
 
+def measured(tour: Tour) -> None:
+    """Check what was captured by itself: it says the truth, and can be looked at in every way."""
+    measures.captured(tour.checks, tour.records, tour.stage.codename, truth=tour.workspace.truth())
+    measures.seen_by(tour.checks, tour.visitors["hannah"], tour.stage.codename, who="Hannah")
+    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:4])
+
+
 def major(tour: Tour) -> None:
     """Check the first retype, during which Slack failed once."""
     _room(tour, members=WHEN_MAJOR, topic="Major · Open · Lead: Ada Okafor", private=False)
     _done_as_shown(tour)
     room.announced(tour.checks, tour.workspace, says=["Major"])
-    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:4])
+    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:5])
 
 
 def captured(tour: Tour) -> None:
     """Check the message that was put on the timeline."""
     ada = tour.visitors["ada"]
     pages.seen_by(tour.checks, ada, tour.stage.codename, who="Ada", says=(scenes.CLUE, "Mateo Herrera"))
-    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:5])
+    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:6])
 
 
 def security(tour: Tour) -> None:
@@ -118,13 +125,16 @@ def _closed(tour: Tour, new: str) -> None:
     pages.hidden_from(
         tour.checks, tour.visitors["grace"], codename, who="Grace, who was in before,", title=scenes.TITLE
     )
-    record.timeline(tour.checks, tour.records, codename, told=TOLD[:6])
+    measures.hidden_from(tour.checks, tour.visitors["hannah"], codename, who="Hannah")
+    measures.seen_by(tour.checks, tour.visitors["farah"], codename, who="Farah")
+    record.timeline(tour.checks, tour.records, codename, told=TOLD[:7])
 
 
 def mitigated(tour: Tour) -> None:
     """Check the status in the private room."""
     _room(tour, members=WHEN_SECURITY, topic="Security · Mitigated", private=True)
     room.nothing_public(tour.checks, tour.workspace, words=SECRETS)
+    measures.captured(tour.checks, tour.records, tour.stage.codename, truth=tour.workspace.truth(), n=2)
 
 
 def resolved(tour: Tour) -> None:
@@ -143,6 +153,7 @@ def resolved(tour: Tour) -> None:
 AFTER: Mapping[str, Callable[[Tour], None]] = {
     "declared": declared,
     "updated": updated,
+    "measured": measured,
     "major": major,
     "captured": captured,
     "security": security,

@@ -39,8 +39,10 @@ def left(checks: Checks, room: Json, *, words: Collection[str]) -> None:
     """Check a channel that the talk left."""
     checks.so(f"#{room['name']} is archived", room["is_archived"])
     checks.so("its topic and its bookmarks are gone", not room["topic"] and not room["bookmarks"])
-    said = {message["text"] for message in ours(room)}
+    said = {message["text"] for message in ours(room) if not _deleted_file(message)}
     checks.same("all that is left of our words there is neutral", said, NEUTRAL)
+    kept = [file for message in ours(room) for file in message.get("files", ()) if file.get("mode") != "tombstone"]
+    checks.so("none of our pictures is left there", not kept, instead=kept)
     whole = " ".join(_words(message) for message in ours(room))
     checks.so("none of our messages there says what it was about", not any(word in whole for word in words))
 
@@ -55,7 +57,7 @@ def nobody_wrong(checks: Checks, workspace: Workspace, room: Json) -> None:
 
 def nothing_twice(checks: Checks, room: Json) -> None:
     """Check that no message of ours stands twice, and that nobody joined twice."""
-    texts = Counter(message["text"] for message in ours(room) if message["text"] != WITHDRAWN)
+    texts = Counter(message["text"] for message in ours(room) if message["text"] not in {WITHDRAWN, ""})
     twice = [text for text, times in texts.items() if times > 1]
     checks.so("no message of ours stands there twice", not twice, instead=twice)
     joins = Counter(m["user"] for m in room["messages"] if m.get("subtype") in {"channel_join", "group_join"})
@@ -92,6 +94,11 @@ def nothing_public(checks: Checks, workspace: Workspace, *, words: Collection[st
 def ours(room: Json) -> list[Json]:
     """List what Firekind itself wrote there."""
     return [message for message in room["messages"] if message.get("user") == OURS and not message.get("subtype")]
+
+
+def _deleted_file(message: Json) -> bool:
+    """Tell whether a message was nothing but a file, of which Slack shows that it was deleted."""
+    return not message["text"] and bool(message.get("files"))
 
 
 def _is(room: Json, private: bool, *, archived: bool) -> bool:

@@ -10,7 +10,7 @@ from stack.story.playing import opened, told
 from stack.story.scenes import SCENES
 from stack.terminal import paint, say
 from stack.throwaway import throwaway
-from stack.tour import again
+from stack.tour import again, sent
 from stack.tour.after import AFTER, Tour
 from stack.tour.checks import Checks
 
@@ -45,6 +45,9 @@ def _more(tour: Tour, stack: Stack) -> None:
     say()
     say(f"  {paint('Again', 'cyan')}")
     again.nothing_to_do(tour, stack)
+    say()
+    say(f"  {paint('Evidence from the host that hurts', 'cyan')}")
+    sent.evidence(tour, stack)
     say()
     say(f"  {paint('The worker is killed', 'cyan')}")
     again.killed_worker(tour, stack)

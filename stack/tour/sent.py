@@ -1,0 +1,77 @@
+"""Evidence from the host that hurts: sent with a token, read, compared, taken along, and closed with its incident."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from stack.running import Stack
+from stack.story import profiles
+from stack.story.stage import Stage
+from stack.tour import measures
+from stack.tour.after import Tour
+
+TITLE = "Every node of the mesh is warm"
+CONNECT = "iroh::endpoint::connect"
+FILES = {"before.folded.gz": ("during", 0.35), "after.folded.gz": ("after", 0.06)}
+
+
+def evidence(tour: Tour, stack: Stack) -> None:
+    """Send two profiles, look at them in every way, then make the incident private and look again as others."""
+    stage = Stage(tour.workspace, tour.records, tour.stage.desk, tour.stage.tell)
+    stage.declares("kofi", f"/incident declare time-bomb: {TITLE}", where="platform")
+    stage.watches()
+    _sent(tour, stage)
+    _read(tour, stage)
+    _in_a_terminal(tour, stack)
+    _private(tour, stage)
+
+
+def _sent(tour: Tour, stage: Stage) -> None:
+    api, path = stage.desk.api("kofi"), f"/api/v1/incidents/{stage.codename}/evidence"
+    for n, (name, (phase, _)) in enumerate(FILES.items(), start=1):
+        query = {"title": f"Spans, {phase}", "phase": phase, "source": "node-7", "wait": "30"}
+        status, answer = api.ask("POST", path, profiles.make("gossip", name), **query)
+        tour.checks.so(f"{name} is taken in as evidence {n}", (status, answer.get("n")) == (201, n), instead=answer)
+    stage.watches()
+    status, answer = api.ask("GET", f"{path}/1")
+    said = str(answer.get("says"))
+    right = status == 200 and said.startswith(f"35 % of wall time is spent in `{CONNECT}`")
+    tour.checks.so("the API gives its sentence back", right, instead=answer)
+
+
+def _read(tour: Tour, stage: Stage) -> None:
+    hannah, below = tour.visitors["hannah"], f"/incidents/{stage.codename}/evidence/"
+    for n, (_, share) in enumerate(FILES.values(), start=1):
+        measures.searched(tour.checks, hannah, stage.codename, n, text=CONNECT, share=share)
+    compared = hannah.get(f"{below}compare/?control=1&with=2").text
+    tour.checks.so("side by side it says 35 % → 6 %", CONNECT in compared and "35 % → 6 %" in compared)
+    same = hannah.get(f"{below}1/original").body == profiles.make("gossip", "before.folded.gz")
+    tour.checks.so("the original comes back byte for byte", same)
+    folded = hannah.get(f"{below}1/folded").source
+    total = sum(int(line.rpartition(" ")[2]) for line in folded.splitlines())
+    tour.checks.so("folded, it adds up to 60 s of four threads", total == 60_000_000_000, instead=total)
+
+
+def _in_a_terminal(tour: Tour, stack: Stack) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = profiles.write("gossip", Path(folder))
+        file = next(str(path) for path in paths if path.name == "before.folded.gz")
+        said = json.loads(stack.manage("profile", file, "--json", "--search", CONNECT).stdout)
+    types = [(one["unit"], one["total"]) for one in said["sample_types"]]
+    known = {one["name"]: one["total"] for one in said["functions"]}
+    tour.checks.so("manage.py profile says the same", types == [("nanoseconds", 60_000_000_000)], instead=types)
+    tour.checks.so("and exactly how much of it is connect", known.get(CONNECT) == 21_000_000_000, instead=known)
+
+
+def _private(tour: Tour, stage: Stage) -> None:
+    stage.types("kofi", "/incident type security because it sends what it should not")
+    stage.workspace.submit("kofi")
+    stage.watches()
+    measures.hidden_from(tour.checks, tour.visitors["hannah"], stage.codename, who="Once it is private, Hannah")
+    path = f"/api/v1/incidents/{stage.codename}/evidence"
+    token = stage.desk.api("hannah")
+    asked = {method: token.ask(method, path, body)[0] for method, body in (("GET", None), ("POST", b"a 1\n"))}
+    tour.checks.so("her token gets 404 as well", set(asked.values()) == {404}, instead=asked)
+    tour.checks.so("and nothing of it was kept", len(tour.records.evidence(stage.codename)) == 2)
