@@ -29,14 +29,19 @@ class Stacktraces:
         stack = self._constant("jdk.types.StackTrace", key)
         if stack is None:
             return [], False
-        places = [self._place("jdk.types.StackFrame", name) for name in ("method", "type")]
-        codes = []
-        for frame in reversed(self._of(stack, "jdk.types.StackTrace", "frames") or ()):
-            method, kind = (frame[place] if place >= 0 else 0 for place in places)
-            if (method, kind) not in self._codes:
-                self._codes[method, kind] = self.gather.code(self.name(method), hint=self._hint(kind))
-            codes.append(self._codes[method, kind])
+        frames = self._of(stack, "jdk.types.StackTrace", "frames")
+        codes = [self._code(frame) for frame in reversed(frames)] if isinstance(frames, list) else []
         return codes, bool(self._of(stack, "jdk.types.StackTrace", "truncated"))
+
+    def _code(self, frame: Any) -> int:
+        method, kind = (self._key(frame, name) for name in ("method", "type"))
+        if (method, kind) not in self._codes:
+            self._codes[method, kind] = self.gather.code(self.name(method), hint=self._hint(kind))
+        return self._codes[method, kind]
+
+    def _key(self, frame: Any, name: str) -> int:
+        key = self._of(frame, "jdk.types.StackFrame", name)
+        return key if isinstance(key, int) else 0
 
     def name(self, key: int) -> str:
         """Return the name of a method with that of its class; native frames have no class."""

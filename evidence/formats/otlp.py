@@ -75,7 +75,8 @@ def _message(data: Buffer) -> Any:
     if strangers.kind(data[:HEAD]) == "json":
         try:
             return json_format.ParseDict(fields.parse(data), message, ignore_unknown_fields=True)
-        except (json_format.Error, AttributeError, TypeError, ValueError) as error:
+        except (json_format.Error, AttributeError, TypeError, ValueError, SystemError) as error:
+            # The last of them is what protobuf's C code raises for half a character in a key.
             raise BadProfile(f"The JSON does not hold OTLP profiles: {str(error)[:200]}") from error
     try:
         message.ParseFromString(data[:])
