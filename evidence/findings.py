@@ -27,6 +27,10 @@ MOST_SUPPORTS = 20
 ORDER = (Verdict.ROOT_CAUSE, Verdict.SUPPORTED, Verdict.PARTIAL, Verdict.OPEN, Verdict.REFUTED)
 
 
+class Unclaimed(Refused):
+    """No claim says what somebody means."""
+
+
 class Overtaken(Refused):
     """Somebody judged the claim while a form was open."""
 
@@ -129,7 +133,7 @@ def numbered(incident: Incident, n: int) -> Finding:
 def claimed(incident: Incident, words: str) -> Finding:
     """Return the finding that somebody means by its number or by words of its claim.
 
-    Raises ``Refused`` when there is none, or more than one.
+    Raises ``Unclaimed`` when there is none, ``Refused`` when there are more.
     """
     said = words.strip().strip("“”\"'").strip()
     found = Finding.objects.select_related("incident").filter(incident=incident)
@@ -137,9 +141,10 @@ def claimed(incident: Incident, words: str) -> Finding:
         matching = list(found.filter(n=int(said.removeprefix("#"))))
     else:
         matching = list(found.filter(claim__iexact=said)) or list(found.filter(claim__icontains=said)[:2])
-    if len(matching) != 1:
-        many = "More than one claim says" if matching else "No claim says"
-        raise Refused(f"{many} “{said[:100]}”. Give the number of the finding.")
+    if not matching:
+        raise Unclaimed(f"No claim says “{said[:100]}”.")
+    if len(matching) > 1:
+        raise Refused(f"More than one claim says “{said[:100]}”. Give the number of the finding.")
     return matching[0]
 
 

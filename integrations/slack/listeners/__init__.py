@@ -14,6 +14,7 @@ from integrations.slack.listeners import (
     commands,
     declare,
     evidence,
+    findings,
     home,
     messages,
     retry,
@@ -50,6 +51,7 @@ MODALS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
     say.CALLBACK: say.submitted,
     capture.CALLBACK: capture.submitted,
     evidence.CALLBACK: evidence.submitted,
+    findings.CALLBACK: findings.submitted,
 }
 SHORTCUTS: Final[Mapping[str, Shortcut]] = {
     "firekind:declare": Shortcut("Declare an incident", "Opens the form", declare.pressed, on_message=False),

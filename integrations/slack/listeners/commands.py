@@ -12,7 +12,7 @@ from incidents.models import Incident
 from integrations.slack import blocks, inbox, places, setup, words
 from integrations.slack.answers import Answer, Say
 from integrations.slack.asked import Asked
-from integrations.slack.listeners import declare, evidence, lead, profiles, read, retype, say
+from integrations.slack.listeners import declare, evidence, findings, lead, profiles, read, retype, say
 
 PICK: Final = "firekind:pick"
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
@@ -65,6 +65,14 @@ COMMANDS: Final = (
         about=evidence.command,
         of=ALL,
         aliases=("profile", "flame"),
+    ),
+    Command(
+        "finding",
+        "finding [claim, or refuted: claim because …]",
+        "claims or judges; alone, opens a form",
+        about=findings.command,
+        of=ALL,
+        aliases=("claim",),
     ),
     Command(
         "capture",
