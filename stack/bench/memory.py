@@ -8,6 +8,7 @@ from stack.bench.table import Figure, Table
 from stack.running import Stack
 
 PROCESSES = ("web", "worker", "beat")
+BESIDE = "evidence"  # captures and reads; what it reads is read by a process that ends
 MIB = 1024 * 1024
 
 
@@ -18,7 +19,8 @@ def measure(stack: Stack, table: Table, *, when: str) -> None:
     total = sum(resident for tree in used.values() for resident, _ in tree)
     shares = [share for tree in used.values() for _, share in tree]
     each = ", ".join(f"{name} {sum(resident for resident, _ in tree):.0f}" for name, tree in used.items())
-    reference = each + (f"; PSS {sum(shares):.0f} MiB" if all(shares) else "")
+    beside = sum(resident for resident, _ in map(_used, _tree(stack.processes[BESIDE].pid)))
+    reference = f"{each}, beside them {BESIDE} {beside:.0f}" + (f"; PSS {sum(shares):.0f} MiB" if all(shares) else "")
     table.add(Figure("resident", total, 300, " MiB", reference, "neighbours 400 to 1,261"))
 
 
