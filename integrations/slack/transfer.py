@@ -7,7 +7,7 @@ import ssl
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
-from typing import IO, Any, Final
+from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
@@ -56,15 +56,17 @@ class Transfer:
             yield from self._pieces(answer)
 
     @staticmethod
-    def _pieces(answer: IO[bytes]) -> Iterator[bytes]:
+    def _pieces(answer: http.client.HTTPResponse) -> Iterator[bytes]:
         while True:
             try:
                 piece = answer.read(CHUNK)
             except BROKEN as error:
                 raise _broken(DOWNLOAD) from error
             if not piece:
-                return
+                break
             yield piece
+        if answer.length:  # what is still to come: a read that ends early raises nothing
+            raise _broken(DOWNLOAD)
 
     def _request(self, url: str, content: bytes | None, method: str) -> urllib.request.Request:
         if not self.is_slacks(url):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import http.client
 import json
 import time
+import urllib.error
 import urllib.parse
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from slack_sdk.errors import SlackApiError
@@ -237,3 +240,55 @@ def test_the_workspace_is_found_again(app: App, tmp_path: Path) -> None:
     file.write_text("{broken", encoding="utf-8")
     with serving(app, file) as third:
         assert third.client.auth_test()["ok"]
+
+
+def test_a_file_is_put_into_a_modal_and_read_by_the_app_alone(sandbox: Sandbox) -> None:
+    id = upload(sandbox, b"main;work 3\n", user="ada", name="cpu.folded")["id"]
+    label = {"type": "plain_text", "text": "File"}
+    block = {"type": "input", "block_id": "file", "label": label, "element": {"type": "file_input", "action_id": "f"}}
+    view = {"type": "modal", "callback_id": "x", "title": label, "submit": label, "blocks": [block]}
+    sandbox.act("command", user="ada", channel="incidents", text="/incident evidence")
+    trigger = urllib.parse.parse_qs(sandbox.app.received[-1][1].decode())["trigger_id"][0]
+    sandbox.client.views_open(trigger_id=trigger, view=view)
+    assert sandbox.act("submit", user="ada", values={"file": {"f": [id]}})["ok"]
+    told = json.loads(urllib.parse.parse_qs(sandbox.app.received[-1][1].decode())["payload"][0])
+    (given,) = told["view"]["state"]["values"]["file"]["f"]["files"]
+    address = sandbox.client.files_info(file=given["id"])["file"]["url_private_download"]
+    assert fetched(address, "xoxb-sandbox") == b"main;work 3\n"
+    assert b"Sandbox" in fetched(address, "xoxb-somebody-else"), "others are sent to the sign-in"
+
+
+def test_a_file_is_sent_in_a_channel_and_shown_on_the_page(sandbox: Sandbox) -> None:
+    sent = upload(sandbox, b"\x89PNG", user="ada", name="graph.png", channel="incidents", text="look")
+    shown = sandbox.ask("GET", "/sandbox/state?channel=incidents")["messages"][-1]
+    assert (shown["ts"], shown["text"], shown["files"][0]["name"]) == (sent["ts"], "look", "graph.png")
+    page = fetched(f"{sandbox.url}/?as=ada&in=incidents", "").decode()
+    assert f'src="/page/files/{shown["files"][0]["id"]}"' in page
+    assert fetched(f"{sandbox.url}/page/files/{shown['files'][0]['id']}", "") == b"\x89PNG"
+
+
+def test_a_file_from_a_foreign_page_is_not_taken(sandbox: Sandbox) -> None:
+    assert not upload(sandbox, b"x", kind="text/plain", user="ada", name="x")["ok"]
+    assert not upload(sandbox, b"x", user="nobody", name="x")["ok"]
+    assert not upload(sandbox, b"", user="ada", name="x")["ok"]
+
+
+def upload(sandbox: Sandbox, content: bytes, *, kind: str = "application/octet-stream", **about: str) -> dict[str, Any]:
+    """Upload a file as a person does."""
+    request = urllib.request.Request(  # noqa: S310 -- our own server
+        f"{sandbox.url}/sandbox/file?{urllib.parse.urlencode(about)}", content, {"Content-Type": kind}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310 -- the same
+            answer: dict[str, Any] = json.load(response)
+    except urllib.error.HTTPError as error:
+        with error:
+            answer = json.load(error)
+    return answer
+
+
+def fetched(address: str, token: str) -> bytes:
+    """Fetch an address with a token."""
+    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})  # noqa: S310 -- our own
+    with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310 -- the same
+        return bytes(response.read())
