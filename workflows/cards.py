@@ -110,6 +110,8 @@ def told(event: Told, facts: Facts) -> Card:
         return Card(kind="updated", title=f"Update from {event.by}", text=event.text)
     if event.evidence:
         return _measured(event, facts)
+    if event.finding:
+        return _judged(event, facts)
     buttons = {
         "failed": (Button("Try again", "retry", f"{facts.codename}|{event.retry}"),) if event.retry else (),
         "due": (Button("Write an update", "update", facts.codename),),
@@ -123,6 +125,13 @@ def _measured(event: Told, facts: Facts) -> Card:
     sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
     label = "Open the flame graph" if event.pictured else "Open it"
     return Card("evidence", title="", text=sentence, link=f"{facts.url}evidence/{event.evidence}/", link_label=label)
+
+
+def _judged(event: Told, facts: Facts) -> Card:
+    """Tell a verdict, with the way to every round."""
+    sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
+    link = f"{facts.url}findings/#finding-{event.finding}"
+    return Card("judged", title="", text=sentence, link=link, link_label="All findings")
 
 
 def _lead(facts: Facts) -> str:

@@ -40,7 +40,8 @@ class Room:
 class Told:
     """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words.
 
-    ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn.
+    ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
+    number of what it judges.
     """
 
     n: int
@@ -54,6 +55,7 @@ class Told:
     retry: str = ""
     evidence: int = 0
     pictured: bool = False
+    finding: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -254,6 +254,7 @@ def _told(event: Event, rows: _Rows) -> Told:
         retry=str(event.data.get("effect", "")),
         evidence=event.data["n"] if event.kind == "evidence" else 0,
         pictured=event.kind == "evidence" and bool(event.data.get("picture")),
+        finding=event.data["n"] if event.kind == "judged" else 0,
     )
 
 
