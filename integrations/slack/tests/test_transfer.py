@@ -124,8 +124,8 @@ def test_a_sign_in_is_told_from_the_file_and_not_followed(server: Server, answer
 
 
 def test_what_passes_is_tried_again_and_what_does_not_is_not(server: Server) -> None:
-    def ask() -> object:
-        return server.wire.upload(f"{server.url}/upload/F1", b"x")
+    def ask() -> None:
+        server.wire.upload(f"{server.url}/upload/F1", b"x")
 
     server.answer = lambda: (429, {"Retry-After": "7"}, b"")
     limited = failed(ask)
