@@ -9,7 +9,8 @@ from incidents.policy import COUNTS, MEASURES, MOMENTS, Capture
 FORM = "15 s of CPU from checkout-api on declare"
 LINE = re.compile(
     r"(?:capture )?(?:(?P<seconds>\d{1,5}) ?s(?:econds?)? of )?(?P<kind>[\w -]+?)"
-    r" from (?P<source>[a-z0-9][a-z0-9._-]{0,39}) on (?P<on>\w+)(?:,? (?P<repeat>\d{1,5}) times,?(?: every (?P<every_min>\d{1,5}) min(?:utes)?)?)?",
+    r" from (?P<source>[a-z0-9][a-z0-9._-]{0,39}) on (?P<on>\w+)"
+    r"(?:,? (?P<repeat>\d{1,5}) times,?(?: every (?P<every_min>\d{1,5}) min(?:utes)?)?)?",
     re.IGNORECASE,
 )
 KINDS = {

@@ -38,7 +38,7 @@ def check(address: Address, *, internal: bool) -> None:
     inner = _unwrapped(address)
     if inner in METADATA or inner.is_link_local:
         raise Refused(f"{address} is where machines keep their credentials; it is never asked.")
-    if inner.is_multicast or inner.is_unspecified or (inner.is_reserved and not inner.is_private):
+    if inner.is_multicast or inner.is_unspecified or (inner.is_reserved and not inner.is_loopback):
         raise Refused(f"{address} is no address of a machine.")
     if not inner.is_global and not internal:
         raise Refused(f"{address} is inside your network; if that is meant, say `internal: true` for this source.")

@@ -76,9 +76,12 @@ def request(
     sent |= {name: _filled(source, name, value, environ) for name, value in source.headers.items()}
     parts = urlsplit(source.url)
     try:
-        with _connected(source, patience_s=patience_s) as connection:
-            connection.request(method, f"{parts.path}{path}", body=body or None, headers=sent)
-            answer = _answer(source, connection.getresponse())
+        with ExitStack() as undo:
+            with _connected(source, patience_s=patience_s) as connection:
+                connection.request(method, f"{parts.path}{path}", body=body or None, headers=sent)
+                answer = _answer(source, connection.getresponse())
+                undo.callback(answer.body.close)
+            undo.pop_all()
     except addresses.Refused as refused:
         raise VendorError(f"{source.name}: {refused}", code="refused_address", method=METHOD) from refused
     except ssl.SSLCertVerificationError as error:
@@ -98,7 +101,8 @@ def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTT
     address = addresses.resolve(host, port, internal=source.internal)
     plain = socket.create_connection((address, port), timeout=CONNECT_S)
     # However a slow peer spreads its bytes, the whole ends here: the socket is cut from under whoever waits on it.
-    cut = threading.Timer(patience_s, _cut, args=(plain,))
+    late = threading.Event()
+    cut = threading.Timer(patience_s, _cut, args=(plain, late))
     cut.daemon = True
     cut.start()
     try:
@@ -112,12 +116,15 @@ def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTT
             yield connection
         finally:
             connection.close()
+        if late.is_set():
+            raise TimeoutError  # what was cut off looks like an answer that simply ended there
     finally:
         cut.cancel()
         plain.close()
 
 
-def _cut(sock: socket.socket) -> None:
+def _cut(sock: socket.socket, late: threading.Event) -> None:
+    late.set()
     try:
         sock.shutdown(socket.SHUT_RDWR)
     except OSError:
@@ -142,6 +149,8 @@ def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[byte
             says = f"{source.name} gave more than {source.most_mib} MiB. Ask for less, or raise its most_mib."
             raise VendorError(says, code="too_large", method=METHOD)
         yield chunk
+    if response.length:
+        raise http.client.IncompleteRead(b"", response.length)  # reading in chunks does not raise it by itself
 
 
 def _must_be_good(source: Listed, answer: Answer) -> None:

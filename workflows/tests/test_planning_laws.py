@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workflows import captures
 from workflows.performers import PERFORMERS
 from workflows.tests.world import POLICIES, World, facts
 
@@ -16,6 +17,8 @@ steps = st.one_of(
     st.tuples(st.just("take_back"), st.integers(0, 9)),
     st.tuples(st.just("lead"), st.sampled_from(["ann", "zoe"])),
     st.tuples(st.just("status"), st.sampled_from(["open", "mitigated", "resolved", "cancelled"])),
+    st.tuples(st.just("ask"), st.sampled_from(["checkout-api", "fleet"])),
+    st.tuples(st.just("serve"), st.sampled_from(["payments", "checkout"])),
     st.tuples(st.just("leave"), st.sampled_from(["ann", "lea", "sam", "dee"])),
     st.tuples(st.just("reconcile"), st.just("")),
     st.tuples(st.just("begin"), st.integers(0, 9)),
@@ -80,6 +83,27 @@ def test_once_private_nothing_new_is_said_in_public(first: str, story: list[tupl
 
 def is_public(room: int | None, thing: str, public: set[int]) -> bool:
     return room in public or thing == "announcement"
+
+
+@settings(max_examples=150, deadline=None)
+@given(first=types, story=st.lists(steps, max_size=25))
+def test_nothing_is_captured_twice_for_the_same_reason_nor_late(first: str, story: list[tuple[str, object]]) -> None:
+    world = World(facts(first))
+    for step in story:
+        before = len(world.done)
+        hurt = world.facts.status == "open"
+        play(world, [step])
+        done = [action for action in world.done[before:] if action.kind == "capture"]
+        if step[0] == "settle":  # what had not begun when it stopped hurting is not captured as if it still did
+            asked = {one.n for one in world.facts.triggers if one.asked}
+            late = [one for one in done if one.spec["phase"] == "during" and int(one.thing.split("/")[1]) not in asked]
+            assert hurt or not [one for one in late if one.key not in world.started]
+    world.settle()
+    things = [action.thing for action in world.done if action.kind == "capture"]
+    assert len(things) == len(set(things))
+    asked = {one.n for one in world.facts.triggers if one.asked}
+    if world.facts.status not in captures.ENDED_FOR_NOTHING:
+        assert asked <= {int(thing.split("/")[1]) for thing in things}
 
 
 @settings(max_examples=60, deadline=None)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from incidents import policy_file
-from incidents.policy import Policy
+from incidents.policy import Capture, Policy
+from workflows import captures
 from workflows.actions import CHANGE, RETIRE, Action
 from workflows.desired import desired_state
 from workflows.facts import Facts, Room, Someone, Told
@@ -15,9 +16,32 @@ from workflows.observed import GONE, THERE, Observed, Owed, Seen
 from workflows.plan import Plan, plan
 
 ROOT = Path(__file__).resolve().parents[2]
-POLICIES: dict[str, Policy] = {
-    policy.slug: policy for policy in policy_file.read(ROOT / "fixtures/incident_types.yaml").policies
+SOURCES = {
+    one.name: one
+    for one in (
+        captures.Source("checkout-api", ("cpu", "heap")),
+        captures.Source("fleet", ("cpu",), looks_back=True),
+        captures.Source("payments", ("cpu",), services=("Payments",), on=("declare", "mitigate"), seconds=5),
+    )
 }
+CAPTURES = {
+    "ambiguous": (
+        Capture("checkout-api", "cpu", "declare", 15),
+        Capture("checkout-api", "cpu", "mitigate", 15),
+        Capture("checkout-api", "heap", "retype", 0),
+    ),
+    "major": (
+        Capture("checkout-api", "cpu", "retype", 30, repeat=3, every_min=5),
+        Capture("fleet", "cpu", "mitigate", 60),
+        Capture("gone", "cpu", "declare", 15),
+    ),
+    "security": (Capture("fleet", "cpu", "resolve", 60), Capture("checkout-api", "cpu", "reopen", 15)),
+}
+POLICIES: dict[str, Policy] = {
+    policy.slug: replace(policy, captures=CAPTURES.get(policy.slug, ()))
+    for policy in policy_file.read(ROOT / "fixtures/incident_types.yaml").policies
+}
+DECLARED_AT = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 GROUPS = {
     "incident-response": "ann ben",
     "leadership-oncall": "lea",
@@ -52,9 +76,11 @@ def facts(type: str = "ambiguous") -> Facts:
         room=1,
         rooms=(Room(1, "inc-amber-otter", policy.private, "inc-amber-otter"),),
         url="https://firekind.test/incidents/amber-otter/",
-        declared_at=datetime(2026, 11, 20, 3, 0, tzinfo=UTC),
+        declared_at=DECLARED_AT,
         people=(someone("dee", "declared it"),),
         groups=groups(),
+        triggers=(captures.Trigger(1, "declare", DECLARED_AT),),
+        sources=SOURCES,
     )
 
 
@@ -204,7 +230,26 @@ class World:
         """Move through the lifecycle."""
         active = status in {"open", "mitigated"}
         self.facts = replace(self.facts, status=status, active=active, archive_asked=False)
+        self.happened({"open": "reopen", "mitigated": "mitigate", "resolved": "resolve"}.get(status, ""))
         self.tell(status)
+
+    def happened(self, moment: str, asked: Capture | None = None) -> None:
+        """Something that profiles may be captured on."""
+        if moment:
+            trigger = captures.Trigger(self.facts.next_n, moment, self.now(), asked)
+            self.facts = replace(self.facts, triggers=(*self.facts.triggers, trigger), revision=self.facts.revision + 1)
+
+    def ask(self, source: str) -> None:
+        """Somebody asks for a profile there and then."""
+        self.happened(captures.ASKED, Capture(source, SOURCES[source].kinds[0], captures.ASKED, 10))
+
+    def serve(self, service: str) -> None:
+        """A service turns out to be affected."""
+        self.facts = replace(self.facts, services=(service,), revision=self.facts.revision + 1)
+
+    def now(self) -> datetime:
+        """A minute after whatever happened last."""
+        return self.facts.triggers[-1].at + timedelta(minutes=1)
 
     def leave(self, name: str) -> None:
         """Someone leaves the room by hand."""

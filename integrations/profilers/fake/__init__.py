@@ -1,0 +1,11 @@
+"""Stand-ins for the profilers: each answers one API over HTTP on the loopback, and holds its callers to its rules."""
+
+from __future__ import annotations
+
+from integrations.profilers.fake.elastic import FakeElastic
+from integrations.profilers.fake.parca import FakeParca
+from integrations.profilers.fake.pprof import FakePprof
+from integrations.profilers.fake.pyroscope import FakePyroscope
+from integrations.profilers.fake.serving import Fake, Reply, serving
+
+__all__ = ["Fake", "FakeElastic", "FakeParca", "FakePprof", "FakePyroscope", "Reply", "serving"]

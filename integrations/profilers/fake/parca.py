@@ -1,0 +1,40 @@
+"""A Parca server: the HTTP side of its query service."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from integrations.profilers.fake.profile import pprof
+from integrations.profilers.fake.serving import Asked, Fake, Reply
+
+
+@dataclass
+class FakeParca(Fake):
+    """``empty`` has no samples in any window."""
+
+    empty: bool = False
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def answer(self, asked: Asked) -> Reply:
+        """Merge a window, or say what is wrong with the question."""
+        if asked.path != "/api/profiles/query" or asked.method != "GET":
+            return Reply(404, b'{"code":5,"message":"Not Found"}')
+        if asked.one("mode") != "MODE_MERGE" or asked.one("reportType") != "REPORT_TYPE_PPROF":
+            return _wrong("unsupported mode")
+        try:
+            begin, end = (datetime.fromisoformat(asked.one(f"merge.{one}")) for one in ("start", "end"))
+        except ValueError:
+            return _wrong("invalid timestamp")
+        if begin >= end or "{" not in asked.one("merge.query"):
+            return _wrong("invalid query")
+        found = {"pprof": "" if self.empty else base64.b64encode(pprof()).decode(), "total": "0", "filtered": "0"}
+        return Reply(200, json.dumps(found).encode(), {"Content-Type": "application/json"})
+
+
+def _wrong(says: str) -> Reply:
+    return Reply(400, json.dumps({"code": 3, "message": says}).encode())

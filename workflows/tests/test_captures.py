@@ -1,0 +1,189 @@
+"""Which profiles are captured, when, and which no longer: a story each, and what was planned in the end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from workflows.captures import LAG
+from workflows.desired import desired_state
+from workflows.observed import Observed
+from workflows.plan import plan
+from workflows.tests.world import DECLARED_AT, World, facts
+
+
+def captured(world: World) -> list[str]:
+    """What was captured so far, by the entry of the timeline that asked for it."""
+    return [action.thing.removeprefix("capture/") for action in world.done if action.kind == "capture"]
+
+
+def lines(world: World) -> list[str]:
+    return [str(line) for line in world.reconcile().lines if line.key == "capture"]
+
+
+def test_a_capture_on_declare_is_taken_once() -> None:
+    world = World(facts("ambiguous"))
+    world.settle()
+    assert captured(world) == ["1/checkout-api/cpu"]
+    assert world.reconcile().is_empty
+
+
+def test_taking_the_type_later_is_no_declaration() -> None:
+    world = World(facts("internal"))
+    world.settle()
+    world.retype("ambiguous")
+    world.settle()
+    assert [key.split("/", 1)[1] for key in captured(world)] == ["checkout-api/heap"]
+
+
+def test_there_and_back_captures_on_each_retype_and_never_again_on_declare() -> None:
+    world = World(facts("ambiguous"))
+    world.settle()
+    for type in ("internal", "ambiguous", "internal", "ambiguous"):
+        world.retype(type)
+        world.settle()
+    assert [key.split("/", 1)[1] for key in captured(world)] == [
+        "checkout-api/cpu",
+        "checkout-api/heap",
+        "checkout-api/heap",
+    ]
+
+
+def test_what_had_not_begun_is_dropped_when_the_type_no_longer_asks_for_it() -> None:
+    world = World(facts("ambiguous"))
+    world.reconcile()
+    world.retype("internal")
+    world.settle()
+    assert captured(world) == []
+
+
+def test_what_had_begun_when_the_type_changed_is_kept() -> None:
+    world = World(facts("ambiguous"))
+    world.reconcile()
+    (capture,) = [action for action in world.ready() if action.kind == "capture"]
+    world.begin(capture)
+    world.retype("internal")
+    assert capture.key in world.reconcile().abandons
+    world.settle()
+    assert captured(world) == ["1/checkout-api/cpu"]
+
+
+def test_before_and_after_are_the_same_source_and_kind() -> None:
+    world = World(facts("ambiguous"))
+    world.settle()
+    world.status("mitigated")
+    world.settle()
+    specs = [action.spec for action in world.done if action.kind == "capture"]
+    assert [(one["source"], one["kind"], one["phase"]) for one in specs] == [
+        ("checkout-api", "cpu", "during"),
+        ("checkout-api", "cpu", "after"),
+    ]
+
+
+def test_what_should_show_the_hurt_is_not_taken_once_it_no_longer_hurts() -> None:
+    world = World(facts("ambiguous"))
+    world.reconcile()
+    world.status("mitigated")
+    world.settle()
+    assert [action.spec["phase"] for action in world.done if action.kind == "capture"] == ["after"]
+
+
+def test_what_should_show_the_fix_is_taken_although_it_was_resolved_meanwhile() -> None:
+    world = World(facts("ambiguous"))
+    world.settle()
+    world.status("mitigated")
+    world.reconcile()
+    world.status("resolved")
+    world.settle()
+    assert [action.spec["on"] for action in world.done if action.kind == "capture"] == ["declare", "mitigate"]
+
+
+def test_a_cancelled_incident_captures_nothing_more() -> None:
+    world = World(facts("ambiguous"))
+    world.reconcile()
+    world.status("cancelled")
+    world.settle()
+    assert captured(world) == []
+
+
+def test_repeats_are_due_one_after_the_other_and_end_with_the_next_moment() -> None:
+    world = World(facts("internal"))
+    world.settle()
+    world.retype("major")
+    assert lines(world) == ["+ capture 30 s of CPU from checkout-api (3 times)"]
+    owed = [action for action in world.open.values() if action.kind == "capture"]
+    at = world.facts.triggers[-1].at
+    assert [action.due_at for action in owed] == [at + timedelta(minutes=5 * turn) for turn in range(3)]
+    assert [action.sentence for action in owed][1] == "capture 30 s of CPU from checkout-api (2 of 3)"
+    world.perform(owed[0])
+    world.status("mitigated")
+    world.settle()
+    assert [key.split("/", 1)[1] for key in captured(world)] == ["checkout-api/cpu", "fleet/cpu"]
+
+
+def test_a_source_that_looks_back_is_asked_late_about_what_lies_after_the_fix() -> None:
+    world = World(facts("major"))
+    world.settle()
+    world.status("mitigated")
+    world.reconcile()
+    (capture,) = [action for action in world.open.values() if action.kind == "capture"]
+    until = world.facts.triggers[-1].at + timedelta(seconds=60)
+    assert (capture.spec["until"], capture.due_at) == (until.isoformat(), until + LAG)
+
+
+def test_an_affected_service_brings_the_captures_of_its_sources() -> None:
+    world = World(facts("internal"))
+    world.serve("payments")
+    assert lines(world) == ["+ capture 5 s of CPU from payments"]
+    world.settle()
+    world.status("mitigated")
+    world.settle()
+    assert [action.spec["phase"] for action in world.done if action.kind == "capture"] == ["during", "after"]
+
+
+def test_a_service_that_has_no_source_captures_nothing() -> None:
+    world = World(facts("internal"))
+    world.serve("checkout")
+    assert lines(world) == []
+
+
+def test_what_somebody_asks_for_is_taken_each_time_and_whatever_the_type() -> None:
+    world = World(facts("internal"))
+    world.ask("checkout-api")
+    world.settle()
+    world.retype("security")
+    world.ask("checkout-api")
+    world.settle()
+    asked = [action.spec for action in world.done if action.kind == "capture"]
+    assert [(one["on"], one["seconds"], one["phase"]) for one in asked] == [("ask", 10, "during")] * 2
+
+
+@pytest.mark.parametrize("status", ["mitigated", "resolved"])
+def test_what_is_asked_for_afterwards_shows_the_time_after(status: str) -> None:
+    world = World(facts("internal"))
+    world.status(status)
+    world.ask("checkout-api")
+    world.settle()
+    assert [action.spec["phase"] for action in world.done if action.kind == "capture"] == ["after"]
+
+
+def test_a_source_that_is_not_listed_is_a_gap_in_words() -> None:
+    result = plan(desired_state(facts("major")), Observed())
+    assert "source/gone" in [gap.key for gap in result.gaps]
+    assert any(line.sign == "!" and "no profile source gone" in line.text for line in result.lines)
+
+
+def test_captures_need_no_chat() -> None:
+    world = World(replace(facts("ambiguous"), chat=False))
+    world.settle()
+    assert [action.kind for action in world.done] == ["capture"]
+
+
+def test_the_retype_dialog_shows_what_will_be_captured() -> None:
+    world = World(facts("ambiguous"))
+    world.settle()
+    world.facts = world.facts.retyped(world.facts.policy, keep=(), bring=())
+    assert lines(world) == ["+ capture the heap from checkout-api"]
+    assert world.facts.triggers[-1].at == DECLARED_AT
