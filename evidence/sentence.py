@@ -213,9 +213,10 @@ KNOWN = {
     ("alloc_objects", "objects"): "allocations",
     ("inuse_space", "bytes"): "bytes in use",
     ("inuse_objects", "objects"): "objects in use",
-    ("contentions", "objects"): "contentions",
+    ("contentions", "contentions"): "contentions",
     ("delay", "nanoseconds"): "time waited for locks",
-    ("goroutine", "objects"): "goroutines",
+    ("goroutine", "goroutines"): "goroutines",
+    ("threadcreate", "threads"): "threads",
 }
 
 

@@ -18,7 +18,10 @@ SAMPLE_TYPE, DROP_FRAMES, KEEP_FRAMES, TIME, DURATION = 1, 7, 8, 9, 10
 PERIOD_TYPE, PERIOD, COMMENT, DEFAULT_TYPE = 11, 12, 13, 14
 MOST_COMMENTS = 100
 # What a count counts, where the name of the sample type says it.
-COUNTED = {"samples": "samples", "sample": "samples", "goroutine": "goroutines", "threadcreate": "threads"}
+COUNTED = {
+    "samples": "samples", "sample": "samples", "goroutine": "goroutines", "threadcreate": "threads",
+    "contentions": "contentions",
+}  # fmt: skip
 
 
 class Header:

@@ -47,7 +47,7 @@ def test_stacks_begin_at_their_root_and_the_innermost_inlined_function_is_their_
         (("inuse_space", "bytes"), ("inuse_space", "bytes")),
         (("delay", "microseconds"), ("delay", "nanoseconds")),
         (("goroutine", "count"), ("goroutine", "goroutines")),
-        (("contentions", "count"), ("contentions", "events")),
+        (("contentions", "count"), ("contentions", "contentions")),
     ],
 )
 def test_a_sample_type_says_in_our_words_what_it_counts(given: tuple[str, str], found: tuple[str, str]) -> None:
