@@ -27,7 +27,7 @@ class SeveralFiles(forms.FileField):
 
     widget = Files
 
-    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[bytes]]:
         """Return the files; raises ``ValidationError`` for none, or for one that is empty."""
         given = list(data) if isinstance(data, list | tuple) else [data]
         return [super(SeveralFiles, self).clean(one, initial) for one in given or [None]]
@@ -36,7 +36,7 @@ class SeveralFiles(forms.FileField):
 class AddFile(forms.Form):
     """Files, and what is known of them besides."""
 
-    files = SeveralFiles(
+    file = SeveralFiles(
         error_messages={
             "required": "Pick a file first.",
             "empty": "The file is empty.",
@@ -52,7 +52,7 @@ class AddFile(forms.Form):
     def run(self, incident: Incident, *, by: Person, at: datetime) -> list[Evidence]:
         """Store each file as evidence. Raises ``Refused``."""
         asked = self.cleaned_data
-        files: list[UploadedFile] = asked["files"][:FILES_AT_ONCE]
+        files: list[UploadedFile[bytes]] = asked["file"][:FILES_AT_ONCE]
         return [
             receiving.receive(
                 incident,

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 def test_files_that_are_dropped_become_evidence(incident: Incident, ada: Person, browse: Open) -> None:
     files = [SimpleUploadedFile("cpu.folded", FOLDED), SimpleUploadedFile("../../etc/heap.folded", b"main;grow 4\n")]
-    answer = browse(ada).post(f"/incidents/{incident.codename}/evidence/add", {"files": files}, follow=True)
+    answer = browse(ada).post(f"/incidents/{incident.codename}/evidence/add", {"file": files}, follow=True)
     assert answer.status_code == 200
     assert "Added cpu.folded, heap.folded. It is being read." in answer.content.decode()
     assert [one.title for one in Evidence.objects.order_by("n")] == ["cpu.folded", "heap.folded"]
@@ -30,7 +30,7 @@ def test_files_that_are_dropped_become_evidence(incident: Incident, ada: Person,
     ("given", "says"),
     [
         ({}, "Pick a file first."),
-        ({"files": SimpleUploadedFile("none.folded", b"")}, "The file is empty."),
+        ({"file": SimpleUploadedFile("none.folded", b"")}, "The file is empty."),
         ({"link": "ftp://x"}, "Give a link that starts with https://"),
         ({"link": ""}, "Give a link."),
     ],

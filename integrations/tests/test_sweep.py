@@ -50,7 +50,7 @@ def test_a_sweep_over_a_thousand_settled_incidents_calls_nobody_and_asks_no_more
     copies(incident, 9)
     house.slack.calls.clear()
 
-    def look() -> tuple[list[int], int]:
+    def look() -> tuple[list[object], int]:
         at = timezone.now()
         with CaptureQueriesContext(connection) as asked:
             found = [*sweep.unsettled(), *sweep.unplanned(at=at), *sweep.due(at=at)]

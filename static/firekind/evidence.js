@@ -21,8 +21,8 @@ function line(file) {
 function send(file, shown) {
   return new Promise((done) => {
     const body = new FormData(form);
-    body.delete("files");
-    body.append("files", file);
+    body.delete("file");
+    body.append("file", file);
     const request = new XMLHttpRequest();
     request.open("POST", form.action);
     request.setRequestHeader("Accept", "application/json");
