@@ -67,22 +67,23 @@ MORNING = {
 }
 
 
-def spans(shares: Mapping[tuple[str, ...], int], *, calls: int) -> bytes:
+def written(shares: Mapping[tuple[str, ...], int], *, calls: int) -> bytes:
     """Write the spans of one window, in which `connect` was called that often, one line each time a span changed."""
     chance = parts.chance(f"gossip {calls}")
     lines: list[str] = []
     for stack, ns in parts.of_thousand(shares, total=TOTAL_NS).items():
         times = calls if CONNECT in stack else TICKS * WORKERS
-        for n, part in enumerate(parts.split(ns, times, by=chance)):
-            thread = f"ThreadId({2 + n % WORKERS})-gossip-{n % WORKERS}"
-            lines.append(f"{'; '.join((thread, *stack))} {part}\n")
+        for n in range(WORKERS):
+            frames = "; ".join((f"ThreadId({2 + n})-gossip-{n}", *stack))
+            spans = parts.split(ns // WORKERS, times // WORKERS, by=chance)
+            lines += [f"{frames} {span}\n" for span in spans]
     chance.shuffle(lines)
     return parts.packed("".join(lines))
 
 
 FILES = {
-    "earlier.folded.gz": partial(spans, EARLIER, calls=TICKS * 50),
-    "before.folded.gz": partial(spans, BEFORE, calls=TICKS * ATTEMPTS),
-    "after.folded.gz": partial(spans, AFTER, calls=TICKS * 9),
-    "morning.folded.gz": partial(spans, MORNING, calls=TICKS * 9),
+    "earlier.folded.gz": partial(written, EARLIER, calls=TICKS * 50),
+    "before.folded.gz": partial(written, BEFORE, calls=TICKS * ATTEMPTS),
+    "after.folded.gz": partial(written, AFTER, calls=TICKS * 8),
+    "morning.folded.gz": partial(written, MORNING, calls=TICKS * 8),
 }
