@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evidence.stacks import Codes, Ints, Stacks
 
+Number = TypeVar("Number", bound=np.generic)
 THREADS = min(2, os.cpu_count() or 1)
 # Fewer samples are not worth a second thread; nor is one that would get less than this share of them.
 WORTH_TWO = 20_000
@@ -27,23 +29,30 @@ FAIR = 0.3
 CHUNK = 1 << 17
 BITS = 63
 MOST_LEVELS = 3
+NARROW = 1 << 16
 
 
 @dataclass(slots=True)
 class Samples:
-    """Stacks as they are grown from; ``lengths`` take less of the processor's cache than two offsets."""
+    """Stacks as they are grown from, in less of the processor's cache: narrow frames, and lengths beside offsets."""
 
-    frames: Codes
-    offsets: Ints
-    lengths: Codes
+    frames: NDArray[np.integer[Any]]
+    offsets: NDArray[np.integer[Any]]
+    lengths: NDArray[np.integer[Any]]
     values: Ints
     names: int
 
     @classmethod
     def of(cls, stacks: Stacks) -> Samples:
         """Take what is needed of some stacks."""
-        lengths = np.diff(stacks.offsets).astype(np.int32)
-        return cls(stacks.frames, stacks.offsets, lengths, stacks.values, len(stacks.names))
+        lengths = np.diff(stacks.offsets)
+        return cls(
+            stacks.frames.astype(np.uint16) if len(stacks.names) < NARROW else stacks.frames,
+            stacks.offsets.astype(np.int32) if len(stacks.frames) < 1 << 31 else stacks.offsets,
+            lengths.astype(np.int16 if lengths.max(initial=0) < NARROW >> 1 else np.int32),
+            stacks.values,
+            len(stacks.names),
+        )
 
     @property
     def code_bits(self) -> int:
@@ -58,9 +67,9 @@ class Grown:
     ``ends`` are places on the level, ``own`` what they count themselves, ``like`` a sample that ends in each.
     """
 
-    parent: Ints
+    parent: Codes
     name: Ints
-    ends: Ints
+    ends: Codes
     own: Ints
     like: Ints
 
@@ -70,14 +79,14 @@ class Alive:
     """The samples that reach deeper than ``depth`` frames, in the order of their nodes on the level above."""
 
     samples: Ints
-    group: Ints
+    group: Codes
     depth: int
 
 
 def grow(stacks: Samples) -> list[Grown]:
     """Return the levels below the root."""
     samples = np.flatnonzero(stacks.lengths)
-    alive = Alive(samples, np.zeros(len(samples), dtype=np.int64), 0)
+    alive = Alive(samples, np.zeros(len(samples), dtype=np.int32), 0)
     levels: list[Grown] = []
     while len(alive.samples):
         place = _middle(alive) if THREADS > 1 and len(alive.samples) >= WORTH_TWO else 0
@@ -124,8 +133,8 @@ def _two(stacks: Samples, left: Alive, right: Alive, first: int) -> list[Grown]:
 
 
 def _none(types: int) -> Grown:
-    empty = np.zeros(0, dtype=np.int64)
-    return Grown(empty, empty, empty, np.zeros((types, 0), dtype=np.int64), empty)
+    none, places = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    return Grown(places, none, places, np.zeros((types, 0), dtype=np.int64), none)
 
 
 def _all(stacks: Samples, alive: Alive) -> Iterator[Grown]:
@@ -139,7 +148,7 @@ def _deeper(stacks: Samples, alive: Alive) -> tuple[list[Grown], Alive]:
     bits = stacks.code_bits
     deep, keys, samples = _sorted(stacks, alive)
     levels: list[Grown] = []
-    group = keys >> (bits * deep)
+    group: Codes = (keys >> (bits * deep)).astype(np.int32)
     code = _code(keys, bits, deep - 1)
     for further in range(deep - 1, -1, -1):
         here = keys >> (bits * further)
@@ -148,13 +157,19 @@ def _deeper(stacks: Samples, alive: Alive) -> tuple[list[Grown], Alive]:
         np.not_equal(here[1:], here[:-1], out=new[1:])
         new &= code > 0
         nodes = np.flatnonzero(new)
-        parent, group = group[nodes], np.cumsum(new) - 1
+        parent, group = _at(group, nodes), np.cumsum(new, dtype=np.int32) - np.int32(1)
         below = _code(keys, bits, further - 1) if further else _goes_on(stacks, samples, alive.depth + deep)
         over = np.flatnonzero((code > 0) & (below == 0))
-        levels.append(Grown(parent, code[nodes] - 1, *_ended(stacks, samples[over], group[over])))
+        ended = _ended(stacks, _at(samples, over), _at(group, over))
+        levels.append(Grown(parent, _at(code, nodes) - 1, *ended))
         code = below
     on = np.flatnonzero(code)
-    return [level for level in levels if len(level.name)], Alive(samples[on], group[on], alive.depth + deep)
+    return [level for level in levels if len(level.name)], Alive(_at(samples, on), _at(group, on), alive.depth + deep)
+
+
+def _at(array: NDArray[Number], places: NDArray[np.integer[Any]]) -> NDArray[Number]:
+    """Return what an array holds at some places; places beyond its end, of which nothing comes, are not refused."""
+    return array.take(places, mode="clip")
 
 
 def _code(keys: Ints, bits: int, further: int) -> Ints:
@@ -162,7 +177,8 @@ def _code(keys: Ints, bits: int, further: int) -> Ints:
 
 
 def _goes_on(stacks: Samples, samples: Ints, depth: int) -> Ints:
-    return np.maximum(stacks.lengths[samples] - depth, 0).astype(np.int64)
+    left: Ints = np.maximum(_at(stacks.lengths, samples) - depth, 0).astype(np.int64)
+    return left
 
 
 def _sorted(stacks: Samples, alive: Alive) -> tuple[int, Ints, Ints]:
@@ -183,26 +199,26 @@ def _sorted(stacks: Samples, alive: Alive) -> tuple[int, Ints, Ints]:
 
 
 def _keys(stacks: Samples, alive: Alive, deep: int) -> Ints:
-    keys = alive.group.copy()
-    at = stacks.offsets[alive.samples] + alive.depth
-    left = stacks.lengths[alive.samples] - alive.depth if deep > 1 else at
+    keys = alive.group.astype(np.int64)
+    at = _at(stacks.offsets, alive.samples) + alive.depth
+    left = _at(stacks.lengths, alive.samples) - alive.depth if deep > 1 else at
     for level in range(deep):
         keys <<= stacks.code_bits
         if not level:
-            keys += stacks.frames[at] + 1
+            keys += _at(stacks.frames, at) + np.int32(1)
             continue
         at += 1
-        keys += np.where(left > level, stacks.frames.take(at, mode="clip") + 1, 0)
+        keys += np.where(left > level, _at(stacks.frames, at) + np.int32(1), np.int32(0))
     return keys
 
 
-def _ended(stacks: Samples, samples: Ints, group: Ints) -> tuple[Ints, Ints, Ints]:
+def _ended(stacks: Samples, samples: Ints, group: Codes) -> tuple[Codes, Ints, Ints]:
     """Return the nodes in which stacks end, what these count, and one of them for each."""
     if not len(samples):
         none = _none(len(stacks.values))
         return none.ends, none.own, none.like
     starts = np.flatnonzero(np.diff(group, prepend=-1))
-    return group[starts], np.add.reduceat(stacks.values[:, samples], starts, axis=1), samples[starts]
+    return group[starts], np.add.reduceat(stacks.values.take(samples, axis=1), starts, axis=1), samples[starts]
 
 
 def through(stacks: Samples, samples: Ints, values: Ints) -> Ints:
@@ -243,7 +259,7 @@ def _once(stacks: Samples, samples: Ints, sizes: Ints, values: Ints) -> tuple[In
     return codes[starts], [np.add.reduceat(row[sample], starts) for row in values]
 
 
-def _frames(stacks: Samples, samples: Ints, sizes: Ints) -> Codes:
+def _frames(stacks: Samples, samples: Ints, sizes: Ints) -> NDArray[np.integer[Any]]:
     """Return the frames of some samples, which are in their order, one after the other."""
     if int(samples[-1]) - int(samples[0]) == len(samples) - 1:
         return stacks.frames[stacks.offsets[samples[0]] : stacks.offsets[samples[-1] + 1]]

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute
+from pyarrow._compute import call_function  # pyarrow.compute takes 50 ms to import, for functions we do not call
 
 from evidence.formats import Buffer, folded_lines
 from evidence.formats.folded_digits import PAD, Bytes, is_blank, tails
@@ -28,7 +28,7 @@ from evidence.formats.skipped import Skipped
 from evidence.limits import Limits
 from evidence.stacks import Codes, Ints
 
-BLOCK = 2 << 20
+BLOCK = 4 << 20
 # What is looked through at once: its arrays stay in the processor's cache, and in memory that is not given back.
 TILE = 1 << 17
 THREADS = min(2, os.cpu_count() or 1)
@@ -126,9 +126,10 @@ class _Reader:
         padded, marks = self._copied(*bounds)
         text = padded[PAD:]
         joints = _joints(text, marks)
-        ends = self._ends(padded, joints[text[joints] == END])
+        at = np.flatnonzero(text[joints] == END)
+        ends = self._ends(padded, joints[at].astype(np.int64))
         _blank(text, ends)
-        frames, lengths = self._frames(text, *_tokens(text, joints, ends))
+        frames, lengths = self._frames(text, *_tokens(text, joints, at, ends))
         good = np.flatnonzero(~ends.bad)
         parts = [(column, int(np.searchsorted(good, number)), part) for column, number, part in ends.parts]
         return Block(len(ends.lines), good, frames, lengths[good], ends.counts[:, good], parts, ends.skipped)
@@ -174,10 +175,9 @@ class _Reader:
         offsets = np.zeros(len(tokens) + 1, dtype=np.int32)
         np.add(tokens, 1, out=offsets[1:])
         array = pa.Array.from_buffers(pa.binary(), len(tokens), [None, pa.py_buffer(offsets), pa.py_buffer(text)])
-        found = compute.dictionary_encode(array)
+        found = call_function("dictionary_encode", [array])
         written = found.dictionary.to_pylist()
-        codes = np.fromiter(map(self.names.__getitem__, written), dtype=np.int32, count=len(written))
-        codes = codes[found.indices.to_numpy()]
+        codes = np.array(self.names(written), dtype=np.int32).take(found.indices.to_numpy(), mode="clip")
         are = codes >= 0
         frames = codes[are]
         lengths = np.diff(lines, prepend=-1) - 1
@@ -210,9 +210,8 @@ def _blank(text: Bytes, ends: Ends) -> None:
         text[np.maximum(ends.lines - back, after)] = END
 
 
-def _tokens(text: Bytes, joints: Codes, ends: Ends) -> tuple[Codes, Ints]:
-    """Return where all tokens end, and which of them end lines."""
-    at = np.flatnonzero(text[joints] == END)
+def _tokens(text: Bytes, joints: Codes, at: Ints, ends: Ends) -> tuple[Codes, Ints]:
+    """Return where all tokens end, and which of them end lines; ``at`` says which of the joints do."""
     if ends.bad.any():
         line = np.repeat(np.arange(len(at)), np.diff(at, prepend=-1))
         keep = ~ends.bad[line]

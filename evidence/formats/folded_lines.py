@@ -52,24 +52,33 @@ class Lines:
     skipped: Skipped = field(default_factory=Skipped)
 
 
-class Names(dict[bytes, int]):
-    """Frame as written -> its code, which frames of one name share; may be asked by several threads at once."""
+class Names:
+    """Frames as written, each with the code of its name; may be asked by several threads at once."""
 
     def __init__(self, limits: Limits) -> None:
-        super().__init__()
         self.codes: dict[str, int] = {}
+        self._met: dict[bytes, int] = {}
         self._limits = limits
         self._lock = Lock()
 
-    def __missing__(self, frame: bytes) -> int:
+    def __call__(self, frames: list[bytes]) -> list[int]:
+        """Return the codes of frames. A frame may still have the ``;`` that ends it; what ends a line is none."""
+        codes = list(map(self._met.get, frames))
+        if None not in codes:
+            return codes  # type: ignore[return-value]  # nothing is missing
+        return [self._new(frame) if code is None else code for code, frame in zip(codes, frames, strict=True)]
+
+    def _new(self, frame: bytes) -> int:
         if frame.endswith(b"\n"):
+            if not frame.strip(b"\n"):
+                self._met[frame] = NO_FRAME
             return NO_FRAME
         name = frame.rstrip(b";").strip(BLANK).decode(errors="replace").translate(_CONTROLS)[: self._limits.name]
         with self._lock:
             code = self.codes.setdefault(name, len(self.codes)) if name else NO_FRAME
             if len(self.codes) > self._limits.names:
                 raise TooMuch(f"More than {self._limits.names:,} different functions")
-            self[frame] = code
+            self._met[frame] = code
         return code
 
     def ordered(self, frames: Codes) -> tuple[list[str], Codes]:
@@ -134,7 +143,7 @@ def read(data: bytes, *, columns: int, limits: Limits) -> Lines:
             if not is_blank(line):
                 skipped.add(number, line)
             continue
-        codes = list(map(names.__getitem__, line[: found.end].split(b";")))
+        codes = names(line[: found.end].split(b";"))
         codes = [code for code in codes if code != NO_FRAME] if NO_FRAME in codes else codes
         check_depth(len(codes), number, limits)
         parts += [(column, len(stacks), part) for column, part in enumerate(found.parts) if part]
