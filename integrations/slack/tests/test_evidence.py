@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 import pytest
 from django.utils import timezone
 
@@ -11,6 +14,9 @@ from evidence.models.evidence import State
 from incidents.models import Incident
 from integrations.slack import fake
 from integrations.slack.tests.door import Door
+from workflows import ports
+from workflows.captures import Source
+from workflows.ports import Captured
 
 FOLDED = b"main;serve;price_basket 61\nmain;serve;render 20\nmain;idle 19\n"
 
@@ -151,3 +157,23 @@ def test_whoever_may_not_see_it_brings_nothing(door: Door, incident: Incident, c
 def test_capture_without_sources_says_so(door: Door, incident: Incident, channel: str) -> None:
     assert "named no source" in door.command("ann", "capture", channel=channel)
     assert "There is no profile source" in door.command("ann", "capture checkout cpu 5", channel=channel)
+
+
+class Profiler:
+    """One source, and nothing is ever taken from it here."""
+
+    def sources(self) -> Sequence[Source]:
+        return [Source("checkout-api", ("cpu", "heap"))]
+
+    def capture(self, source: str, kind: str, *, seconds: int, at: datetime) -> Captured:
+        raise NotImplementedError
+
+
+def test_capture_asks_for_a_profile_and_lists_where_from(door: Door, incident: Incident, channel: str) -> None:
+    with ports.using(chat=door.house.chat, profiler=Profiler()):
+        assert "`checkout-api`  cpu, heap" in door.command("ann", "capture", channel=channel)
+        assert "5 s of CPU" in door.command("ann", "capture checkout-api 5s cpu", channel=channel)
+        assert "not 'gpu'" in door.command("ann", "capture checkout-api gpu", channel=channel)
+    asked = incident.events.get(kind="asked")
+    assert (asked.data["source"], asked.data["kind"], asked.data["seconds"]) == ("checkout-api", "cpu", 5)
+    assert asked.source == "slack"
