@@ -82,8 +82,14 @@ def _sampled(profile: Mapping[str, Any], *, times: int, codes: list[int], where:
         raise BadProfile(f"There are {len(samples)} samples and {len(weights)} weights", where=where)
     for at, (sample, weight) in enumerate(zip(samples, weights, strict=True)):
         here = f"{where}.samples[{at}]"
-        stack = [codes[index(code, here, of=len(codes), into="Frame")] for code in listed(sample, here)]
-        yield stack, scaled(weight, f"{where}.weights[{at}]", times=times), here
+        yield _stack(listed(sample, here), codes, here), scaled(weight, f"{where}.weights[{at}]", times=times), here
+
+
+def _stack(frames: Sequence[Any], codes: list[int], where: str) -> list[int]:
+    """Return the codes of a stack; the usual one, of indices that all exist, is checked in one go."""
+    if frames and set(map(type, frames)) == {int} and 0 <= min(frames) <= max(frames) < len(codes):
+        return [codes[frame] for frame in frames]
+    return [codes[index(frame, where, of=len(codes), into="Frame")] for frame in frames]
 
 
 def _evented(profile: Mapping[str, Any], *, times: int, codes: list[int], where: str) -> Iterator[Sample]:

@@ -24,6 +24,9 @@ UNITS: dict[str, tuple[int, str]] = {
     **dict.fromkeys(("object", "objects"), (1, "objects")),
     **dict.fromkeys(("", "none", "1", "count", "counts", "event", "events"), (1, "events")),
 }
+# What folded stacks count, as long as nobody says; and what of these units is counted.
+UNNAMED = {"samples"}
+NAMES = {"nanoseconds": "time", "bytes": "memory", "objects": "objects"}
 _MOST = 1 << 63
 
 
@@ -42,5 +45,10 @@ def told(stacks: Stacks, unit: str) -> Stacks:
     times, word = ours(unit)
     if times * max(stacks.totals, default=0) >= _MOST:
         raise BadProfile(f"The values are too large to be {unit}")
-    types = tuple(SampleType(kind.name, word) for kind in stacks.sample_types)
+    types = tuple(SampleType(_renamed(kind.name, word), word) for kind in stacks.sample_types)
     return replace(stacks, sample_types=types, values=stacks.values * np.int64(times))
+
+
+def _renamed(name: str, unit: str) -> str:
+    """Return what is counted, where *samples* is no longer the word for it."""
+    return NAMES.get(unit, name) if name in UNNAMED else name

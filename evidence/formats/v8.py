@@ -29,8 +29,9 @@ MICROSECOND = 1_000
 
 
 def looks_like(head: bytes) -> bool:
-    """Tell by call frames, which only V8 has; a trace of Chrome holds them too, among its events."""
-    return b'"callFrame"' in head and b'"ph"' not in head and (b'"nodes"' in head or b'"head"' in head)
+    """Tell by call frames, or by V8's older tree of functions; a trace of Chrome holds them too, among its events."""
+    frames = b'"callFrame"' in head or (b'"head"' in head and b'"functionName"' in head)
+    return frames and b'"ph"' not in head and (b'"nodes"' in head or b'"head"' in head)
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:

@@ -1,4 +1,5 @@
 import gzip
+import json
 import logging
 import os
 import subprocess
@@ -49,6 +50,15 @@ def test_memory_is_bounded(profile: Path) -> None:
     os.truncate(profile, 300 << 20)
     with pytest.raises(TooMuch, match="more memory"):
         child.read_apart(profile, tree=profile.with_name("tree"), memory_mib=256)
+
+
+def test_processor_time_is_bounded(profile: Path) -> None:
+    frame = {"functionName": "f", "url": "", "lineNumber": 0}
+    nodes = [{"id": n, "callFrame": frame, "children": [n + 1]} for n in range(1, 9000)]
+    content = {"nodes": [*nodes, {"id": 9000, "callFrame": frame}], "samples": list(range(1, 9001))}
+    profile.write_text(json.dumps(content))
+    with pytest.raises(TooMuch, match="more time"):
+        child.read_apart(profile, tree=profile.with_name("tree"), cpu_s=1)
 
 
 def test_the_reader_inherits_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:

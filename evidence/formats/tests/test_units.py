@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import pytest
+
+from evidence import formats
+from evidence.errors import BadProfile
+from evidence.formats import units
+from evidence.stacks import SampleType
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ("ms", (1_000_000, "nanoseconds")),
+        ("Seconds", (10**9, "nanoseconds")),
+        ("µs", (1000, "nanoseconds")),
+        ("bytes", (1, "bytes")),
+        ("KiB", (1024, "bytes")),
+        ("none", (1, "events")),
+        ("parsecs", (1, "parsecs")),
+    ],
+)
+def test_units_become_ours(said: str, ours: tuple[int, str]) -> None:
+    assert units.ours(said) == ours
+
+
+def test_a_sender_says_what_folded_stacks_count(tmp_path: Path) -> None:
+    path = tmp_path / "off-cpu"
+    path.write_bytes(b"main;wait 12\nmain;lock 3\n")
+    stacks = formats.read_file(path, unit="microseconds")
+    assert stacks.sample_types == (SampleType("time", "nanoseconds"),)
+    assert stacks.totals == [15_000]
+    path.write_bytes(b"main;wait 9000000000000000000\n")
+    with pytest.raises(BadProfile, match="too large to be seconds"):
+        formats.read_file(path, unit="seconds")
+
+
+def test_a_file_that_says_its_unit_is_believed_over_its_sender() -> None:
+    corpus = Path(__file__).resolve().parents[3] / "fixtures" / "fuzz"
+    stacks = formats.read_file(corpus / "pprof" / "heap.pb", unit="seconds")
+    assert [kind.unit for kind in stacks.sample_types] == ["objects", "bytes"]
