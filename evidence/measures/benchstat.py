@@ -63,7 +63,7 @@ def read(data: bytes) -> Stated:
         found.take(NOTES.sub(" ", line).rstrip(), at=at)
     tables = [table for table in found.tables if table.rows]
     if not tables:
-        raise BadProfile("no table of medians in it")
+        raise BadProfile("There is no table of medians in it")
     return Stated(tables, found.where)
 
 
@@ -126,7 +126,7 @@ class _Reading:
             table.changes = [_percent(found["change"]) if (found := MEAN.search(part)) else None for part in parts]
             return
         if len(table.rows) >= MOST_ROWS:
-            raise TooMuch(f"more than {MOST_ROWS:,} benchmarks", where=f"line {at}")
+            raise TooMuch(f"It holds more than {MOST_ROWS:,} benchmarks", where=f"line {at}")
         cells = list(_cells(parts, at=at))
         if name and any(cells):
             table.rows.append((name, cells))

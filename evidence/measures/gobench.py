@@ -111,13 +111,13 @@ class _Reading:
         values = [(reading.real(value, at=at), unit[:40]) for value, unit in pairs]
         self.values += len(values)
         if self.values > MOST_VALUES:
-            raise TooMuch(f"more than {MOST_VALUES:,} measurements", where=f"line {at}")
+            raise TooMuch(f"It holds more than {MOST_VALUES:,} measurements", where=f"line {at}")
         self.results.append(_Result(name[:200], self.heading, dict(self.settings), values))
 
     def done(self) -> Benchmarks:
         """Lay the results out. Raises BadProfile when there are none."""
         if not self.results:
-            raise BadProfile("no benchmark result in it")
+            raise BadProfile("There is no benchmark result in it")
         said = {key for result in self.results for key in result.settings}
         differ = {key for key in said if len({result.settings.get(key) for result in self.results}) > 1}
         apart = sorted(differ - {PLACE, *WHERE})

@@ -105,16 +105,25 @@ def heat(
     across, down, rest = axes_of(sweep, x=x, y=y)
     found = dict(sweep.cells(value))
     scale = scale or scale_of(list(found.values()))
+    levels: dict[str, list[Value]] = {axis: sweep.levels(axis) for axis in sweep.axes}
+    labels = [swept.level_words(down, level) for level in levels[down]] if down else [swept.called(value)]
     facets = []
-    for at in product(*(sweep.levels(axis) for axis in rest)):
-        grid = _grid(sweep, found, across=across, down=down, fixed=dict(zip(rest, at, strict=True)))
-        label = ", ".join(swept.at_words(axis, level) for axis, level in zip(rest, at, strict=True))
-        facets.append(Facet(label, _rows(sweep, grid, down=down, value=value, threshold=threshold, scale=scale)))
+    for at in product(*(levels[axis] for axis in rest)):
+        fixed = dict(zip(rest, at, strict=True))
+        grid = [
+            [
+                found.get(tuple({**fixed, across: column, down: row}[axis] for axis in sweep.axes))
+                for column in levels[across]
+            ]
+            for row in (levels[down] if down else [""])
+        ]
+        label = ", ".join(swept.at_words(axis, level) for axis, level in fixed.items())
+        facets.append(Facet(label, _rows(grid, labels, value=value, threshold=threshold, scale=scale)))
     return Heat(
         value=value,
         x=across,
         y=down,
-        across=[swept.level_words(across, level) for level in sweep.levels(across)],
+        across=[swept.level_words(across, level) for level in levels[across]],
         facets=facets,
         bounds=[swept.number_words(_three(scale.begins(step)), value) for step in range(STEPS)],
         logarithmic=scale.logarithmic,
@@ -136,32 +145,11 @@ def middle(sweep: Sweep, value: str) -> float:
     return _three(median(numbers)) if numbers else 0.0
 
 
-def _grid(
-    sweep: Sweep, found: dict[tuple[Value, ...], float], *, across: str, down: str, fixed: dict[str, Value]
-) -> list[list[float | None]]:
-    rows: list[Value] = sweep.levels(down) if down else [""]
-    return [
-        [
-            found.get(tuple({**fixed, across: column, down: row}[axis] for axis in sweep.axes))
-            for column in sweep.levels(across)
-        ]
-        for row in rows
-    ]
-
-
 def _rows(
-    sweep: Sweep,
-    grid: list[list[float | None]],
-    *,
-    down: str,
-    value: str,
-    threshold: Threshold | None,
-    scale: Scale,
+    grid: list[list[float | None]], labels: list[str], *, value: str, threshold: Threshold | None, scale: Scale
 ) -> list[tuple[str, list[Cell]]]:
-    labels = [swept.level_words(down, level) for level in sweep.levels(down)] if down else [swept.called(value)]
-    over = [
-        [number is not None and threshold is not None and threshold.passes(number) for number in row] for row in grid
-    ]
+    passes = threshold.passes if threshold else lambda number: False
+    over = [[number is not None and passes(number) for number in row] for row in grid]
     return [
         (label, [_cell(number, over, i, j, value=value, scale=scale) for j, number in enumerate(row)])
         for i, (label, row) in enumerate(zip(labels, grid, strict=True))

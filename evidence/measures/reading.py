@@ -17,7 +17,7 @@ MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 def text(data: bytes) -> str:
     """Return a file's text, whichever of the usual encodings it is in. Raises TooMuch."""
     if len(data) > MOST_BYTES:
-        raise TooMuch(f"a table or report may have {MOST_BYTES >> 20} MiB; this one has {len(data) >> 20} MiB")
+        raise TooMuch(f"A table or report may have {MOST_BYTES >> 20} MiB; this one has {len(data) >> 20} MiB")
     encoding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
     return data.decode(encoding, errors="replace").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "�")
 
@@ -31,7 +31,7 @@ def lines(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield numbered lines from 1. Raises TooMuch for a line that no report has."""
     for at, line in enumerate(text(data).split("\n"), start=1):
         if len(line) > MOST_LINE:
-            raise TooMuch("a line is too long for a report", where=f"line {at}")
+            raise TooMuch("A line is too long for a report", where=f"line {at}")
         yield at, line
 
 

@@ -25,7 +25,7 @@ MOST_ROWS = 20_000
 MOST_NUMBERS = 200_000
 MOST_COLUMNS = 60
 MOST_AXES = 4
-MOST_CELLS = 20_000  # combinations of all that was varied, measured or not
+MOST_CELLS = 10_000  # combinations of all that was varied, measured or not
 SPARSE = 4  # combinations a row up to which columns are taken for axes
 DELIMITERS = (",", "\t", ";", "|")
 
@@ -68,9 +68,9 @@ def read(data: bytes) -> Sweep:
     numbered = [(at, line) for at, line in numbered if not line.startswith("#")]
     delimiter = _delimiter([line for _, line in numbered[:20]])
     if delimiter is None:
-        raise BadProfile("no table: the first lines do not have the same columns", where="line 1")
+        raise BadProfile("It is no table: the first lines do not have the same columns", where="line 1")
     if len(numbered) > MOST_ROWS + 1:
-        raise TooMuch(f"{len(numbered) - 1:,} rows; at most {MOST_ROWS:,} make a picture")
+        raise TooMuch(f"It has {len(numbered) - 1:,} rows; at most {MOST_ROWS:,} make a picture")
     header, rows = _table(numbered, delimiter)
     header, rows = _arranged(*_long(header, rows), comments)
     return _sweep(header, rows, comments)
@@ -96,13 +96,17 @@ def _table(numbered: list[tuple[int, str]], delimiter: str) -> tuple[list[str], 
     for at, line in numbered:
         cells = [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
         if rows and len(cells) != len(rows[0][1]):
-            raise BadProfile(f"{len(cells)} columns where the header has {len(rows[0][1])}", where=f"line {at}")
+            raise BadProfile(
+                f"There are {len(cells)} columns where the header has {len(rows[0][1])}", where=f"line {at}"
+            )
         rows.append((at, [_point(cell) if delimiter == ";" else cell for cell in cells]))
     header = rows[0][1]
     if len(header) > MOST_COLUMNS:
-        raise TooMuch(f"{len(header)} columns; at most {MOST_COLUMNS} can be chosen from", where=f"line {rows[0][0]}")
+        raise TooMuch(
+            f"It has {len(header)} columns; at most {MOST_COLUMNS} can be chosen from", where=f"line {rows[0][0]}"
+        )
     if len(rows) * len(header) > MOST_NUMBERS:
-        raise TooMuch(f"more than {MOST_NUMBERS:,} numbers")
+        raise TooMuch(f"It holds more than {MOST_NUMBERS:,} numbers")
     return header, rows[1:]
 
 
@@ -151,7 +155,7 @@ def _sweep(header: list[str], rows: list[tuple[int, list[str]]], comments: list[
     axes = _axes(header, rows, numeric)
     values = [i for i in range(axes, len(header)) if numeric[i] and any(_real(row[i]) is not None for _, row in rows)]
     if not rows or not values:
-        raise BadProfile("no column of numbers to show", where=f"line {rows[0][0]}" if rows else "line 1")
+        raise BadProfile("There is no column of numbers to show", where=f"line {rows[0][0]}" if rows else "line 1")
     found = dict(_cells(rows, axes, values))
     kept = [(key, numbers) for key, (numbers, _) in found.items()]
     known = [(key, numbers) for key, numbers in kept if any(number is not None for number in numbers)]
@@ -164,10 +168,10 @@ def _sweep(header: list[str], rows: list[tuple[int, list[str]]], comments: list[
         skipped=len(kept) - len(known),
     )
     if not known:
-        raise BadProfile("no row holds a number", where=f"line {rows[0][0]}")
+        raise BadProfile("No row holds a number", where=f"line {rows[0][0]}")
     if sweep.combinations > MOST_CELLS:
         raise TooMuch(
-            f"{sweep.combinations:,} combinations of {', '.join(sweep.axes)}; at most {MOST_CELLS:,} are shown"
+            f"It has {sweep.combinations:,} combinations of {', '.join(sweep.axes)}; at most {MOST_CELLS:,} are shown"
         )
     sweep.threshold = _threshold(comments, sweep.values)
     return sweep

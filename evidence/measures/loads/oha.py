@@ -29,7 +29,7 @@ def read(text: str) -> list[Run]:
     try:
         return [_json(json.loads(text))]
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError) as error:
-        raise BadProfile("this looks like oha's JSON, and is broken", where=str(error)[:100]) from None
+        raise BadProfile("This looks like oha's JSON, and is broken", where=str(error)[:100]) from None
 
 
 def _text(text: str) -> Run:
