@@ -6,7 +6,6 @@ gives stacks whose hot paths are few and whose tail is long, which is the hard c
 
 from __future__ import annotations
 
-import gzip
 import random
 from bisect import bisect
 from collections.abc import Iterator
@@ -166,5 +165,5 @@ def pprof(of: Path) -> Path:
         from evidence import exports, formats
 
         MADE.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(gzip.compress(exports.pprof(formats.read_file(of)), compresslevel=1))
+        path.write_bytes(exports.pprof(formats.read_file(of)))
     return path
