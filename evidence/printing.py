@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evidence.calltree import CallTree
 
 STDIN = "-"
+COUNTS = {"samples", "objects", "events", "goroutines", "threads", "contentions"}
 TOP = 20
 CHUNK = 1 << 20
 # Ours -> how people read it, largest first.
@@ -63,9 +64,16 @@ def pages(asked: Asked) -> Iterator[str]:
             answer["diff"]["before"]["file"], answer["diff"]["after"]["file"] = asked.file, asked.diff
         if asked.as_json:
             answer["functions"] = answer["functions"][: asked.top]
+            answer["sample_types"] = [_as_written(kind, answer["format"]) for kind in answer["sample_types"]]
             yield json.dumps(answer, ensure_ascii=False) + "\n"
         else:
             yield from (f"{line}\n" for line in _lines(answer, top=TOP if asked.top is None else asked.top))
+
+
+def _as_written(kind: Mapping[str, Any], format: str) -> Mapping[str, Any]:
+    """Give a sample type with the unit that pprof itself writes; we name what is counted (*objects*, *samples*)."""
+    counted = format == "pprof" and kind["unit"] in COUNTS
+    return {**kind, "unit": "count"} if counted else kind
 
 
 def _read(file: str, asked: Asked) -> tuple[CallTree, int]:
