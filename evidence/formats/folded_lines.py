@@ -25,6 +25,7 @@ NO_FRAME = -1
 LARGEST = (1 << 63) - 1
 PLACES = 9
 _COUNT = re.compile(rb"([0-9]+)(?:\.([0-9]*))?")
+_ENDINGS = {b";": b" ", b" ": b";"}
 _CONTROLS = dict.fromkeys((*range(32), 127), "\N{REPLACEMENT CHARACTER}")
 
 
@@ -69,16 +70,25 @@ class Names:
         return [self._new(frame) if code is None else code for code, frame in zip(codes, frames, strict=True)]
 
     def _new(self, frame: bytes) -> int:
+        """Give a frame its code, unless it is the end of a line; often it was met with the other ending."""
         if frame.endswith(b"\n"):
             if not frame.strip(b"\n"):
                 self._met[frame] = NO_FRAME
             return NO_FRAME
-        name = frame.rstrip(b";").strip(BLANK).decode(errors="replace").translate(_CONTROLS)[: self._limits.name]
+        code = self._met.get(frame[:-1] + _ENDINGS.get(frame[-1:], b"\n"))
+        if code is None:
+            code = self._code(frame.rstrip(b";").strip(BLANK).decode(errors="replace"))
+        self._met[frame] = code
+        return code
+
+    def _code(self, name: str) -> int:
+        if not name:
+            return NO_FRAME
+        name = (name if name.isprintable() else name.translate(_CONTROLS))[: self._limits.name]
         with self._lock:
-            code = self.codes.setdefault(name, len(self.codes)) if name else NO_FRAME
-            if len(self.codes) > self._limits.names:
-                raise TooMuch(f"More than {self._limits.names:,} different functions")
-            self._met[frame] = code
+            code = self.codes.setdefault(name, len(self.codes))
+        if code >= self._limits.names:
+            raise TooMuch(f"More than {self._limits.names:,} different functions")
         return code
 
     def ordered(self, frames: Codes) -> tuple[list[str], Codes]:
