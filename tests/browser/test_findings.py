@@ -1,0 +1,108 @@
+"""What was measured and ruled out, at a browser: maps by keyboard and on a phone, a strip that is live."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from evidence.measures.tests import test_loads, test_sweeps
+from tests.browser.conftest import Sit, declare
+from tests.browser.test_everybody import PHONE, faults
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+CLAIM = "The protocol is expensive"
+FILES = {
+    "sweep.csv": test_sweeps.polls(),
+    "without.txt": test_loads.WITHOUT.encode(),
+    "with.txt": test_loads.WITH.encode(),
+}
+
+
+@pytest.fixture
+def ada(sit: Sit) -> Page:
+    """Ada, who declared an incident; she stands on its page."""
+    page = sit("Ada")
+    declare(page, "Peers burn CPU")
+    return page
+
+
+def bring(page: Page, here: str) -> None:
+    """Drop all files, and wait until they were read."""
+    page.goto(f"{here}evidence/")
+    page.set_input_files("#files", [{"name": n, "mimeType": "text/plain", "buffer": b} for n, b in FILES.items()])
+    for number in range(1, len(FILES) + 1):
+        expect(page.locator(f"#proof-{number} .measured")).to_be_visible(timeout=60_000)
+
+
+def sideways(page: Page) -> int:
+    """Return by how many pixels a page is wider than its window."""
+    wide: int = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    return wide
+
+
+def test_measurements_can_be_read_by_everybody(ada: Page, sit: Sit) -> None:
+    here = ada.url
+    bring(ada, here)
+    number = {n: ada.locator(".proof", has_text=n).get_attribute("id") or "" for n in FILES}
+    sweep, control, other = (number[name].removeprefix("proof-") for name in FILES)
+    wrong = []
+    for scheme in ("light", "dark"):
+        page = sit("Ada", color_scheme=scheme, viewport=PHONE)
+        for path in (f"{sweep}/", f"{control}/", f"compare/?control={control}&with={other}", "compare/"):
+            page.goto(f"{here}evidence/{path}")
+            wrong += [f"{path} {one}" for one in faults(page)]
+            assert sideways(page) <= 0, path
+    assert not wrong
+    ada.goto(f"{here}evidence/compare/?control={control}&with={other}")
+    expect(ada.locator(".sentence")).to_contain_text("90 % of requests: 435 ms → 2,030 ms")
+    ada.goto(f"{here}evidence/{sweep}/")
+    expect(ada.locator(".sentence")).to_contain_text("106 of 120 cells pass 1 %")
+    ada.get_by_label("Threshold").focus()
+    ada.keyboard.press("ControlOrMeta+a")
+    ada.keyboard.type("0.1")
+    ada.keyboard.press("Enter")
+    expect(ada.locator(".sentence")).to_contain_text("cells pass 10 %")
+    assert ada.locator("td.passes").first.evaluate("cell => getComputedStyle(cell).fontWeight") == "700"
+
+
+def test_a_claim_is_ruled_out_before_the_eyes_of_a_latecomer(ada: Page, sit: Sit) -> None:
+    here = ada.url
+    mateo = sit("Mateo")
+    mateo.goto(here)
+    expect(mateo.locator("#findings")).to_contain_text("nothing was claimed yet")
+    ada.locator("#findings").get_by_role("link", name="Findings").click()
+    ada.get_by_label("What do you think is so?").fill(CLAIM)
+    ada.get_by_role("button", name="Claim").click()
+    ada.wait_for_url(re.compile(r"/findings/1/$"))
+    expect(mateo.locator("#findings")).to_contain_text(CLAIM, timeout=15_000)
+    ada.get_by_role("radio", name="Refuted").check()
+    ada.get_by_label("Why?").fill("6 % after the fix.")
+    ada.get_by_role("button", name="Write the round down").click()
+    expect(mateo.locator("#findings s")).to_have_text(CLAIM, timeout=15_000)
+    expect(mateo.locator("#newest")).to_contain_text("6 % after the fix.")
+    assert not faults(mateo)
+    for page in (ada, sit("Ada", viewport=PHONE, color_scheme="dark")):
+        for path in ("findings/", "findings/1/"):
+            page.goto(f"{here}{path}")
+            assert not faults(page), path
+            assert sideways(page) <= 0, path
+
+
+def test_claims_are_made_and_judged_without_scripts(sit: Sit) -> None:
+    page = sit("Ada", java_script_enabled=False)
+    declare(page, "Pauses grow")
+    here = page.url
+    page.goto(f"{here}findings/")
+    page.get_by_label("What do you think is so?").fill(CLAIM)
+    page.get_by_role("button", name="Claim").click()
+    page.get_by_role("radio", name="Root cause").check()
+    page.get_by_role("button", name="Write the round down").click()
+    expect(page.locator(".finding .claim")).to_have_text(CLAIM)
+    expect(page.locator(".finding .verdict").first).to_contain_text("Root cause")
