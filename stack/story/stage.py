@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from stack.errors import StackError
 from stack.outside import Records, Workspace, until
@@ -90,9 +91,10 @@ class Stage:
             self.found(paint(guard, "yellow"))
         self.watches()
 
-    def compares(self, who: str, *, control: int, others: Sequence[int]) -> None:
+    def compares(self, who: str, *, control: int, others: Sequence[int], sample: str = "") -> None:
         """Have someone open evidence side by side, and tell the sentence of that page."""
-        path = f"/incidents/{self.codename}/evidence/compare/?control={control}&with={','.join(map(str, others))}"
+        query = {"control": control, "with": ",".join(map(str, others))} | ({"sample": sample} if sample else {})
+        path = f"/incidents/{self.codename}/evidence/compare/?{urlencode(query, safe=',')}"
         self.does(who, "compares", f"{self.desk.address}{path}")
         page = self.desk.visitor(who).get(path)
         if page.status != 200:

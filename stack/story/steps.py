@@ -82,7 +82,7 @@ def find(stage: Stage, names: Names, given: Given) -> None:
 def compare(stage: Stage, names: Names, given: Given) -> None:
     """Open two or more side by side, and tell the sentence of that page."""
     others = [names.evidence[name] for name in given["with"]]
-    stage.compares(given["by"], control=names.evidence[given["control"]], others=others)
+    stage.compares(given["by"], control=names.evidence[given["control"]], others=others, sample=given.get("sample", ""))
 
 
 def link(stage: Stage, names: Names, given: Given) -> None:

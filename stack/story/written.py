@@ -23,7 +23,7 @@ KEYS = {
     "evidence": ("as by file title", "source seconds phase variant control unit"),
     "link": ("as by url title", ""),
     "find": ("by in text", ""),
-    "compare": ("by control with", ""),
+    "compare": ("by control with", "sample"),
     "claim": ("as by text", ""),
     "seen": ("by", ""),
     "judge": ("claim by verdict text", "for against"),

@@ -42,7 +42,7 @@ def heap(variant: str) -> bytes:
     """Write the heap profile of one variant, all four sample types of it."""
     fresh, held = FRESH[variant], HELD[variant]
     ours = {stack: (fresh, fresh * size, held, held * size) for stack, size in EACH.items()}
-    return pprof.written(TYPES, {**ours, **REST}, default="inuse_space")
+    return pprof.written(TYPES, {**ours, **REST}, default="alloc_space")
 
 
 def benchmark(ns: int, *, bytes_: int, allocs: int) -> bytes:
