@@ -41,7 +41,7 @@ def build(chosen: Settings) -> Droppable:
         lifespan=_lifespan,
     )
     app.state.slack, app.state.settings, app.state.keeper = slack, chosen, keeper
-    app.state.program = program.Program()
+    app.state.program = program.Program(slack.changed)
     app.state.offers = fake.seed.read(chosen.workspace_file).get("app", {})
     bell = app.state.bell = page.Bell()
     slack.on_change = bell.ring

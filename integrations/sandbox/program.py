@@ -6,10 +6,10 @@ It burns only while it is looked at: a request for a profile starts it, and ends
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
+import subprocess
 import sys
-from typing import Any
+from collections.abc import Callable
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -22,36 +22,36 @@ USUAL_S, MOST_S = 30, 60
 class Program:
     """The service: whether it was mended, the profile that is being taken, and where its time truly went last."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self.changed = changed
         self.fixed = False
+        self.busy = False
         self.truth: dict[str, float] = {}
-        self.process: asyncio.subprocess.Process | None = None
-        self.starting = False
-
-    @property
-    def busy(self) -> bool:
-        """Tell whether a profile is being taken."""
-        return self.starting or (self.process is not None and self.process.returncode is None)
+        self.process: subprocess.Popen[bytes] | None = None
 
     async def profile(self, seconds: int) -> bytes:
-        """Run the service for so long, and return what it sampled of itself."""
-        self.starting = True
-        words = ["-m", "integrations.sandbox.checkout_api", "--seconds", str(seconds)]
-        pipes: dict[str, Any] = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
+        """Run the service for so long, and return what it sampled of itself; one at a time."""
+        self.busy = True
+        self.changed()
         try:
-            fixed = ["--fixed"] if self.fixed else []
-            self.process = await asyncio.create_subprocess_exec(sys.executable, *words, *fixed, **pipes)
+            body, truth = await asyncio.to_thread(self._run, seconds)
         finally:
-            self.starting = False
-        body, truth = await self.process.communicate()
-        self.truth = json.loads(truth or b"{}") if self.process.returncode == 0 else {}
+            self.busy = False
+        self.truth = json.loads(truth or b"{}") if body else {}
+        self.changed()
         return body
+
+    def _run(self, seconds: int) -> tuple[bytes, bytes]:
+        words = [sys.executable, "-m", "integrations.sandbox.checkout_api", "--seconds", str(seconds)]
+        fixed = ["--fixed"] if self.fixed else []
+        with subprocess.Popen([*words, *fixed], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as self.process:
+            body, truth = self.process.communicate()
+            return (body, truth) if self.process.returncode == 0 else (b"", b"")
 
     def close(self) -> None:
         """End the profile that is being taken."""
-        if self.process is not None and self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self.process.kill()
+        if self.process is not None:
+            self.process.kill()
 
 
 async def profile(request: Request) -> Response:

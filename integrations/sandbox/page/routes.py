@@ -78,6 +78,7 @@ async def page(request: Request) -> Response:
             mrkdwn=lambda words: mrkdwn.render(words, screen.reader),
             shortcuts=request.app.state.offers.get("shortcuts", []),
             typed=lambda words: entities.decode(slack.workspace, words),
+            program=request.app.state.program,
             methods=sorted(RULES),
             deliveries=list(request.app.state.courier.sent)[-30:][::-1],
             app_url=request.app.state.settings.app_url,
