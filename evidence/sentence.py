@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evidence import layers
+from evidence import amounts, layers
 from evidence.calltree import ROOT, CallTree
 from evidence.stacks import SampleType
 
@@ -236,6 +236,7 @@ def _guards(tree: CallTree, type: int, subject: str) -> Iterable[str]:
     if kind.unit == "nanoseconds" and kind.name in {"wall", "off_cpu"}:
         yield "These are times, not samples; waiting counts too."
     yield from _sleeps(tree, type)
+    yield from _differs(tree, type)
 
 
 def _samples(tree: CallTree, type: int) -> int | None:
@@ -273,6 +274,14 @@ def _sleeps(tree: CallTree, type: int) -> Iterable[str]:
             f"It explains {percent(tree.total(type) / wall)} of the time that passed: mostly it slept or waited. "
             "An off-CPU profile would say for what."
         )
+
+
+def _differs(tree: CallTree, type: int) -> Iterable[str]:
+    """Warn when the profile is a difference, whose values below zero count as none."""
+    negative = [int(one) for one in tree.about.get("negative", [])]
+    if len(negative) > type and negative[type]:
+        away = amounts.amount(-negative[type], tree.sample_types[type].unit)
+        yield f"It is a difference, and only what grew is shown: {away} that it takes away are left out."
 
 
 def plain(sentence: Sentence) -> dict[str, str | float | Sequence[str]]:

@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
+from evidence import parts
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views import functions
@@ -53,6 +54,7 @@ def page(request: Request, evidence: Evidence) -> HttpResponseBase:
         "others": _others(evidence),
         **_said(evidence, tree, type),
         **_drawn(tree),
+        "parts": parts.of(tree, type=type),
         **functions.shown(request, evidence, tree),
     }
     return render(request, "evidence/profile.html", context)
