@@ -17,7 +17,7 @@ ARGS ?=
 help: ## what there is to type
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-20s %s\n", $$1, $$2}'
 
-demo: $(BASE) ## the whole product with a stand-in Slack and a short story (PORT=9000 moves it)
+demo: $(BASE) ## the whole product with a stand-in Slack and a story (PORT=9000 moves it, STORY=gossip plays another)
 	@$(PY) -m stack demo $(ARGS)
 
 run: $(BASE) ## the product, set by environment or .env
