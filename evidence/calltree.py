@@ -282,10 +282,12 @@ def build(stacks: Stacks) -> CallTree:
     grown = calltree_growing.grow(samples)
     sizes = [1, *(len(level.name) for level in grown)]
     levels = np.cumsum([0, *sizes], dtype=np.int64)
-    name = np.concatenate([[0], *(level.name for level in grown)]).astype(np.int32)
-    parent = np.concatenate([[0], *(level.parent + start for level, start in zip(grown, levels, strict=False))])
+    starts = levels.astype(np.int32)
+    root = np.zeros(1, dtype=np.int32)
+    name = np.concatenate([root, *(level.name for level in grown)])
+    parent = np.concatenate([root, *(level.parent + start for level, start in zip(grown, starts, strict=False))])
     first = _first(parent)
-    ends = np.concatenate([np.empty(0, np.int64), *(one.ends + at for one, at in zip(grown, levels[1:], strict=False))])
+    ends = np.concatenate([root[:0], *(level.ends + start for level, start in zip(grown, starts[1:], strict=False))])
     types = len(stacks.sample_types)
     ended = np.concatenate([np.empty((types, 0), np.int64), *(level.own for level in grown)], axis=1)
     own = np.zeros((types, len(name)), dtype=np.int64)
@@ -293,17 +295,19 @@ def build(stacks: Stacks) -> CallTree:
     own[:, ROOT] = stacks.values[:, samples.lengths == 0].sum(axis=1)
     like = np.concatenate([np.empty(0, np.int64), *(level.like for level in grown)])
     return CallTree(
-        names=stacks.names, hints=stacks.hints, name=name, parent=parent.astype(np.int32), first=first, levels=levels,
+        names=stacks.names, hints=stacks.hints, name=name, parent=parent, first=first, levels=levels,
         totals=calltree_growing.upwards(own, first, levels), self_=_by_name(name[ends], ended, len(stacks.names)),
         function_totals=calltree_growing.through(samples, like, ended), sample_types=stacks.sample_types,
         default_type=stacks.default_type, format=stacks.format, about=stacks.about,
     )  # fmt: skip
 
 
-def _first(parent: Ints) -> Codes:
+def _first(parent: Codes) -> Codes:
     """Return where the children of each node begin, and at the end where those of a node more would."""
-    counts = np.bincount(parent[1:], minlength=len(parent))
-    return np.concatenate([[1], 1 + np.cumsum(counts)]).astype(np.int32)
+    first = np.ones(len(parent) + 1, dtype=np.int32)
+    np.cumsum(np.bincount(parent[1:], minlength=len(parent)), dtype=np.int32, out=first[1:])
+    first[1:] += 1
+    return first
 
 
 def _by_name(name: Codes, values: Ints, names: int) -> Ints:

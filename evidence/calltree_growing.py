@@ -68,7 +68,7 @@ class Grown:
     """
 
     parent: Codes
-    name: Ints
+    name: Codes
     ends: Codes
     own: Ints
     like: Ints
@@ -123,8 +123,8 @@ def _two(stacks: Samples, left: Alive, right: Alive, first: int) -> list[Grown]:
         size = len(one.name)
         levels.append(
             Grown(
-                np.concatenate([one.parent, two.parent + first]), np.concatenate([one.name, two.name]),
-                np.concatenate([one.ends, two.ends + size]), np.concatenate([one.own, two.own], axis=1),
+                np.concatenate([one.parent, two.parent + np.int32(first)]), np.concatenate([one.name, two.name]),
+                np.concatenate([one.ends, two.ends + np.int32(size)]), np.concatenate([one.own, two.own], axis=1),
                 np.concatenate([one.like, two.like]),
             )
         )  # fmt: skip
@@ -134,7 +134,7 @@ def _two(stacks: Samples, left: Alive, right: Alive, first: int) -> list[Grown]:
 
 def _none(types: int) -> Grown:
     none, places = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    return Grown(places, none, places, np.zeros((types, 0), dtype=np.int64), none)
+    return Grown(places, places, places, np.zeros((types, 0), dtype=np.int64), none)
 
 
 def _all(stacks: Samples, alive: Alive) -> Iterator[Grown]:
@@ -161,7 +161,7 @@ def _deeper(stacks: Samples, alive: Alive) -> tuple[list[Grown], Alive]:
         below = _code(keys, bits, further - 1) if further else _goes_on(stacks, samples, alive.depth + deep)
         over = np.flatnonzero((code > 0) & (below == 0))
         ended = _ended(stacks, _at(samples, over), _at(group, over))
-        levels.append(Grown(parent, _at(code, nodes) - 1, *ended))
+        levels.append(Grown(parent, (_at(code, nodes) - 1).astype(np.int32), *ended))
         code = below
     on = np.flatnonzero(code)
     return [level for level in levels if len(level.name)], Alive(_at(samples, on), _at(group, on), alive.depth + deep)
@@ -218,7 +218,8 @@ def _ended(stacks: Samples, samples: Ints, group: Codes) -> tuple[Codes, Ints, I
         none = _none(len(stacks.values))
         return none.ends, none.own, none.like
     starts = np.flatnonzero(np.diff(group, prepend=-1))
-    return group[starts], np.add.reduceat(stacks.values.take(samples, axis=1), starts, axis=1), samples[starts]
+    own = np.stack([np.add.reduceat(_at(row, samples), starts) for row in stacks.values])
+    return group[starts], own, samples[starts]
 
 
 def through(stacks: Samples, samples: Ints, values: Ints) -> Ints:
@@ -256,7 +257,7 @@ def _once(stacks: Samples, samples: Ints, sizes: Ints, values: Ints) -> tuple[In
     keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
     codes, sample = keys >> bits, keys & ((1 << bits) - 1)
     starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
-    return codes[starts], [np.add.reduceat(row[sample], starts) for row in values]
+    return codes[starts], [np.add.reduceat(_at(row, sample), starts) for row in values]
 
 
 def _frames(stacks: Samples, samples: Ints, sizes: Ints) -> NDArray[np.integer[Any]]:
@@ -274,6 +275,7 @@ def upwards(own: Ints, first: Codes, levels: NDArray[np.int64]) -> Ints:
     for low, high in reversed(list(pairwise(bounds[:-1]))):
         begins = first[low:high]
         parents = np.flatnonzero(begins < first[low + 1 : high + 1])
-        below = totals[:, high : int(first[high])]
-        totals[:, low + parents] += np.add.reduceat(below, begins[parents] - high, axis=1)
+        end = int(first[high])
+        for row in totals:
+            row[low + parents] += np.add.reduceat(row[high:end], begins[parents] - high)
     return totals
