@@ -228,7 +228,7 @@ def _guards(tree: CallTree, type: int, subject: str) -> Iterable[str]:
     total, kind = tree.total(type), tree.sample_types[type]
     samples = _samples(tree, type)
     if samples is not None and 0 < samples < FEW:
-        yield f"Only {samples} samples: the shares are rough."
+        yield f"Only {amounts.amount(samples, 'samples')}: the shares are rough."
     yield from _few_of_subject(tree, type, subject)
     idle = _idle(tree, type)
     if total and idle / total >= IDLE_SHARE:
@@ -241,16 +241,24 @@ def _guards(tree: CallTree, type: int, subject: str) -> Iterable[str]:
 
 def _samples(tree: CallTree, type: int) -> int | None:
     """Return how many samples there are, where the profile counts them."""
-    if tree.sample_types[type].unit == "samples":
-        return tree.total(type)
-    return next((tree.total(at) for at, one in enumerate(tree.sample_types) if one.unit == "samples"), None)
+    column = _column_of_samples(tree, type)
+    return None if column is None else tree.total(column)
+
+
+def _column_of_samples(tree: CallTree, type: int) -> int | None:
+    """Return the sample type that counts the samples of ``type``: itself, its event's own, or the profile's first."""
+    kinds = tree.sample_types
+    counts = [at for at, one in enumerate(kinds) if one.unit == "samples"]
+    own = [at for at in counts if at == type or kinds[at].name == f"{kinds[type].name} samples"]
+    return next(iter([*own, *counts]), None)
 
 
 def _few_of_subject(tree: CallTree, type: int, subject: str) -> Iterable[str]:
     """Warn when the process that a title names has next to no samples of its own."""
     words = {word.casefold() for word in re.findall(r"[\w.-]{3,}", subject)}
     low, high = int(tree.first[ROOT]), int(tree.first[1])
-    column = next((at for at, one in enumerate(tree.sample_types) if one.unit == "samples"), type)
+    samples = _column_of_samples(tree, type)
+    column = type if samples is None else samples
     total = tree.total(column)
     for node in range(low, min(high, low + 1000)) if words and high - low > 1 else ():
         value, name = tree.total(column, node), tree.name_of(node)

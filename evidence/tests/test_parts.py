@@ -65,3 +65,11 @@ def test_the_page_of_a_profile_shows_its_labels(browse: Any, ada: Any, incident:
     client: Client = browse(ada)
     page = client.get(f"/incidents/{incident.codename}/evidence/{evidence.n}/?type=1").content.decode()
     assert "Label route: /cart 70" in page
+
+
+def test_few_samples_are_those_of_the_event_that_is_shown() -> None:
+    rare = "app 1 1.5: 1 page-faults: \n\t1 main (/a)\n\n"
+    often = "app 1 1.6: 100 cycles: \n\t1 main (/a)\n\n" * 150
+    tree = calltree.build(perf_script.read((rare + often).encode()))
+    assert sentence.of(tree).guards == ()
+    assert "Only 1 sample: the shares are rough." in sentence.of(tree, type=0).guards
