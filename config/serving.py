@@ -74,7 +74,8 @@ class Application(ASGIHandler):
     def _ask(self, scope: Scope) -> HttpResponse | None:
         signals.request_started.send(sender=self.__class__, scope=scope)
         try:
-            return gate.check(scope["path"], bodies.header(scope, b"authorization"))
+            authorization, cookie = bodies.header(scope, b"authorization"), bodies.header(scope, b"cookie")
+            return gate.check(scope["path"], authorization=authorization, cookie=cookie)
         finally:
             signals.request_finished.send(sender=self.__class__)  # gives the database connection back
 

@@ -33,10 +33,14 @@ def taken(request: HttpRequest) -> HttpResponse:
 urlpatterns = [path("api/v1/files", taken), path("page", taken)]
 
 
+def _check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None:
+    return None if authorization == "Bearer good" else answers.unknown_token()
+
+
 @pytest.fixture(autouse=True)
 def _urls(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     seen.clear()
-    monkeypatch.setattr(gate, "check", lambda path, given: None if given == "Bearer good" else answers.unknown_token())
+    monkeypatch.setattr(gate, "check", _check)
     monkeypatch.setattr(bodies, "PATIENCE_S", 0.05)
     with override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[]):
         yield
