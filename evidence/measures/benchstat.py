@@ -15,6 +15,7 @@ from evidence.measures.gotable import Cell, Table
 NAME = "benchstat"
 KIND = "benchmark"
 MOST_ROWS = 2_000
+LEAST = 1e-30
 
 BOX = "│"
 OLDER = re.compile(r"name(?:\s+(?:old|new) \S.*?|\s+(?!old |new )\S+)(?:\s{2,}|$)")
@@ -170,7 +171,7 @@ def _cell(part: str, control: Cell | None, *, at: int) -> Cell | None:
     m = int(delta["m"] or n)
     change = None if delta["change"] == "?" else _percent(delta["change"])
     if delta["change"] == "~":
-        change = median / control.median - 1 if control.median else None
+        change = median / control.median - 1 if abs(control.median) > LEAST else None
     p = float(delta["p"]) if delta["p"] else 0.0
     return Cell(median, m, spread, p, change, control.median, n)
 

@@ -72,16 +72,21 @@ class Scale:
         """Return the step from 0 to 8."""
         if self.high <= self.low:
             return 0
-        at = (math.log(number / self.low) / math.log(self.high / self.low)) if self.logarithmic else (
-            (number - self.low) / (self.high - self.low)
-        )  # fmt: skip
+        if self.logarithmic:
+            at = (math.log(number) - math.log(self.low)) / self._width
+        else:
+            at = (number - self.low) / (self.high - self.low)
         return min(STEPS - 1, max(0, int(at * STEPS)))
+
+    @property
+    def _width(self) -> float:
+        return math.log(self.high) - math.log(self.low)
 
     def begins(self, step: int) -> float:
         """Return the smallest number of a step."""
         part = step / STEPS
         if self.logarithmic:
-            return float(self.low * (self.high / self.low) ** part)
+            return math.exp(math.log(self.low) + self._width * part)
         return self.low + (self.high - self.low) * part
 
 
@@ -136,7 +141,7 @@ def heat(
 def scale_of(numbers: Sequence[float]) -> Scale:
     """Return the scale from the smallest to the largest number."""
     low, high = min(numbers, default=0.0), max(numbers, default=0.0)
-    return Scale(low, high, logarithmic=low > 0 and high / low >= LOG_FROM)
+    return Scale(low, high, logarithmic=low > 0 and high >= LOG_FROM * low)
 
 
 def middle(sweep: Sweep, value: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import math
 from collections.abc import Iterator
 
 from evidence.errors import BadProfile, TooMuch
@@ -11,6 +10,8 @@ from evidence.errors import BadProfile, TooMuch
 MOST_BYTES = 16 << 20
 HEAD = 1 << 16
 MOST_LINE = 100_000
+MOST_LINES = 500_000
+MOST_NUMBER = 1e30  # beyond it nothing was measured, and sums overflow
 MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -29,7 +30,10 @@ def head(data: bytes) -> str:
 
 def lines(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield numbered lines from 1. Raises TooMuch for a line that no report has."""
-    for at, line in enumerate(text(data).split("\n"), start=1):
+    said = text(data)
+    if said.count("\n") > MOST_LINES:
+        raise TooMuch(f"A table or report may have {MOST_LINES:,} lines", where=f"line {MOST_LINES + 1}")
+    for at, line in enumerate(said.split("\n"), start=1):
         if len(line) > MOST_LINE:
             raise TooMuch("A line is too long for a report", where=f"line {at}")
         yield at, line
@@ -41,6 +45,6 @@ def real(said: str, *, at: int) -> float:
         value = float(said)
     except ValueError:
         raise BadProfile(f"“{said[:40]}” is no number", where=f"line {at}") from None
-    if not math.isfinite(value):
+    if not abs(value) < MOST_NUMBER:
         raise BadProfile(f"“{said[:40]}” is no number to count with", where=f"line {at}")
     return value

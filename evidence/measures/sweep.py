@@ -238,4 +238,4 @@ def _real(cell: str) -> float | None:
     if len(said) > 40 or not NUMBER.fullmatch(said):
         return None
     value = float(said)
-    return value if abs(value) < 1e300 else None
+    return value if abs(value) < reading.MOST_NUMBER else None

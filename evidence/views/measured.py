@@ -166,7 +166,7 @@ def _threshold(request: Request, value: Sweep, name: str) -> Threshold | None:
         limit = float(said.replace(",", ".").replace("−", "-").strip()[:40])
     except ValueError:
         return None
-    return Threshold(name, limit, below=request.GET.get("side") == "below") if abs(limit) < 1e300 else None
+    return Threshold(name, limit, below=request.GET.get("side") == "below") if abs(limit) < 1e30 else None
 
 
 def _plain(value: float) -> str:

@@ -13,7 +13,7 @@ from tests.browser.conftest import Sit, declare
 from tests.browser.test_everybody import PHONE, faults
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import FilePayload, Page
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +36,8 @@ def ada(sit: Sit) -> Page:
 def bring(page: Page, here: str) -> None:
     """Drop all files, and wait until they were read."""
     page.goto(f"{here}evidence/")
-    page.set_input_files("#files", [{"name": n, "mimeType": "text/plain", "buffer": b} for n, b in FILES.items()])
+    files: list[FilePayload] = [{"name": n, "mimeType": "text/plain", "buffer": b} for n, b in FILES.items()]
+    page.set_input_files("#files", files)
     for number in range(1, len(FILES) + 1):
         expect(page.locator(f"#proof-{number} .measured")).to_be_visible(timeout=60_000)
 

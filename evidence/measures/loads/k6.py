@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evidence.errors import BadProfile
-from evidence.measures.loads.times import found, ms, pieces, real, whole
+from evidence.measures.loads.times import finite, found, ms, pieces, real, whole
 from evidence.measures.loadtest import Run
 
 DURATION = re.compile(r"^[ \t✓✗]*http_req_duration\.*:\s+(avg=.*)$", re.MULTILINE)
@@ -37,7 +37,7 @@ def read(text: str) -> list[Run]:
         return [_text(piece) for piece in pieces(text, BEGINS)]
     try:
         return [_json(json.loads(text)["metrics"])]
-    except (ValueError, RecursionError, TypeError, AttributeError, KeyError) as error:
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise BadProfile("This looks like k6's JSON, and is broken", where=str(error)[:100]) from None
 
 
@@ -58,15 +58,14 @@ def _text(text: str) -> Run:
 
 def _json(metrics: Mapping[str, Any]) -> Run:
     times, requests = _values(metrics, "http_req_duration"), _values(metrics, "http_reqs")
-    failed = _values(metrics, "http_req_failed").get("passes")
     return Run(
         "k6",
-        requests=int(requests["count"]) if "count" in requests else None,
-        failed=int(failed) if failed is not None else None,
-        rps=float(requests["rate"]) if "rate" in requests else None,
-        mean_ms=_real(times.get("avg")),
-        longest_ms=_real(times.get("max")),
-        percentiles=_percentiles({name: float(value) for name, value in times.items() if _real(value) is not None}),
+        requests=_count(requests.get("count")),
+        failed=_count(_values(metrics, "http_req_failed").get("passes")),
+        rps=finite(requests.get("rate")),
+        mean_ms=finite(times.get("avg")),
+        longest_ms=finite(times.get("max")),
+        percentiles=_percentiles({name: ms for name, value in times.items() if (ms := finite(value)) is not None}),
     )
 
 
@@ -81,5 +80,6 @@ def _percentiles(statistics: Mapping[str, float]) -> list[tuple[float, float]]:
     return sorted((float(p), statistics[name]) for name, p in names)
 
 
-def _real(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+def _count(value: object) -> int | None:
+    number = finite(value)
+    return None if number is None else int(number)

@@ -9,7 +9,7 @@ from typing import Any
 
 from evidence.errors import BadProfile
 from evidence.measures.loads import hey
-from evidence.measures.loads.times import found, pieces
+from evidence.measures.loads.times import finite, found, pieces
 from evidence.measures.loadtest import Run
 
 SUCCESS = re.compile(r"^[ \t]*Success rate:\s+([\d.]+)%", re.MULTILINE)
@@ -28,7 +28,7 @@ def read(text: str) -> list[Run]:
         return [_text(piece) for piece in pieces(text, hey.BEGINS)]
     try:
         return [_json(json.loads(text))]
-    except (ValueError, RecursionError, TypeError, AttributeError, KeyError) as error:
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise BadProfile("This looks like oha's JSON, and is broken", where=str(error)[:100]) from None
 
 
@@ -48,19 +48,15 @@ def _json(said: Mapping[str, Any]) -> Run:
         "oha",
         requests=sum(answers.values()) + errors,
         failed=errors + sum(count for code, count in answers.items() if code >= "400"),
-        rps=_real(summary.get("requestsPerSec")),
+        rps=finite(summary.get("requestsPerSec")),
         mean_ms=_ms(summary.get("average")),
         longest_ms=_ms(summary.get("slowest")),
         percentiles=[(float(p.removeprefix("p")), found) for p, s in within if (found := _ms(s)) is not None],
-        duration_s=_real(summary.get("total")),
+        duration_s=finite(summary.get("total")),
         notes=[f"{errors:,} errors are not among the latencies"] if errors else [],
     )
 
 
-def _real(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
-
-
 def _ms(value: object) -> float | None:
-    seconds = _real(value)
+    seconds = finite(value)
     return None if seconds is None else round(seconds * 1000, 9)

@@ -10,6 +10,7 @@ MS = {
     "h": 3.6e6, "m": 6e4, "min": 6e4, "s": 1e3, "sec": 1e3, "secs": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3,
     "ns": 1e-6,
 }  # fmt: skip
+MOST_MS = 1e12  # thirty years
 PART = re.compile(r"(\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*(h|min|ms|m|secs|sec|s|us|µs|μs|ns)")
 
 
@@ -22,7 +23,10 @@ def ms(said: str) -> float:
     parts = PART.findall(said)
     if not parts or PART.sub("", said).strip():
         raise BadProfile(f"“{said[:40]}” is no length of time")
-    return round(sum(float(value) * MS[unit] for value, unit in parts), 9)
+    total = sum(float(value) * MS[unit] for value, unit in parts)
+    if not total < MOST_MS:
+        raise BadProfile(f"“{said[:40]}” is longer than any test")
+    return round(total, 9)
 
 
 def found(pattern: re.Pattern[str], text: str) -> str | None:
@@ -39,6 +43,11 @@ def whole(said: str | None) -> int | None:
 def real(said: str | None) -> float | None:
     """Return a plain decimal number, or None."""
     return float(said) if said and re.fullmatch(r"\d{1,15}(\.\d{1,15})?", said) else None
+
+
+def finite(value: object) -> float | None:
+    """Return a number of JSON that can be counted with, or None."""
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e15 else None
 
 
 def pieces(text: str, begins: re.Pattern[str]) -> list[str]:

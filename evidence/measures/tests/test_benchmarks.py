@@ -176,7 +176,9 @@ def test_what_a_windows_shell_writes_is_read(encoding: str) -> None:
 @given(st.binary(max_size=300).map(lambda tail: b"BenchmarkX 1 1 ns/op\n" + tail))
 def test_bytes_of_any_kind_are_read_or_refused_in_words(data: bytes) -> None:
     with suppress(BadProfile, TooMuch):
-        assert gobench.sentence(gobench.read(data))
+        value = gobench.read(data)
+        assert gobench.sentence(value)
+        assert gobench.from_dict(json.loads(json.dumps(value.as_dict(), allow_nan=False))) == value
 
 
 @given(st.text(max_size=300).map(lambda tail: (KNOWN / "benchstat.txt").read_text() + tail))

@@ -164,7 +164,9 @@ def test_what_is_written_is_read_again(grid: dict[tuple[int, int], float]) -> No
 @given(st.binary(max_size=400))
 def test_bytes_of_any_kind_are_read_or_refused_in_words(data: bytes) -> None:
     with suppress(BadProfile, TooMuch):
-        assert sweep.sentence(sweep.read(data))
+        value = sweep.read(data)
+        assert sweep.sentence(value)
+        assert sweep.from_dict(json.loads(json.dumps(value.as_dict(), allow_nan=False))) == value
 
 
 @given(st.lists(st.lists(st.text(max_size=8) | st.floats(-1e6, 1e6) | st.none(), min_size=2, max_size=2), max_size=5))
