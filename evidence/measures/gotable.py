@@ -186,7 +186,8 @@ def _alone(found: list[Table]) -> str:
     if len(first.rows) > 1:
         slowest = max(first.rows, key=lambda row: row[1][0].median if row[1][0] else 0)
         assert slowest[1][0] is not None, "a row has a cell"
-        return f"{len(first.rows)} benchmarks; the largest is {slowest[0]}: {first.say(slowest[1][0].median)}"
+        most = "slowest" if first.unit in {"ns/op", "sec/op"} else "largest"
+        return f"{len(first.rows)} benchmarks; the {most} is {slowest[0]}: {first.say(slowest[1][0].median)}"
     said = [f"{table.say(cell.median)}{_after(table.unit)}" for table, cell in _only(found, 0)]
     name, cells = first.rows[0]
     assert cells[0] is not None, "a row has a cell"

@@ -58,7 +58,7 @@ def compared(*evidences: Evidence) -> str:
 @pytest.mark.parametrize(
     ("body", "kind", "says"),
     [
-        (OLD, "benchmark", "2 benchmarks; the largest is WriteMessage: 50.6 µs"),
+        (OLD, "benchmark", "2 benchmarks; the slowest is WriteMessage: 50.6 µs"),
         (PRINTED, "benchmark", "1 of 2 benchmarks faster, 0 slower with new.txt; geometric mean −4.8 %"),
         (WITHOUT, "load", "200 requests: half within 415 ms, 99 % within 435 ms, longest 435 ms"),
         (SWEEP, "sweep", "106 of 120 cells pass 1 % (slow ratio); worst 13.9 %"),
