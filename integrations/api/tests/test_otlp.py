@@ -7,6 +7,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.profiles.v1development.profiles_service_pb2 import (
@@ -14,7 +15,7 @@ from opentelemetry.proto.collector.profiles.v1development.profiles_service_pb2 i
     ExportProfilesServiceResponse,
 )
 
-from evidence import storage
+from evidence import digesting, storage
 from evidence.models import Evidence
 from integrations.api import otlp, wire
 from integrations.api.tests.conftest import Case, Send
@@ -131,6 +132,31 @@ def test_a_collector_that_pushes_without_end_is_slowed_down(
     monkeypatch.setattr(otlp, "A_MINUTE", 2)
     token = case.token(incident=case.open)
     assert [push(send, token, pushed())[0] for _ in range(3)] == [200, 200, 429]
+
+
+def test_what_was_pushed_is_read_and_says_its_sentence(case: Case, send: Send) -> None:
+    request = ExportProfilesServiceRequest()
+    table = request.dictionary
+    table.string_table.extend(["", "samples", "count", "main", "price_basket", "service.name", "checkout-api"])
+    table.function_table.add()
+    table.location_table.add()
+    table.mapping_table.add()
+    for name in (3, 4):
+        table.function_table.add(name_strindex=name)
+        table.location_table.add().lines.add(function_index=len(table.function_table) - 1)
+    table.stack_table.add()
+    table.stack_table.add(location_indices=[2, 1])
+    one = request.resource_profiles.add()
+    one.resource.attributes.add(key="service.name").value.string_value = "checkout-api"
+    profile = one.scope_profiles.add().profiles.add()
+    profile.sample_type.type_strindex, profile.sample_type.unit_strindex = 1, 2
+    profile.samples.add(stack_index=1, values=[61])
+    body = gzip.compress(request.SerializeToString())
+    assert push(send, case.token(incident=case.open), body, **{"Content-Encoding": "gzip"})[0] == 200
+    digesting.digest(Evidence.objects.get().pk, at=timezone.now())
+    found = Evidence.objects.get()
+    assert (found.state, found.format) == ("ready", "otlp")
+    assert "`price_basket`" in found.says
 
 
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=20), max_size=8))
