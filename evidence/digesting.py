@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from evidence import child, fetching, receiving, storage, withdrawing
+from evidence import child, fetching, images, receiving, storage, withdrawing
 from evidence.errors import NotRecognised, Unreadable
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import Kind, State
@@ -52,7 +52,7 @@ def digest(evidence_id: int, *, at: datetime) -> None:
     try:
         _read(evidence)
     except NotRecognised as error:
-        _end(evidence, State.KEPT, says=str(error))
+        _keep(evidence, says=str(error))
     except Unreadable as error:
         _end(evidence, State.FAILED, says=str(error))
     except StorageError as error:
@@ -63,6 +63,15 @@ def digest(evidence_id: int, *, at: datetime) -> None:
         Evidence.objects.filter(pk=evidence.pk, attempt=evidence.attempt).update(
             leased_until=timezone.now() + timedelta(seconds=10), attempt=F("attempt") - 1
         )
+
+
+def _keep(evidence: Evidence, *, says: str) -> None:
+    """Keep what nobody reads: a picture to be looked at, or a file of another kind."""
+    image = images.kind_of(storage.store().local(evidence.original))
+    if image:
+        _end(evidence, State.READY, says="", summary={"kind": Kind.PICTURE, "format": image})
+    else:
+        _end(evidence, State.KEPT, says=says)
 
 
 def _claimed(evidence_id: int, *, at: datetime) -> Evidence | None:

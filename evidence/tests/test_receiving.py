@@ -16,6 +16,7 @@ from evidence.models import Evidence, HotFunction
 from evidence.tests.conftest import FOLDED, Bring
 from incidents import lifecycle
 from incidents.models import Event, Incident, Person
+from incidents.tests.conftest import Open
 
 pytestmark = pytest.mark.django_db
 
@@ -36,6 +37,29 @@ def test_what_cannot_be_read_is_kept_and_said(incident: Incident, bring: Bring) 
     assert found.state == "kept"
     assert "no format that we read" in found.says
     assert storage.store().local(found.original).read_bytes() == b"Dear all, the server is slow.\n"
+
+
+def test_a_picture_is_kept_to_be_looked_at(incident: Incident, bring: Bring, ada: Person, browse: Open) -> None:
+    png = b"\x89PNG\r\n\x1a\n" + b"the rest of a dashboard"
+    found = bring(incident, png, title="Dashboard")
+    assert (found.state, found.kind, found.format) == ("ready", "picture", "image/png")
+    page = browse(ada).get(found.get_absolute_url()).content.decode()
+    assert f'src="{found.get_absolute_url()}original?inline"' in page
+    shown = browse(ada).get(f"{found.get_absolute_url()}original?inline")
+    assert (shown["Content-Type"], b"".join(shown)) == ("image/png", png)
+    assert "sandbox" in shown["Content-Security-Policy"]
+    shown.close()
+
+
+def test_what_says_that_it_is_a_picture_and_may_hold_scripts_is_never_shown(
+    incident: Incident, bring: Bring, ada: Person, browse: Open
+) -> None:
+    found = bring(incident, b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>")
+    assert found.state == "kept"
+    saved = browse(ada).get(f"{found.get_absolute_url()}original?inline")
+    assert saved["Content-Type"] == "application/octet-stream"
+    assert saved["Content-Disposition"].startswith("attachment")
+    saved.close()
 
 
 def test_evidence_is_read_once_however_often_it_is_hinted(incident: Incident, bring: Bring) -> None:

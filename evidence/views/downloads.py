@@ -11,6 +11,7 @@ from django.utils.http import content_disposition_header
 
 from evidence import storage
 from evidence.models import Evidence
+from evidence.models.evidence import Kind
 from evidence.views import functions
 from evidence.views.finding import evidence_of, profile_of, tree_of
 from evidence.views.policy import locked
@@ -20,11 +21,16 @@ from incidents.views.signed_in import Request, signed_in
 @locked
 @signed_in
 def original(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Give the file as it came, under its own name, as something that is only ever saved."""
+    """Give the file as it came, under its own name, as something that is only ever saved.
+
+    ``?inline`` shows a picture, whose kind its content told.
+    """
     evidence = evidence_of(request, codename, n)
     if not evidence.original:
         return HttpResponse("This evidence is a link; there is no file.", status=404, content_type="text/plain")
     file = storage.store().local(evidence.original).open("rb")
+    if "inline" in request.GET and evidence.kind == Kind.PICTURE:
+        return FileResponse(file, content_type=evidence.format)
     return FileResponse(
         file, as_attachment=True, filename=evidence.file_name or name_of(evidence, "bin"),
         content_type="application/octet-stream",
