@@ -5,8 +5,8 @@ import sys
 
 COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "grey": 90, "bold": 1}
 # What tells the stack something and people nothing.
-UNSAID = {"worker ready", "beat ready", "worker: Warm shutdown (MainProcess)"}
-NAMES = {"web": "blue", "worker": "magenta", "beat": "grey", "sandbox": "cyan"}
+UNSAID = {"worker ready", "evidence ready", "beat ready", "worker: Warm shutdown (MainProcess)"}
+NAMES = {"web": "blue", "worker": "magenta", "evidence": "green", "beat": "grey", "sandbox": "cyan"}
 
 
 def paint(text: str, colour: str) -> str:
@@ -25,4 +25,4 @@ def say(text: str = "") -> None:
 def hear(name: str, line: str) -> None:
     """Print what a process wrote, behind its name."""
     if line and line not in UNSAID:
-        say(f"{paint(f'{name:>7} |', NAMES.get(name, 'grey'))} {line}")
+        say(f"{paint(f'{name:>8} |', NAMES.get(name, 'grey'))} {line}")
