@@ -119,6 +119,12 @@ def of(incident: Incident) -> list[Finding]:
     return ordered(found)
 
 
+def resting_on(evidence: Evidence) -> list[Support]:
+    """Return where findings rest on a piece of evidence, for the claim or against it, the newest round first."""
+    found = Support.objects.filter(evidence=evidence).select_related("round__finding", "round__by")
+    return list(found.order_by("-round__at", "-round_id"))
+
+
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Put findings in the order in which somebody who arrives late wants them; of one verdict the newest first."""
     newest = sorted(findings, key=lambda one: (one.judged_at, one.n), reverse=True)

@@ -30,6 +30,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(FINDINGS, findings.listing, name="findings"),
     path(f"{FINDINGS}strip/", findings.strip, name="findings-strip"),
     path(f"{FINDINGS}<int:n>/", findings.judge, name="finding"),
+    path(f"{FINDINGS}about/<int:n>/", findings.about, name="findings-about"),
     path(f"{BASE}compare/", compare.page, name="evidence-compare"),
     path(f"{BASE}compare.json", compare.boxes, name="evidence-compare-boxes"),
     path(f"{BASE}compare-search.json", compare.search, name="evidence-compare-search"),

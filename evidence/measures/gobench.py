@@ -45,11 +45,6 @@ class Benchmarks:
         columns = [[column.label, column.samples] for column in self.columns]
         return {"measure": NAME, "columns": columns, "where": self.where, "skipped": self.skipped}
 
-    @property
-    def rows(self) -> int:
-        """How many different benchmarks there are."""
-        return len({name for column in self.columns for name in column.samples})
-
 
 def from_dict(kept: Mapping[str, Any]) -> Benchmarks:
     """Return what ``as_dict`` stored."""

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from statistics import median
 
 from evidence.measures import swept
 from evidence.measures.swept import Sweep, Threshold, Value
@@ -142,12 +141,6 @@ def scale_of(numbers: Sequence[float]) -> Scale:
     """Return the scale from the smallest to the largest number."""
     low, high = min(numbers, default=0.0), max(numbers, default=0.0)
     return Scale(low, high, logarithmic=low > 0 and high >= LOG_FROM * low)
-
-
-def middle(sweep: Sweep, value: str) -> float:
-    """Return the median of a value, which a form may offer as a threshold."""
-    numbers = [number for _, number in sweep.cells(value)]
-    return _three(median(numbers)) if numbers else 0.0
 
 
 def _rows(

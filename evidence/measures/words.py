@@ -52,13 +52,6 @@ def share(value: float, *, sign: bool = False) -> str:
     return f"{plus if (sign and said != '0') or value < 0 else ''}{said} %"
 
 
-def change(old: float, new: float) -> str:
-    """Say how a value changed against an old one that may be zero: ``−7.7 %``, ``was 0``, ``no change``."""
-    if old == new:
-        return "no change"
-    return "was 0" if old == 0 else share(new / old - 1, sign=True)
-
-
 def p_value(p: float) -> str:
     """Say how likely chance alone explains a difference: ``p = 0.012``."""
     return f"p = {p:.3f}"

@@ -80,11 +80,22 @@ def test_markup_in_a_claim_is_shown_and_not_run(incident: Incident, ada: Person,
         assert "<b>no</b>" not in page
 
 
-@pytest.mark.parametrize("rest", ["", "1/", "strip/"])
+def test_evidence_says_which_findings_rest_on_it(
+    incident: Incident, expensive: Finding, ada: Person, browse: Open, bring: Bring
+) -> None:
+    one, other = bring(incident, read=False), bring(incident, read=False)
+    findings.judge(expensive, verdict="refuted", against=[one.n], by=ada, at=timezone.now())
+    client = browse(ada)
+    assert "The protocol is expensive" in client.get(at(incident, f"about/{one.n}/")).content.decode()
+    assert "protocol" not in client.get(at(incident, f"about/{other.n}/")).content.decode()
+
+
+@pytest.mark.parametrize("rest", ["", "1/", "strip/", "about/1/"])
 def test_findings_of_a_private_incident_are_absent_to_a_stranger(
-    secret: Incident, ada: Person, eve: Person, browse: Open, rest: str
+    secret: Incident, ada: Person, eve: Person, browse: Open, bring: Bring, rest: str
 ) -> None:
     findings.claim(secret, text="Somebody's name", by=ada, at=timezone.now())
+    bring(secret, read=False)
     assert browse(ada).get(at(secret, rest)).status_code == 200
     hidden = browse(eve).get(at(secret, rest))
     absent = browse(eve).get(f"/incidents/no-such-name/findings/{rest}")

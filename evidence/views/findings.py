@@ -14,6 +14,7 @@ from evidence import findings
 from evidence.finding_forms import ClaimForm, JudgeForm
 from evidence.models import Evidence, Finding
 from evidence.models.evidence import State
+from evidence.views.finding import evidence_of
 from incidents.models import Incident
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
@@ -41,6 +42,14 @@ def strip(request: Request, codename: str) -> HttpResponse:
     """Show what is known so far, for the incident's page: the root cause first, the refuted last."""
     incident = incident_or_404(request.person, codename)
     return render(request, "evidence/_strip.html", _about(incident) | {"findings": findings.of(incident)})
+
+
+@signed_in
+def about(request: Request, codename: str, n: int) -> HttpResponse:
+    """Show which findings rest on a piece of evidence, for its page."""
+    evidence = evidence_of(request, codename, n)
+    context = _about(evidence.incident) | {"supports": findings.resting_on(evidence)}
+    return render(request, "evidence/_resting.html", context)
 
 
 @require_http_methods(["GET", "POST"])
