@@ -25,14 +25,13 @@ def read(line: bytes) -> tuple[bytes, bytes | None, bytes | None, bytes] | None:
 
     Most headers end with their event and are read from their end, which costs a third of the expression.
     """
-    text, _, event = line.rstrip().rpartition(b" ")
-    text, _, period = text.rstrip().rpartition(b" ")
-    if period.isdigit() and len(period) < 19:
-        text, _, time = text.rstrip().rpartition(b" ")
-    else:
-        time, period = period, b""
+    parts = line.rsplit(None, 3)
+    if len(parts) == 4 and not parts[2].isdigit():
+        parts = line.rsplit(None, 2)
+    time, event = parts[1] if len(parts) > 2 else b"", parts[-1] if parts else b""
     if event[-1:] == b":" and time[-1:] == b":" and time[:-1].replace(b".", b"", 1).isdigit():
-        return text, time[:-1], period or None, event[:-1]
+        period = parts[2] if len(parts) == 4 and len(parts[2]) < 19 else None
+        return parts[0], time[:-1], period, event[:-1]
     found = HEADER.match(line)
     return (found[1] + b" 0", found[2], found[3], found[4]) if found and found[4] else None
 

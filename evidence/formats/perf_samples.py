@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import re
 from typing import Any, NamedTuple
 
@@ -14,7 +15,10 @@ from evidence.formats.skipped import Skipped
 from evidence.limits import Limits
 from evidence.stacks import Stacks
 
+Buffer = bytes | mmap.mmap
+
 REMEMBERED = 32 << 20
+COUNTED_AT_ONCE = 4 << 20
 MOST_SKIPPED = 10_000  # lines, for each stack that was found
 MOST_KINDS = 100_000
 NOT_USUAL = -1
@@ -39,7 +43,8 @@ class Samples:
     once for all of them (``_callers``), and so is who was sampled by which event (``_kinds``).
     """
 
-    def __init__(self, *, limits: Limits) -> None:
+    def __init__(self, data: Buffer, *, limits: Limits) -> None:
+        self._data = data
         self.gathered = Gathered(limits=limits)
         self.skipped = Skipped()
         self.at = 0
@@ -48,7 +53,7 @@ class Samples:
         self._frames: list[bytes] = []
         self._kinds: dict[tuple[bytes, bytes, bool], int] = {}
         self._roots: list[tuple[bytes, int]] = []
-        self._remembered = self._before = 0
+        self._remembered = self._before = self._counted = self._start = 0
         self._chunk = self._command = b""
         self._open: Opening | None = None
         self._codes: list[int] = []
@@ -66,12 +71,16 @@ class Samples:
         return f"line {self._line()}"
 
     def _line(self) -> int:
+        """Return the number of the line that is being read; lines are counted when somebody asks."""
+        while self._counted < self._start:
+            piece = self._data[self._counted : min(self._counted + COUNTED_AT_ONCE, self._start)]
+            self._before += piece.count(b"\n")
+            self._counted += len(piece)
         return self._before + self._chunk.count(b"\n", 0, self.at) + 1
 
-    def open_chunk(self, chunk: bytes) -> None:
-        """Begin the next piece of the file; what would make memory grow with it is forgotten."""
-        self._before += self._chunk.count(b"\n")
-        self._chunk, self.at = chunk, 0
+    def open_chunk(self, chunk: bytes, *, start: int) -> None:
+        """Begin the piece of the file at ``start``; what would make memory grow with the file is forgotten."""
+        self._chunk, self._start, self.at = chunk, start, 0
         if self.gathered.lines.forget() or self._remembered > REMEMBERED or len(self._kinds) > MOST_KINDS:
             self._seen.clear()
             self._callers.clear()
@@ -82,13 +91,15 @@ class Samples:
 
     def read_block(self, block: bytes) -> None:
         """Read one sample: a header, the leaf's line, and the lines of its callers."""
-        head, _, body = block.partition(b"\n")
-        header = perf_header.read(head)
+        lines = block.split(b"\n", 2)
+        header = perf_header.read(lines[0]) if len(lines) > 1 else None
         if header is None:
             return self.read_lines(block)
-        leaf, _, above = body.partition(b"\n")
+        leaf, above = lines[1], lines[2] if len(lines) > 2 else b""
         who, time, period, event = header
-        kind = self._kind(who, event, weighted=bool(period))
+        kind = self._kinds.get((who, event, period is None))
+        if kind is None:
+            kind = self._read_kind(who, event, weighted=period is not None)
         code = self.gathered.lines[leaf]
         callers = self._callers.get(above)
         if callers is None:
@@ -104,16 +115,14 @@ class Samples:
         self.gathered.weights[slot] += int(period or 1)
         return None
 
-    def _kind(self, who: bytes, event: bytes, *, weighted: bool) -> int:
+    def _read_kind(self, who: bytes, event: bytes, *, weighted: bool) -> int:
         """Return the number of a thread and an event, ``NOT_USUAL`` for what is no sample."""
-        kind = self._kinds.get((who, event, weighted))
-        if kind is None:
-            comm = perf_header.comm(who)
-            kind = NOT_USUAL
-            if comm and not event.startswith(NO_SAMPLE):
-                kind = len(self._roots)
-                self._roots.append((self.gathered.root(comm), self.gathered.events.code(event, weighted=weighted)))
-            self._kinds[who, event, weighted] = kind
+        comm = perf_header.comm(who)
+        kind = NOT_USUAL
+        if comm and not event.startswith(NO_SAMPLE):
+            kind = len(self._roots)
+            self._roots.append((self.gathered.root(comm), self.gathered.events.code(event, weighted=weighted)))
+        self._kinds[who, event, not weighted] = kind
         return kind
 
     def _read_callers(self, lines: bytes) -> int:

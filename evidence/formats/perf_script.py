@@ -18,7 +18,7 @@ from evidence.stacks import Stacks
 Buffer = bytes | mmap.mmap
 
 NAME = "perf script"
-CHUNK = 4 << 20
+CHUNK = 1 << 18
 
 
 def looks_like(head: bytes) -> bool:
@@ -44,7 +44,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     Lines that are neither header nor stack are skipped and counted; a last line that is cut off as well, with its
     sample. Raises ``BadProfile`` when no sample is found.
     """
-    samples = Samples(limits=limits)
+    samples = Samples(data, limits=limits)
     try:
         _read(data, into=samples)
     except TooMuch as error:
@@ -55,16 +55,17 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _read(data: Buffer, *, into: Samples) -> None:
-    for chunk, ended in _chunks(data):
+    for start, chunk, ended in _chunks(data):
         whole, cut = _whole(chunk) if ended else (chunk, b"")
+        into.open_chunk(whole, start=start)
         _read_chunk(whole, ended=ended, into=into)
         if cut:
             into.skip_cut(cut)
     into.end()
 
 
-def _chunks(data: Buffer) -> Iterator[tuple[bytes, bool]]:
-    """Cut the text after blank lines, or after any line where blank ones are far apart; say which."""
+def _chunks(data: Buffer) -> Iterator[tuple[int, bytes, bool]]:
+    """Cut the text after blank lines, or after any line where blank ones are far apart; say where, and which."""
     dos = b"\r\n" in data[: 1 << 16]
     blank = b"\r\n\r\n" if dos else b"\n\n"
     at = 0
@@ -75,8 +76,8 @@ def _chunks(data: Buffer) -> Iterator[tuple[bytes, bool]]:
         if not more or cut < len(blank):
             cut, ended = ((piece.rfind(b"\n") + 1) or len(piece), False) if more else (len(piece), True)
         piece = piece[:cut]
+        yield at, (piece.replace(b"\r\n", b"\n") if dos else piece), ended
         at += cut
-        yield (piece.replace(b"\r\n", b"\n") if dos else piece), ended
 
 
 def _whole(chunk: bytes) -> tuple[bytes, bytes]:
@@ -92,7 +93,6 @@ def _whole(chunk: bytes) -> tuple[bytes, bytes]:
 
 def _read_chunk(chunk: bytes, *, ended: bool, into: Samples) -> None:
     """Read the blocks between blank lines; one that was seen before costs a look-up."""
-    into.open_chunk(chunk)
     if not ended or into.is_open:
         first, _, chunk = chunk.partition(b"\n\n") if ended else (chunk, b"", b"")
         into.read_lines(first, ended=ended)
