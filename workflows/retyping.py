@@ -83,7 +83,7 @@ def preview_declare(
         groups=directory.members(set(policy.groups)),
         announce_channel=slack.announce_channel if slack else "",
         chat=ports.chat() is not None,
-        services=tuple(services),
+        services=tuple(" ".join(service.split()) for service in services),
         triggers=(Trigger(1, "declare", datetime.fromtimestamp(0, tz=UTC)),),
         sources=gather.sources(),
     )

@@ -38,8 +38,9 @@ class CaptureForm(forms.Form):
     def __init__(self, data: QueryDict | None = None) -> None:
         super().__init__(data, label_suffix="")
         choices = [
-            (source.name, [(f"{source.name}/{kind}", MEASURES[kind].name) for kind in source.kinds])
+            (f"{source.name}/{kind}", f"{MEASURES[kind].name} from {source.name}")
             for source in gather.sources().values()
+            for kind in source.kinds
         ]
         self.fields["what"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField, as declared above
         self.any = bool(choices)
@@ -73,6 +74,7 @@ def captures(request: Request, codename: str) -> HttpResponse:
             "form": CaptureForm() if said else form,
             "under_way": under_way,
             "digest": digest,
+            "said": said,
         },
         status=UNPROCESSABLE if form.errors else 200,
     )
