@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evidence import calltree_growing, container
+from evidence import calltree_growing, calltree_levels, container
+from evidence.calltree_levels import Level, merge_level
 from evidence.stacks import Codes, Ints, SampleType, Stacks
 
 ROOT = 0
@@ -88,6 +89,10 @@ class CallTree:
         """Return what a node counts itself, beside its children."""
         inside = self.totals[type, self.first[node] : self.first[node + 1]]
         return int(self.totals[type, node]) - int(inside.sum())
+
+    def own(self, type: int) -> Ints:
+        """Return what every node counts itself, beside its children."""
+        return calltree_levels.own(self.totals[type], self.first)
 
     def name_of(self, node: int) -> str:
         """Return the name of a node's function."""
@@ -201,11 +206,7 @@ class CallTree:
 
     def stacks(self) -> Stacks:
         """Return the tree as stacks again: one sample for each node that counts something itself."""
-        inside = np.zeros(self.totals.shape, dtype=np.int64)
-        below = self.totals[:, 1:].astype(np.int64)
-        for type in range(len(self.sample_types)):
-            np.add.at(inside[type], self.parent[1:], below[type])
-        own = self.totals - inside
+        own = np.stack([self.own(type) for type in range(len(self.sample_types))])
         ends = np.flatnonzero(own.any(axis=0))
         depth = (np.searchsorted(self.levels, ends, side="right") - 1).astype(np.int64)
         offsets = np.concatenate([[0], np.cumsum(depth)]).astype(np.int64)
@@ -229,7 +230,10 @@ class CallTree:
             "about": dict(self.about),
             "hints": {str(code): hint for code, hint in enumerate(self.hints) if hint},
         }
-        arrays = {key: getattr(self, key) for key in _ARRAYS}
+        arrays = {
+            key: calltree_levels.narrowed(getattr(self, key)) if key in _NARROWED else getattr(self, key)
+            for key in _ARRAYS
+        }
         container.write(path, head=head, arrays=arrays, words=self.names)
 
     @classmethod
@@ -246,29 +250,8 @@ class CallTree:
         )  # fmt: skip
 
 
+_NARROWED = ("name", "totals")
 _ARRAYS = ("name", "parent", "first", "levels", "totals", "self_", "function_totals")
-
-
-@dataclass(slots=True)
-class Level:
-    """One level of a tree that is being made: for each node its parent's place on the level above, name, totals."""
-
-    parent: NDArray[np.int64]
-    name: NDArray[np.int64]
-    totals: Ints
-
-
-def merge_level(group: NDArray[np.int64], codes: Codes, weights: Ints, n_names: int) -> tuple[Level, NDArray[np.int64]]:
-    """Make one node of all that share parent and name; return the level, and for each item its node's place."""
-    key = group * max(n_names, 1) + codes
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    place = np.empty(len(key), dtype=np.int64)
-    place[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(key))))
-    totals = np.add.reduceat(weights[:, order].astype(np.int64), starts, axis=1)
-    keys = ordered[starts]
-    return Level(keys // max(n_names, 1), keys % max(n_names, 1), totals), place
 
 
 def _with_own(tree: CallTree, nodes: NDArray[np.int64], origin: NDArray[np.int64]) -> tuple[Any, Any, Ints]:
@@ -286,7 +269,7 @@ def build(stacks: Stacks) -> CallTree:
     root = np.zeros(1, dtype=np.int32)
     name = np.concatenate([root, *(level.name for level in grown)])
     parent = np.concatenate([root, *(level.parent + start for level, start in zip(grown, starts, strict=False))])
-    first = _first(parent)
+    first = calltree_levels.first_of(parent)
     ends = np.concatenate([root[:0], *(level.ends + start for level, start in zip(grown, starts[1:], strict=False))])
     types = len(stacks.sample_types)
     ended = np.concatenate([np.empty((types, 0), np.int64), *(level.own for level in grown)], axis=1)
@@ -296,24 +279,17 @@ def build(stacks: Stacks) -> CallTree:
     like = np.concatenate([np.empty(0, np.int64), *(level.like for level in grown)])
     return CallTree(
         names=stacks.names, hints=stacks.hints, name=name, parent=parent, first=first, levels=levels,
-        totals=calltree_growing.upwards(own, first, levels), self_=_by_name(name[ends], ended, len(stacks.names)),
+        totals=calltree_levels.upwards(own, first, levels),
+        self_=calltree_levels.by_name(name[ends], ended, len(stacks.names)),
         function_totals=calltree_growing.through(samples, like, ended), sample_types=stacks.sample_types,
         default_type=stacks.default_type, format=stacks.format, about=stacks.about,
     )  # fmt: skip
 
 
-def _first(parent: Codes) -> Codes:
-    """Return where the children of each node begin, and at the end where those of a node more would."""
-    first = np.ones(len(parent) + 1, dtype=np.int32)
-    np.cumsum(np.bincount(parent[1:], minlength=len(parent)), dtype=np.int32, out=first[1:])
-    first[1:] += 1
-    return first
-
-
-def _by_name(name: Codes, values: Ints, names: int) -> Ints:
-    sums = np.zeros((len(values), names), dtype=np.int64)
-    for row, own in zip(sums, values, strict=True):
-        np.add.at(row, name, own)
+def _self_of(totals: Ints, name: Codes, first: Codes, names: int) -> Ints:
+    own = calltree_levels.own(totals, first)
+    ends = 1 + np.flatnonzero(own[1:])
+    sums: Ints = calltree_levels.by_name(name[ends], own[np.newaxis, ends], names)[0]
     return sums
 
 
@@ -330,8 +306,13 @@ def _in_order(stacks: Stacks) -> Stacks:
     )  # fmt: skip
 
 
-def from_levels(like: Stacks | CallTree, levels: list[Level], *, root: Ints | None = None) -> CallTree:
-    """Join levels into a tree; the root counts what is given, else the sum of its children."""
+def from_levels(
+    like: Stacks | CallTree, levels: list[Level], *, root: Ints | None = None, self_: Ints | None = None
+) -> CallTree:
+    """Join levels into a tree; the root counts what is given, else the sum of its children.
+
+    ``self_`` is what each name counts itself, where that is known; else it is worked out. ``function_totals`` are 0.
+    """
     sizes = [1, *(len(level.name) for level in levels)]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     n = int(starts[-1])
@@ -343,13 +324,9 @@ def from_levels(like: Stacks | CallTree, levels: list[Level], *, root: Ints | No
     for depth, level in enumerate(levels, start=1):
         here = slice(starts[depth], starts[depth + 1])
         name[here], parent[here], totals[:, here] = level.name, level.parent + starts[depth - 1], level.totals
-    counts = np.bincount(parent[1:], minlength=n)
-    first = np.concatenate([[1], 1 + np.cumsum(counts)]).astype(np.int32)
-    own = totals.copy()
-    self_ = np.zeros((types, len(like.names)), dtype=np.int64)
-    for type in range(types):
-        np.subtract.at(own[type], parent[1:], totals[type, 1:])
-        np.add.at(self_[type], name[1:], own[type, 1:])
+    first = calltree_levels.first_of(parent)
+    if self_ is None:
+        self_ = np.stack([_self_of(row, name, first, len(like.names)) for row in totals])
     return CallTree(
         names=like.names, hints=like.hints, name=name, parent=parent, first=first, levels=starts, totals=totals,
         self_=self_, function_totals=np.zeros_like(self_), sample_types=like.sample_types,

@@ -12,22 +12,22 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
-from typing import Any, TypeVar
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evidence import calltree_levels
+from evidence.calltree_levels import BITS, at
 from evidence.stacks import Codes, Ints, Stacks
 
-Number = TypeVar("Number", bound=np.generic)
 THREADS = min(2, os.cpu_count() or 1)
 # Fewer samples are not worth a second thread; nor is one that would get less than this share of them.
 WORTH_TWO = 20_000
 FAIR = 0.3
 # How many frames are looked at together when functions are counted.
 CHUNK = 1 << 17
-BITS = 63
 MOST_LEVELS = 3
 NARROW = 1 << 16
 
@@ -157,19 +157,14 @@ def _deeper(stacks: Samples, alive: Alive) -> tuple[list[Grown], Alive]:
         np.not_equal(here[1:], here[:-1], out=new[1:])
         new &= code > 0
         nodes = np.flatnonzero(new)
-        parent, group = _at(group, nodes), np.cumsum(new, dtype=np.int32) - np.int32(1)
+        parent, group = at(group, nodes), np.cumsum(new, dtype=np.int32) - np.int32(1)
         below = _code(keys, bits, further - 1) if further else _goes_on(stacks, samples, alive.depth + deep)
         over = np.flatnonzero((code > 0) & (below == 0))
-        ended = _ended(stacks, _at(samples, over), _at(group, over))
-        levels.append(Grown(parent, (_at(code, nodes) - 1).astype(np.int32), *ended))
+        ended = _ended(stacks, at(samples, over), at(group, over))
+        levels.append(Grown(parent, (at(code, nodes) - 1).astype(np.int32), *ended))
         code = below
     on = np.flatnonzero(code)
-    return [level for level in levels if len(level.name)], Alive(_at(samples, on), _at(group, on), alive.depth + deep)
-
-
-def _at(array: NDArray[Number], places: NDArray[np.integer[Any]]) -> NDArray[Number]:
-    """Return what an array holds at some places; places beyond its end, of which nothing comes, are not refused."""
-    return array.take(places, mode="clip")
+    return [level for level in levels if len(level.name)], Alive(at(samples, on), at(group, on), alive.depth + deep)
 
 
 def _code(keys: Ints, bits: int, further: int) -> Ints:
@@ -177,7 +172,7 @@ def _code(keys: Ints, bits: int, further: int) -> Ints:
 
 
 def _goes_on(stacks: Samples, samples: Ints, depth: int) -> Ints:
-    left: Ints = np.maximum(_at(stacks.lengths, samples) - depth, 0).astype(np.int64)
+    left: Ints = np.maximum(at(stacks.lengths, samples) - depth, 0).astype(np.int64)
     return left
 
 
@@ -185,30 +180,18 @@ def _sorted(stacks: Samples, alive: Alive) -> tuple[int, Ints, Ints]:
     """Return of how many levels the keys hold the names, the keys in order, and the samples in that order."""
     sample_bits = len(stacks.lengths).bit_length()
     room = BITS - int(alive.group[-1]).bit_length() - sample_bits
-    deep = min(MOST_LEVELS, room // stacks.code_bits)
-    keys = _keys(stacks, alive, max(deep, 1))
-    if deep > 0:
-        keys <<= sample_bits
-        keys |= alive.samples
-        keys.sort()
-        samples = keys & ((1 << sample_bits) - 1)
-        keys >>= sample_bits
-        return deep, keys, samples
-    order = np.argsort(keys, kind="stable")
-    return 1, keys[order], alive.samples[order]
+    deep = max(min(MOST_LEVELS, room // stacks.code_bits), 1)
+    return deep, *calltree_levels.in_order(_keys(stacks, alive, deep), alive.samples, bits=sample_bits)
 
 
 def _keys(stacks: Samples, alive: Alive, deep: int) -> Ints:
     keys = alive.group.astype(np.int64)
-    at = _at(stacks.offsets, alive.samples) + alive.depth
-    left = _at(stacks.lengths, alive.samples) - alive.depth if deep > 1 else at
+    begins = at(stacks.offsets, alive.samples) + alive.depth
+    left = at(stacks.lengths, alive.samples) - alive.depth if deep > 1 else None
     for level in range(deep):
+        codes = at(stacks.frames, begins + level) + np.int32(1)
         keys <<= stacks.code_bits
-        if not level:
-            keys += _at(stacks.frames, at) + np.int32(1)
-            continue
-        at += 1
-        keys += np.where(left > level, _at(stacks.frames, at) + np.int32(1), np.int32(0))
+        keys += codes if left is None or not level else np.where(left > level, codes, np.int32(0))
     return keys
 
 
@@ -218,7 +201,7 @@ def _ended(stacks: Samples, samples: Ints, group: Codes) -> tuple[Codes, Ints, I
         none = _none(len(stacks.values))
         return none.ends, none.own, none.like
     starts = np.flatnonzero(np.diff(group, prepend=-1))
-    own = np.stack([np.add.reduceat(_at(row, samples), starts) for row in stacks.values])
+    own = np.stack([np.add.reduceat(at(row, samples), starts) for row in stacks.values])
     return group[starts], own, samples[starts]
 
 
@@ -257,7 +240,7 @@ def _once(stacks: Samples, samples: Ints, sizes: Ints, values: Ints) -> tuple[In
     keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
     codes, sample = keys >> bits, keys & ((1 << bits) - 1)
     starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
-    return codes[starts], [np.add.reduceat(_at(row, sample), starts) for row in values]
+    return codes[starts], [np.add.reduceat(at(row, sample), starts) for row in values]
 
 
 def _frames(stacks: Samples, samples: Ints, sizes: Ints) -> NDArray[np.integer[Any]]:
@@ -266,16 +249,3 @@ def _frames(stacks: Samples, samples: Ints, sizes: Ints) -> NDArray[np.integer[A
         return stacks.frames[stacks.offsets[samples[0]] : stacks.offsets[samples[-1] + 1]]
     begins = stacks.offsets[samples] - np.cumsum(sizes) + sizes
     return stacks.frames[np.repeat(begins, sizes) + np.arange(int(sizes.sum()))]
-
-
-def upwards(own: Ints, first: Codes, levels: NDArray[np.int64]) -> Ints:
-    """Return what passes each node: its own value and what passes its children, one row a sample type."""
-    totals = own.copy()
-    bounds = levels.tolist()
-    for low, high in reversed(list(pairwise(bounds[:-1]))):
-        begins = first[low:high]
-        parents = np.flatnonzero(begins < first[low + 1 : high + 1])
-        end = int(first[high])
-        for row in totals:
-            row[low + parents] += np.add.reduceat(row[high:end], begins[parents] - high)
-    return totals

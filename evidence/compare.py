@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidence import sentence
-from evidence.calltree import CallTree, from_levels, merge_level
+from evidence.calltree import CallTree, from_levels
+from evidence.calltree_levels import merge_level
 from evidence.sentence import percent
 from evidence.stacks import Codes, Ints, SampleType
 
@@ -88,9 +89,12 @@ def merge(trees: Sequence[CallTree], *, types: Sequence[int], labels: Sequence[s
         levels.append(level)
         at = np.split(place, np.cumsum(sizes)[:-1])
     root = np.array([tree.totals[type, 0] for tree, type in zip(trees, types, strict=True)], dtype=np.int64)
-    merged = from_levels(like, levels, root=root)
-    for row, (tree, type) in enumerate(zip(trees, types, strict=True)):
-        merged.function_totals[row, codes[row]] = tree.function_totals[type]
+    self_ = np.zeros((len(trees), len(names)), dtype=np.int64)
+    for own, code, tree, type in zip(self_, codes, trees, types, strict=True):
+        own[code] = tree.self_[type]
+    merged = from_levels(like, levels, root=root, self_=self_)
+    for passed, code, tree, type in zip(merged.function_totals, codes, trees, types, strict=True):
+        passed[code] = tree.function_totals[type]
     return merged
 
 

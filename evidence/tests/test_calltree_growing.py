@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence import calltree, calltree_growing
+from evidence import calltree, calltree_growing, calltree_levels
 from evidence.calltree import CallTree
 from evidence.stacks import SampleType, Stacks
 
@@ -54,6 +54,7 @@ def test_every_node_of_the_tree_is_one_path_that_was_walked(samples: list[Sample
         patch.setattr(calltree_growing, "THREADS", 2)
         patch.setattr(calltree_growing, "WORTH_TWO", worth_two)
         patch.setattr(calltree_growing, "BITS", bits)
+        patch.setattr(calltree_levels, "BITS", bits)
         patch.setattr(calltree_growing, "CHUNK", 7)
         tree = calltree.build(stacks_of(samples))
     assert told(tree) == walked(samples)
