@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evidence.formats import wire
+from evidence.formats import columns
 from evidence.formats.pprof_tables import Strings
 from evidence.stacks import Ints
 
@@ -23,12 +23,12 @@ class Labels:
         self._types = types
         self._totals: dict[tuple[int, ...], Ints] = {}
 
-    def read(self, data: wire.Bytes, found: wire.Fields, values: Ints) -> None:
+    def read(self, data: columns.Bytes, found: columns.Fields, values: Ints) -> None:
         """Add the labels of a batch; ``values`` is what its samples count, samples x types."""
         if not len(found.begin):
             return
-        inner = wire.fields(data, found.begin, found.end)
-        rows = np.stack([wire.scalars(data, inner.of(number), len(found.begin)) for number in FIELDS], axis=1)
+        inner = columns.fields(data, found.begin, found.end)
+        rows = np.stack([columns.scalars(data, inner.of(number), len(found.begin)) for number in FIELDS], axis=1)
         order = np.lexsort(rows.T)
         rows = rows[order]
         new = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))

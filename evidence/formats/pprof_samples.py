@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidence.errors import BadProfile, TooMuch
-from evidence.formats import wire
+from evidence.formats import columns
 from evidence.formats.pprof_labels import Labels
 from evidence.formats.pprof_tables import Tables
 from evidence.limits import Limits
@@ -34,7 +34,7 @@ class Samples:
 
 
 def read_samples(
-    data: wire.Bytes, begin: Ints, end: Ints, *, times: Sequence[int], tables: Tables, limits: Limits
+    data: columns.Bytes, begin: Ints, end: Ints, *, times: Sequence[int], tables: Tables, limits: Limits
 ) -> Samples:
     """Read all samples. Raises ``BadProfile`` naming the sample, and ``TooMuch``."""
     if len(begin) > limits.stacks:
@@ -46,7 +46,7 @@ def read_samples(
 
 
 class _Reading:
-    def __init__(self, data: wire.Bytes, times: Ints, tables: Tables, limits: Limits) -> None:
+    def __init__(self, data: columns.Bytes, times: Ints, tables: Tables, limits: Limits) -> None:
         self._data, self._times, self._tables, self._limits = data, times, tables, limits
         self._frames: list[Codes] = []
         self._depths: list[Ints] = []
@@ -57,15 +57,15 @@ class _Reading:
 
     def read(self, begin: Ints, end: Ints, *, before: int) -> None:
         """Read one batch; ``before`` samples were read already."""
-        found = wire.fields(self._data, begin, end)
+        found = columns.fields(self._data, begin, end)
         self._read_stacks(found.of(LOCATION), len(begin), before)
         values = self._read_values(found.of(VALUE), len(begin), before)
         self._labels.read(self._data, found.of(LABEL), values)
 
-    def _read_stacks(self, found: wire.Fields, count: int, before: int) -> None:
+    def _read_stacks(self, found: columns.Fields, count: int, before: int) -> None:
         """Turn location ids into the codes of functions, innermost first."""
         self._bound(found, before)
-        ids, sizes = wire.ints(self._data, found, count)
+        ids, sizes = columns.ints(self._data, found, count)
         edges = np.cumsum(sizes)
         at = self._tables.ids.index(
             ids, lambda place: f"sample {before + 1 + int(np.searchsorted(edges, place, 'right'))}"
@@ -84,18 +84,18 @@ class _Reading:
         self._frames.append(frames)
         self._depths.append(depths)
 
-    def _bound(self, found: wire.Fields, before: int) -> None:
+    def _bound(self, found: columns.Fields, before: int) -> None:
         """Refuse a list of locations that must be too deep before it is read."""
         long = np.flatnonzero(found.end - found.begin > self._limits.depth * LONGEST_VARINT)
         if len(long):
             where = f"sample {before + 1 + int(found.message[long[0]])}"
             raise TooMuch(f"A stack is deeper than {self._limits.depth:,} frames", where=where)
 
-    def _read_values(self, found: wire.Fields, count: int, before: int) -> Ints:
+    def _read_values(self, found: columns.Fields, count: int, before: int) -> Ints:
         """Read one value a sample type; return them as samples x types, none below zero."""
         types = len(self._times)
         long = np.flatnonzero(found.end - found.begin > types * LONGEST_VARINT)
-        values, sizes = wire.ints(self._data, found, count) if not len(long) else (self._negative, None)
+        values, sizes = columns.ints(self._data, found, count) if not len(long) else (self._negative, None)
         if sizes is None or (sizes != types).any():
             wrong = int(found.message[long[0]]) if sizes is None else int(np.flatnonzero(sizes != types)[0])
             has = "more values than" if sizes is None or sizes[wrong] > types else "fewer values than the"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidence.errors import BadProfile, TooMuch
-from evidence.formats import wire
+from evidence.formats import columns, wire
 from evidence.formats.gather import named
 from evidence.formats.pprof_ids import Ids
 from evidence.limits import Limits
@@ -81,7 +81,7 @@ def _matching(pattern: str, names: list[str]) -> NDArray[np.bool_]:
     return np.fromiter((matches(name) for name in names), dtype=np.bool_, count=len(names))
 
 
-def read_tables(data: wire.Bytes, top: wire.Top, strings: Strings, *, limits: Limits) -> Tables:
+def read_tables(data: columns.Bytes, top: wire.Top, strings: Strings, *, limits: Limits) -> Tables:
     """Read mappings, functions and locations. Raises ``BadProfile`` where one points to what is not there."""
     return _Reading(data, top, strings, limits).tables()
 
@@ -89,15 +89,15 @@ def read_tables(data: wire.Bytes, top: wire.Top, strings: Strings, *, limits: Li
 class _Reading:
     """Names and hints in the making."""
 
-    def __init__(self, data: wire.Bytes, top: wire.Top, strings: Strings, limits: Limits) -> None:
+    def __init__(self, data: columns.Bytes, top: wire.Top, strings: Strings, limits: Limits) -> None:
         self._data, self._top, self._strings, self._limits = data, top, strings, limits
         self._codes: dict[str, int] = {}
 
     def tables(self) -> Tables:
         begin, end = self._top.ranges(LOCATION)
         count = len(begin)
-        found = wire.fields(self._data, begin, end)
-        ids, mapping, address = (wire.scalars(self._data, found.of(number), count) for number in (1, 2, 3))
+        found = columns.fields(self._data, begin, end)
+        ids, mapping, address = (columns.scalars(self._data, found.of(number), count) for number in (1, 2, 3))
         lines = found.of(4)
         code = self._functions(lines)
         bare = np.flatnonzero(np.bincount(lines.message, minlength=count) == 0)
@@ -110,19 +110,19 @@ class _Reading:
         hints = self._hints(owner, frames, first, kernel)
         return Tables(list(self._codes), hints, Ids(ids, "location"), first, frames)
 
-    def _functions(self, lines: wire.Fields) -> Ints:
+    def _functions(self, lines: columns.Fields) -> Ints:
         """Return the code of the function that each line of a location names."""
         begin, end = self._top.ranges(FUNCTION)
-        found = wire.fields(self._data, begin, end)
-        ids, name, system, file = (wire.scalars(self._data, found.of(number), len(begin)) for number in (1, 2, 3, 4))
+        found = columns.fields(self._data, begin, end)
+        ids, name, system, file = (columns.scalars(self._data, found.of(number), len(begin)) for number in (1, 2, 3, 4))
         texts = np.where(name != 0, name, np.where(system != 0, system, file)).tolist()
         codes = np.fromiter(
             (self._code(self._strings.at(text, f"function {at + 1}") or "[unknown]") for at, text in enumerate(texts)),
             dtype=np.int64,
             count=len(texts),
         )
-        inner = wire.fields(self._data, lines.begin, lines.end)
-        wanted = wire.scalars(self._data, inner.of(1), len(lines.begin))
+        inner = columns.fields(self._data, lines.begin, lines.end)
+        wanted = columns.scalars(self._data, inner.of(1), len(lines.begin))
         index = Ids(ids, "function").index(wanted, lambda at: f"location {int(lines.message[at]) + 1}", missing=0)
         known = index >= 0
         result = np.full(len(wanted), -1, dtype=np.int64)
@@ -134,8 +134,10 @@ class _Reading:
     def _mappings(self, bare: Ints, mapping: Ints, address: Ints) -> NDArray[np.bool_]:
         """Name locations without a function by module and address; return which locations are the kernel's."""
         begin, end = self._top.ranges(MAPPING)
-        found = wire.fields(self._data, begin, end)
-        ids, start, offset, file = (wire.scalars(self._data, found.of(number), len(begin)) for number in (1, 2, 4, 5))
+        found = columns.fields(self._data, begin, end)
+        ids, start, offset, file = (
+            columns.scalars(self._data, found.of(number), len(begin)) for number in (1, 2, 4, 5)
+        )
         files = [self._strings.at(text, f"mapping {at + 1}") for at, text in enumerate(file.tolist())]
         index = Ids(ids, "mapping").index(mapping, lambda at: f"location {at + 1}", missing=0)
         base = (start - offset).tolist()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence.errors import BadProfile
-from evidence.formats import wire
+from evidence.formats import columns, wire
 from evidence.formats.tests.made_pprof import message, number, packed, unpacked
 
 numbers = st.lists(st.integers(0, 2**64 - 1), max_size=6)
@@ -27,9 +27,9 @@ def test_columns_hold_what_messages_hold(given: list[tuple[list[int], list[int],
     top = wire.top(data)
     begin, end = top.ranges(2)
     column = np.frombuffer(data or b"\0", dtype=np.uint8)
-    found = wire.fields(column, begin, end)
+    found = columns.fields(column, begin, end)
     for tag, wanted in ((1, [one[0] for one in given]), (2, [one[1] for one in given])):
-        values, counts = wire.ints(column, found.of(tag), len(given))
+        values, counts = columns.ints(column, found.of(tag), len(given))
         assert values.view(np.uint64).tolist() == [value for one in wanted for value in one]
         assert counts.tolist() == [len(one) for one in wanted]
 
@@ -41,15 +41,15 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         top = wire.top(data)
         for tag in range(16):
             begin, end = top.ranges(tag)
-            found = wire.fields(column, begin, end)
-            wire.ints(column, found.of(1), len(begin))
+            found = columns.fields(column, begin, end)
+            columns.ints(column, found.of(1), len(begin))
 
 
 def test_the_last_of_several_numbers_counts() -> None:
     data = message(1, number(1, 5) + number(1, 300))
     column = np.frombuffer(data, dtype=np.uint8)
     begin, end = wire.top(data).ranges(1)
-    assert wire.scalars(column, wire.fields(column, begin, end).of(1), 1).tolist() == [300]
+    assert columns.scalars(column, columns.fields(column, begin, end).of(1), 1).tolist() == [300]
 
 
 def test_a_number_without_end_is_named_by_its_byte() -> None:
