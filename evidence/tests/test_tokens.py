@@ -8,6 +8,7 @@ import shlex
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -101,6 +102,9 @@ def test_the_terminal_makes_tokens_for_those_who_hold_it(incident: Incident, sec
     token = tokens.find(out.getvalue().strip(), at=timezone.now())
     assert token is not None
     assert (token.person, token.incident) == (eve, incident)
+    User.objects.create_user("operator")
+    call_command("evidence_token", "operator", stdout=out)
+    assert Person.objects.get(user__username="operator").tokens.count() == 1
     with pytest.raises(CommandError, match="may see"):
         call_command("evidence_token", "eve", "--incident", secret.codename)
     with pytest.raises(CommandError, match="Nobody"):

@@ -4,12 +4,13 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 from django.utils import timezone
 
 from evidence import tokens
-from incidents import lifecycle, visibility
+from incidents import lifecycle, people, visibility
 from incidents.models import Incident, Person
 
 
@@ -38,6 +39,9 @@ class Command(BaseCommand):
 def _person(said: str) -> Person:
     exact = Q(email__iexact=said) | Q(chat_id=said) | Q(user__username=said)
     found = list(Person.objects.filter(exact)[:2]) or list(Person.objects.filter(name__iexact=said)[:2])
+    if not found:  # an account that was made and never used
+        accounts = User.objects.filter(Q(username=said) | Q(email__iexact=said))[:2]
+        found = [person for account in accounts if (person := people.of_user(account)) is not None]
     if len(found) != 1:
         raise CommandError(f"{'Nobody' if not found else 'More than one person'} is called {said}.")
     return found[0]
