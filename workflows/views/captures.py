@@ -78,6 +78,8 @@ def captures(request: Request, codename: str) -> HttpResponse:
         },
         status=UNPROCESSABLE if form.errors else 200,
     )
+    if said:
+        trigger_client_event(response, "firekind:did", {"said": f"Asked to {said}."})
     return trigger_client_event(response, "firekind:changed", {}) if said or "seen" in request.GET else response
 
 
