@@ -65,8 +65,9 @@ def _threads(events: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[
     for place, event in enumerate(events):
         phase = str(event.get("ph"))
         if phase in {"B", "E", "X"}:
-            at = scaled(event.get("ts"), f"event {place}, ts", times=MICROSECOND)
-            duration = scaled(event.get("dur", 0), f"event {place}, dur", times=MICROSECOND) if phase == "X" else 0
+            where = f"event {place}"
+            at = scaled(event.get("ts"), where, times=MICROSECOND)
+            duration = scaled(event.get("dur", 0), where, times=MICROSECOND) if phase == "X" else 0
             mark = Mark(at, place, phase, str(event.get("name") or ""), max(duration, 0))
             threads[_thread(event)].append(mark)
     return threads

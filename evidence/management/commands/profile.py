@@ -19,6 +19,7 @@ class Command(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         reading.bound()
+        reading.hasten()
         super().run_from_argv(argv)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
