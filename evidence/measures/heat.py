@@ -158,7 +158,7 @@ def _cell(number: float | None, over: list[list[bool]], i: int, j: int, *, value
     if number is None:
         return Cell()
     edges = "".join(side for side, (down, right) in SIDES.items() if over[i][j] and _inside(over, i + down, j + right))
-    return Cell(swept.number_words(_three(number), value), scale.step(number), over[i][j], edges)
+    return Cell(swept.number_words(number, value), scale.step(number), over[i][j], edges)
 
 
 def _inside(over: list[list[bool]], i: int, j: int) -> bool:

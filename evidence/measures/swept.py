@@ -81,7 +81,8 @@ def said(sweep: Sweep, name: str, threshold: Threshold | None) -> str:
     if threshold is None:
         low = min(number for _, number in cells)
         span = f"{number_words(low, name)} to {number_words(worst, name)}"
-        return f"{called(name)} from {span} in {len(cells):,} cells; most at {where}{missing}"
+        said = called(name)
+        return f"{said[:1].upper()}{said[1:]} from {span} in {len(cells):,} cells; most at {where}{missing}"
     passing = sum(threshold.passes(number) for _, number in cells)
     limit = number_words(threshold.limit, name)
     verb = ("is" if passing == 1 else "are") + " below" if below else "passes" if passing == 1 else "pass"

@@ -43,7 +43,7 @@ def test_the_sentence_counts_the_cells_that_pass_and_names_the_worst() -> None:
 
 def test_without_a_threshold_it_says_from_where_to_where() -> None:
     assert sweep.sentence(read("x,y,p99_us\n1,1,40\n1,2,60\n2,1,350\n2,2,375\n")) == (
-        "p99 from 40 µs to 375 µs in 4 cells; most at x 2, y 2"
+        "P99 from 40 µs to 375 µs in 4 cells; most at x 2, y 2"
     )
 
 
