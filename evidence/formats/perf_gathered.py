@@ -19,7 +19,10 @@ SHOWN_THREADS = 200
 
 
 class Gathered:
-    """Stacks as the bytes of their codes, root first. A slot is one stack met by one event."""
+    """Stacks as the bytes of their codes, root first. A slot is one stack met by one event.
+
+    ``first`` and ``last`` are when samples were taken, in seconds as they are printed.
+    """
 
     def __init__(self, *, limits: Limits) -> None:
         self.names = Names(limits)
@@ -27,6 +30,8 @@ class Gathered:
         self.events = Events(limits)
         self.counts: list[int] = []
         self.weights: list[int] = []
+        self.first: bytes | None = None
+        self.last: bytes | None = None
         self._limits = limits
         self._slots: dict[tuple[int, int], int] = {}
         self._stacks: dict[bytes, int] = {}

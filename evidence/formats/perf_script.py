@@ -48,20 +48,20 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     try:
         _read(data, into=samples)
     except TooMuch as error:
-        raise TooMuch(error.says, where=samples.where) from error
+        raise TooMuch(error.says, where=f"line {samples.place.line}") from error
     if not samples.gathered.counts:
-        raise BadProfile("No sample was found in what looks like perf script", where=samples.skipped.where)
+        raise BadProfile("No sample was found in what looks like perf script", where=samples.place.skipped.where)
     return samples.stacks()
 
 
 def _read(data: Buffer, *, into: Samples) -> None:
     for start, chunk, ended in _chunks(data):
         whole, cut = _whole(chunk) if ended else (chunk, b"")
-        into.open_chunk(whole, start=start)
+        into.open(whole, start=start)
         _read_chunk(whole, ended=ended, into=into)
         if cut:
-            into.skip_cut(cut)
-    into.end()
+            into.lines.skip_cut(cut)
+    into.lines.end()
 
 
 def _chunks(data: Buffer) -> Iterator[tuple[int, bytes, bool]]:
@@ -93,11 +93,11 @@ def _whole(chunk: bytes) -> tuple[bytes, bytes]:
 
 def _read_chunk(chunk: bytes, *, ended: bool, into: Samples) -> None:
     """Read the blocks between blank lines; one that was seen before costs a look-up."""
-    if not ended or into.is_open:
+    if not ended or into.lines.is_open:
         first, _, chunk = chunk.partition(b"\n\n") if ended else (chunk, b"", b"")
-        into.read_lines(first, ended=ended)
-        into.at += len(first) + 2
+        into.lines.read(first, ended=ended)
+        into.place.at += len(first) + 2
     for block in chunk.split(b"\n\n"):
         if block:
-            into.read_block(block)
-        into.at += len(block) + 2
+            into.read(block)
+        into.place.at += len(block) + 2
