@@ -11,7 +11,7 @@ class Wiring(AppConfig):
 
     def ready(self) -> None:
         """Wire the parts together."""
-        from config import celery
+        from config import celery, checks  # noqa: F401  # importing the checks registers them
         from evidence import fetching
         from integrations import gateways
         from integrations.slack import fetched
