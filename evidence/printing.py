@@ -6,9 +6,10 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evidence import reading
 from evidence.errors import TooMuch, Unreadable
@@ -77,19 +78,25 @@ def _as_written(kind: Mapping[str, Any], format: str) -> Mapping[str, Any]:
 
 
 def _read(file: str, asked: Asked) -> tuple[CallTree, int]:
+    path = Path(file)
     try:
-        if file != STDIN:
-            return reading.tree_of(Path(file), unit=asked.unit)
-        with tempfile.NamedTemporaryFile() as kept:
-            _take_in(kept)
+        if file != STDIN and (path.is_file() or path.is_dir() or not path.exists()):
+            return reading.tree_of(path, unit=asked.unit)
+        with tempfile.NamedTemporaryFile() as kept, _stream(file) as stream:
+            _take_in(stream, kept)
             return reading.tree_of(Path(kept.name), unit=asked.unit)
     except Unreadable as error:
         raise type(error)(f"{'standard input' if file == STDIN else file}: {error.says}", where=error.where) from error
 
 
-def _take_in(kept: Any) -> None:
+def _stream(file: str) -> AbstractContextManager[BinaryIO]:
+    """Return what cannot be mapped into memory: standard input, a pipe."""
+    return nullcontext(sys.stdin.buffer) if file == STDIN else Path(file).open("rb")
+
+
+def _take_in(stream: BinaryIO, kept: Any) -> None:
     left = DEFAULT.unpacked
-    while data := sys.stdin.buffer.read(min(CHUNK, left + 1)):
+    while data := stream.read(min(CHUNK, left + 1)):
         left -= len(data)
         if left < 0:
             raise TooMuch("It is larger than what we read")

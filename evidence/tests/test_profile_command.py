@@ -62,7 +62,8 @@ def test_json_holds_exact_integers_of_all_functions(profile: Path) -> None:
 def test_folded_stacks_come_out_as_they_went_in(profile: Path) -> None:
     done = run(profile, "--folded")
     assert sorted(done.stdout.splitlines()) == sorted(FOLDED.splitlines())
-    assert run("-", "--folded", stdin=done.stdout).stdout == done.stdout
+    for piped in ("-", "/dev/stdin"):
+        assert run(piped, "--folded", stdin=done.stdout).stdout == done.stdout
 
 
 def test_what_moved_is_said_in_points(profile: Path) -> None:
@@ -93,6 +94,7 @@ def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
     ("args", "words"),
     [
         (["nowhere"], "No such file"),
+        (["."], "directory"),
         (["page"], "web page"),
         (["torn"], "byte 3"),
         (["before", "--sample-type", "heap"], "no sample type 'heap'"),
