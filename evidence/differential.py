@@ -20,11 +20,18 @@ BITS = 20  # how finely two totals are brought to one scale
 
 
 def payload(
-    merged: CallTree, *, before: int = 0, after: int = 1, width: str = "both", absolute: bool = False, root: int = ROOT
+    merged: CallTree,
+    *,
+    before: int = 0,
+    after: int = 1,
+    width: str = "both",
+    absolute: bool = False,
+    root: int = ROOT,
+    budget: int = BUDGET,
 ) -> dict[str, Any]:
     """Return what a page needs to draw the difference under ``root``; each box with its exact total on both sides."""
     widths = widths_of(merged, before=before, after=after, width=width, absolute=absolute)
-    boxes = flamegraph.widest(merged, widths, root=root, budget=BUDGET)
+    boxes = flamegraph.widest(merged, widths, root=root, budget=budget)
     names = flamegraph.Names(merged)
     told = flamegraph.columns_of(boxes, names.local(merged.name[boxes.node], boxes.node), own=False)
     edges = np.flatnonzero(np.diff(boxes.level, prepend=-1, append=-1))

@@ -10,7 +10,7 @@ import numpy as np
 from evidence import layers
 from evidence.calltree import CallTree
 
-PAGE = 50
+PAGE = 25
 SORTS = ("total", "self", "name")
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evidence.calltree import CallTree
 
 VERSION = 1  # of the answers' shape: a new one is no longer what browsers have kept
+MOST = 10_000  # boxes in one answer
 KEPT = "private, no-cache"  # asked again each time, so that access is too; answered by 304
 
 
@@ -85,6 +86,13 @@ def type_of(request: Request, tree: CallTree) -> int:
     if not 0 <= type < len(tree.sample_types):
         raise Unasked("This profile has no such sample type.")
     return type
+
+
+def budget_of(request: Request) -> int:
+    """Return how many boxes are asked for at most, within bounds; about 30 kB of them when nothing is said."""
+    from evidence import flamegraph
+
+    return min(max(number(request.GET.get("most")) or flamegraph.BUDGET, 1), MOST)
 
 
 def node_of(request: Request, tree: CallTree, name: str = "root") -> int:

@@ -23,4 +23,6 @@ def _boxes(tree: CallTree, request: Request) -> dict[str, Any]:
     from evidence import flamegraph
 
     root = answering.node_of(request, tree)
-    return flamegraph.payload(tree, type=answering.type_of(request, tree), root=root)
+    return flamegraph.payload(
+        tree, type=answering.type_of(request, tree), root=root, budget=answering.budget_of(request)
+    )

@@ -56,7 +56,7 @@ def shown(request: Request, evidence: Evidence, tree: CallTree) -> dict[str, Any
         "kind": tree.sample_types[type],
         "asked": asked,
         "wrong": wrong,
-        "here": here,
+        "table_at": here,
         "heads": [(label, _to(here, asked, sort=key), (asked["sort"] or "total") == key, key) for key, label in HEADS],
         "before": _to(here, asked, page=str(made.page - 1)) if made.page > 1 else "",
         "after": _to(here, asked, page=str(made.page + 1)) if made.page < made.pages else "",

@@ -43,6 +43,7 @@ def page(request: Request, evidence: Evidence) -> HttpResponseBase:
     type = functions.chosen(request, tree)
     context = {
         "here": "incidents",
+        "graph_keys": True,
         "incident": evidence.incident,
         "policy": evidence.incident.policy,
         "evidence": evidence,

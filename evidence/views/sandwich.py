@@ -30,7 +30,7 @@ def _sandwich(tree: CallTree, request: Request) -> dict[str, Any]:
         raise answering.Unasked("A sandwich has two sides: callers and callees.")
     half = tree.callers(code) if side == "callers" else tree.callees(code)
     root = answering.node_of(request, half) or min(1, len(half) - 1)
-    drawn = flamegraph.payload(half, type=type, root=root)
+    drawn = flamegraph.payload(half, type=type, root=root, budget=answering.budget_of(request))
     return drawn | {
         "path": drawn["path"][1:],  # without the root, which is the function once more
         "side": side,

@@ -1,4 +1,7 @@
 // Going about in one profile: what is asked for is shown at once from what is here, and drawn finer when that arrives.
+const MOST = 10000; // boxes, on screens that are wide enough for them
+const WIDE = 900;
+
 export class Explorer extends EventTarget {
   constructor(graph, source) {
     super();
@@ -15,6 +18,7 @@ export class Explorer extends EventTarget {
     const drawing = await this.source.get(node);
     if (this.aim === node) this.graph.show(drawing);
     this.tell("went", node);
+    this.more(node);
   }
 
   // Zoom to a node; `step` is whether the browser's *back* shall undo it.
@@ -26,8 +30,19 @@ export class Explorer extends EventTarget {
     if (step) this.tell("step", node);
     this.tell("went", node);
     const drawing = this.graph.drawing;
-    if (shown && (drawing.root === node || !drawing.pruned)) return;
-    await this.finer(node, shown);
+    if (!shown || (drawing.root !== node && drawing.pruned)) await this.finer(node, shown);
+    this.more(node);
+  }
+
+  // With the first boxes on the screen, ask for more of them where there is room.
+  async more(node) {
+    if (this.graph.canvas.width < WIDE || navigator.connection?.saveData) return;
+    const asked = this.source.more(node, MOST);
+    if (!asked) return;
+    const drawing = await asked;
+    await this.rested();
+    if (this.aim === node && !this.loose && this.graph.drawing !== drawing) this.graph.refine(drawing);
+    this.tell("refined", node);
   }
 
   glide(node) {

@@ -14,11 +14,24 @@ export class Source {
     let entry = this.kept.get(address);
     if (!entry) {
       entry = { drawing: null };
-      entry.asked = ask(address).then((answer) => (entry.drawing = this.prepare(new Drawing(answer))));
+      entry.asked = this.drawn(address).then((drawing) => (entry.drawing = drawing));
       entry.asked.catch(() => this.kept.delete(address));
       this.kept.set(address, entry);
     }
-    return entry.asked;
+    return entry.finer ?? entry.asked;
+  }
+
+  // The same with more boxes: asked for once the first ones are on the screen.
+  more(root, most) {
+    const address = this.address(root);
+    const entry = this.kept.get(address);
+    if (!entry?.drawing?.pruned) return null;
+    entry.finer ??= this.drawn(`${address}&most=${most}`).then((drawing) => (entry.drawing = drawing), () => entry.drawing);
+    return entry.finer;
+  }
+
+  async drawn(address) {
+    return this.prepare(new Drawing(await ask(address)));
   }
 
   // A drawing that is here already and has `node` among its boxes, finest first; `above` are its callers, root first.
