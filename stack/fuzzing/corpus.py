@@ -10,19 +10,20 @@ from evidence.formats import FORMATS
 
 HOME = Path(__file__).resolve().parents[2] / "fixtures" / "fuzz"
 FOUND = "found-"
+PACKED = "packed"
 # What a trial writes to its room: the input that it reads, and what came of those before.
 CURRENT = "current"
 TOLD = "told.json"
 
 
 def files(name: str) -> list[Path]:
-    """Return the files of one format, or of ``any``, the ones that are for no format in particular."""
+    """Return the files of one format."""
     return sorted(path for path in (HOME / name).glob("*") if path.is_file())
 
 
 def names() -> list[str]:
-    """Return the formats that are fuzzed."""
-    return list(FORMATS)
+    """Return what is fuzzed: the formats, and what unpacks them."""
+    return [*FORMATS, PACKED]
 
 
 def seeds(name: str) -> list[bytes]:
