@@ -130,7 +130,7 @@ class Chat(Protocol):
         """Send a file up, with words for who cannot see it, and return its id; nobody sees it until it is shared."""
 
     def share(self, file_id: str, *, title: str, below: Posted) -> None:
-        """Show an uploaded file below a message; ``file_not_found`` when it is shared already, or gone."""
+        """Show an uploaded file below a message; shown before is fine. ``file_not_found`` is one that is gone."""
 
     def is_shared(self, file_id: str, *, below: Posted) -> bool:
         """Tell whether a file of ours is shown where that message is."""

@@ -31,9 +31,17 @@ def upload(wire: Wire, *, name: str, content: bytes, alt: str) -> str:
 
 
 def share(wire: Wire, file_id: str, *, title: str, channel_id: str, thread_ts: str) -> None:
-    """Show a file below a message. Slack completes an upload only once, so this cannot happen twice."""
+    """Show a file below a message; one that was completed before is fine.
+
+    Slack completes an upload only once, so this cannot happen twice. It shares the file a little later, and until then
+    only the file itself tells that it was completed. Raises ``file_not_found`` for one that is gone.
+    """
     files = [{"id": file_id, "title": title}]
-    wire.call("files.completeUploadExternal", files=files, channel_id=channel_id, thread_ts=thread_ts)
+    try:
+        wire.call("files.completeUploadExternal", files=files, channel_id=channel_id, thread_ts=thread_ts)
+    except VendorError as error:
+        if error.code != "file_not_found" or _info(wire, file_id) is None:
+            raise
 
 
 def is_shared(wire: Wire, file_id: str, *, channel_id: str) -> bool:

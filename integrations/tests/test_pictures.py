@@ -121,6 +121,20 @@ def test_a_worker_that_dies_between_the_call_and_its_record_shows_nothing_twice(
     assert house.slack.calls.count("files.completeUploadExternal") == 1
 
 
+def test_a_picture_that_slack_is_still_sharing_is_not_shown_again(house: House, drawn: list[int]) -> None:
+    incident = house.declare()
+    measured(house, incident)
+    _until_ready(house, incident, "picture")
+    perform.drain(incident.pk, queue=EVIDENCE, side_by_side=False)
+    (work,) = effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=["picture"])
+    perform._outcome(house.chat, work)
+    (file,) = house.slack.workspace.files.values()
+    file.shares, file.channels = {}, []  # what the file says of itself comes late
+    incident = house.settle(incident)
+    assert len(shown(house, house.channel(incident))) == 1
+    assert drawn == [1]
+
+
 def _until_ready(house: House, incident: Incident, kind: str) -> None:
     """Do everything but what is of this kind."""
     reconcile.reconcile(incident.pk, at=timezone.now())
