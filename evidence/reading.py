@@ -154,7 +154,7 @@ def _store(asked: argparse.Namespace, *, subject: str) -> Mapping[str, Any]:
     tree: Path = asked.tree
     try:
         read, samples = tree_of(asked.file, unit=asked.unit)
-    except NotRecognised:
+    except (NotRecognised, BadProfile):  # a table may look like a short form of a profile
         measured = _measured(asked.file)
         if measured is None:
             raise

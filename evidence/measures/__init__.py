@@ -21,6 +21,12 @@ def sniff(head: bytes) -> ModuleType | None:
     return next((module for module in modules if module.looks_like(head)), None)
 
 
+def sure(head: bytes) -> bool:
+    """Tell whether content is a measure by marks that no profile has; a sweep is only a table."""
+    module = sniff(head)
+    return module is not None and module.NAME != "sweep"
+
+
 def named(name: str) -> ModuleType | None:
     """Return the module of a measure's name, or None."""
     return import_module(f"evidence.measures.{NAMES[name]}") if name in NAMES else None

@@ -96,6 +96,12 @@ def test_what_an_address_asks_wrongly_is_left_out(
     assert "low ratio" in shown(browse, ada, f"{bring(incident, SWEEP).get_absolute_url()}?{asked}")
 
 
+def test_a_table_that_looks_like_a_profile_is_still_read_as_a_table(incident: Incident, bring: Bring) -> None:
+    table = b"x\ty\tms\n1\t1\t3\n1\t2\t6\n2\t1\t9\n2\t2\t4\n"
+    one = bring(incident, table)
+    assert (one.kind, one.state) == ("sweep", "ready")
+
+
 def test_missing_cells_are_shown_as_missing(incident: Incident, ada: Person, browse: Open, bring: Bring) -> None:
     one = bring(incident, b"x,y,v\n1,1,5\n1,2,\n2,1,7\n2,2,8\n")
     page = shown(browse, ada, one.get_absolute_url())
