@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -19,21 +20,23 @@ GRACE_S = 60.0
 
 
 def main(seconds: str = SECONDS, *names: str) -> int:
-    """Try formats (all, or those that are named) for some seconds in all; 1 when something broke."""
+    """Try formats (all, or those that are named) for some seconds in all, each time others; 1 when something broke."""
     if not seconds.isdecimal() or set(names) - set(corpus.names()):
         raise StackError(f"`make fuzz ARGS='60 pprof'`: seconds, then formats among {', '.join(corpus.names())}.")
     chosen = names or tuple(corpus.names())
     share = max(int(seconds) / len(chosen), 1.0)
     broken = 0
+    seed = secrets.token_hex(4)
+    print(f"  seed {seed}", flush=True)
     for name in chosen:
-        told = tried(name, seconds=share)
+        told = tried(name, seconds=share, seed=seed)
         broken += told["broken"]
         rest = ", ".join(f"{count:,} {what}" for what, count in sorted(told.items()))
         print(f"  {name:<12} {sum(told.values()):>7,} inputs: {rest}", flush=True)
     return int(broken > 0)
 
 
-def tried(name: str, *, seconds: float, seed: str = "1") -> Counter[str]:
+def tried(name: str, *, seconds: float, seed: str) -> Counter[str]:
     """Try one format; return how many inputs were taken for what."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as room:
         command = [sys.executable, "-m", "stack.fuzzing.trial", name, seed, str(seconds), room]
