@@ -121,8 +121,9 @@ def record_done(
     Nothing is recorded when the claim was lost to somebody else meanwhile: they look at the outside themselves.
     """
     effect = work.effect
+    may_be_unwanted = effect.verb == CREATE and KINDS[effect.kind].retire is not None
     with transaction.atomic():
-        if outcome.says:
+        if outcome.says or may_be_unwanted:
             timeline.hold(effect.incident_id)
         if not _held(effect).update(state=Effect.State.DONE, ended_at=at, error="", error_code="", leased_until=None):
             return []
@@ -130,7 +131,7 @@ def record_done(
             _keep(effect, outcome.there, at=at)
         if outcome.gone:
             Resource.objects.filter(incident=effect.incident_id, key__in=outcome.gone).delete()
-        if outcome.there and effect.verb == CREATE and KINDS[effect.kind].retire is not None:
+        if outcome.there and may_be_unwanted:
             _unless_unwanted(effect)
         incident = Incident(pk=effect.incident_id)
         if outcome.says:
