@@ -122,7 +122,7 @@ def told(event: Told, facts: Facts) -> Card:
 
 def _measured(event: Told, facts: Facts) -> Card:
     """Tell what was measured, with the way to all of it; its picture comes below."""
-    sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
+    sentence = f"{event.by or 'Firekind'} {event.sentence}"
     label = "Open the flame graph" if event.pictured else "Open it"
     return Card("evidence", title="", text=sentence, link=f"{facts.url}evidence/{event.evidence}/", link_label=label)
 
