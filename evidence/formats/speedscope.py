@@ -1,11 +1,13 @@
 """speedscope's own JSON (https://www.speedscope.app/file-format-schema.json): sampled and evented profiles.
 
 A file holds one profile a thread or process. Those of one unit are merged, since the question is what the program
-does; what each of them counts stays in ``about["labels"]["profile"]``. Different units are different sample types.
+does; what each of them counts stays in ``about["labels"]["profile"]``. Different units are different sample types,
+and so are profiles that are named for a sample type, *alloc_space (bytes)*.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +20,7 @@ from evidence.stacks import SampleType, Stacks
 
 NAME = "speedscope"
 KINDS = {"nanoseconds": "time", "bytes": "memory", "events": "count"}
+TYPED = re.compile(r"(\S{1,100}(?: samples)?) \((nanoseconds|bytes|samples|objects|events)\)")
 # One sample: its stack from the root on, what it counts, and where it stands in the file.
 Sample = tuple[Sequence[int], int, str]
 
@@ -33,22 +36,34 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     profiles = [mapped(one, f"profiles[{at}]") for at, one in enumerate(listed(file.get("profiles"), "profiles"))]
     if not profiles:
         raise BadProfile("It holds no profile", where="profiles")
-    kinds = [units.ours(str(profile.get("unit", "none"))) for profile in profiles]
-    words = list(dict.fromkeys(word for _, word in kinds))
-    gather = Gather([SampleType(KINDS.get(word, word), word) for word in words], limits=limits)
+    kinds = [_kind(profile) for profile in profiles]
+    types = list(dict.fromkeys(kind for kind, _ in kinds))
+    gather = Gather(types, limits=limits)
     codes = _codes(file, gather)
     each: dict[str, list[int]] = {}
-    for at, (profile, (times, word)) in enumerate(zip(profiles, kinds, strict=True)):
-        type = words.index(word)
-        counts = each.setdefault(str(profile.get("name", at))[:200], [0] * len(words))
+    for at, (profile, (kind, times)) in enumerate(zip(profiles, kinds, strict=True)):
+        type = types.index(kind)
+        counts = each.setdefault(str(profile.get("name", at))[:200], [0] * len(types))
         for stack, value, where in _samples(profile, times=times, codes=codes, where=f"profiles[{at}]"):
-            gather.add(stack, [value if each == type else 0 for each in range(len(words))], where=where)
+            gather.add(stack, [value if each == type else 0 for each in range(len(types))], where=where)
             counts[type] += value
     active = file.get("activeProfileIndex")
     chosen = active if isinstance(active, int) and 0 <= active < len(profiles) else 0
     about: dict[str, Any] = {"labels": {"profile": dict(list(each.items())[:100])}} if len(each) > 1 else {}
     about |= {key: str(file[key])[:200] for key in ("name", "exporter") if file.get(key)}
-    return gather.stacks(NAME, default_type=words.index(kinds[chosen][1]), about=about)
+    return gather.stacks(NAME, default_type=types.index(kinds[chosen][0]), about=about)
+
+
+def _kind(profile: Mapping[str, Any]) -> tuple[SampleType, int]:
+    """Return what a profile counts, and how many of our units one of its own is.
+
+    Exporters of several sample types name each profile for its type, with the unit in brackets.
+    """
+    times, word = units.ours(str(profile.get("unit", "none")))
+    named = TYPED.fullmatch(str(profile.get("name")))
+    if named and (word in {named[2], "events"}):
+        return SampleType(named[1], named[2]), times
+    return SampleType(KINDS.get(word, word), word), times
 
 
 def _codes(file: Mapping[str, Any], gather: Gather) -> list[int]:

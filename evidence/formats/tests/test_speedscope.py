@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from evidence import calltree
+from evidence import calltree, exports
 from evidence.errors import BadProfile, TooMuch
 from evidence.formats import speedscope
+from evidence.formats.gather import Gather
 from evidence.limits import DEFAULT
 from evidence.stacks import SampleType
 
@@ -65,6 +66,17 @@ def test_profiles_of_one_unit_are_merged_and_those_of_others_kept_apart() -> Non
     assert stacks.sample_types == (SampleType("memory", "bytes"), SampleType("time", "nanoseconds"))
     assert stacks.totals == [12, 1_000_000]
     assert stacks.about["labels"]["profile"] == {"one": [5, 0], "two": [7, 0], "three": [0, 1_000_000]}
+
+
+def test_what_we_export_comes_back_with_its_sample_types() -> None:
+    types = [SampleType("alloc_space", "bytes"), SampleType("inuse_space", "bytes"), SampleType("cpu", "samples")]
+    gather = Gather(types, limits=DEFAULT)
+    gather.add([gather.code("main"), gather.code("work")], [7, 5, 3], where="here")
+    gather.add([gather.code("main")], [2, 0, 4], where="here")
+    stacks = speedscope.read(b"".join(exports.speedscope(replace(gather.stacks("tests"), default_type=1))))
+    assert stacks.sample_types == tuple(types)
+    assert stacks.totals == [9, 5, 7]
+    assert stacks.default_type == 1
 
 
 def test_functions_of_one_name_in_two_files_are_told_apart() -> None:
