@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -118,3 +119,15 @@ def test_whoever_leaves_halfway_leaves_nothing() -> None:
 
     assert asyncio.run(leave())
     assert not seen
+
+
+def test_a_large_file_goes_to_disk_and_not_into_memory() -> None:
+    pieces = 1_024  # 64 MiB
+    tracemalloc.start()
+    try:
+        assert sent("/api/v1/files", pieces)[:2] == (200, b"taken")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert seen == [("file_0", pieces * len(PIECE))]
+    assert most < 12 << 20

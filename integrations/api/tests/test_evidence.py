@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from evidence import tokens
+from evidence import receiving, tokens
 from evidence.models import Evidence, Token
 from incidents import lifecycle
 from incidents.models import Person
@@ -163,3 +164,18 @@ def test_waiting_ends_with_the_sentence(case: Case, send: Send, monkeypatch: pyt
     monkeypatch.setattr("integrations.api.doors.time.sleep", read)
     said = send(at(case, "?wait=30"), case.token(), body=FOLDED).json()
     assert (said["state"], said["says"]) == ("ready", "75 % of samples pass through work")
+
+
+def test_a_large_file_is_stored_piece_by_piece(case: Case, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    largest = 0
+    bounded = receiving._bounded
+
+    def watched(body: Any, limit: int) -> Iterator[bytes]:
+        nonlocal largest
+        for chunk in bounded(body, limit):
+            largest = max(largest, len(chunk))
+            yield chunk
+
+    monkeypatch.setattr(receiving, "_bounded", watched)
+    assert send(at(case), case.token(), body=b"x" * (1 << 20)).status_code == 201
+    assert 0 < largest <= receiving.CHUNK
