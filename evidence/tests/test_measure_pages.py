@@ -125,6 +125,8 @@ def test_several_variants_are_compared_with_one_control(
     variants = [bring(incident, body, variant=name) for body, name in ((OLD, "as is"), (NEW, "pooled"), (OLD, "again"))]
     page = shown(browse, ada, compared(*variants))
     assert "2 benchmarks of 3 variants; geometric mean against as is: pooled −4.8 %, again 0 %" in page
+    answer = browse(ada).get(compared(*variants)).content.decode()
+    assert "?control=2&amp;with=1,3" in answer
 
 
 def test_what_benchstat_printed_is_shown_beside_and_not_compared_anew(

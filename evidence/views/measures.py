@@ -67,9 +67,16 @@ def compare_context(request: Request, evidences: Sequence[Evidence]) -> Context:
         "policy": control.incident.policy,
         "control": control,
         "evidences": list(evidences),
+        "sides": [(one, _controlled_by(one, evidences)) for one in evidences],
         "kind": control.kind,
     }
     return context | COMPARED[Kind(control.kind)](request, evidences)
+
+
+def _controlled_by(control: Evidence, evidences: Sequence[Evidence]) -> str:
+    """Return the query of the same comparison with another control."""
+    others = ",".join(str(one.n) for one in evidences if one.n != control.n)
+    return f"?control={control.n}&with={others}"
 
 
 def value_of(evidence: Evidence) -> Any:
