@@ -83,8 +83,7 @@ def dominant(tree: CallTree, type: int) -> int | None:
             half = tree.callees(start)
             named = [code for code in _followed(half, type, ROOT) if not is_plumbing(tree, code)] or named or [start]
     if not named:
-        any_path = [code for code in path if not _is_all(tree, type, code)] or path
-        named = any_path[-1:]
+        named = [code for code in path if not _is_all(tree, type, code)][-1:]
     best = named[-1] if named else None
     return best if best is not None and tree.function_totals[type, best] >= WORTH * total else None
 

@@ -1,0 +1,113 @@
+"""What is said of a profile, and what one is warned of: by tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evidence import calltree, sentence
+from evidence.calltree import CallTree
+from evidence.formats import folded
+from evidence.stacks import SampleType
+
+
+def tree_of(text: str, *, name: str = "samples", unit: str = "samples", **about: object) -> CallTree:
+    stacks = folded.read(text.encode())
+    stacks.sample_types = (SampleType(name, unit),)
+    stacks.about = {**stacks.about, **about}
+    return calltree.build(stacks)
+
+
+SAID = [
+    # A path is followed while it keeps half of what came in; the deepest function of the application is named.
+    (
+        "main;run_gossip;join_peers;connect;handshake 15\nmain;run_gossip;join_peers;connect 20\nmain;idle 65\n",
+        "35 % of samples pass through `connect` (self 20 %), called from `join_peers`.",
+    ),
+    # What an application is built on is how it costs, and not where.
+    (
+        "main;checkout::price;core::slice::sort;memcpy 61\nmain;checkout::render 39\n",
+        "61 % of samples pass through `checkout::price` (self 0 %); 61 % end in `memcpy`.",
+    ),
+    (
+        "main;vmm::dump;ext4_write_[k];ext4_map_[k] 25\nmain;vmm::dump;do_fsync_[k] 20\nmain;vmm::dump;wait_[k] 16\nmain;vmm::other 39\n",
+        "61 % of samples pass through `vmm::dump` (self 0 %); 61 % in the kernel.",
+    ),
+    # A sample counts once however often a function recurs on its stack.
+    (
+        "main;walk;walk;walk 60\nmain;rest 40\n",
+        "60 % of samples pass through `walk` (self 60 %).",
+    ),
+    # Called from many places: the function that all of them have in common.
+    (
+        "".join(f"main;caller_{n};encode 4\nmain;caller_{n} 6\n" for n in range(10)),
+        "40 % of samples pass through `encode` (self 40 %).",
+    ),
+    ("main;" + ";".join(["f"] * 3) + " 0\n", "There is nothing in it: no samples at all."),
+    (
+        "".join(f"main;handler_{n} 1\n" for n in range(100)),
+        "No function stands out: none holds 2 % of samples by itself.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), SAID)
+def test_the_sentence_names_what_somebody_can_change(text: str, said: str) -> None:
+    assert sentence.of(tree_of(text)).text == said
+
+
+COUNTED = [
+    ("cpu", "nanoseconds", "61 % of CPU time is spent in `hash`"),
+    ("cpu-clock:pppH", "samples", "61 % of CPU samples pass through `hash`"),
+    ("cpu_atom/cycles/P", "events", "61 % of CPU cycles of cpu_atom pass through `hash`"),
+    ("alloc_space", "bytes", "61 % of allocated bytes pass through `hash`"),
+    ("inuse_objects", "objects", "61 % of objects in use pass through `hash`"),
+    ("off_cpu", "nanoseconds", "61 % of off-CPU time is spent in `hash`"),
+    ("goroutine", "goroutines", "61 % of goroutines pass through `hash`"),
+]
+
+
+@pytest.mark.parametrize(("name", "unit", "begins"), COUNTED)
+def test_what_is_counted_is_called_by_its_name(name: str, unit: str, begins: str) -> None:
+    said = sentence.of(tree_of("main;price;hash 61\nmain;rest 39\n", name=name, unit=unit))
+    assert said.text.startswith(begins)
+    assert (said.function, said.share) == ("hash", 0.61)
+
+
+def test_one_is_warned_of_few_samples() -> None:
+    assert "Only 61 samples: the shares are rough." in sentence.of(tree_of("main;work 61\n")).guards
+
+
+def test_one_is_warned_when_the_process_that_matters_has_next_to_none() -> None:
+    tree = tree_of("firecracker;main 1\nrustc;main;compile 700\nswapper;do_idle 703\n")
+    guards = sentence.of(tree, subject="Pausing firecracker takes longer").guards
+    assert guards[0] == "Only 1 of 1,404 samples is of `firecracker`: they say little."
+    assert guards[1] == "50 % of it is idle: look at the rest, or hide idle."
+    assert not any("firecracker" in one for one in sentence.of(tree, subject="The build is slow").guards)
+
+
+def test_one_is_warned_when_a_cpu_profile_explains_little_of_the_time() -> None:
+    text = "main;work 400000000\n"
+    (guard,) = sentence.of(tree_of(text, name="cpu", unit="nanoseconds", duration_ns=10_000_000_000)).guards
+    assert guard.startswith("It explains 4 % of the time that passed: mostly it slept or waited.")
+    assert not sentence.of(tree_of(text, name="cpu", unit="nanoseconds", duration_ns=500_000_000)).guards
+
+
+def test_hot_functions_leave_out_plumbing_and_what_everything_passes() -> None:
+    tree = tree_of("main;serve;price;memcpy 61\nmain;serve;render 38\nmain;serve;rare 1\n")
+    assert [one["name"] for one in sentence.hot(tree)] == ["price", "render"]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.61, "61 %"), (0.0994, "9.9 %"), (0.1, "10 %"), (0.00004, "under 0.1 %"), (0, "0 %"), (1, "100 %")],
+)
+def test_a_share_is_written_as_people_read_it(share: float, said: str) -> None:
+    assert sentence.percent(share) == said
+
+
+def test_totals_beyond_what_a_float_holds_stay_exact() -> None:
+    tree = tree_of(f"main;a {2**53 + 1}\nmain;b {2**53 + 1}\n")
+    assert tree.total(0) == 2 * (2**53 + 1)
+    assert int(tree.function_totals.max()) == 2 * (2**53 + 1)
+    assert tree.function_totals.dtype == np.int64 or tree.function_totals.dtype == np.uint64
