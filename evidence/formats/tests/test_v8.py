@@ -67,6 +67,16 @@ def test_a_heap_profile_counts_bytes() -> None:
     assert functions(stacks) == {"top": (12, 42), "leaf": (30, 30)}
 
 
+def test_the_older_form_is_read_too() -> None:
+    leaf = {"functionName": "leaf", "url": "", "lineNumber": 1, "id": 3, "hitCount": 2, "children": []}
+    top = {"functionName": "top", "url": "", "lineNumber": 1, "id": 2, "hitCount": 1, "children": [leaf]}
+    head = {"functionName": "(root)", "url": "", "lineNumber": 0, "id": 1, "hitCount": 0, "children": [top]}
+    times = {"startTime": 1, "endTime": 2, "samples": [3, 2, 3], "timestamps": [1000000, 1000100, 1000300]}
+    data = json.dumps({"head": head, **times}).encode()
+    assert v8.looks_like(data)
+    assert functions(v8.read(data)) == {"top": (200_000, 300_000), "leaf": (100_000, 100_000)}
+
+
 def test_a_deep_tree_is_read_without_recursion() -> None:
     nodes = [node(1, "(root)", 2), *(node(n, f"f{n}", n + 1) for n in range(2, 2000)), node(2000, "leaf", hits=1)]
     assert functions(read(nodes=nodes, samples=[2000], timeDeltas=[5]))["f2"][1] == 595_000
