@@ -9,10 +9,10 @@ and what passes its children, added upwards.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,8 @@ from evidence.calltree_levels import BITS, at
 from evidence.stacks import Codes, Ints, Stacks
 
 THREADS = min(2, os.cpu_count() or 1)
-# Fewer samples are not worth a second thread; nor is one that would get less than this share of them.
-WORTH_TWO = 20_000
-FAIR = 0.3
+# How many samples at most are grown by themselves. In smaller parts, threads wait for one another more than they work.
+PART = 1 << 16
 # How many frames are looked at together when functions are counted.
 CHUNK = 1 << 17
 MOST_LEVELS = 3
@@ -83,64 +82,78 @@ class Alive:
     depth: int
 
 
+AtOnce = Callable[[Callable[[tuple[Samples, Alive]], list[Grown]], list[tuple[Samples, Alive]]], Iterable[list[Grown]]]
+
+
 def grow(stacks: Samples) -> list[Grown]:
     """Return the levels below the root."""
     samples = np.flatnonzero(stacks.lengths)
     alive = Alive(samples, np.zeros(len(samples), dtype=np.int32), 0)
+    with ThreadPoolExecutor(THREADS) as threads:
+        return _grown(stacks, alive, threads.map)
+
+
+def _grown(stacks: Samples, alive: Alive, at_once: AtOnce) -> list[Grown]:
+    """Return all levels further down; once samples can be parted between nodes, parts grow by themselves."""
     levels: list[Grown] = []
     while len(alive.samples):
-        place = _middle(alive) if THREADS > 1 and len(alive.samples) >= WORTH_TWO else 0
-        if place:
-            return levels + _two(stacks, *_parted(alive, place))
+        bounds = _bounds(alive)
+        if len(bounds) > 1:
+            parts = [_part(stacks, alive, *bound) for bound in bounds]
+            grown = at_once(lambda part: _grown(part[0], part[1], map), parts)
+            return levels + _side_by_side(stacks, alive, bounds, list(grown))
         more, alive = _deeper(stacks, alive)
         levels += more
     return levels
 
 
-def _middle(alive: Alive) -> int:
-    """Return where to part the samples between two nodes into fair shares, 0 when there is no such place."""
+def _bounds(alive: Alive) -> list[tuple[int, int]]:
+    """Return where to part samples between nodes, into parts of about one size; one part when that cannot be."""
     size = len(alive.samples)
-    group = int(alive.group[size // 2])
-    places = np.searchsorted(alive.group, [group, group + 1])
-    place = int(min(places, key=lambda place: abs(int(place) - size // 2)))
-    return place if FAIR * size <= place <= (1 - FAIR) * size else 0
+    part = -(-size // -(-size // PART))
+    if part == size:
+        return [(0, size)]
+    cuts = np.unique(np.searchsorted(alive.group, alive.group[part:size:part]))
+    bounds = list(pairwise([0, *cuts[cuts > 0].tolist(), size]))
+    fair = max(high - low for low, high in bounds) <= max(4 * part, size // 2)
+    return bounds if fair else [(0, size)]
 
 
-def _parted(alive: Alive, place: int) -> tuple[Alive, Alive, int]:
-    first = int(alive.group[place])
-    left = Alive(alive.samples[:place], alive.group[:place], alive.depth)
-    right = Alive(alive.samples[place:], alive.group[place:] - first, alive.depth)
-    return left, right, first
+def _part(stacks: Samples, alive: Alive, low: int, high: int) -> tuple[Samples, Alive]:
+    """Return some samples as if they were all there are, and as if they began where they are now."""
+    samples = alive.samples[low:high]
+    offsets, lengths = at(stacks.offsets, samples), at(stacks.lengths, samples)
+    offsets += alive.depth
+    lengths -= alive.depth
+    part = Samples(stacks.frames, offsets, lengths, stacks.values.take(samples, axis=1), stacks.names)
+    return part, Alive(np.arange(high - low), alive.group[low:high] - alive.group[low], 0)
 
 
-def _two(stacks: Samples, left: Alive, right: Alive, first: int) -> list[Grown]:
-    """Grow two parts at once and lay their levels side by side; the right part's parents begin at ``first``."""
-    with ThreadPoolExecutor(THREADS) as threads:
-        lefts, rights = threads.map(lambda alive: list(_all(stacks, alive)), (left, right))
-    levels: list[Grown] = []
+def _side_by_side(
+    stacks: Samples, alive: Alive, bounds: list[tuple[int, int]], parts: list[list[Grown]]
+) -> list[Grown]:
+    """Join the levels of parts: the nodes of each come after those of the parts before it."""
+    above = [alive.group[low] for low, _ in bounds]
     none = _none(len(stacks.values))
-    for one, two in zip_longest(lefts, rights, fillvalue=none):
-        size = len(one.name)
+    levels: list[Grown] = []
+    for row in zip_longest(*parts, fillvalue=none):
+        sizes = np.cumsum([0, *(len(one.name) for one in row)], dtype=np.int32)
         levels.append(
             Grown(
-                np.concatenate([one.parent, two.parent + np.int32(first)]), np.concatenate([one.name, two.name]),
-                np.concatenate([one.ends, two.ends + np.int32(size)]), np.concatenate([one.own, two.own], axis=1),
-                np.concatenate([one.like, two.like]),
+                np.concatenate([one.parent + start for one, start in zip(row, above, strict=True)]),
+                np.concatenate([one.name for one in row]),
+                np.concatenate([one.ends + start for one, start in zip(row, sizes, strict=False)]),
+                np.concatenate([one.own for one in row], axis=1),
+                np.concatenate([alive.samples[one.like + low] for one, (low, _) in zip(row, bounds, strict=True)]),
             )
-        )  # fmt: skip
-        first = size
+        )
+        above = list(sizes[:-1])
     return levels
 
 
 def _none(types: int) -> Grown:
     none, places = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
     return Grown(places, places, places, np.zeros((types, 0), dtype=np.int64), none)
-
-
-def _all(stacks: Samples, alive: Alive) -> Iterator[Grown]:
-    while len(alive.samples):
-        levels, alive = _deeper(stacks, alive)
-        yield from levels
 
 
 def _deeper(stacks: Samples, alive: Alive) -> tuple[list[Grown], Alive]:

@@ -46,13 +46,13 @@ def told(tree: CallTree) -> list[tuple[tuple[int, ...], int, int]]:
 
 
 @pytest.mark.parametrize("bits", [5, 8, 12, 63])
-@pytest.mark.parametrize("worth_two", [2, 1 << 30])
+@pytest.mark.parametrize("part", [1, 4, 1 << 30])
 @given(samples=SAMPLES)
 @settings(max_examples=25, deadline=None)
-def test_every_node_of_the_tree_is_one_path_that_was_walked(samples: list[Sample], worth_two: int, bits: int) -> None:
+def test_every_node_of_the_tree_is_one_path_that_was_walked(samples: list[Sample], part: int, bits: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calltree_growing, "THREADS", 2)
-        patch.setattr(calltree_growing, "WORTH_TWO", worth_two)
+        patch.setattr(calltree_growing, "PART", part)
         patch.setattr(calltree_growing, "BITS", bits)
         patch.setattr(calltree_levels, "BITS", bits)
         patch.setattr(calltree_growing, "CHUNK", 7)
