@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from evidence import storage, told
 from evidence.models import Evidence
@@ -125,7 +125,8 @@ def add_link(incident: Incident, *, link: str, title: str, by: Person | None, vi
 
 def read_again(evidence: Evidence) -> bool:
     """Have evidence read again that could not be read; tell whether there is something to read."""
-    again = Evidence.objects.filter(pk=evidence.pk, state__in=[State.FAILED, State.KEPT]).exclude(original="")
+    nowhere = Q(original="", origin__ref__isnull=True)  # neither stored nor to be fetched
+    again = Evidence.objects.filter(pk=evidence.pk, state__in=[State.FAILED, State.KEPT]).exclude(nowhere)
     with transaction.atomic():
         if not again.update(state=State.READING, says="", attempt=0, leased_until=None):
             return False

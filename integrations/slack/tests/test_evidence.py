@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 from django.utils import timezone
 
-from evidence import digesting
+from evidence import digesting, receiving
 from evidence.models import Evidence
 from evidence.models.evidence import State
 from incidents.models import Incident
@@ -136,6 +136,10 @@ def test_a_sign_in_page_is_not_taken_for_the_file(
     (found,) = read(incident)
     assert (found.state, found.original) == (State.FAILED, "")
     assert "files:read" in found.says
+    monkeypatch.undo()  # the app was installed again
+    assert receiving.read_again(found)
+    (found,) = read(incident)
+    assert (found.state, found.size) == (State.READY, len(FOLDED))
 
 
 def test_a_file_larger_than_is_taken_is_not_fetched(
