@@ -71,7 +71,7 @@ def _keep(evidence: Evidence, *, says: str) -> None:
     if image:
         _end(evidence, State.READY, says="", summary={"kind": Kind.PICTURE, "format": image})
     else:
-        _end(evidence, State.KEPT, says=says)
+        _end(evidence, State.KEPT, says=f"Kept as it is. {says}")
 
 
 def _claimed(evidence_id: int, *, at: datetime) -> Evidence | None:

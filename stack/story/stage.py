@@ -86,7 +86,7 @@ class Stage:
         row = until(lambda: self._read(n), what=f"evidence {n} is not read yet", timeout_s=SETTLED_S)
         if row["state"] == "failed":
             raise StackError(f"{row['title']} could not be read: {row['says']}")
-        self.found("kept as it is, for people to read" if row["state"] == "kept" else row["says"])
+        self.found(row["says"])
         for guard in row["guards"] or ():
             self.found(paint(guard, "yellow"))
         self.watches()
