@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import shlex
+import subprocess
 from datetime import timedelta
 
 import pytest
@@ -109,3 +110,16 @@ def test_the_terminal_makes_tokens_for_those_who_hold_it(incident: Incident, sec
         call_command("evidence_token", "eve", "--incident", secret.codename)
     with pytest.raises(CommandError, match="Nobody"):
         call_command("evidence_token", "zoe")
+
+
+def test_the_off_cpu_line_folds_what_bpftrace_prints() -> None:
+    printed = (
+        "\n@ns[\n    finish_task_switch.isra.0+155\n    schedule+85\n, \n    poll+79\n    main+20\n, my proc]: 12345\n"
+        "@ns[\n    schedule+1\n, \n, kworker/0:1]: 77\n"
+    )
+    awk = ["awk", commands.FOLD]
+    folded = subprocess.run(awk, input=printed, capture_output=True, text=True, check=True).stdout
+    assert folded.splitlines() == [
+        "my proc;main;poll;schedule;finish_task_switch.isra.0 12345",
+        "kworker/0:1;schedule 77",
+    ]
