@@ -38,15 +38,24 @@ def ours(unit: str) -> tuple[int, str]:
 def told(stacks: Stacks, unit: str) -> Stacks:
     """Give values of unknown unit the one that their sender says.
 
-    Only folded stacks cannot say theirs. Raises ``BadProfile`` when the values no longer fit 64 bits.
+    Only folded stacks cannot say theirs, except those of a dialect that has but one. Counts with fractions become
+    whole numbers of our unit, rounded half up; where that is the sender's own they stay thousandths of it, or less.
+    Raises ``BadProfile`` when the values no longer fit 64 bits.
     """
-    if not unit or stacks.format != "folded":
+    if not unit or stacks.format != "folded" or "dialect" in stacks.about:
         return stacks
     times, word = ours(unit)
     if times * max(stacks.totals, default=0) >= _MOST:
         raise BadProfile(f"The values are too large to be {unit}")
+    scale = int(stacks.about.get("scale", 1))
+    if times == 1 and scale > 1:
+        types = tuple(replace(kind, unit=kind.unit.replace("samples", word)) for kind in stacks.sample_types)
+        return replace(stacks, sample_types=types)
     types = tuple(SampleType(_renamed(kind.name, word), word) for kind in stacks.sample_types)
-    return replace(stacks, sample_types=types, values=stacks.values * np.int64(times))
+    about = {key: value for key, value in stacks.about.items() if key != "scale"}
+    return replace(
+        stacks, sample_types=types, values=(stacks.values * np.int64(times) + scale // 2) // scale, about=about
+    )
 
 
 def _renamed(name: str, unit: str) -> str:

@@ -35,6 +35,29 @@ def test_a_sender_says_what_folded_stacks_count(tmp_path: Path) -> None:
         formats.read_file(path, unit="seconds")
 
 
+@pytest.mark.parametrize(
+    ("unit", "expected", "values"),
+    [
+        ("ms", SampleType("time", "nanoseconds"), [12_500_000, 3_000_000]),
+        ("ns", SampleType("samples", "thousandths of nanoseconds"), [12_500, 3_000]),
+        ("KiB", SampleType("memory", "bytes"), [12_800, 3_072]),
+        ("", SampleType("samples", "thousandths of samples"), [12_500, 3_000]),
+    ],
+)
+def test_fractions_of_a_unit_that_is_told(tmp_path: Path, unit: str, expected: SampleType, values: list[int]) -> None:
+    path = tmp_path / "off-cpu"
+    path.write_bytes(b"main;wait 12.5\nmain;lock 3\n")
+    stacks = formats.read_file(path, unit=unit)
+    assert stacks.sample_types == (expected,)
+    assert stacks.values.tolist() == [values]
+
+
+def test_tracing_flame_is_believed_over_its_sender(tmp_path: Path) -> None:
+    path = tmp_path / "spans"
+    path.write_bytes(b"ThreadId(1)-main; app::run:src/main.rs:3 99\n")
+    assert formats.read_file(path, unit="seconds").totals == [99]
+
+
 def test_a_file_that_says_its_unit_is_believed_over_its_sender() -> None:
     corpus = Path(__file__).resolve().parents[3] / "fixtures" / "fuzz"
     stacks = formats.read_file(corpus / "pprof" / "heap.pb", unit="seconds")
