@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 from celery import shared_task
 from django.utils import timezone
@@ -12,13 +13,29 @@ from evidence import digesting, told
 
 log = logging.getLogger(__name__)
 
+READ_AT_ONCE = 3
 FRESH_S = 60  # a hint that waited longer than this is left to the sweep
+
+_reading = threading.Semaphore(READ_AT_ONCE)
 
 
 @shared_task
 def read(evidence_id: int) -> None:
-    """Read one piece of evidence, unless somebody else does."""
-    digesting.digest(evidence_id, at=timezone.now())
+    """Read one piece of evidence, unless somebody else does, and then what else waits.
+
+    Reading takes memory and processors, so a worker does only a few at once; those who read go on with the rest.
+    """
+    if not _reading.acquire(blocking=False):
+        return
+    try:
+        seen: set[int] = set()
+        following: int | None = evidence_id
+        while following is not None and following not in seen:
+            seen.add(following)
+            digesting.digest(following, at=timezone.now())
+            following = next(iter(digesting.waiting(at=timezone.now(), limit=1)), None)
+    finally:
+        _reading.release()
 
 
 @shared_task

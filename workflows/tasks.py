@@ -16,6 +16,7 @@ from workflows import directory, perform, ports
 from workflows import reconcile as reconciling
 from workflows import sweep as sweeping
 from workflows.actions import EVIDENCE, KINDS
+from workflows.aside import Aside
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 PAUSE_S = 15
 PATIENCE_S = 5  # for the first look at a workspace, without which nobody can be brought in
+CAPTURES_AT_ONCE = 12  # incidents that one evidence worker captures for; each mostly waits for its source
 FRESH_S = 30  # a hint that waited longer than this is left to the sweep
 
 
@@ -46,9 +48,16 @@ def drain(incident_id: int) -> None:
 
 @shared_task
 def measure(incident_id: int) -> None:
-    """Perform what is ready of an incident's effects that take their time, in a worker of their own."""
+    """Begin what is ready of an incident's effects that take their time, in a worker and in threads of their own."""
+    _aside.ask(incident_id)
+
+
+def _measure(incident_id: int) -> None:
     perform.drain(incident_id, queue=EVIDENCE)
     _send(drain, incident_id)  # what waited for it
+
+
+_aside = Aside(_measure, at_once=CAPTURES_AT_ONCE)
 
 
 @shared_task

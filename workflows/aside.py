@@ -1,0 +1,44 @@
+"""Threads for what takes long, beside those of the tasks: who captures is not in the way of who reads."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from django.db import connection
+
+log = logging.getLogger(__name__)
+
+
+class Aside:
+    """Runs one thing for each key at a time; asked for the same again meanwhile, it does it once more afterwards."""
+
+    def __init__(self, do: Callable[[int], None], *, at_once: int) -> None:
+        self._do = do
+        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="aside")
+        self._lock = threading.Lock()
+        self._again: dict[int, bool] = {}  # what is under way, and whether it is to be done once more
+
+    def ask(self, key: int) -> None:
+        """Have it done soon; returns at once."""
+        with self._lock:
+            if key in self._again:
+                self._again[key] = True
+                return
+            self._again[key] = False
+        self._pool.submit(self._run, key)
+
+    def _run(self, key: int) -> None:
+        try:
+            self._do(key)
+        except BaseException:  # a thread must not die unheard: the sweep asks for what is left
+            log.exception("%s was interrupted", key)
+            raise
+        finally:
+            connection.close()
+            with self._lock:
+                again = self._again.pop(key)
+            if again:
+                self.ask(key)
