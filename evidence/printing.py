@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evidence import reading
-from evidence.errors import TooMuch, Unreadable
+from evidence.errors import NotRecognised, TooMuch, Unreadable
 from evidence.limits import DEFAULT
 
 if TYPE_CHECKING:
@@ -48,7 +48,11 @@ def pages(asked: Asked) -> Iterator[str]:
     with reading.contained():
         from evidence import answers
 
-        tree, samples = _read(asked.file, asked)
+        try:
+            tree, samples = _read(asked.file, asked)
+        except NotRecognised as error:
+            yield from _measured(asked, otherwise=error)
+            return
         type = answers.type_of(tree, asked.sample_type)
         if asked.folded:
             from evidence import exports
@@ -69,6 +73,17 @@ def pages(asked: Asked) -> Iterator[str]:
             yield json.dumps(answer, ensure_ascii=False) + "\n"
         else:
             yield from (f"{line}\n" for line in _lines(answer, top=TOP if asked.top is None else asked.top))
+
+
+def _measured(asked: Asked, *, otherwise: NotRecognised) -> Iterator[str]:
+    """Yield what a file says that is no profile but another measurement; any other raises ``otherwise``."""
+    found = reading.measured(Path(asked.file)) if Path(asked.file).is_file() else None
+    if found is None:
+        raise otherwise
+    if asked.as_json:
+        yield json.dumps(found, ensure_ascii=False) + "\n"
+    else:
+        yield f"Format:  {found['format']} ({found['kind']}, no profile)\n\n{found['sentence']}\n"
 
 
 def _as_written(kind: Mapping[str, Any], format: str) -> Mapping[str, Any]:

@@ -155,10 +155,10 @@ def _store(asked: argparse.Namespace, *, subject: str) -> Mapping[str, Any]:
     try:
         read, samples = tree_of(asked.file, unit=asked.unit)
     except (NotRecognised, BadProfile):  # a table may look like a short form of a profile
-        measured = _measured(asked.file)
-        if measured is None:
+        found = measured(asked.file)
+        if found is None:
             raise
-        return measured
+        return found
     part = tree.with_name(f"{tree.name}.part")
     try:
         read.save(part)
@@ -172,7 +172,7 @@ def _store(asked: argparse.Namespace, *, subject: str) -> Mapping[str, Any]:
     return {"kind": "profile", **summary_of(read, samples=samples), **said_of(read, subject=subject)}
 
 
-def _measured(path: Path) -> Mapping[str, Any] | None:
+def measured(path: Path) -> Mapping[str, Any] | None:
     """Read what is no profile as another measurement, if it is one."""
     from evidence import formats, measures
     from evidence.formats import unpack

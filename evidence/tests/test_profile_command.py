@@ -78,6 +78,13 @@ def test_what_moved_is_said_in_points(profile: Path) -> None:
     assert answer(profile, "--diff", profile)["diff"]["moved"] == []
 
 
+def test_another_measurement_says_its_sentence(profile: Path) -> None:
+    lines = "".join(f"BenchmarkWrite-8 \t 1000 \t {50_000 + n} ns/op\n" for n in range(5))
+    profile.write_text(f"goos: linux\n{lines}PASS\n")
+    assert "no profile" in run(profile).stdout.decode()
+    assert answer(profile)["kind"] == "benchmark"
+
+
 def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / "large"
     path.write_bytes(b"".join(b"main;work_%d;%s 1\n" % (n, b"x" * 500) for n in range(5000)))
