@@ -48,6 +48,8 @@ def share(value: float, *, sign: bool = False) -> str:
     percent = abs(value) * 100
     places = 0 if percent >= 1000 else 1 if percent >= 1 else 2
     said = f"{percent:,.{places}f}".removesuffix(".0").removesuffix(".00")
+    if said == "100" and percent < 100:
+        said = f"{min(percent, 99.999):.3f}"  # almost all is not all
     plus = MINUS if value < 0 else "+"
     return f"{plus if (sign and said != '0') or value < 0 else ''}{said} %"
 
