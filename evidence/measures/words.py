@@ -16,7 +16,7 @@ def number(value: float) -> str:
         return "0" if value == 0 else str(value)
     if value == int(value):
         return f"{int(value):,}".replace("-", MINUS)
-    return rounded(value, places=max(0, 2 - math.floor(math.log10(abs(value)))))
+    return rounded(value, places=max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}"))))))
 
 
 def rounded(value: float, *, places: int) -> str:
