@@ -1,0 +1,96 @@
+"""Bringing evidence at a browser: dropped, told wrong where it is wrong, shown as it arrives, withdrawn."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Sit, declare
+from tests.browser.test_everybody import PHONE, faults
+
+if TYPE_CHECKING:
+    from playwright.sync_api import FilePayload, Page
+
+pytestmark = pytest.mark.browser
+
+FOLDED = b"main;serve;price_basket;hash 61\nmain;serve;render 39\n"
+
+
+def payload(name: str, content: bytes) -> FilePayload:
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+
+
+@pytest.fixture
+def ada(sit: Sit) -> Page:
+    page = sit("Ada")
+    declare(page, "Checkout is slow")
+    return page
+
+
+def test_what_is_dropped_is_read_and_shown_to_everybody_on_the_incident(ada: Page, sit: Sit) -> None:
+    here = ada.url
+    other = sit("Mateo")
+    other.goto(here)
+    ada.goto(f"{here}evidence/")
+    expect(ada.get_by_text("Nothing was measured yet.")).to_be_visible()
+    ada.set_input_files("#files", [payload("cpu.folded", FOLDED), payload("empty.folded", b"")])
+    expect(ada.locator("#uploads .bad")).to_have_text("The file is empty.")
+    expect(ada.locator("#proof-1 .measured")).to_contain_text("61 % of samples pass through hash", timeout=30_000)
+    expect(other.locator("#newest")).to_contain_text("added evidence: cpu.folded", timeout=30_000)
+    expect(other.locator("#newest img[alt='Flame graph: cpu.folded']")).to_have_js_property("complete", value=True)
+    assert other.locator("#newest img").evaluate("image => image.naturalWidth") == 960
+    expect(other.locator("#evidence")).to_contain_text("cpu.folded")
+
+
+def test_a_file_is_dropped_anywhere_on_the_page(ada: Page) -> None:
+    ada.goto(f"{ada.url}evidence/")
+    ada.evaluate(
+        """() => {
+          const data = new DataTransfer();
+          data.items.add(new File(["main;dropped_here 7\\n"], "dropped.folded"));
+          document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(ada.locator("#proof-1")).to_contain_text("dropped_here", timeout=30_000)
+
+
+def test_evidence_is_withdrawn_after_a_question_and_the_timeline_says_so(ada: Page) -> None:
+    here = ada.url
+    ada.goto(f"{here}evidence/")
+    ada.set_input_files("#files", [payload("notes.bin", b"prose that holds a customer's name\n")])
+    expect(ada.locator("#proof-1")).to_contain_text("of no format that we read", timeout=30_000)
+    ada.locator("#proof-1 h3 a").click()
+    ada.get_by_role("link", name="Withdraw…").click()
+    ada.get_by_label("Why?").fill("it names a customer")
+    ada.get_by_role("button", name="Withdraw it").click()
+    expect(ada.get_by_text("Withdrew notes.bin: its file is removed.")).to_be_visible()
+    ada.goto(here)
+    expect(ada.locator("#newest")).to_contain_text("Evidence taken back by Ada")
+
+
+def test_without_scripts_a_file_is_sent_all_the_same(ada: Page, sit: Sit) -> None:
+    page = sit("Ada", java_script_enabled=False)
+    page.goto(f"{ada.url}evidence/")
+    page.get_by_label(re.compile("Drop files here")).set_input_files([payload("cpu.folded", FOLDED)])
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_text("Added cpu.folded. It is being read.")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_the_page_of_all_evidence(ada: Page, sit: Sit, scheme: str) -> None:
+    here = f"{ada.url}evidence/"
+    ada.goto(here)
+    ada.set_input_files("#files", [payload("cpu.folded", FOLDED), payload("other.bin", b"something else\n")])
+    expect(ada.locator("#proof-2.kept, #proof-2.ready")).to_be_visible(timeout=30_000)
+    wrong = []
+    for look in ({}, {"viewport": PHONE}):
+        page = sit("Ada", color_scheme=scheme, **look)
+        for path in (here, f"{here}1/withdraw", f"{here}2/"):
+            page.goto(path)
+            page.wait_for_load_state("networkidle")
+            wrong += [f"{path} {one}" for one in faults(page)]
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+    assert not wrong
