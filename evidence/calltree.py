@@ -6,7 +6,7 @@ only what is drawn is pruned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import lt
@@ -64,7 +64,7 @@ class CallTree:
     a sample type and one column a name; a function's total counts a sample once however often it recurs there.
     """
 
-    names: list[str]
+    names: Sequence[str]
     hints: list[str]
     name: Codes
     parent: Codes
@@ -217,8 +217,8 @@ class CallTree:
             frames[place] = self.name[at]
             at, place = self.parent[at].astype(np.int64), place - 1
         return Stacks(
-            self.format, self.sample_types, self.names, offsets, frames, own[:, ends], self.hints, self.default_type,
-            self.about,
+            self.format, self.sample_types, list(self.names), offsets, frames, own[:, ends], self.hints,
+            self.default_type, self.about,
         )  # fmt: skip
 
     def save(self, path: Path) -> None:
