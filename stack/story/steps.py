@@ -86,19 +86,16 @@ def compare(stage: Stage, names: Names, given: Given) -> None:
 
 
 def link(stage: Stage, names: Names, given: Given) -> None:
-    """Put a link on the timeline, by the form of the evidence page."""
-    path = f"/incidents/{stage.codename}/evidence/"
-    stage.does(given["by"], given["url"], given["title"])
-    stage.desk.visitor(given["by"]).fill(path, {"link": given["url"], "title": given["title"]}, to=f"{path}add")
+    """Put a link on the timeline from Slack."""
+    stage.types(given["by"], f"/incident evidence {given['url']} {given['title']}")
     names.evidence[given["as"]] = max(row["n"] for row in stage.records.evidence(stage.codename))
     stage.watches()
 
 
 def claim(stage: Stage, names: Names, given: Given) -> None:
-    """Claim something, by the form of the findings page."""
-    stage.does(given["by"], "claims", f"“{given['text']}”")
-    to = stage.desk.visitor(given["by"]).fill(f"/incidents/{stage.codename}/findings/", {"claim": given["text"]})
-    names.claims[given["as"]] = int(to.rstrip("/").rpartition("/")[2])
+    """Claim something in Slack."""
+    stage.types(given["by"], f"/incident finding {given['text']}")
+    names.claims[given["as"]] = max(row["n"] for row in stage.records.findings(stage.codename))
 
 
 def judge(stage: Stage, names: Names, given: Given) -> None:
