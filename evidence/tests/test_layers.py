@@ -1,0 +1,71 @@
+"""Where a frame runs, told from its name: by a table of what profilers write."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from evidence import colours, layers
+
+TOLD = [
+    ("do_syscall_64", "kernel", "", "kernel"),
+    ("ext4_file_write_iter_[k]", "", "", "kernel"),
+    ("swapper", "", "", "idle"),
+    ("ThreadId(2)-gossip-0", "", "", "idle"),
+    ("-", "", "", "boundary"),
+    ("send_[g]", "", "", "gpu"),
+    ("gemm_kernel_[G]", "", "", "gpu-source"),
+    ("iroh::endpoint::connect", "", "rust", "rust"),
+    ("<alloc::vec::Vec<T> as core::ops::Drop>::drop", "", "", "rust"),
+    ("std::vector<Foo, std::allocator<Foo> >::push_back(Foo const&)", "", "", "cpp"),
+    ("at::native::linear(at::Tensor const&)", "", "cpp", "cpp"),
+    ("net/http.(*conn).serve", "", "", "go"),
+    ("github.com/jackc/pgx/v5/pgconn.(*PgConn).Exec", "", "", "go"),
+    ("runtime.mallocgc", "", "", "runtime"),
+    ("get_response (django/core/handlers/base.py:140)", "", "", "python"),
+    ("py::forward", "", "", "python"),
+    ("_PyEval_EvalFrameDefault", "", "", "runtime"),
+    ("java/util/HashMap.get", "", "", "java"),
+    ("com.example.Checkout.price", "", "", "java"),
+    ("render (node:internal/http:12:3)", "", "", "javascript"),
+    ("handler (/app/src/cart.ts:10:5)", "", "", "javascript"),
+    ("memcpy", "", "", "native"),
+    ("0x7f3a12", "", "", "unknown"),
+]
+
+
+@pytest.mark.parametrize(("name", "hint", "mostly", "layer"), TOLD)
+def test_the_layer_of_a_frame(name: str, hint: str, mostly: str, layer: str) -> None:
+    assert layers.layer_of(name, hint, mostly=mostly) == layer
+
+
+PACKAGES = [
+    ("iroh::endpoint::connect", "rust", "iroh"),
+    ("net/http.(*conn).serve", "go", "net/http"),
+    ("github.com/jackc/pgx/v5/pgconn.(*PgConn).Exec", "go", "github.com/jackc/pgx/v5/pgconn"),
+    ("java/util/HashMap.get", "java", "java.util"),
+]
+
+
+@pytest.mark.parametrize(("name", "layer", "package"), PACKAGES)
+def test_the_package_of_a_frame(name: str, layer: str, package: str) -> None:
+    assert layers.package_of(name, layer) == package
+
+
+def luminance(colour: str) -> float:
+    parts = [int(part, 16) / 255 for part in re.findall("..", colour.removeprefix("#"))]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("layer", layers.LAYERS, ids=lambda layer: layer.key)
+def test_names_can_be_read_on_every_colour(layer: layers.Layer, scheme: int) -> None:
+    for shade in layer.shades:
+        assert contrast(shade[scheme], colours.INK[scheme]) >= 4.5
