@@ -118,12 +118,12 @@ def test_a_crash_leaves_nothing_and_hinders_nothing(run: Run) -> None:
 
 
 def test_what_ends_by_itself_is_started_again(up: Run) -> None:
-    worker = next(one for one in up.family if "config.worker" in one.cmdline())
+    worker = next(one for one in up.family if one.cmdline()[-1:] == ["config.worker"])
 
     worker.kill()
 
     wait_until(lambda: "worker ended with exit code -9; starting it again" in up.output)
-    wait_until(lambda: any("config.worker" in one.cmdline() for one in up.family))
+    wait_until(lambda: any(one.cmdline()[-1:] == ["config.worker"] for one in up.family))
 
 
 def test_manage_reaches_the_running_stack(up: Run) -> None:
