@@ -47,8 +47,12 @@ def type_(stage: Stage, names: Names, given: Given) -> None:
 
 
 def write(stage: Stage, names: Names, given: Given) -> None:
-    """Write a message there."""
-    stage.writes(given["by"], given["text"])
+    """Write a message there; with a reaction somebody may put it on the timeline."""
+    ts = stage.writes(given["by"], given["text"])
+    if "pinned" in given:
+        stage.workspace.act("react", user=given["pinned"], channel=stage.room, ts=ts, name="pushpin")
+        stage.workspace.wait_idle()
+        stage.does(given["pinned"], "reacts with 📌, and the message is on the timeline.")
 
 
 def join(stage: Stage, names: Names, given: Given) -> None:

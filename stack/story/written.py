@@ -18,7 +18,7 @@ FOLDER = ROOT / "fixtures" / "stories"
 KEYS = {
     "declare": ("by where text", ""),
     "type": ("by text", ""),
-    "write": ("by text", ""),
+    "write": ("by text", "pinned"),
     "join": ("who", ""),
     "evidence": ("as by file title", "source seconds phase variant control unit"),
     "link": ("as by url title", ""),
