@@ -85,8 +85,8 @@ def sums(values: NDArray[np.integer[Any]], starts: Ints) -> Ints:
 
 
 def upwards(own: Ints, first: Codes, levels: NDArray[np.int64]) -> Ints:
-    """Return what passes each node: its own value and what passes its children, one row a sample type."""
-    totals = own.copy()
+    """Turn what nodes count themselves, one row a sample type, into what passes them: also what passes their children."""
+    totals = own
     for low, high in reversed(list(pairwise(levels.tolist()[:-1]))):
         begins = first[low:high] - np.int32(high)
         for row in totals:

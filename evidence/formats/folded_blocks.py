@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,8 @@ THREADS = min(2, os.cpu_count() or 1)
 END, JOINT = ord("\n"), ord(";")
 # A count of more bytes is not blanked.
 MOST_BLANKED = 24
+# With no more names than this, frames wait in half their width until all blocks are read.
+NARROW = 1 << 16
 
 
 @dataclass(slots=True)
@@ -43,7 +46,7 @@ class Block:
 
     lines: int
     at: Ints
-    frames: Codes
+    frames: NDArray[np.integer[Any]]
     lengths: Ints
     counts: Ints
     parts: list[tuple[int, int, int]]
@@ -96,17 +99,19 @@ def _bounds(data: Buffer) -> Iterator[tuple[int, int]]:
 
 
 def _joined(blocks: list[Block], columns: int, names: Names, skipped: Skipped) -> Lines:
-    lengths = np.concatenate([block.lengths for block in blocks])
-    before = np.cumsum([0, *(len(block.lengths) for block in blocks)]).tolist()
+    """Join blocks, each of which is let go of once its frames are copied."""
     counts = np.concatenate([block.counts for block in blocks], axis=1)
-    parts = [
-        (column, sample + start, part)
-        for block, start in zip(blocks, before, strict=False)
-        for column, sample, part in block.parts
-    ]
-    frames = np.concatenate([block.frames for block in blocks])
-    blocks.clear()
-    ordered, frames = names.ordered(frames)
+    lengths = np.concatenate([block.lengths for block in blocks])
+    frames = np.empty(int(lengths.sum()), dtype=np.int32)
+    parts: list[tuple[int, int, int]] = []
+    ordered, rank = names.ordered()
+    sample = frame = 0
+    for block in blocks:
+        end = frame + len(block.frames)
+        np.take(rank, block.frames, out=frames[frame:end], mode="clip")
+        parts += [(column, sample + number, part) for column, number, part in block.parts]
+        sample, frame = sample + len(block.lengths), end
+        block.frames = rank[:0]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     return Lines(ordered, offsets, frames, counts.reshape(columns, -1), parts, skipped)
 
@@ -170,7 +175,7 @@ class _Reader:
         ends.counts[:, number] = found.counts
         ends.parts += [(column, number, part) for column, part in enumerate(found.parts) if part]
 
-    def _frames(self, text: Bytes, tokens: Codes, lines: Ints) -> tuple[Codes, Ints]:
+    def _frames(self, text: Bytes, tokens: Codes, lines: Ints) -> tuple[NDArray[np.integer[Any]], Ints]:
         """Return the codes of frames and how many each line has; ``lines`` are the places of tokens that end one."""
         offsets = np.zeros(len(tokens) + 1, dtype=np.int32)
         np.add(tokens, 1, out=offsets[1:])
@@ -179,7 +184,9 @@ class _Reader:
         written = found.dictionary.to_pylist()
         codes = np.array(self.names(written), dtype=np.int32).take(found.indices.to_numpy(), mode="clip")
         are = codes >= 0
-        frames = codes[are]
+        frames: NDArray[np.integer[Any]] = codes[are]
+        if len(self.names.codes) <= NARROW:
+            frames = frames.astype(np.uint16)
         lengths = np.diff(lines, prepend=-1) - 1
         if len(frames) != int(lengths.sum()):
             lengths = np.diff(np.cumsum(are)[lines], prepend=0)

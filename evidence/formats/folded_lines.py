@@ -91,12 +91,12 @@ class Names:
             raise TooMuch(f"More than {self._limits.names:,} different functions")
         return code
 
-    def ordered(self, frames: Codes) -> tuple[list[str], Codes]:
-        """Return the names in their order, and frames with the codes of that order."""
+    def ordered(self) -> tuple[list[str], Codes]:
+        """Return the names in their order, and for each code its place in that order."""
         names = sorted(self.codes)
         rank = np.empty(len(names), dtype=np.int32)
         rank[[self.codes[name] for name in names]] = np.arange(len(names), dtype=np.int32)
-        return names, rank[frames]
+        return names, rank
 
 
 def tail(line: bytes, *, columns: int) -> Tail | None:
@@ -164,8 +164,8 @@ def read(data: bytes, *, columns: int, limits: Limits) -> Lines:
     frames = np.fromiter((code for codes in stacks for code in codes), dtype=np.int32, count=sum(lengths))
     columned = np.array(counts, dtype=np.int64).reshape(-1, columns).T
     offsets = np.fromiter(accumulate(lengths, initial=0), dtype=np.int64, count=len(lengths) + 1)
-    ordered, frames = names.ordered(frames)
-    return Lines(ordered, offsets, frames, np.ascontiguousarray(columned), parts, skipped)
+    ordered, rank = names.ordered()
+    return Lines(ordered, offsets, rank[frames], np.ascontiguousarray(columned), parts, skipped)
 
 
 def check_depth(depth: int, line: int, limits: Limits) -> None:
