@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from evidence.models import Evidence
@@ -176,6 +178,17 @@ def test_somebody_asks_for_one_more(captures: Captures) -> None:
     assert said == "capture the heap from checkout-api"
     assert [asked.path for asked in captures.go.asked] == ["/debug/pprof/profile", "/debug/pprof/heap"]
     assert Event.objects.get(incident=incident, kind="asked").by == captures.house.person("dee")
+
+
+def test_the_terminal_asks_for_one_more(captures: Captures) -> None:
+    incident = captures.declare()
+    out = io.StringIO()
+    call_command("incident", "capture", incident.codename, "checkout-api", "cpu", "3", stdout=out, no_color=True)
+    captures.house.settle(incident)
+    assert out.getvalue().splitlines()[1] == "+ capture 3 s of CPU from checkout-api"
+    assert captures.go.asked[-1].query == {"seconds": ["3"]}
+    with pytest.raises(CommandError, match="There is no profile source"):
+        call_command("incident", "capture", incident.codename, "nowhere")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from incidents import lifecycle, people, visibility
 from incidents.models import Incident, IncidentType, Person, Source
-from workflows import retyping, terminal
+from workflows import capturing, retyping, terminal
 
 # The verbs that take words: name -> (lifecycle's verb, help, whether words are needed).
 WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
@@ -48,6 +48,10 @@ class Command(BaseCommand):
         retype.add_argument("--dry-run", action="store_true", help="print the plan and change nothing")
         for name, (_, says, needed) in WORDED.items():
             verb(name, says).add_argument("text", nargs="?" if not needed else None, default="")
+        capture = verb("capture", "Capture a profile now, from a source that the operator named.")
+        capture.add_argument("source", metavar="SOURCE")
+        capture.add_argument("kind", nargs="?", default="", metavar="KIND")
+        capture.add_argument("seconds", nargs="?", type=int, metavar="SECONDS")
         verb("show", "Show one incident.")
         listing = verb("list", "List incidents.", codename=False)
         listing.add_argument("--active", action="store_true", help="only those that people still respond to")
@@ -97,6 +101,12 @@ class Command(BaseCommand):
         incident = self._incident(by, options)
         WORDED[verb][0](incident, text=options["text"], by=by, at=timezone.now(), source=Source.TERMINAL)
         self._done(self._incident(by, options), options, [])
+
+    def _capture(self, by: Person | None, options: dict[str, Any]) -> None:
+        incident = self._incident(by, options)
+        asked = {name: options[name] for name in ("source", "kind", "seconds")}
+        said = capturing.ask(incident, by=by, at=timezone.now(), via=Source.TERMINAL, **asked)
+        self._done(self._incident(by, options), options, [f"+ {said}"])
 
     def _show(self, by: Person | None, options: dict[str, Any]) -> None:
         incident = self._incident(by, options)
