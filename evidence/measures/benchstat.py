@@ -23,7 +23,9 @@ CELL = re.compile(
     r"(?P<value>[-+]?\d[\d.]*)(?P<prefix>Ti|Gi|Mi|Ki|[TGMkmµun])?(?P<unit>[A-Za-z/%]*)"
     r"\s*(?:±\s*(?P<spread>\d+%|∞|\?))?"
 )
-DELTA = re.compile(r"(?P<change>~|\?|[-+]?\d[\d.]*%)\s*\((?:p=(?P<p>[\d.]+)[ ]?)?(?:n=(?P<n>\d+)(?:\+(?P<m>\d+))?)?\)")
+DELTA = re.compile(
+    r"(?P<change>~|\?|[-+]?\d[\d.]*%)\s*\((?:p=(?P<p>\d{1,3}(?:\.\d{1,9})?)[ ]?)?(?:n=(?P<n>\d+)(?:\+(?P<m>\d+))?)?\)"
+)
 PREFIXES = {
     "": 1.0, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "m": 1e-3, "µ": 1e-6, "u": 1e-6, "n": 1e-9,
     "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40,
@@ -62,7 +64,7 @@ def read(data: bytes) -> Stated:
     found = _Reading()
     for at, line in reading.lines(data):
         found.take(NOTES.sub(" ", line).rstrip(), at=at)
-    tables = [table for table in found.tables if table.rows]
+    tables = [table for table in found.tables if table.rows and table.labels]
     if not tables:
         raise BadProfile("There is no table of medians in it")
     return Stated(tables, found.where)
@@ -128,7 +130,7 @@ class _Reading:
             return
         if len(table.rows) >= MOST_ROWS:
             raise TooMuch(f"It holds more than {MOST_ROWS:,} benchmarks", where=f"line {at}")
-        cells = list(_cells(parts, at=at))
+        cells = [*_cells(parts, at=at), *[None] * len(table.labels)][: max(1, len(table.labels))]
         if name and any(cells):
             table.rows.append((name, cells))
             table.alike = table.alike and all(cells)
@@ -172,7 +174,7 @@ def _cell(part: str, control: Cell | None, *, at: int) -> Cell | None:
     change = None if delta["change"] == "?" else _percent(delta["change"])
     if delta["change"] == "~":
         change = median / control.median - 1 if abs(control.median) > LEAST else None
-    p = float(delta["p"]) if delta["p"] else 0.0
+    p = reading.real(delta["p"], at=at) if delta["p"] else 0.0
     return Cell(median, m, spread, p, change, control.median, n)
 
 

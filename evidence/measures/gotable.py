@@ -255,7 +255,8 @@ def _means(table: Table) -> str:
 
 def _only(found: list[Table], side: int) -> Iterator[tuple[Table, Cell]]:
     for table in found:
-        if table.rows and (cell := table.rows[0][1][side]):
+        cells = table.rows[0][1] if table.rows else []
+        if side < len(cells) and (cell := cells[side]):
             yield table, cell
 
 

@@ -199,14 +199,18 @@ def _cells(
     rows: list[tuple[int, list[str]]], axes: int, values: list[int]
 ) -> Iterator[tuple[tuple[Value, ...], tuple[tuple[float | None, ...], int]]]:
     """Yield the numbers of each combination, the median where it was measured more than once, and how often."""
-    numeric = [all(_real(row[i]) is not None for _, row in rows) for i in range(axes)]
+    numbers = [_real if all(_real(row[i]) is not None for _, row in rows) else _word for i in range(axes)]
     groups: dict[tuple[Value, ...], list[list[str]]] = {}
     for _, row in rows:
-        key = tuple(float(row[i]) if numeric[i] else row[i][:80] for i in range(axes))
+        key = tuple(number if (number := numbers[i](row[i])) is not None else row[i][:80] for i in range(axes))
         groups.setdefault(key, []).append(row)
     for key, group in groups.items():
         sides = ([number for row in group if (number := _real(row[i])) is not None] for i in values)
         yield key, (tuple(median(side) if side else None for side in sides), len(group))
+
+
+def _word(_said: str) -> None:
+    """Return nothing: a column of words has no numbers, even where a word looks like one."""
 
 
 def _threshold(comments: list[str], values: list[str]) -> Threshold | None:

@@ -10,7 +10,7 @@ from evidence.formats import FORMATS
 
 HOME = Path(__file__).resolve().parents[2] / "fixtures" / "fuzz"
 FOUND = "found-"
-PACKED = "packed"
+PACKED, MEASURES = "packed", "measures"
 # What a trial writes to its room: the input that it reads, and what came of those before.
 CURRENT = "current"
 TOLD = "told.json"
@@ -22,8 +22,8 @@ def files(name: str) -> list[Path]:
 
 
 def names() -> list[str]:
-    """Return what is fuzzed: the formats, and what unpacks them."""
-    return [*FORMATS, PACKED]
+    """Return what is fuzzed: the formats, what unpacks them, and the measurements that are no profiles."""
+    return [*FORMATS, PACKED, MEASURES]
 
 
 def seeds(name: str) -> list[bytes]:

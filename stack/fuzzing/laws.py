@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from evidence import calltree, formats, reading
 from evidence.calltree import CallTree
-from evidence.errors import Unreadable
+from evidence.errors import BadProfile, NotRecognised, Unreadable
 from evidence.stacks import HINTS, Stacks
 
 MOST = 1 << 63
@@ -24,12 +27,23 @@ def judge(data: bytes) -> str:
         file.flush()
         try:
             with reading.contained():
-                stacks = formats.read_file(Path(file.name))
-                check_stacks(stacks)
-                if stacks.offsets[-1] < TREE_FRAMES:
-                    check_tree(calltree.build(stacks), stacks)
+                return _read(Path(file.name))
         except Unreadable as error:
             return type(error).__name__ if error.says else "silent"
+
+
+def _read(path: Path) -> str:
+    try:
+        stacks = formats.read_file(path)
+    except (NotRecognised, BadProfile) as error:
+        found = reading.measured(path)
+        if found is None:
+            raise error from None
+        check_told(found)
+        return str(found["format"])
+    check_stacks(stacks)
+    if stacks.offsets[-1] < TREE_FRAMES:
+        check_tree(calltree.build(stacks), stacks)
     return stacks.format
 
 
@@ -54,8 +68,13 @@ def check_stacks(stacks: Stacks) -> None:
         assert name, "names are not empty"
         assert not set("\0\n\r") & set(name), "names are one line"
         name.encode()
-    json.dumps(dict(stacks.about), allow_nan=False).encode()
-    assert "\\u0000" not in json.dumps(dict(stacks.about)), "a database stores what is told"
+    check_told(stacks.about)
+
+
+def check_told(told: Mapping[str, Any]) -> None:
+    """Hold what is told beside the samples to what a database stores."""
+    text = json.dumps(dict(told), allow_nan=False)
+    assert not re.search(r"\\u0000|\\ud[89a-f]", text), "a database stores what is told"
 
 
 def check_tree(tree: CallTree, stacks: Stacks) -> None:
