@@ -23,7 +23,7 @@ Event = Mapping[str, Any]
 
 def looks_like(head: bytes) -> bool:
     """Tell by the events' phase, which no other format has."""
-    return b'"traceEvents"' in head or (b'"ph"' in head and b'"ts"' in head)
+    return b'"traceEvents"' in head or (v8.EVENTS.search(head) is not None and b'"ts"' in head)
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:

@@ -24,7 +24,7 @@ NAME = "otlp"
 # What tells one process from another, on samples or on their resource, the most telling first.
 PROCESS = ("process.executable.name", "process.command", "service.name")
 LABELS = 100
-TITLES = ("resourceProfiles", "resource_profiles")
+TITLES = ("resourceProfiles", "resource_profiles", "stringTable", "locationTable")
 
 
 def looks_like(head: bytes) -> bool:

@@ -5,6 +5,7 @@ Source: the Profiler and HeapProfiler domains of the DevTools protocol.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,12 +27,14 @@ ROOT = "(root)"
 # What V8 calls the time outside of JavaScript.
 HINTS = {"(idle)": "idle", "(program)": "native", "(garbage collector)": "native"}
 MICROSECOND = 1_000
+# The phase of an event of Chrome's; a function may be called so too.
+EVENTS = re.compile(rb'"ph"\s*:\s*"')
 
 
 def looks_like(head: bytes) -> bool:
     """Tell by call frames, or by V8's older tree of functions; a trace of Chrome holds them too, among its events."""
     frames = b'"callFrame"' in head or (b'"head"' in head and b'"functionName"' in head)
-    return frames and b'"ph"' not in head and (b'"nodes"' in head or b'"head"' in head)
+    return frames and not EVENTS.search(head) and (b'"nodes"' in head or b'"head"' in head)
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:

@@ -99,6 +99,6 @@ def test_what_is_wrong_is_named(data: bytes, says: str) -> None:
 
 
 def test_json_formats_are_told_apart() -> None:
-    profile = {"nodes": [node(1, "(root)")], "samples": [], "timeDeltas": []}
+    profile = {"nodes": [node(1, "(root)"), node(2, "ph")], "samples": [], "timeDeltas": []}
     told = [formats.sniff(data) for data in (spans(*NESTED), json.dumps(profile).encode())]
     assert [module and module.NAME for module in told] == ["chrome", "v8"]
