@@ -85,7 +85,7 @@ def sums(values: NDArray[np.integer[Any]], starts: Ints) -> Ints:
 
 
 def upwards(own: Ints, first: Codes, levels: NDArray[np.int64]) -> Ints:
-    """Turn what nodes count themselves, a row a sample type, into what passes them: what passes their children as well."""
+    """Turn what nodes count themselves, one row a sample type, into what passes them, their children's as well."""
     totals = own
     for low, high in reversed(list(pairwise(levels.tolist()[:-1]))):
         begins = first[low:high] - np.int32(high)

@@ -29,10 +29,12 @@ from evidence.formats.skipped import Skipped
 from evidence.limits import Limits
 from evidence.stacks import Codes, Ints
 
-BLOCK = 4 << 20
 # What is looked through at once: its arrays stay in the processor's cache, and in memory that is not given back.
 TILE = 1 << 17
 THREADS = min(2, os.cpu_count() or 1)
+# The names in a block are looked up once, so that larger ones cost less, as long as each thread has some.
+BLOCK = 8 << 20
+BLOCKS = 2 * THREADS
 END, JOINT = ord("\n"), ord(";")
 # A count of more bytes is not blanked.
 MOST_BLANKED = 24
@@ -89,11 +91,12 @@ def read(data: Buffer, *, columns: int, limits: Limits) -> Lines:
 
 def _bounds(data: Buffer) -> Iterator[tuple[int, int]]:
     """Cut into blocks of whole lines."""
+    size = max(min(BLOCK, len(data) // BLOCKS), 1)
     begin = 0
     while begin < len(data):
-        end = data.rfind(b"\n", begin, begin + BLOCK) + 1
+        end = data.rfind(b"\n", begin, begin + size) + 1
         if not end:
-            end = data.find(b"\n", begin + BLOCK) + 1 or len(data)
+            end = data.find(b"\n", begin + size) + 1 or len(data)
         yield begin, end
         begin = end
 
