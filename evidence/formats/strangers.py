@@ -30,6 +30,11 @@ WEB_PAGE = (
 UNKNOWN = "This is of no format that we read (folded, perf script, pprof, speedscope, Chrome, V8, OTLP, JFR)."
 UNKNOWN_JSON = "This is JSON, but of no kind that we read (speedscope, Chrome trace, V8 profile, OTLP profiles)."
 
+FIREFOX = (
+    "This is a recording for the Firefox Profiler (samply writes them too), which we keep and do not read: bring "
+    "`perf script` output or folded stacks of the same."
+)
+
 
 def known(head: bytes) -> str:
     """Return what the content is when it surely is no profile, in words for who brought it; else nothing."""
@@ -45,7 +50,9 @@ def known(head: bytes) -> str:
 
 def says(head: bytes) -> str:
     """Return what to tell about content that nobody recognised."""
-    return known(head) or (UNKNOWN_JSON if kind(head) == "json" else UNKNOWN)
+    if kind(head) != "json":
+        return known(head) or UNKNOWN
+    return FIREFOX if b'"preprocessedProfileVersion"' in head else UNKNOWN_JSON
 
 
 def kind(head: bytes) -> str:
