@@ -323,7 +323,7 @@ def from_levels(
     totals[:, 0] = root
     for depth, level in enumerate(levels, start=1):
         here = slice(starts[depth], starts[depth + 1])
-        name[here], parent[here], totals[:, here] = level.name, level.parent + starts[depth - 1], level.totals
+        name[here], parent[here], totals[:, here] = level.name, level.parent + np.int32(starts[depth - 1]), level.totals
     first = calltree_levels.first_of(parent)
     if self_ is None:
         self_ = np.stack([_self_of(row, name, first, len(like.names)) for row in totals])

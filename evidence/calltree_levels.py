@@ -19,8 +19,8 @@ Number = TypeVar("Number", bound=np.generic)
 class Level:
     """One level of a tree that is being made: for each node its parent's place on the level above, name, totals."""
 
-    parent: NDArray[np.int64]
-    name: NDArray[np.int64]
+    parent: Codes
+    name: Codes
     totals: Ints
 
 
@@ -34,7 +34,8 @@ def merge_level(group: NDArray[np.int64], codes: Codes, weights: Ints, n_names: 
     place[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
     totals = np.stack([sums(at(row, order), starts) for row in weights])
     keys = ordered[starts]
-    return Level(keys >> bits, keys & ((1 << bits) - 1), totals), place
+    parent, name = (keys >> bits).astype(np.int32), (keys & ((1 << bits) - 1)).astype(np.int32)
+    return Level(parent, name, totals), place
 
 
 def in_order(keys: Ints, places: Ints | None = None, *, bits: int = 0) -> tuple[Ints, Ints]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pyarrow._compute import call_function  # pyarrow.compute takes 50 ms to import, for functions we do not call
 
 from evidence.formats import Buffer, folded_lines
-from evidence.formats.folded_digits import PAD, Bytes, is_blank, tails
+from evidence.formats.folded_digits import PAD, SLACK, Bytes, is_blank, tails
 from evidence.formats.folded_lines import Lines, Names
 from evidence.formats.skipped import Skipped
 from evidence.limits import Limits
@@ -131,8 +131,7 @@ class _Reader:
 
     def block(self, bounds: tuple[int, int]) -> Block:
         """Read the lines between two bytes of the file."""
-        padded, marks = self._copied(*bounds)
-        text = padded[PAD:]
+        padded, text, marks = self._copied(*bounds)
         joints = _joints(text, marks)
         at = np.flatnonzero(text[joints] == END)
         ends = self._ends(padded, joints[at].astype(np.int64))
@@ -142,20 +141,19 @@ class _Reader:
         parts = [(column, int(np.searchsorted(good, number)), part) for column, number, part in ends.parts]
         return Block(len(ends.lines), good, frames, lengths[good], ends.counts[:, good], parts, ends.skipped)
 
-    def _copied(self, begin: int, end: int) -> tuple[Bytes, Codes]:
-        """Copy a block to where its counts may be blanked; the last line is ended when nobody did."""
-        size = PAD + end - begin + 1
+    def _copied(self, begin: int, end: int) -> tuple[Bytes, Bytes, Codes]:
+        """Copy a block to where its counts may be blanked, padded and bare; the last line is ended when nobody did."""
+        size = PAD + end - begin + 1 + SLACK
         if len(getattr(self._room, "bytes", b"")) < size:
-            self._room.bytes = np.empty(max(size, PAD + BLOCK + 1), dtype=np.uint8)
+            self._room.bytes = np.empty(max(size, PAD + BLOCK + 1 + SLACK), dtype=np.uint8)
             self._room.marks = np.empty(len(self._room.bytes), dtype=np.int32)
         padded: Bytes = self._room.bytes[:size]
         padded[:PAD] = END
-        padded[PAD:-1] = self._bytes[begin:end]
+        text = padded[PAD:-SLACK]
+        text[:-1] = self._bytes[begin:end]
+        text[-1] = END
         _leave(self._data, begin, end)
-        if padded[-2] == END:
-            return padded[:-1], self._room.marks
-        padded[-1] = END
-        return padded, self._room.marks
+        return padded, text[:-1] if text[-2] == END else text, self._room.marks
 
     def _ends(self, padded: Bytes, lines: Ints) -> Ends:
         """Read the ends of all lines."""

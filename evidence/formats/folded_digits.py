@@ -1,7 +1,7 @@
 """Read the counts at the ends of many lines at once: eight bytes are one number to the processor. Pure: numpy alone.
 
-Texts are *padded*: ``PAD`` bytes that end lines come before the first byte, so that looking back needs no bounds;
-places count from that first byte.
+Texts are *padded*: ``PAD`` bytes that end lines come before the first byte, and ``SLACK`` after the last, so that
+looking around needs no bounds; places count from that first byte.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from evidence.stacks import Ints
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 PAD = 32
+SLACK = 16
 # Counts with more digits, and more white space than this before the end of a line, are read one by one.
 MOST_DIGITS = 15
 MOST_BLANKS = 4
@@ -63,8 +64,12 @@ def _numbers(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
 
 def _eight(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
     """Return the numbers of up to eight digits that end at these places, and how many digits they have."""
-    windows = np.lib.stride_tricks.sliding_window_view(padded, 8)[last + (PAD - 7)]
-    word = np.ascontiguousarray(windows).view("<u8")[:, 0] ^ _W(0x3030303030303030)
+    begins = last + (PAD - 7)
+    words = padded[: len(padded) & ~7].view("<u8")
+    low, high = words.take(begins >> 3, mode="clip"), words.take((begins >> 3) + 1, mode="clip")
+    shift = ((begins & 7) << 3).astype(np.uint64)
+    word = (low >> shift) | ((high << (_W(63) - shift)) << _W(1))
+    word ^= _W(0x3030303030303030)
     other = (((word & _W(0x7F7F7F7F7F7F7F7F)) + _W(0x7676767676767676)) | word) & _W(0x8080808080808080)
     # The last byte is the highest; the highest byte that is no digit tells how many follow it.
     digits = 7 - ((np.frexp(other.astype(np.float64))[1].astype(np.int64) - 1) >> 3)
