@@ -20,7 +20,7 @@ SLEEP = ("futex_wait_queue_[k]", "schedule_[k]", "__schedule_[k]")
 PAUSE_US = 1_900_000
 OFF = {
     ("firecracker", "on-CPU", *MAIN): 60,
-    ("firecracker", "off-CPU", *MAIN, "std::sync::mpsc::Receiver::recv", *CALL, "__x64_sys_futex_[k]", *SLEEP): 780,
+    ("firecracker", "off-CPU", *MAIN, "crossbeam_channel::Receiver::recv", *CALL, "__x64_sys_futex_[k]", *SLEEP): 780,
     ("firecracker", "off-CPU", "fc_vcpu", "vmm::vstate::Vcpu::paused", *CALL, "__x64_sys_futex_[k]", *SLEEP): 160,
 }
 
