@@ -81,7 +81,7 @@ def test_what_is_no_profile_is_kept_as_it_is(brought: Any, name: str) -> None:
     ("story", "name", "says"),
     [
         ("poll", "sweep.csv", "106 of 120 cells pass 1 %"),
-        ("pause", "pauses.csv", "pause from 111 ms to 2,297 ms"),
+        ("pause", "pauses.csv", "from 111 ms to 2,297 ms"),
         ("writer", "old.txt", "50.3 µs, 73,788 B, 5 allocations"),
         ("writer", "new.txt", "46.5 µs, 2 B, 0 allocations"),
         ("keepalive", "without-keep-alive.txt", "half within 415 ms"),
