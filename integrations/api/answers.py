@@ -58,6 +58,7 @@ def described(evidence: Evidence) -> dict[str, Any]:
         "url": address(evidence),
         "state": evidence.state,
         "says": evidence.says,
+        "guards": evidence.summary.get("guards", []),
         "title": evidence.title,
         "kind": evidence.kind,
         "format": evidence.format,

@@ -39,6 +39,8 @@ def _sent(tour: Tour, stage: Stage) -> None:
     said = str(answer.get("says"))
     right = status == 200 and said.startswith(f"35 % of wall time is spent in `{CONNECT}`")
     tour.checks.so("the API gives its sentence back", right, instead=answer)
+    warned = any("52 % of it is idle" in guard for guard in answer.get("guards", ()))
+    tour.checks.so("and warns that half of it is idle", warned, instead=answer)
 
 
 def _read(tour: Tour, stage: Stage) -> None:

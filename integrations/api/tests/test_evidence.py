@@ -28,7 +28,7 @@ def test_a_file_becomes_evidence_of_the_tokens_person(case: Case, send: Send) ->
     answer = send(at(case, about + window), case.token(), body=FOLDED)
     assert answer.status_code == 201, answer.content
     said = answer.json()
-    assert (said["n"], said["state"], said["says"]) == (1, "reading", "")
+    assert (said["n"], said["state"], said["says"], said["guards"]) == (1, "reading", "", [])
     assert said["url"] == answer["Location"] == f"http://testserver/incidents/{case.open.codename}/evidence/1/"
     kept = Evidence.objects.get()
     assert (kept.title, kept.added_by, kept.unit, kept.phase) == ("CPU on web-1", case.ada, "samples", "during")
