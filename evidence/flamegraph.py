@@ -45,7 +45,7 @@ def widest(tree: CallTree, widths: Widths, *, root: int = ROOT, budget: int = BU
     total = int(widths[root])
     least = max(1, int(total * FIRST_SHARE))
     found = _wide(tree, widths, root, least)
-    while len(found.node) < budget // 2 and found.pruned and least > 1:
+    while len(found.node) < budget and found.pruned and least > 1:
         least = max(1, least // FINER)
         found = _wide(tree, widths, root, least)
     return _trimmed(found, budget)

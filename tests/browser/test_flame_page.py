@@ -1,0 +1,188 @@
+"""The flame graph page at a browser: quick on a large profile, exact, by keyboard, in every look."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Sit, declare
+from tests.browser.test_everybody import PHONE, faults
+
+if TYPE_CHECKING:
+    from playwright.sync_api import FilePayload, Page
+
+pytestmark = pytest.mark.browser
+
+SMALL = b"main;serve;price_basket;hash 61\nmain;serve;render 29\nmain;serve;price_basket 5\nmain;poll_idle 5\n"
+AFTER = b"main;serve;price_basket;hash 6\nmain;serve;render 84\nmain;new_cache 10\n"
+# What the page does is measured in the page; the bounds are what people feel, with room for a busy machine.
+FIRST_PAINT_MS, FRAME_MS, SEARCH_MS, SLACK = 1_000, 16, 200, 3
+
+
+def large(stacks: int = 100_000, *, seed: int = 5) -> bytes:
+    """Make a packed profile of many distinct stacks, some hot paths and a long tail."""
+    draw = random.Random(seed)
+    names = [f"crate{n % 40}::module{n % 7}::function_{n}" for n in range(3_000)]
+    paths: list[list[str]] = [["main"]]
+    lines = []
+    for _ in range(stacks):
+        trunk = paths[min(draw.randrange(len(paths)), draw.randrange(len(paths)))]
+        grown = trunk + [names[draw.randrange(len(names))] for _ in range(draw.randrange(1, 6))]
+        if len(grown) < 45 and len(paths) < 4_000:
+            paths.append(grown)
+        lines.append(f"{';'.join(grown)} {1 + int(draw.paretovariate(1.3))}")
+    return gzip.compress("\n".join(lines).encode(), 1)
+
+
+def bring(page: Page, files: dict[str, bytes]) -> str:
+    """Bring files to a new incident, wait until they were read, and return the page of its evidence."""
+    declare(page, "Checkout is slow")
+    here = f"{page.url}evidence/"
+    page.goto(here)
+    given: list[FilePayload] = [{"name": n, "mimeType": "text/plain", "buffer": b} for n, b in files.items()]
+    page.set_input_files("#files", given)
+    for number in range(1, len(files) + 1):
+        expect(page.locator(f"#proof-{number}.ready")).to_be_visible(timeout=90_000)
+    return here
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address)
+    expect(page.locator("#viewer[data-ready]")).to_be_visible(timeout=15_000)
+    return page
+
+
+@pytest.fixture
+def ada(sit: Sit) -> Page:
+    return sit("Ada", viewport={"width": 1600, "height": 1000})
+
+
+def test_a_large_profile_opens_zooms_and_is_searched_at_once(ada: Page) -> None:
+    here = bring(ada, {"large.folded": large()})
+    opened(ada, f"{here}1/")  # once for what is loaded on a first visit: numpy, the tree's names, the modules
+    opened(ada, f"{here}1/")
+    painted: float = ada.evaluate(
+        """async () => {
+          const began = performance.now();
+          const flame = document.getElementById("viewer").flame;
+          flame.source.kept.clear();
+          await flame.explorer.open(0);
+          await new Promise(requestAnimationFrame);
+          return performance.now() - began;
+        }"""
+    )
+    assert painted < FIRST_PAINT_MS
+    count = "() => document.getElementById('viewer').flame.graph.drawing.levels.reduce((n, one) => n + one.length, 0)"
+    for _ in range(100):
+        if ada.evaluate(count) > 8_000:
+            break
+        ada.wait_for_timeout(100)
+    assert ada.evaluate(count) > 8_000
+    frames: dict[str, Any] = ada.evaluate(
+        """async () => {
+          const { graph, explorer } = document.getElementById("viewer").flame;
+          graph.frames.length = 0;
+          const wide = graph.drawing.box(4, 0);
+          await explorer.go(wide.node);
+          await new Promise((done) => setTimeout(done, 500));
+          const sorted = [...graph.frames].sort((a, b) => a - b);
+          return { n: sorted.length, median: sorted[sorted.length >> 1] };
+        }"""
+    )
+    assert frames["n"] >= 3
+    assert frames["median"] < FRAME_MS
+    took: float = ada.evaluate(
+        """async () => {
+          const began = performance.now();
+          const field = document.getElementById("q");
+          field.value = "/function_1\\\\d\\\\d$/";
+          field.form.requestSubmit();
+          while (!document.querySelector("[data-matched]").textContent.includes("matched")) {
+            await new Promise((done) => setTimeout(done, 5));
+          }
+          return performance.now() - began;
+        }"""
+    )
+    assert took < SEARCH_MS * SLACK
+
+
+def test_the_share_found_is_exact_and_of_what_is_zoomed_too(ada: Page) -> None:
+    here = bring(ada, {"cpu.folded": SMALL})
+    page = opened(ada, f"{here}1/")
+    expect(page.locator(".sentence")).to_contain_text("61 % of samples pass through hash")
+    page.get_by_role("searchbox", name="Search frames").fill("hash")
+    expect(page.locator("[data-matched]")).to_contain_text("61.0 % matched: 61 samples in 1 function.")
+    graph = page.get_by_role("application")
+    graph.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("[data-matched]")).to_contain_text("Of what is zoomed")
+    expect(page).to_have_url(re.compile(r"at=\d+"))
+    link = page.url
+    other = opened(page.context.new_page(), link)
+    expect(other.get_by_role("searchbox", name="Search frames")).to_have_value("hash")
+    expect(other.locator("[data-matched]")).to_contain_text("Of what is zoomed")
+
+
+def test_callers_and_callees_of_a_function_by_keyboard(ada: Page) -> None:
+    here = bring(ada, {"cpu.folded": SMALL})
+    page = opened(ada, f"{here}1/")
+    page.get_by_role("application").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    expect(page.locator("[data-name]")).to_have_text("price_basket")
+    page.keyboard.press("s")
+    expect(page.get_by_role("application", name=re.compile("^Callers"))).to_be_visible()
+    expect(page.locator("[data-of]")).to_have_text("price_basket")
+    page.go_back()
+    expect(page.get_by_role("application", name=re.compile("^Flame graph"))).to_be_visible()
+
+
+def test_the_table_says_the_same_without_scripts(ada: Page, sit: Sit) -> None:
+    here = bring(ada, {"cpu.folded": SMALL})
+    page = sit("Ada", java_script_enabled=False)
+    page.goto(f"{here}1/")
+    expect(page.locator("img.still")).to_have_attribute("alt", re.compile("Flame graph of cpu.folded"))
+    row = page.get_by_role("row").filter(has_text="price_basket")
+    expect(row).to_contain_text("66.0 %")
+    expect(row).to_contain_text("5.00 %")
+    page.get_by_label(re.compile("Filter functions")).fill("/^ha/")
+    page.get_by_label(re.compile("Filter functions")).press("Enter")
+    expect(page.locator("#functions tbody tr")).to_have_count(1)
+
+
+def test_before_and_after_are_compared_from_both_sides(ada: Page) -> None:
+    here = bring(ada, {"before.folded": SMALL, "after.folded": AFTER})
+    page = opened(ada, f"{here}compare/?control=1&with=2")
+    expect(page.get_by_text("61 % → 6 %")).to_be_visible()
+    table = page.get_by_role("table")
+    expect(table.get_by_role("row").filter(has_text="hash")).to_contain_text("−55.0 pp")
+    expect(table.get_by_role("row").filter(has_text="new_cache")).to_contain_text("+10.0 pp")
+    page.get_by_role("link", name="Swap").click()
+    expect(page.get_by_text("6 % → 61 %")).to_be_visible()
+
+
+def test_speedscope_opens_the_same_profile_under_a_policy_of_its_own(ada: Page) -> None:
+    here = bring(ada, {"cpu.folded": SMALL})
+    ada.goto(f"{here}1/speedscope/")
+    frame = ada.frame_locator("iframe")
+    expect(frame.locator("canvas").first).to_be_visible(timeout=15_000)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it(ada: Page, sit: Sit, scheme: str) -> None:
+    here = bring(ada, {"before.folded": SMALL, "after.folded": AFTER})
+    wrong = []
+    for look in ({}, {"viewport": PHONE}):
+        page = sit("Ada", color_scheme=scheme, **look)
+        for path in ("1/", "compare/?control=1&with=2", "1/functions/"):
+            page.goto(f"{here}{path}")
+            page.wait_for_load_state("networkidle")
+            wrong += [f"{path} {one}" for one in faults(page)]
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
+    assert not wrong
