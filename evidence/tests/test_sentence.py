@@ -30,8 +30,10 @@ SAID = [
         "61 % of samples pass through `checkout::price` (self 0 %); 61 % end in `memcpy`.",
     ),
     (
-        "main;vmm::dump;ext4_write_[k];ext4_map_[k] 25\nmain;vmm::dump;do_fsync_[k] 20\n"
-        "main;vmm::dump;wait_[k] 16\nmain;vmm::other 39\n",
+        (
+            "main;vmm::dump;ext4_write_[k];ext4_map_[k] 25\nmain;vmm::dump;do_fsync_[k] 20\n"
+            "main;vmm::dump;wait_[k] 16\nmain;vmm::other 39\n"
+        ),
         "61 % of samples pass through `vmm::dump` (self 0 %); 61 % in the kernel.",
     ),
     # A sample counts once however often a function recurs on its stack.
