@@ -7,6 +7,7 @@ run in turn with ours when they are on ``PATH`` or in ``FIREKIND_INFERNO``; else
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def main(*words: str) -> int:
     asked = parser.parse_args(words)
     table = Table(say)
     say(paint("  Figure, its target, and what it was taken beside (medians of runs taken in turn).", "grey"))
+    if (busy := os.getloadavg()[0]) > 1:
+        say(paint(f"  This machine is busy ({busy:.1f}): what uses two processors looks slower than it is.", "yellow"))
     sets = [path.resolve() for path in asked.sets] or [evidence_sets.made(name) for name in ("10k", "100k", "1m")]
     with tempfile.TemporaryDirectory(prefix="bench-evidence-") as room:
         bench = _Bench(table, Path(room), asked.times)
@@ -103,7 +106,7 @@ class _Bench:
     ) -> None:
         """Add a row in units of theirs, or in seconds; and one of memory where a process of its own was measured."""
         mine, other, ratio = paired(ours, theirs, times=self._times)
-        said = f"{mine.seconds:.2f} s; theirs {other.seconds:.2f} s" if other else ""
+        said = f"{_told(mine)}; theirs {_told(other)}" if other else _told(mine)
         said += f", {ratio:.2f}{TIMES}" if other and seconds else ""
         if other and not seconds:
             self._table.add(Figure(name, ratio, target, TIMES, said))
@@ -115,3 +118,7 @@ class _Bench:
         if mine.mib:
             said = f"theirs {other.mib:.0f} MiB" if other else ""
             self._table.add(Figure("its memory at most", mine.mib, 350, " MiB", said))
+
+
+def _told(cost: Cost) -> str:
+    return f"{cost.seconds:.2f} s (processor {cost.processor:.2f})"

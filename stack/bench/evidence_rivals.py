@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,18 +19,18 @@ START = """
 import os, sys, time
 began = time.perf_counter()
 _, status, used = os.wait4(os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ), 0)
-os.write(int(sys.argv[1]), f"{time.perf_counter() - began} {used.ru_maxrss}".encode())
+os.write(int(sys.argv[1]), f"{time.perf_counter() - began} {used.ru_utime + used.ru_stime} {used.ru_maxrss}".encode())
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run took: seconds, the most memory in MiB (of its largest process), and what it printed."""
+    """What one run took: seconds, of them on processors, the most memory in MiB (of its largest process)."""
 
     seconds: float
+    processor: float = 0.0
     mib: float = 0.0
-    output: bytes = b""
 
 
 def run(command: Sequence[str | Path], *, into: Path | None = None) -> Cost:
@@ -41,8 +42,15 @@ def run(command: Sequence[str | Path], *, into: Path | None = None) -> Cost:
             subprocess.run(starter, cwd=HOME, stdout=output, pass_fds=[answers], check=True)
         finally:
             os.close(answers)
-        seconds, kib = map(float, said.read().split())
-    return Cost(seconds, kib / KIB)
+        seconds, processor, kib = map(float, said.read().split())
+    return Cost(seconds, processor, kib / KIB)
+
+
+def here(task: Callable[[], object]) -> Cost:
+    """Do something in this process."""
+    began, worked = time.perf_counter(), time.process_time()
+    task()
+    return Cost(time.perf_counter() - began, time.process_time() - worked)
 
 
 def python(code: str, *words: str | Path) -> Callable[[], Cost]:
@@ -57,7 +65,9 @@ def piped(*commands: Sequence[str | Path], middle: Path) -> Callable[[], Cost]:
         costs: list[Cost] = []
         for command in commands:
             costs.append(run([*command, middle] if costs else command, into=middle if not costs else None))
-        return Cost(sum(cost.seconds for cost in costs), max(cost.mib for cost in costs))
+        return Cost(
+            sum(cost.seconds for cost in costs), sum(cost.processor for cost in costs), max(cost.mib for cost in costs)
+        )
 
     return one_by_one
 
@@ -78,4 +88,5 @@ def paired(
 
 
 def _middle(costs: Sequence[Cost]) -> Cost:
-    return Cost(median(cost.seconds for cost in costs), max(cost.mib for cost in costs), costs[-1].output)
+    seconds, processor = (median(getattr(cost, part) for cost in costs) for part in ("seconds", "processor"))
+    return Cost(seconds, processor, max(cost.mib for cost in costs))
