@@ -131,8 +131,11 @@ class _Reader:
 
     def block(self, bounds: tuple[int, int]) -> Block:
         """Read the lines between two bytes of the file."""
-        padded, text, marks = self._copied(*bounds)
-        joints = _joints(text, marks)
+        begin, end = bounds
+        source = self._bytes[begin:end]
+        padded, text, room = self._given(len(source) + (source[-1] != END))
+        joints = _joints(source, text, room)
+        _leave(self._data, begin, end)
         at = np.flatnonzero(text[joints] == END)
         ends = self._ends(padded, joints[at].astype(np.int64))
         _blank(text, ends)
@@ -141,19 +144,15 @@ class _Reader:
         parts = [(column, int(np.searchsorted(good, number)), part) for column, number, part in ends.parts]
         return Block(len(ends.lines), good, frames, lengths[good], ends.counts[:, good], parts, ends.skipped)
 
-    def _copied(self, begin: int, end: int) -> tuple[Bytes, Bytes, Codes]:
-        """Copy a block to where its counts may be blanked, padded and bare; the last line is ended when nobody did."""
-        size = PAD + end - begin + 1 + SLACK
-        if len(getattr(self._room, "bytes", b"")) < size:
-            self._room.bytes = np.empty(max(size, PAD + BLOCK + 1 + SLACK), dtype=np.uint8)
-            self._room.marks = np.empty(len(self._room.bytes), dtype=np.int32)
-        padded: Bytes = self._room.bytes[:size]
+    def _given(self, size: int) -> tuple[Bytes, Bytes, Codes]:
+        """Return room for a text, padded and bare, and for the places of its joints."""
+        needed = PAD + size + SLACK
+        if len(getattr(self._room, "bytes", b"")) < needed:
+            self._room.bytes = np.empty(max(needed, PAD + BLOCK + 1 + SLACK), dtype=np.uint8)
+            self._room.joints = np.empty(len(self._room.bytes), dtype=np.int32)
+        padded: Bytes = self._room.bytes[:needed]
         padded[:PAD] = END
-        text = padded[PAD:-SLACK]
-        text[:-1] = self._bytes[begin:end]
-        text[-1] = END
-        _leave(self._data, begin, end)
-        return padded, text[:-1] if text[-2] == END else text, self._room.marks
+        return padded, padded[PAD:-SLACK], self._room.joints
 
     def _ends(self, padded: Bytes, lines: Ints) -> Ends:
         """Read the ends of all lines."""
@@ -194,12 +193,18 @@ class _Reader:
         return frames, lengths
 
 
-def _joints(text: Bytes, room: Codes) -> Codes:
-    """Return where all frames but the last of a line end, and lines do."""
+def _joints(source: Bytes, text: Bytes, room: Codes) -> Codes:
+    """Copy a text to where its counts may be blanked; return where all frames but the last of a line end, and lines do.
+
+    A last line that nobody ended is ended.
+    """
     size = 0
+    text[-1] = END
     is_joint, is_end = np.empty(TILE, dtype=np.bool_), np.empty(TILE, dtype=np.bool_)
     for begin in range(0, len(text), TILE):
         tile = text[begin : begin + TILE]
+        part = source[begin : begin + TILE]
+        tile[: len(part)] = part
         joint, end = is_joint[: len(tile)], is_end[: len(tile)]
         np.equal(tile, JOINT, out=joint)
         np.equal(tile, END, out=end)
