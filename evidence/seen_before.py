@@ -14,6 +14,7 @@ from incidents.visibility import Actor
 DOMINANT = 0.1  # of all: a function that holds less on either side says nothing by itself
 SHOWN = 5
 ROWS = 5_000
+Row = tuple[str, str, float, float]  # a hot function: the digest of its name, the name, its share and its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +51,16 @@ def of(incident: Incident, *, actor: Actor) -> list[Seen]:
     rows = (
         HotFunction.objects.filter(digest__in=mine, share__gte=DOMINANT, evidence__incident__in=seen)
         .order_by("-evidence")
-        .values_list("evidence", "evidence__incident", "digest", "name", "share")[:ROWS]
+        .values_list("evidence", "evidence__incident", "digest", "name", "share", "self_share")[:ROWS]
     )
-    by_evidence: dict[tuple[int, int], list[tuple[str, str, float]]] = defaultdict(list)
+    by_evidence: dict[tuple[int, int], list[Row]] = defaultdict(list)
     incidents_of: dict[str, set[int]] = defaultdict(set)
-    for evidence, its_incident, digest, name, share in rows:
-        by_evidence[evidence, its_incident].append((digest, name, share))
+    for evidence, its_incident, digest, name, share, own in rows:
+        by_evidence[evidence, its_incident].append((digest, name, share, own))
         incidents_of[digest].add(its_incident)
     rare = {digest: log(1 + 20 / len(found)) for digest, found in incidents_of.items()}
     score = {
-        key: sum(rare[digest] * min(mine[digest], share) for digest, _, share in same)
+        key: sum(rare[digest] * min(mine[digest], share) for digest, _, share, _ in same)
         for key, same in by_evidence.items()
     }
     best: dict[int, int] = {}
@@ -77,6 +78,6 @@ def _evidence(ids: list[int]) -> list[Evidence]:
     return list(Evidence.objects.filter(pk__in=ids).select_related("incident", "incident__type"))
 
 
-def _same(rows: list[tuple[str, str, float]], mine: dict[str, float], rare: dict[str, float]) -> tuple[Same, ...]:
-    telling = sorted(rows, key=lambda row: -rare[row[0]] * min(mine[row[0]], row[2]))
-    return tuple(Same(name, mine[digest], share) for digest, name, share in telling[:3])
+def _same(rows: list[Row], mine: dict[str, float], rare: dict[str, float]) -> tuple[Same, ...]:
+    telling = sorted(rows, key=lambda row: (-rare[row[0]] * min(mine[row[0]], row[2]), -row[3], row[1]))
+    return tuple(Same(name, mine[digest], share) for digest, name, share, _ in telling[:3])
