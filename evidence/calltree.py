@@ -16,29 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evidence import calltree_growing, calltree_levels, container
+from evidence import calltree_boxes, calltree_growing, calltree_levels, container
+from evidence.calltree_boxes import Boxes
 from evidence.calltree_levels import Level, merge_level
 from evidence.stacks import Codes, Ints, SampleType, Stacks
 
 ROOT = 0
 ROOT_NAME = "all"
 Matches = Callable[[str], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Boxes:
-    """What can be drawn: the boxes at least as wide as asked, level by level, parents before children.
-
-    ``level`` counts from the root that was asked for; ``x`` and ``width`` are in the sample type's unit, ``x`` from
-    that root's left edge. ``pruned`` children of drawn boxes were too narrow.
-    """
-
-    node: Codes
-    level: Codes
-    x: Ints
-    width: Ints
-    name: Codes
-    pruned: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,33 +93,11 @@ class CallTree:
 
     def boxes(self, *, root: int = ROOT, type: int = 0, least: int = 1) -> Boxes:
         """Return the boxes under ``root`` that are at least ``least`` wide; the cost follows what is seen."""
-        nodes, xs = np.array([root], dtype=np.int32), np.array([0], dtype=np.int64)
-        found: list[tuple[Codes, Ints, Ints]] = []
-        pruned = 0
-        widths = self.totals[type]
-        while len(nodes):
-            found.append((nodes, xs, widths[nodes].astype(np.int64)))
-            inside, owner = self._children(nodes)
-            width = widths[inside].astype(np.int64)
-            before = np.cumsum(width) - width
-            edges = np.searchsorted(owner, np.arange(len(nodes)))
-            base = before[np.minimum(edges, len(before) - 1)] if len(before) else before
-            x = xs[owner] + before - base[owner] if len(before) else before
-            wide = width >= max(least, 1)
-            pruned += int(np.count_nonzero(~wide & (width > 0)))
-            nodes, xs = inside[wide].astype(np.int32), x[wide]
-        node = np.concatenate([one[0] for one in found])
-        level = np.repeat(np.arange(len(found), dtype=np.int32), [len(one[0]) for one in found])
-        x, width = (np.concatenate([one[part] for one in found]) for part in (1, 2))
-        return Boxes(node, level, x, width, self.name[node], pruned)
+        return calltree_boxes.seen(self.name, self.first, self.totals[type], root=root, least=least)
 
     def _children(self, nodes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return all children of some nodes, and for each the place of its parent among them."""
-        start = self.first[nodes].astype(np.int64)
-        counts = self.first[nodes.astype(np.int64) + 1].astype(np.int64) - start
-        owner = np.repeat(np.arange(len(nodes)), counts)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return start[owner] + within, owner
+        return calltree_boxes.children(self.first, nodes)
 
     def search(self, matches: Matches, *, root: int = ROOT, type: int = 0) -> Matched:
         """Return how much of ``root`` passes a frame whose name matches: exact, and overlap counted once."""
