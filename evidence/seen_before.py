@@ -55,8 +55,8 @@ def of(incident: Incident, *, actor: Actor) -> list[Seen]:
     )
     by_evidence: dict[tuple[int, int], list[Row]] = defaultdict(list)
     incidents_of: dict[str, set[int]] = defaultdict(set)
-    for evidence, its_incident, digest, name, share, own in rows:
-        by_evidence[evidence, its_incident].append((digest, name, share, own))
+    for evidence, its_incident, digest, name, share, alone in rows:
+        by_evidence[evidence, its_incident].append((digest, name, share, alone))
         incidents_of[digest].add(its_incident)
     rare = {digest: log(1 + 20 / len(found)) for digest, found in incidents_of.items()}
     score = {
