@@ -28,8 +28,8 @@ def ask(
 ) -> str:
     """Ask for one capture here and now; return what will be done, in words.
 
-    Without a kind it is the first that the source gives, without seconds as many as are usual for it. Raises
-    ``BadInput`` for a source that is not on the operator's list, and for what it does not give.
+    Without a kind it is the first that the source gives, without seconds as many as the operator's list says of that
+    one, or are usual. Raises ``BadInput`` for a source that is not on the list, and for what it does not give.
     """
     profiler = ports.profiler()
     known = {one.name: one for one in profiler.sources()} if profiler else {}
@@ -38,7 +38,8 @@ def ask(
     kind = kind or known[source].kinds[0]
     if kind not in known[source].kinds:
         raise lifecycle.BadInput("kind", f"{source} gives {', '.join(known[source].kinds)}, not {kind!r}.")
-    seconds = MEASURES[kind].seconds if seconds is None else seconds
+    if seconds is None:
+        seconds = known[source].seconds if kind == known[source].kinds[0] else MEASURES[kind].seconds
     low, high = (0 if MEASURES[kind].all else 1), COUNTS["seconds"][1]
     if not low <= seconds <= high:
         raise lifecycle.BadInput("seconds", f"Give a number of seconds from {low} to {high}.")

@@ -26,7 +26,7 @@ class Listed:
 
     def sources(self) -> Sequence[Source]:
         """Return it."""
-        return [Source("checkout-api", self.kinds)]
+        return [Source("checkout-api", self.kinds, seconds=5)]
 
     def capture(self, source: str, kind: str, *, seconds: int, at: datetime) -> Captured:
         """Refuse."""
@@ -53,6 +53,11 @@ def test_one_press_asks_for_a_capture(incident: Incident, ada: Person, browse: O
 def test_without_seconds_it_takes_as_many_as_are_usual(incident: Incident, ada: Person, browse: Open) -> None:
     browse(ada).post(url(incident), {"what": "checkout-api/heap", "seconds": ""})
     assert Event.objects.get(incident=incident, kind="asked").text == "capture the heap from checkout-api"
+
+
+def test_without_seconds_the_operators_list_says_how_many(incident: Incident, ada: Person, browse: Open) -> None:
+    browse(ada).post(url(incident), {"what": "checkout-api/cpu", "seconds": ""})
+    assert Event.objects.get(incident=incident, kind="asked").data["seconds"] == 5
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,7 @@ explorer.addEventListener("went", () => {
   trouble("");
   act("home").disabled = !explorer.aim;
   panel.trail();
+  panel.tell(graph.focus);
   legend(part("legend"), graph, paint);
   if (search.words) search.run();
 });
