@@ -27,14 +27,11 @@ def s3() -> Iterator[str]:
     server.stop()
 
 
-@pytest.fixture(params=["folder", "s3"])
-def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """Give a storage of each kind."""
-    if request.param == "folder":
-        return Folder(tmp_path / "kept")
-    endpoint = request.getfixturevalue("s3")
+@pytest.fixture
+def objects(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Objects:
+    """Give object storage with a bucket, and a folder in front of it."""
     for name, value in {
-        "AWS_ENDPOINT": endpoint,
+        "AWS_ENDPOINT": s3,
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "only-for-tests",
         "AWS_REGION": "us-east-1",
@@ -43,8 +40,17 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setenv(name, value)
     import httpx
 
-    assert httpx.put(f"{endpoint}/firekind").status_code == 200
+    assert httpx.put(f"{s3}/firekind").status_code == 200
     return Objects("s3://firekind/evidence", cache=Folder(tmp_path / "cache"))
+
+
+@pytest.fixture(params=["folder", "s3"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """Give a storage of each kind."""
+    if request.param == "folder":
+        return Folder(tmp_path / "kept")
+    found: Objects = request.getfixturevalue("objects")
+    return found
 
 
 def on_its_way(store: Store, content: bytes) -> Path:
@@ -73,10 +79,8 @@ def test_what_was_dropped_is_gone_and_dropping_it_again_is_fine(store: Store) ->
         store.local("originals/ef/efg")
 
 
-def test_another_machine_fetches_what_it_does_not_have(store: Store, tmp_path: Path) -> None:
-    if not isinstance(store, Objects):
-        pytest.skip("a folder is shared by mounting it")
-    store.keep("trees/12/123", on_its_way(store, b"tree" * 1000))
+def test_another_machine_fetches_what_it_does_not_have(objects: Objects, tmp_path: Path) -> None:
+    objects.keep("trees/12/123", on_its_way(objects, b"tree" * 1000))
     elsewhere = Objects("s3://firekind/evidence", cache=Folder(tmp_path / "elsewhere"))
     assert elsewhere.local("trees/12/123").read_bytes() == b"tree" * 1000
     assert (tmp_path / "elsewhere" / "trees/12/123").is_file()
