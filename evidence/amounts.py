@@ -29,6 +29,14 @@ def share(part: float) -> str:
     return f"{value:.{digits}f} %".replace("-", "−")
 
 
+def percent(share: float) -> str:
+    """Say a share in a sentence: whole above ten, one decimal below, never a false zero."""
+    value = 100 * share
+    if 0 < value < 0.1:
+        return "under 0.1 %"
+    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %".replace(".0 %", " %")
+
+
 def points(difference: float) -> str:
     """Say a difference of two shares in percentage points, with its sign."""
     value = abs(100 * difference)

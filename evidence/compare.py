@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidence import sentence
+from evidence.amounts import percent
 from evidence.calltree import CallTree, from_levels
 from evidence.calltree_levels import merge_level
-from evidence.sentence import percent
 from evidence.stacks import Codes, Ints, SampleType
 
 MOVED = 0.005  # of all: half a percentage point

@@ -17,7 +17,7 @@ from evidence import colours, layers
 from evidence.calltree import ROOT, CallTree
 from evidence.stacks import Ints
 
-BUDGET = 2_800
+BUDGET = 2_500
 FIRST_SHARE = 1 / 1000  # of what is asked for: a pixel or so of a screen
 FINER = 4
 EXACT = 2**53  # beyond it a browser's numbers have gaps

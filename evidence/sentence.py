@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evidence import amounts, layers
+from evidence import calltree_boxes, guards, layers
+from evidence.amounts import percent
 from evidence.calltree import ROOT, CallTree
-from evidence.stacks import SampleType
+from evidence.stacks import Codes, Ints, SampleType
 
 NARROWS = 0.5  # a path is followed down while it keeps at least half of what came in
 WORTH = 0.02  # of all: less is not worth a sentence
-FEW = 100
-IDLE_SHARE = 0.3
-EXPLAINS = 0.25
 HOT = 24
+Places = NDArray[np.int64]
 
 # What an application is built on: reached in passing, and rarely what anyone can change.
 PLUMBING_LAYERS = frozenset({"kernel", "runtime", "idle", "boundary", "root"})
@@ -50,21 +50,21 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
     type = tree.default_type if type is None else type
     total = tree.total(type)
     kind = tree.sample_types[type]
-    guards = tuple(_guards(tree, type, subject))
+    warned = tuple(guards.of(tree, type, subject=subject))
     if not total:
-        return Sentence(f"There is nothing in it: no {_counted(kind, tree)} at all.", guards=guards)
+        return Sentence(f"There is nothing in it: no {_counted(kind, tree)} at all.", guards=warned)
     code = dominant(tree, type)
     if code is None:
         return Sentence(
             f"No function stands out: none holds {WORTH:.0%} of {_counted(kind, tree)} by itself.".replace("%", " %"),
-            guards=guards,
+            guards=warned,
         )
     share, own = tree.function_totals[type, code] / total, tree.self_[type, code] / total
     caller = _caller(tree, type, code)
     text = f"{percent(share)} of {_counted(kind, tree)} {_pass(kind)} `{tree.names[code]}` (self {percent(own)})"
     text += f", called from `{caller}`" if caller else ""
     text += _below(tree, type, code)
-    return Sentence(f"{text}.", tree.names[code], float(share), float(own), caller, guards)
+    return Sentence(f"{text}.", tree.names[code], float(share), float(own), caller, warned)
 
 
 def dominant(tree: CallTree, type: int) -> int | None:
@@ -75,13 +75,13 @@ def dominant(tree: CallTree, type: int) -> int | None:
     it is what somebody can change; the runtime and the kernel below it are how it costs.
     """
     total = tree.total(type)
-    path = _followed(tree, type, ROOT)
+    path = _down(tree, type, np.array([ROOT]))
     named = [code for code in path if not is_plumbing(tree, code)]
     if not named or _is_all(tree, type, named[-1]):
         start = _heaviest(tree, type, below=0.97)
         if start is not None:
-            half = tree.callees(start)
-            named = [code for code in _followed(half, type, ROOT) if not is_plumbing(tree, code)] or named or [start]
+            below = [start, *_down(tree, type, tree.nodes_of(start))]
+            named = [code for code in below if not is_plumbing(tree, code)] or named
     if not named:
         named = [code for code in path if not _is_all(tree, type, code)][-1:]
     best = named[-1] if named else None
@@ -115,25 +115,41 @@ def is_plumbing(tree: CallTree, code: int) -> bool:
     return layers.layer_of(name, hint) in PLUMBING_LAYERS
 
 
-def percent(share: float) -> str:
-    """Write a share as people read it: whole above ten, one decimal below, never a false zero."""
-    value = 100 * share
-    if 0 < value < 0.1:
-        return "under 0.1 %"
-    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %".replace(".0 %", " %")
-
-
-def _followed(tree: CallTree, type: int, node: int) -> list[int]:
+def _down(tree: CallTree, type: int, nodes: Places) -> list[int]:
+    """Return the functions on the heaviest way down from some nodes, taken as one, while it keeps half of them."""
     path: list[int] = []
     while True:
-        low, high = int(tree.first[node]), int(tree.first[node + 1])
-        if low == high:
+        inside, _ = calltree_boxes.children(tree.first, nodes.astype(np.int32))
+        code, most = _most(tree.name[inside], tree.totals[type, inside])
+        if most < max(1, NARROWS * int(tree.totals[type, nodes].sum(dtype=np.int64))):
             return path
-        heaviest = low + int(np.argmax(tree.totals[type, low:high]))
-        if int(tree.totals[type, heaviest]) < NARROWS * tree.total(type, node):
+        path.append(code)
+        nodes = inside[tree.name[inside] == code]
+
+
+def _up(tree: CallTree, type: int, nodes: Places) -> list[int]:
+    """Return the functions on the heaviest way up from some nodes, while it keeps half of what they count."""
+    path: list[int] = []
+    weights = tree.totals[type, nodes].astype(np.int64)
+    while True:
+        above = tree.parent[nodes].astype(np.int64)
+        there = above != ROOT
+        code, most = _most(tree.name[above[there]], weights[there])
+        if most < max(1, NARROWS * int(weights.sum())):
             return path
-        path.append(int(tree.name[heaviest]))
-        node = heaviest
+        path.append(code)
+        on = there & (tree.name[above] == code)
+        nodes, weights = above[on], weights[on]
+
+
+def _most(codes: Codes, weights: Ints) -> tuple[int, int]:
+    """Return the function that counts most, and how much; of equals the first by name."""
+    if not len(codes):
+        return 0, 0
+    known, place = np.unique(codes, return_inverse=True)
+    sums = np.zeros(len(known), dtype=np.int64)
+    np.add.at(sums, place, weights.astype(np.int64))
+    return int(known[np.argmax(sums)]), int(sums.max())
 
 
 def _heaviest(tree: CallTree, type: int, *, below: float) -> int | None:
@@ -155,11 +171,7 @@ def _is_all(tree: CallTree, type: int, code: int) -> bool:
 
 def _caller(tree: CallTree, type: int, code: int) -> str:
     """Return who mostly calls a function, past itself and past plumbing; empty when nobody does."""
-    half = tree.callers(code)
-    if not len(half) > 1:
-        return ""
-    node = int(half.first[ROOT])
-    for above in _followed(half, type, node):
+    for above in _up(tree, type, tree.nodes_of(code)):
         if above != code and not is_plumbing(tree, above):
             return tree.names[above]
     return ""
@@ -221,74 +233,6 @@ KNOWN = {
 
 def _pass(kind: SampleType) -> str:
     return "is spent in" if kind.unit == "nanoseconds" else "pass through"
-
-
-def _guards(tree: CallTree, type: int, subject: str) -> Iterable[str]:
-    total, kind = tree.total(type), tree.sample_types[type]
-    samples = _samples(tree, type)
-    if samples is not None and 0 < samples < FEW:
-        yield f"Only {amounts.amount(samples, 'samples')}: the shares are rough."
-    yield from _few_of_subject(tree, type, subject)
-    idle = _idle(tree, type)
-    if total and idle / total >= IDLE_SHARE:
-        yield f"{percent(idle / total)} of it is idle: look at the rest, or hide idle."
-    if kind.unit == "nanoseconds" and kind.name in {"wall", "off_cpu"}:
-        yield "These are times, not samples; waiting counts too."
-    yield from _sleeps(tree, type)
-    yield from _differs(tree, type)
-
-
-def _samples(tree: CallTree, type: int) -> int | None:
-    """Return how many samples there are, where the profile counts them."""
-    column = _column_of_samples(tree, type)
-    return None if column is None else tree.total(column)
-
-
-def _column_of_samples(tree: CallTree, type: int) -> int | None:
-    """Return the sample type that counts the samples of ``type``: itself, its event's own, or the profile's first."""
-    kinds = tree.sample_types
-    counts = [at for at, one in enumerate(kinds) if one.unit == "samples"]
-    own = [at for at in counts if at == type or kinds[at].name == f"{kinds[type].name} samples"]
-    return next(iter([*own, *counts]), None)
-
-
-def _few_of_subject(tree: CallTree, type: int, subject: str) -> Iterable[str]:
-    """Warn when the process that a title names has next to no samples of its own."""
-    words = {word.casefold() for word in re.findall(r"[\w.-]{3,}", subject)}
-    low, high = int(tree.first[ROOT]), int(tree.first[1])
-    samples = _column_of_samples(tree, type)
-    column = type if samples is None else samples
-    total = tree.total(column)
-    for node in range(low, min(high, low + 1000)) if words and high - low > 1 else ():
-        value, name = tree.total(column, node), tree.name_of(node)
-        if name.casefold() in words and 0 < value < FEW and value < 0.1 * total:
-            yield f"Only {value:,} of {total:,} samples {'is' if value == 1 else 'are'} of `{name}`: they say little."
-
-
-def _idle(tree: CallTree, type: int) -> int:
-    """Return what lies under frames that stand for idleness, each sample once, and threads' own time."""
-    names = {code for code, name in enumerate(tree.names) if layers.is_idle(name, tree.hints[code])}
-    idle = tree.search(lambda name: tree.by_name[name] in names, type=type).total if names else 0
-    threads = [code for code, name in enumerate(tree.names) if layers.is_thread(name)]
-    return idle + int(tree.self_[type, threads].sum()) if threads else idle
-
-
-def _sleeps(tree: CallTree, type: int) -> Iterable[str]:
-    """Warn when an on-CPU profile explains little of the time that passed."""
-    kind, wall = tree.sample_types[type], int(tree.about.get("duration_ns") or 0)
-    if wall and kind.unit == "nanoseconds" and kind.name == "cpu" and tree.total(type) < EXPLAINS * wall:
-        yield (
-            f"It explains {percent(tree.total(type) / wall)} of the time that passed: mostly it slept or waited. "
-            "An off-CPU profile would say for what."
-        )
-
-
-def _differs(tree: CallTree, type: int) -> Iterable[str]:
-    """Warn when the profile is a difference, whose values below zero count as none."""
-    negative = [int(one) for one in tree.about.get("negative", [])]
-    if len(negative) > type and negative[type]:
-        away = amounts.amount(-negative[type], tree.sample_types[type].unit)
-        yield f"It is a difference, and only what grew is shown: {away} that it takes away are left out."
 
 
 def plain(sentence: Sentence) -> dict[str, str | float | Sequence[str]]:

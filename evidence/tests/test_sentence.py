@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evidence import calltree, sentence
+from evidence import amounts, calltree, sentence
 from evidence.calltree import CallTree
 from evidence.formats import folded
 from evidence.stacks import SampleType
@@ -106,7 +106,7 @@ def test_hot_functions_leave_out_plumbing_and_what_everything_passes() -> None:
     [(0.61, "61 %"), (0.0994, "9.9 %"), (0.1, "10 %"), (0.00004, "under 0.1 %"), (0, "0 %"), (1, "100 %")],
 )
 def test_a_share_is_written_as_people_read_it(share: float, said: str) -> None:
-    assert sentence.percent(share) == said
+    assert amounts.percent(share) == said
 
 
 def test_totals_beyond_what_a_float_holds_stay_exact() -> None:
