@@ -71,6 +71,7 @@ JAVASCRIPT = re.compile(
     r"\.(m|c)?[jt]sx?(:\d+)*\)?$|\bnode:[\w/]+|^\(anonymous\)$|^(LazyCompile|Function|Script|Eval|RegExp|JS):"
 )
 JAVA = re.compile(r"^L?([a-z_][\w$]*[./])+[A-Z$][\w$.]*?([.:#]{1,2})[\w$<>]+(\(.*)?(_\[\w\])?$")
+DOTTED = re.compile(r"^[a-z_]\w*(\.[a-z_<]\w*>?)+$")  # module.function, as samplers of Python write it
 GO = re.compile(r"^([\w~%-]+([./][\w~%-]+)*/)?[\w~%-]+(\.v\d+)?\.(\(\*?[\w\[\].,/*· ]+\)\.)?[\w\[\].·]+(-fm)?$")
 GO_SURE = re.compile(
     r"\.\(\*\w|^(main|runtime|net|net/http|sync|syscall|internal|encoding|crypto|os|fmt|io)[./]|\.func\d|^[\w.-]+\.\w+/"
@@ -138,6 +139,7 @@ RULES: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
     ("rust", _rust),
     ("cpp", lambda name, mostly: CPP.search(name) is not None),
     ("go", _go),
+    ("python", lambda name, mostly: DOTTED.match(name) is not None),
     ("native", lambda name, mostly: NATIVE.match(name) is not None or MODULE.match(name) is not None),
 )
 
@@ -186,6 +188,11 @@ def _crate(name: str) -> str:
     return path.split("::", 1)[0].split("<", 1)[0].strip(" (") if "::" in path else ""
 
 
+def _python_module(name: str) -> str:
+    """Return the file that a sampler names, else the module of a dotted name."""
+    return name.rsplit(".", 1)[0] if DOTTED.match(name) else _file(name)
+
+
 def _go_package(name: str) -> str:
     path, _, last = name.rpartition("/")
     package = last.split(".(", 1)[0].split(".", 1)[0]
@@ -213,6 +220,6 @@ def _library(path: str) -> str:
 
 
 PACKAGES: dict[str, Callable[[str], str]] = {
-    "rust": _crate, "cpp": _crate, "go": _go_package, "java": _java_package, "python": _file, "javascript": _file,
+    "rust": _crate, "cpp": _crate, "go": _go_package, "java": _java_package, "python": _python_module, "javascript": _file,
     "runtime": lambda name: _crate(name) or ("runtime" if name.startswith("runtime") else ""),
 }  # fmt: skip

@@ -25,6 +25,9 @@ TOLD = [
     ("runtime.mallocgc", "", "", "runtime"),
     ("get_response (django/core/handlers/base.py:140)", "", "", "python"),
     ("py::forward", "", "", "python"),
+    ("checkout.match_every_rule", "", "", "python"),
+    ("peer.writeMessage", "", "go", "go"),
+    ("main.hashOrders", "", "", "go"),
     ("_PyEval_EvalFrameDefault", "", "", "runtime"),
     ("java/util/HashMap.get", "", "", "java"),
     ("com.example.Checkout.price", "", "", "java"),
@@ -45,6 +48,8 @@ PACKAGES = [
     ("net/http.(*conn).serve", "go", "net/http"),
     ("github.com/jackc/pgx/v5/pgconn.(*PgConn).Exec", "go", "github.com/jackc/pgx/v5/pgconn"),
     ("java/util/HashMap.get", "java", "java.util"),
+    ("checkout.match_every_rule", "python", "checkout"),
+    ("get_response (django/core/handlers/base.py:140)", "python", "base.py"),
 ]
 
 

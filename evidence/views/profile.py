@@ -93,10 +93,11 @@ def _drawn(tree: CallTree) -> dict[str, Any]:
 
 
 def _others(evidence: Evidence) -> list[Evidence]:
-    """Return the incident's other profiles of the same unit, to compare with."""
+    """Return the incident's other profiles of the same unit, to compare with: those of the same source first."""
     found = Evidence.objects.filter(incident=evidence.incident_id, kind=Kind.PROFILE, state=State.READY)
     mine = _units(evidence)
-    return [one for one in found.exclude(pk=evidence.pk).order_by("-n")[:20] if mine & _units(one)]
+    others = [one for one in found.exclude(pk=evidence.pk).order_by("-n")[:20] if mine & _units(one)]
+    return sorted(others, key=lambda one: one.origin.get("source") != evidence.origin.get("source"))
 
 
 def _units(evidence: Evidence) -> set[tuple[str, str]]:
