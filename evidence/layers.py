@@ -220,6 +220,7 @@ def _library(path: str) -> str:
 
 
 PACKAGES: dict[str, Callable[[str], str]] = {
-    "rust": _crate, "cpp": _crate, "go": _go_package, "java": _java_package, "python": _python_module, "javascript": _file,
+    "rust": _crate, "cpp": _crate, "go": _go_package, "java": _java_package, "python": _python_module,
+    "javascript": _file,
     "runtime": lambda name: _crate(name) or ("runtime" if name.startswith("runtime") else ""),
 }  # fmt: skip
