@@ -10,8 +10,6 @@ import pytest
 
 from evidence.storage import Folder, Objects, StorageError, Store
 
-pytest.importorskip("obstore", reason="obstore has no wheel for this platform")
-
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
