@@ -18,5 +18,5 @@ class Wiring(AppConfig):
         from workflows import ports
 
         celery.app.set_default()
-        ports.connect(chat=gateways.chat, profiler=gateways.profiler)
+        ports.connect(chat=gateways.chat, profiler=gateways.profiler, pager=gateways.pager)
         fetching.connect("slack", fetched.fetch)

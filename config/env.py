@@ -37,6 +37,13 @@ NAMES = (
     "SLACK_TEAM_ID",
     "SLACK_BOT_USER_ID",
     "SLACK_CAPTURE_REACTION",
+    "PAGERDUTY_API_URL",
+    "PAGERDUTY_API_KEY",
+    "PAGERDUTY_FROM",
+    "PAGERDUTY_SERVICE",
+    "PAGERDUTY_WEBHOOK_SECRETS",
+    "PAGERDUTY_EVENTS_URL",
+    "PAGERDUTY_ROUTING_KEY",
     "EVIDENCE_STORAGE_URL",
     "EVIDENCE_MAX_MIB",
     "PROFILE_SOURCES_FILE",
@@ -75,8 +82,25 @@ class Slack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PagerDuty:
+    """What it takes to talk to one PagerDuty account.
+
+    `sender` is the e-mail of the user in whose name incidents are opened. `service` names the service for pages that
+    have none of their own. Without a routing key there is no fallback.
+    """
+
+    api_url: str
+    api_key: str
+    sender: str
+    service: str
+    webhook_secrets: tuple[str, ...]
+    events_url: str
+    routing_key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Env:
-    """Every setting, parsed. `slack` is None when Slack is left out altogether."""
+    """Every setting, parsed. `slack` and `pagerduty` are None when they are left out altogether."""
 
     database_url: str
     redis_url: str
@@ -96,6 +120,7 @@ class Env:
     lease_s: int
     sandbox_url: str
     slack: Slack | None
+    pagerduty: PagerDuty | None
 
     @property
     def https(self) -> bool:
@@ -169,6 +194,7 @@ def read(given: Mapping[str, str]) -> Env:
         lease_s=_whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
         sandbox_url=_url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
         slack=_slack(given),
+        pagerduty=_pagerduty(given),
     )
 
 
@@ -272,6 +298,35 @@ def _slack(given: Mapping[str, str]) -> Slack | None:
         bot_user_id=given.get("SLACK_BOT_USER_ID", ""),
         capture_reaction=given.get("SLACK_CAPTURE_REACTION", "pushpin").strip(":"),
     )
+
+
+def _pagerduty(given: Mapping[str, str]) -> PagerDuty | None:
+    if "PAGERDUTY_API_KEY" not in given:
+        return None
+    _require(given, "PAGERDUTY_FROM", because="PagerDuty opens incidents in the name of a user, by e-mail")
+    routing_key = given.get("PAGERDUTY_ROUTING_KEY", "")
+    if routing_key and not re.fullmatch(r"[A-Za-z0-9]{32}", routing_key):
+        raise SettingError("PAGERDUTY_ROUTING_KEY must be an integration key of 32 letters and digits.")
+    secrets = [one.strip() for one in given.get("PAGERDUTY_WEBHOOK_SECRETS", "").split(",")]
+    return PagerDuty(
+        api_url=_safe(given, "PAGERDUTY_API_URL", default="https://api.pagerduty.com"),
+        api_key=given["PAGERDUTY_API_KEY"],
+        sender=_shaped(given, "PAGERDUTY_FROM", "", r"[^@\s]+@[^@\s]+", "the e-mail of a PagerDuty user"),
+        service=given.get("PAGERDUTY_SERVICE", ""),
+        webhook_secrets=tuple(one for one in secrets if one),
+        events_url=_safe(given, "PAGERDUTY_EVENTS_URL", default="https://events.pagerduty.com"),
+        routing_key=routing_key,
+    )
+
+
+def _safe(given: Mapping[str, str], name: str, *, default: str) -> str:
+    """Give an address that is reached over TLS, or one of this machine: the sandbox's."""
+    value = _url(given, name, schemes=("https", "http"), default=default)
+    parts = urlsplit(value)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    if parts.scheme != "https" and host not in LOOPBACK_HOSTS:
+        raise SettingError(f"{name} must start with https://; http:// is for this machine alone.")
+    return value.rstrip("/")
 
 
 def _require(given: Mapping[str, str], name: str, *, because: str) -> None:

@@ -19,6 +19,7 @@ INSTALLED_APPS = [
     "evidence",
     "workflows",
     "integrations.slack",
+    "integrations.pagerduty",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",

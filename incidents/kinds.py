@@ -59,6 +59,10 @@ JUDGED = {
 }
 
 
+def _paged(text: str, data: Data) -> str:
+    return _because(f"asked to page {data['name']}", text)
+
+
 def _judged(text: str, data: Data) -> str:
     """Say a round of a finding: *refuted “the protocol is expensive”: … (round 3)*."""
     did = JUDGED.get(data["verdict"], "judged ") if data["verdict"] != data["was"] else "added to "
@@ -76,6 +80,9 @@ KINDS: dict[str, Kind] = {
     "evidence": Kind("Evidence", _measured, told=True, news="the evidence"),
     "claimed": Kind("Claim", lambda text, data: f"claimed: {text}"),
     "judged": Kind("Finding", _judged, told=True, news="the verdict"),
+    "paged": Kind("Page", _paged),
+    "page": Kind("Page", lambda text, data: text, told=True, news="what became of the page"),
+    "alert": Kind("Alert", lambda text, data: text, told=True, news="the alert"),
     "led": Kind("Lead", _led, told=True, news="who leads"),
     "role": Kind(
         "Role",

@@ -45,10 +45,16 @@ def sentence(source: str, kind: str, seconds: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A role that exactly one person of a group fills."""
+    """A role that exactly one person fills: who is on call for a schedule, else one of a group.
+
+    ``schedule`` is the pager's name or id of it. ``otherwise`` is who it is when nobody is on call: a chat handle or an
+    e-mail. Either a schedule or a group is given, or both.
+    """
 
     role: str
-    group: str
+    group: str = ""
+    schedule: str = ""
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,8 @@ class Capture:
 class Policy:
     """One version of what a type asks for.
 
-    ``invite`` holds group handles without ``@``; ``update_every_min`` is None when no cadence is asked.
+    ``invite`` holds group handles without ``@``; ``update_every_min`` is None when no cadence is asked. ``pages`` are
+    the pager's names or ids of escalation policies and services that are paged.
     """
 
     slug: str
@@ -104,6 +111,7 @@ class Policy:
     checklist: tuple[str, ...] = ()
     colour: str = "slate"
     captures: tuple[Capture, ...] = ()
+    pages: tuple[str, ...] = ()
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Policy:
@@ -124,7 +132,12 @@ class Policy:
     @property
     def groups(self) -> tuple[str, ...]:
         """Every group handle that this policy names, in order, each once."""
-        return tuple(dict.fromkeys([*self.invite, *(one.group for one in self.one_of)]))
+        return tuple(dict.fromkeys([*self.invite, *(one.group for one in self.one_of if one.group)]))
+
+    @property
+    def schedules(self) -> tuple[str, ...]:
+        """Every schedule that this policy names, in order, each once."""
+        return tuple(dict.fromkeys(one.schedule for one in self.one_of if one.schedule))
 
 
 def private_after(private_now: bool, policy: Policy) -> bool:

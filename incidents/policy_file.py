@@ -20,6 +20,7 @@ __all__ = [
     "ROLE_CHARS",
     "SLUG",
     "SOURCE",
+    "TARGET_CHARS",
     "BadTypesFile",
     "Problem",
     "TypesFile",
@@ -29,6 +30,7 @@ __all__ = [
 
 SLUG = re.compile(r"[a-z][a-z0-9-]{0,38}[a-z0-9]")
 ROLE_CHARS = 80
+TARGET_CHARS = 120
 HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 SOURCE = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 
@@ -129,14 +131,24 @@ class _Reading(yaml_file.Reading):
         return value
 
     def one_of(self, node: yaml.Node, where: str) -> tuple[OneOf, ...]:
-        return tuple(self._one(item, at) for item, at in self.items(node, where, of="{role, group}"))
+        return tuple(self._one(item, at) for item, at in self.items(node, where, of="{role, schedule or group}"))
 
     def _one(self, node: yaml.Node, where: str) -> OneOf:
-        entries = self.mapping(node, where, {"role", "group"})
-        self.needed(node, entries, where, "role", "group")
+        entries = self.mapping(node, where, ["role", "schedule", "group", "otherwise"])
+        self.needed(node, entries, where, "role")
+        if entries and not {"schedule", "group"} & entries.keys():
+            self.wrong(node, where, "needs a schedule or a group")
         role = self.text(entries["role"], f"{where}.role", chars=ROLE_CHARS) if "role" in entries else ""
         group = self.handle(entries["group"], f"{where}.group") if "group" in entries else ""
-        return OneOf(role=role, group=group)
+        named = {
+            key: self.text(entries[key], f"{where}.{key}", chars=TARGET_CHARS)
+            for key in ("schedule", "otherwise")
+            if key in entries
+        }
+        return OneOf(role=role, group=group, **named)
+
+    def pages(self, node: yaml.Node, where: str) -> tuple[str, ...]:
+        return self.texts(node, where, chars=TARGET_CHARS)
 
     def captures(self, node: yaml.Node, where: str) -> tuple[Capture, ...]:
         found: dict[tuple[str, str, str], Capture] = {}
@@ -196,4 +208,5 @@ READERS: Mapping[str, Callable[[_Reading, yaml.Node, str], Any]] = {
     "checklist": _Reading.texts,
     "colour": _Reading.colour,
     "captures": _Reading.captures,
+    "pages": _Reading.pages,
 }

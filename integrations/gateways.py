@@ -18,7 +18,7 @@ from integrations.slack.client import SlackChat
 from integrations.slack.identity import Identity
 from integrations.slack.setup import Setup
 from integrations.slack.wire import Wire
-from workflows.ports import Chat
+from workflows.ports import Chat, Pager
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,11 @@ def _profiler(path: Path) -> ListedProfiler:
         log.error(says, bad)  # noqa: TRY400  # the message names file, line and field: a traceback would bury it
         listed = ()
     return ListedProfiler(listed, environ=settings.FIREKIND.named)
+
+
+def pager() -> Pager | None:
+    """Return who rings people, one a process; None when PagerDuty is left out."""
+    return None
 
 
 def slack() -> SlackChat | None:

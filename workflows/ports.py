@@ -76,6 +76,7 @@ class Group:
     chat_id: str
     name: str
     members: tuple[str, ...]
+    channels: tuple[str, ...] = ()  # those that its members are put into
 
 
 class Chat(Protocol):
@@ -141,6 +142,9 @@ class Chat(Protocol):
     def groups(self) -> Sequence[Group]:
         """Read every user group that is in use, with its members: one call."""
 
+    def set_group(self, chat_id: str, people: Sequence[str]) -> None:
+        """Make these the members of a user group, all of them; there must be at least one."""
+
     def people(self) -> Sequence[Known]:
         """Read everybody in the workspace, page by page."""
 
@@ -171,13 +175,119 @@ class Profiler(Protocol):
         """Take a profile, which may last as many seconds; raises ``VendorError``."""
 
 
+@dataclass(frozen=True, slots=True)
+class PagerPerson:
+    """Somebody whom the pager can ring."""
+
+    id: str
+    name: str
+    email: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An escalation policy, a service or a schedule (``kind``), as the pager knows it.
+
+    ``service`` is where a page to it is opened: of a policy, one of its services; empty when it has none. ``policy`` is
+    whom that rings; ``levels`` counts a policy's.
+    """
+
+    kind: str
+    id: str
+    name: str
+    url: str = ""
+    policy: str = ""
+    service: str = ""
+    levels: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Somebody's turn on call: for a schedule (level 0) or a level of an escalation policy. None: without end."""
+
+    subject: str
+    level: int
+    user: str
+    start: datetime | None
+    end: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """A page to be opened: whom (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.
+
+    ``key`` is the opaque name by which it is found again, whichever way it was sent.
+    """
+
+    key: str
+    target: str
+    service: str
+    title: str
+    details: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A page as the pager knows it.
+
+    ``status`` is triggered, acknowledged or resolved, ``by`` who made it so, ``via`` how it was sent (rest, events).
+    ``id`` is empty while only the fallback knows of it.
+    """
+
+    id: str
+    status: str
+    number: int | None = None
+    url: str = ""
+    via: str = "rest"
+    at: datetime | None = None
+    by: str = ""
+    key: str = ""
+    title: str = ""
+
+
+class Pager(Protocol):
+    """Who rings people. Every call may raise ``VendorError``; none of them retries by itself."""
+
+    def ring(self, ring: Ring) -> Rung:
+        """Open a page, unless one with its key was ever opened: then that one is returned, whatever its status."""
+
+    def find(self, key: str, *, service: str, since: datetime) -> Rung | None:
+        """Look for a page by its key, whatever its status."""
+
+    def look(self, id: str) -> Rung | None:
+        """Return how a page stands; None when the pager has none of that id."""
+
+    def retitle(self, id: str, title: str) -> None:
+        """Change a page's title; one that ended already is fine."""
+
+    def resolve(self, id: str, *, key: str, via: str) -> None:
+        """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key."""
+
+    def note(self, id: str, text: str) -> None:
+        """Write a note on a page."""
+
+    def people(self) -> Sequence[PagerPerson]:
+        """Read everybody who can be rung."""
+
+    def targets(self) -> Sequence[Target]:
+        """Read every escalation policy, service and schedule."""
+
+    def turns(
+        self, *, policies: Sequence[str], schedules: Sequence[str], since: datetime, until: datetime
+    ) -> Sequence[Turn]:
+        """Read who is on call when, overrides applied, for these policies (each level) and schedules."""
+
+
 @dataclass(slots=True)
 class _Ports:
     chat: Callable[[], Chat | None]
     profiler: Callable[[], Profiler | None]
+    pager: Callable[[], Pager | None]
 
 
-_ports = _Ports(chat=lambda: None, profiler=lambda: None)
+_ports = _Ports(chat=lambda: None, profiler=lambda: None, pager=lambda: None)
 
 
 def chat() -> Chat | None:
@@ -192,22 +302,33 @@ def profiler() -> Profiler | None:
 
 def connected() -> dict[str, Chat | Profiler]:
     """Return everything that stands behind a port, by the port's name."""
-    found: dict[str, Chat | Profiler | None] = {"chat": chat(), "profiler": profiler()}
+    found: dict[str, Chat | Profiler | Pager | None] = {"chat": chat(), "profiler": profiler(), "pager": pager()}
     return {name: port for name, port in found.items() if port is not None}
 
 
-def connect(*, chat: Callable[[], Chat | None], profiler: Callable[[], Profiler | None] = lambda: None) -> None:
+def pager() -> Pager | None:
+    """Return who rings people, or None when no pager is connected."""
+    return _ports.pager()
+
+
+def connect(
+    *,
+    chat: Callable[[], Chat | None],
+    profiler: Callable[[], Profiler | None] = lambda: None,
+    pager: Callable[[], Pager | None] = lambda: None,
+) -> None:
     """Say what stands behind the ports; called once, by ``config``, at start."""
     _ports.chat = chat
     _ports.profiler = profiler
+    _ports.pager = pager
 
 
 @contextmanager
-def using(*, chat: Chat | None = None, profiler: Profiler | None = None) -> Iterator[None]:
+def using(*, chat: Chat | None = None, profiler: Profiler | None = None, pager: Pager | None = None) -> Iterator[None]:
     """Put something else behind the ports for the length of a block, or nothing."""
-    before = _ports.chat, _ports.profiler
-    _ports.chat, _ports.profiler = lambda: chat, lambda: profiler
+    before = _ports.chat, _ports.profiler, _ports.pager
+    _ports.chat, _ports.profiler, _ports.pager = lambda: chat, lambda: profiler, lambda: pager
     try:
         yield
     finally:
-        _ports.chat, _ports.profiler = before
+        _ports.chat, _ports.profiler, _ports.pager = before

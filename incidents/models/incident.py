@@ -140,6 +140,7 @@ class Participant(models.Model):
         ONE_OF = "one-of", "chosen as the one of a group"
         PICKED = "picked", "brought along"
         JOINED = "joined", "joined the channel"
+        PAGED = "paged", "paged"
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="participants")
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="takes_part")

@@ -39,7 +39,7 @@ def problems(text: str) -> list[str]:
         (GOOD + "    private: maybe", "types.yaml:6: odd.private: must be true or false"),
         (GOOD + "    update_every_min: soon", "types.yaml:6: odd.update_every_min: must be a number of minutes"),
         (GOOD + "    colour: pink", "types.yaml:6: odd.colour: must be one of slate"),
-        (GOOD + "    one_of: [{role: Boss}]", "types.yaml:6: odd.one_of[0].group: is missing"),
+        (GOOD + "    one_of: [{role: Boss}]", "types.yaml:6: odd.one_of[0]: needs a schedule or a group"),
         (GOOD + "    slug: odder", "types.yaml:6: type.slug: is given twice"),
         (GOOD.replace("    name: Odd\n", ""), "types.yaml:3: odd.name: is missing"),
         (GOOD.replace("slug: odd", "slug: Odd One"), "types.yaml:3: Odd One.slug: must be 2 to 40 of a-z"),

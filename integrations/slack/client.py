@@ -197,6 +197,10 @@ class SlackChat:
         """Read every user group that is in use, with its members: one call."""
         return directory.groups(self.wire)
 
+    def set_group(self, chat_id: str, people: Sequence[str]) -> None:
+        """Make these the members of a user group, all of them; there must be at least one."""
+        self.wire.call("usergroups.users.update", usergroup=chat_id, users=",".join(people))
+
     def people(self) -> Sequence[Known]:
         """Read everybody in the workspace, page by page."""
         return directory.people(self.wire, team_id=self.identity.team_id)

@@ -116,26 +116,3 @@ class Limit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.vendor} {self.method} until {self.blocked_until}"
-
-
-class Group(models.Model):
-    """A user group as the workspace had it when we last looked."""
-
-    handle = models.CharField(max_length=100, unique=True)
-    chat_id = models.CharField(max_length=64)
-    name = models.CharField(max_length=200)
-    members = ArrayField(models.CharField(max_length=64), default=list)
-
-    def __str__(self) -> str:
-        return f"@{self.handle}"
-
-
-class DirectoryRead(models.Model):
-    """When the workspace's people and groups were last read; one row at most."""
-
-    groups_at = models.DateTimeField()
-    people_at = models.DateTimeField()
-    stale = models.BooleanField(default=False)
-
-    def __str__(self) -> str:
-        return f"groups read at {self.groups_at}"

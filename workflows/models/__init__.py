@@ -1,0 +1,24 @@
+from workflows.models.alerts import Alert, DeclareRule
+from workflows.models.directory import DirectoryRead, Group
+from workflows.models.effects import Effect, Limit, Planned, Resource
+from workflows.models.groups import GroupChange, GroupRule
+from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift
+from workflows.models.pages import Page
+
+__all__ = [
+    "Alert",
+    "DeclareRule",
+    "DirectoryRead",
+    "Effect",
+    "Group",
+    "GroupChange",
+    "GroupRule",
+    "Limit",
+    "Page",
+    "PagerRead",
+    "PagerTarget",
+    "PagerUser",
+    "Planned",
+    "Resource",
+    "Shift",
+]

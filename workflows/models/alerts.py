@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from django.db import models
+
+from incidents.models import Incident, IncidentType, Person
+
+
+class DeclareRule(models.Model):
+    """Which of the pager's incidents declare one here: service, priority and title, each left empty for any.
+
+    ``pattern`` is searched in the title, whatever its case. Related ones that come within ``window_min`` minutes after
+    the last of them join the incident that the first one declared.
+    """
+
+    name = models.CharField(max_length=80)
+    position = models.PositiveIntegerField(default=0)
+    service_id = models.CharField(max_length=64, blank=True)
+    priority = models.CharField(max_length=40, blank=True)
+    pattern = models.CharField(max_length=200, blank=True)
+    type = models.ForeignKey(IncidentType, on_delete=models.PROTECT, related_name="+")
+    window_min = models.PositiveIntegerField(default=30)
+    active = models.BooleanField(default=True)
+    created_at = models.DateTimeField()
+    created_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["position", "pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Alert(models.Model):
+    """An incident of the pager that declared one here or joined it. The pager opened it, not us."""
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="alerts")
+    rule = models.ForeignKey(DeclareRule, null=True, on_delete=models.SET_NULL, related_name="alerts")
+    pager_id = models.CharField(max_length=64, unique=True)
+    number = models.PositiveIntegerField(null=True)
+    title = models.CharField(max_length=500)
+    service_id = models.CharField(max_length=64, blank=True)
+    service = models.CharField(max_length=200, blank=True)
+    priority = models.CharField(max_length=40, blank=True)
+    url = models.URLField(max_length=500, blank=True)
+    status = models.CharField(max_length=12, default="triggered")
+    status_at = models.DateTimeField()
+    status_by = models.CharField(max_length=200, blank=True)
+    at = models.DateTimeField()  # when the pager opened it
+    joined_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["incident", "-at"], name="alert_of_incident"),
+            models.Index(fields=["service_id", "-at"], name="alert_of_service"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pager_id} {self.status}"

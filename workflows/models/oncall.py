@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from django.db import models
+
+from incidents.models import Person
+
+
+class PagerUser(models.Model):
+    """Somebody as the pager knows them; joined to a person by e-mail once, then pinned by id.
+
+    ``matched`` says how the two were joined: by ``email``, by ``hand``, or not at all. Somebody who was parted by hand
+    is not joined by e-mail again.
+    """
+
+    class Matched(models.TextChoices):
+        NOT = "", "not matched"
+        EMAIL = "email", "by e-mail"
+        HAND = "hand", "by hand"
+        PARTED = "parted", "parted by hand"
+
+    pager_id = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=200)
+    email = models.CharField(max_length=254, blank=True)
+    url = models.URLField(max_length=500, blank=True)
+    person = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="on_pager")
+    matched = models.CharField(max_length=10, choices=Matched.choices, default=Matched.NOT, blank=True)
+    matched_at = models.DateTimeField(null=True)
+    matched_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+    gone = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["name", "pager_id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.pager_id})"
+
+
+class PagerTarget(models.Model):
+    """What the pager can be asked about: an escalation policy, a service or a schedule.
+
+    ``service_id`` is where a page to it is opened, ``policy_id`` whom that rings; ``levels`` counts a policy's. Never
+    deleted: one that is ``gone`` from the pager keeps its name for what was paged.
+    """
+
+    class Kind(models.TextChoices):
+        POLICY = "policy", "escalation policy"
+        SERVICE = "service", "service"
+        SCHEDULE = "schedule", "schedule"
+
+    pager_id = models.CharField(max_length=64, unique=True)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    name = models.CharField(max_length=200)
+    url = models.URLField(max_length=500, blank=True)
+    policy_id = models.CharField(max_length=64, blank=True)
+    service_id = models.CharField(max_length=64, blank=True)
+    levels = models.PositiveSmallIntegerField(default=0)
+    gone = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["kind", "name", "pager_id"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+class Shift(models.Model):
+    """Somebody's turn: on call for a schedule (level 0), or for one level of an escalation policy (from 1).
+
+    As the pager told it, overrides applied; no ``start_at`` means always before, no ``end_at`` always after.
+    """
+
+    subject = models.CharField(max_length=64)  # the pager's id of the schedule or policy
+    level = models.PositiveSmallIntegerField(default=0)
+    user = models.CharField(max_length=64)  # the pager's id of the person
+    start_at = models.DateTimeField(null=True)
+    end_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["subject", "level"], name="shift_of_subject")]
+
+    def __str__(self) -> str:
+        return f"{self.user} for {self.subject}/{self.level}"
+
+
+class PagerRead(models.Model):
+    """When the pager's people, targets and shifts were last read, and what went wrong since; one row at most."""
+
+    directory_at = models.DateTimeField(null=True)
+    shifts_at = models.DateTimeField(null=True)
+    shifts_until = models.DateTimeField(null=True)
+    failed_at = models.DateTimeField(null=True)
+    says = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return f"shifts read at {self.shifts_at}"

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from incidents.models import Incident, Person
+
+
+class Page(models.Model):
+    """A page of ours, and how it stands with the pager. Written before the pager is called, so that none is lost.
+
+    ``key`` is that of its effect's thing (``page/policy/P1``); ``dedup_key`` is the opaque name under which the pager
+    knows it, and by which it is found again. ``status_at`` is when the pager says it took this status: news from
+    before that are told, but change nothing. ``rung`` are the people who were on call when it was opened.
+    """
+
+    class Status(models.TextChoices):
+        OPENING = "opening", "being opened"
+        TRIGGERED = "triggered", "ringing"
+        ACKNOWLEDGED = "acknowledged", "acknowledged"
+        RESOLVED = "resolved", "resolved"
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="pages")
+    key = models.CharField(max_length=120)
+    target = models.CharField(max_length=80)  # "policy/P1", "service/P2", "user/P3"
+    name = models.CharField(max_length=200)
+    dedup_key = models.CharField(max_length=80, unique=True)
+    service_id = models.CharField(max_length=64, blank=True)
+    pager_id = models.CharField(max_length=64, blank=True)
+    number = models.PositiveIntegerField(null=True)
+    url = models.URLField(max_length=500, blank=True)
+    via = models.CharField(max_length=10, default="rest")  # or "events", the fallback
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPENING)
+    status_at = models.DateTimeField()
+    status_by = models.CharField(max_length=200, blank=True)
+    opened_at = models.DateTimeField()
+    looked_at = models.DateTimeField(null=True)
+    rung = models.ManyToManyField(Person, related_name="+")
+    because = models.TextField(blank=True)
+    asked_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+    news = ArrayField(models.CharField(max_length=120), default=list)  # ids of what was told about it
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["incident", "key"], name="page_key_once")]
+        indexes = [models.Index(fields=["pager_id"], condition=~models.Q(pager_id=""), name="page_by_pager_id")]
+
+    def __str__(self) -> str:
+        return f"{self.incident_id} {self.key} {self.status}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may still ring somebody, or somebody is on it."""
+        return self.status != self.Status.RESOLVED
