@@ -82,7 +82,7 @@ def _on_call(user: PagerUser, row: Shift) -> OnCall:
 def _note(found: dict[str, OnCall], one: OnCall) -> None:
     """Keep the longer one of two turns of the same person."""
     known = found.get(one.user.pager_id)
-    if known is None or known.until is not None and (one.until is None or one.until > known.until):
+    if known is None or (known.until is not None and (one.until is None or one.until > known.until)):
         found[one.user.pager_id] = one
 
 
