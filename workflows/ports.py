@@ -217,7 +217,8 @@ class Turn:
 class Ring:
     """A page to be opened: whom (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.
 
-    ``key`` is the opaque name by which it is found again, whichever way it was sent.
+    ``key`` is the opaque name by which it is found again, whichever way it was sent. ``unsure`` says that an earlier
+    try may have opened it, so that no other way is taken which could ring twice.
     """
 
     key: str
@@ -226,6 +227,7 @@ class Ring:
     title: str
     details: str
     link: str
+    unsure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
