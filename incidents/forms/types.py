@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from incidents import capture_lines
+from incidents import capture_lines, one_of_lines
 from incidents.policy import COLOURS, Capture, OneOf, Policy
-from incidents.policy_file import HANDLE, LINE_CHARS, ROLE_CHARS, SLUG
+from incidents.policy_file import HANDLE, LINE_CHARS, ROLE_CHARS, SLUG, TARGET_CHARS
 
 NAME_CHARS = 40
 
@@ -39,8 +39,11 @@ class TypeForm(forms.Form):
         label="Groups to bring in", required=False, help_text="Handles, with spaces between: @support @leadership"
     )
     one_of = _lines(
-        "Exactly one of a group", hint="One a line, as in: Platform leadership: @platform-leadership", rows=2
+        "Exactly one person",
+        hint=f"One a line, as in: {one_of_lines.FORM}. One of the three will do, as in: Scribe: @scribes.",
+        rows=2,
     )
+    pages = _lines("Whom to page", hint="One a line: the name or id of an escalation policy, or of a service.", rows=2)
     update_every_min = forms.IntegerField(
         label="An update every … minutes",
         required=False,
@@ -76,7 +79,13 @@ class TypeForm(forms.Form):
         return tuple(dict.fromkeys(_handle(word) for word in words))
 
     def clean_one_of(self) -> tuple[OneOf, ...]:
-        return tuple(_one_of(line) for line in _split(self.cleaned_data["one_of"]))
+        found = [_one_of(line) for line in _split(self.cleaned_data["one_of"])]
+        if len({one.role.casefold() for one in found}) < len(found):
+            raise forms.ValidationError("A role is filled by one person: name it once.")
+        return tuple(found)
+
+    def clean_pages(self) -> tuple[str, ...]:
+        return _short(_split(self.cleaned_data["pages"]), chars=TARGET_CHARS)
 
     def clean_roles(self) -> tuple[str, ...]:
         return _short(_split(self.cleaned_data["roles"]), chars=ROLE_CHARS)
@@ -106,7 +115,8 @@ def _shown(policy: Policy) -> dict[str, Any]:
     """Return a policy as the form's fields show it."""
     return policy.as_dict() | {
         "invite": " ".join(f"@{handle}" for handle in policy.invite),
-        "one_of": "\n".join(f"{one.role}: @{one.group}" for one in policy.one_of),
+        "one_of": "\n".join(map(one_of_lines.said, policy.one_of)),
+        "pages": "\n".join(policy.pages),
         "roles": "\n".join(policy.roles),
         "checklist": "\n".join(policy.checklist),
         "captures": "\n".join(map(capture_lines.said, policy.captures)),
@@ -139,8 +149,7 @@ def _capture(line: str) -> Capture:
 
 
 def _one_of(line: str) -> OneOf:
-    role, colon, group = line.rpartition(":")
-    if not colon or not role.strip() or not group.strip():
-        raise forms.ValidationError(f"{line!r} is not of the form “role: @group”.")
-    _short([role.strip()], chars=ROLE_CHARS)
-    return OneOf(role=role.strip(), group=_handle(group.strip()))
+    try:
+        return one_of_lines.read(line)
+    except one_of_lines.Unclear as unclear:
+        raise forms.ValidationError(str(unclear)) from unclear

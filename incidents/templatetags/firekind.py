@@ -157,6 +157,9 @@ PICTURES = {
     "claimed": "search",
     "judged": "flag",
     "evidence": "flame",
+    "paged": "bell",
+    "page": "bell",
+    "alert": "alert",
 }
 
 

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from incidents import capture_lines, lifecycle, types, visibility
+from incidents import capture_lines, lifecycle, one_of_lines, types, visibility
 from incidents.forms import TypeForm
 from incidents.models import Incident, IncidentType, Person
 from incidents.policy import Policy, moves_room
@@ -118,7 +118,8 @@ def _words(policy: Policy) -> dict[str, str]:
         "Internal": _yes(policy.internal),
         "Announced": _yes(policy.announce),
         "Groups": ", ".join(f"@{one}" for one in policy.invite) or "none",
-        "One of": ", ".join(f"{one.role} of @{one.group}" for one in policy.one_of) or "none",
+        "One person": "; ".join(map(one_of_lines.said, policy.one_of)) or "none",
+        "Pages": ", ".join(policy.pages) or "nobody",
         "Update": f"every {every} minutes" if every else "not asked",
         "Roles": ", ".join(policy.roles) or "none",
         "Checklist": "; ".join(policy.checklist) or "empty",
