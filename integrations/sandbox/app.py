@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,11 +15,12 @@ from starlette.routing import Route
 
 from integrations.slack import fake
 
-from . import control, program, settings, web_api
+from . import asked, control, program, settings, web_api
 from .courier import Courier
 from .droppable import Droppable
 from .keeping import Keeper
 from .page import routes as page
+from .page.bell import Bell
 from .settings import Settings
 
 
@@ -32,18 +34,23 @@ def build(chosen: Settings) -> Droppable:
     )
     if chosen.events:
         slack.subscriptions = frozenset(chosen.events)
-    keeper = Keeper(slack, chosen.data_file)
+    keeper = Keeper(
+        slack,
+        chosen.data_file,
+        dump=partial(fake.snapshot.dump, slack),
+        restore=partial(fake.snapshot.restore, slack),
+    )
     if not keeper.load():
         fake.seed.furnish(slack, fake.seed.read(chosen.workspace_file))
     app = Starlette(
         routes=[Route("/health", health), *web_api.ROUTES, *control.ROUTES, *program.ROUTES, *page.ROUTES],
-        exception_handlers={control.Bad: control.refused},
+        exception_handlers={asked.Bad: asked.refused},
         lifespan=_lifespan,
     )
     app.state.slack, app.state.settings, app.state.keeper = slack, chosen, keeper
     app.state.program = program.Program(slack.changed)
     app.state.offers = fake.seed.read(chosen.workspace_file).get("app", {})
-    bell = app.state.bell = page.Bell()
+    bell = app.state.bell = Bell()
     slack.on_change = bell.ring
     return Droppable(app)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from starlette.routing import Route
 from integrations.slack import fake
 from integrations.slack.fake.acts import Acts
 
-from . import showing
+from . import asked, showing
 from .courier import Courier
 
 Json = dict[str, Any]
@@ -22,10 +21,6 @@ Ask = Callable[[Acts, Json], fake.Delivery | None]
 
 
 UNREACHABLE: Final = 502
-
-
-class Bad(Exception):
-    """The request itself is wrong: not JSON, or something missing."""
 
 
 ACTS: Final[dict[str, Act]] = {
@@ -78,7 +73,7 @@ ASKS: Final[dict[str, Ask]] = {
 async def act(request: Request) -> Response:
     """Do what a person does."""
     slack: fake.FakeSlack = request.app.state.slack
-    name, body = request.path_params["act"], await _body(request)
+    name, body = request.path_params["act"], await asked.body(request)
     if name not in ACTS and name not in ASKS:
         return JSONResponse({"ok": False, "error": f"there is no act {name!r}"}, 404)
     try:
@@ -91,7 +86,7 @@ async def act(request: Request) -> Response:
     except fake.NotPossible as refusal:
         return JSONResponse({"ok": False, "error": str(refusal)}, 409)
     except KeyError as missing:
-        raise Bad(f"{missing.args[0]!r} is missing or unknown") from None
+        raise asked.Bad(f"{missing.args[0]!r} is missing or unknown") from None
     return JSONResponse(await _asked(request, slack, body, delivery, before=before))
 
 
@@ -109,25 +104,12 @@ async def _asked(
     return outcome | {"view": slack.modal(body["user"]), "ephemerals": fake.snapshot.plain(shown)}
 
 
-async def _body(request: Request) -> Json:
-    # Only a page of our own may send JSON: a form on a foreign page cannot, so it cannot act here.
-    if not request.headers.get("content-type", "").startswith("application/json"):
-        raise Bad("send Content-Type: application/json")
-    try:
-        body = json.loads(await request.body() or b"{}")
-    except ValueError:
-        raise Bad("the body is not JSON") from None
-    if not isinstance(body, dict):
-        raise Bad("the body is not an object")
-    return body
-
-
 async def file(request: Request) -> Response:
     """Take a file that a person uploads; with a channel it is sent there."""
     slack: fake.FakeSlack = request.app.state.slack
     given = request.query_params
     if not request.headers.get("content-type", "").startswith("application/octet-stream"):
-        raise Bad("send Content-Type: application/octet-stream")  # which no form on a foreign page can
+        raise asked.Bad("send Content-Type: application/octet-stream")  # which no form on a foreign page can
     content = await request.body()
     try:
         user, name = given["user"], given["name"]
@@ -138,18 +120,18 @@ async def file(request: Request) -> Response:
     except fake.NotPossible as refusal:
         return JSONResponse({"ok": False, "error": str(refusal)}, 409)
     except KeyError as missing:
-        raise Bad(f"{missing.args[0]!r} is missing") from None
+        raise asked.Bad(f"{missing.args[0]!r} is missing") from None
 
 
 async def people(request: Request) -> Response:
     """Add a person or a user group."""
     slack: fake.FakeSlack = request.app.state.slack
-    body = await _body(request)
+    body = await asked.body(request)
     kind = body.pop("kind", "person")
     try:
         made = slack.add_group(**body) if kind == "group" else slack.acts.arrive(**body)
     except (TypeError, KeyError) as wrong:
-        raise Bad(str(wrong)) from None
+        raise asked.Bad(str(wrong)) from None
     slack.changed()
     return JSONResponse({"ok": True, "id": made.id})
 
@@ -199,9 +181,9 @@ async def faults(request: Request) -> Response:
         slack.faults.clear(int(id) if id else None)
     else:
         try:
-            slack.faults.add(**await _body(request))
+            slack.faults.add(**await asked.body(request))
         except (TypeError, ValueError) as wrong:
-            raise Bad(str(wrong)) from None
+            raise asked.Bad(str(wrong)) from None
     slack.changed()
     return JSONResponse({"ok": True, "faults": [fault.as_json() for fault in slack.faults]})
 
@@ -209,7 +191,7 @@ async def faults(request: Request) -> Response:
 async def rates(request: Request) -> Response:
     """Switch rate limits on or off."""
     slack: fake.FakeSlack = request.app.state.slack
-    slack.rates.enabled = bool((await _body(request)).get("enabled"))
+    slack.rates.enabled = bool((await asked.body(request)).get("enabled"))
     slack.rates.clear()
     slack.changed()
     return JSONResponse({"ok": True, "enabled": slack.rates.enabled})
@@ -218,7 +200,7 @@ async def rates(request: Request) -> Response:
 async def program(request: Request) -> Response:
     """Mend the service that is profiled, or break it again."""
     slack: fake.FakeSlack = request.app.state.slack
-    request.app.state.program.fixed = bool((await _body(request)).get("fixed"))
+    request.app.state.program.fixed = bool((await asked.body(request)).get("fixed"))
     slack.changed()
     return JSONResponse({"ok": True, "fixed": request.app.state.program.fixed})
 
@@ -226,23 +208,18 @@ async def program(request: Request) -> Response:
 async def subscriptions(request: Request) -> Response:
     """Choose the event types the app is told about."""
     slack: fake.FakeSlack = request.app.state.slack
-    slack.subscriptions = frozenset((await _body(request)).get("events") or fake.EVENTS)
+    slack.subscriptions = frozenset((await asked.body(request)).get("events") or fake.EVENTS)
     return JSONResponse({"ok": True, "events": sorted(slack.subscriptions)})
 
 
 async def reset(request: Request) -> Response:
     """Start over with a fresh workspace."""
-    await _body(request)
+    await asked.body(request)
     slack: fake.FakeSlack = request.app.state.slack
     fake.seed.furnish(slack, fake.seed.read(request.app.state.settings.workspace_file))
     slack.calls.clear()
     slack.faults.clear()
     return JSONResponse({"ok": True})
-
-
-async def refused(request: Request, problem: Exception) -> Response:
-    """Say what is wrong with a request."""
-    return JSONResponse({"ok": False, "error": str(problem)}, 400)
 
 
 ROUTES = [

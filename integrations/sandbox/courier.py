@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import deque
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from integrations.slack import fake
 
 from . import posting
+from .lanes import Lanes
 from .posting import Answer
 from .settings import Settings
 
@@ -39,12 +40,7 @@ class Courier:
     def __init__(self, slack: fake.FakeSlack, settings: Settings) -> None:
         self._slack = slack
         self._settings = settings
-        self._gate = asyncio.Semaphore(AT_ONCE)
-        self._lanes: dict[str, asyncio.Lock] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._late: set[asyncio.Task[None]] = set()
-        self._quiet = asyncio.Event()
-        self._quiet.set()
+        self._lanes = Lanes(at_once=AT_ONCE)
         self.sent: deque[Sent] = deque(maxlen=KEPT)
 
     async def deliver(self, delivery: fake.Delivery) -> Answer:
@@ -54,41 +50,32 @@ class Courier:
     def collect(self) -> None:
         """Start carrying the events that wait. Called whenever the workspace has new ones."""
         for delivery in self._slack.take_deliveries():
-            self._quiet.clear()
-            self._start(self._carry(delivery), self._tasks)
+            self._lanes.put(_lane(delivery), partial(self._carry, delivery))
 
     async def idle(self, timeout_s: float) -> bool:
         """Wait until no event is under way; late retries do not count. Returns whether that came true in time."""
-        try:
-            async with asyncio.timeout(timeout_s):
-                await self._quiet.wait()
-        except TimeoutError:
-            return False
-        return True
+        return await self._lanes.idle(timeout_s)
 
     async def close(self) -> None:
         """Drop what is still under way."""
-        for task in [*self._tasks, *self._late]:
-            task.cancel()
-        await asyncio.gather(*self._tasks, *self._late, return_exceptions=True)
+        await self._lanes.close()
 
     def log(self, *, since: int = 0) -> list[dict[str, Any]]:
         """List the attempts made for deliveries after number `since`."""
         return [asdict(sent) for sent in self.sent if sent.n > since]
 
     async def _carry(self, delivery: fake.Delivery) -> None:
-        lane = self._lanes.setdefault(_lane(delivery), asyncio.Lock())
-        async with lane, self._gate:
+        async with self._lanes.gate:
             answer = await self._attempt(delivery, {})
         if _failed(answer) and self._settings.retry_after_s:
-            self._start(self._retry(delivery, answer), self._late)
+            self._lanes.put(f"late {delivery.n}", partial(self._retry, delivery, answer))
 
     async def _retry(self, delivery: fake.Delivery, answer: Answer) -> None:
         """Try again as Slack does: three times, at once, after a minute, after five."""
         for number, wait_s in enumerate(self._settings.retry_after_s, start=1):
             if "x-slack-no-retry" in answer.headers:
                 return
-            await asyncio.sleep(wait_s)
+            await self._lanes.rest(wait_s)
             reason = answer.failure or "http_error"
             extra = {"X-Slack-Retry-Num": str(number), "X-Slack-Retry-Reason": reason}
             answer = await self._attempt(delivery, extra)
@@ -105,17 +92,6 @@ class Courier:
         about = (delivery.n, delivery.kind, delivery.type, delivery.user, delivery.attempts)
         self.sent.append(Sent(*about, answer.status, answer.failure, delivery.ms, time.time()))
         return answer
-
-    def _start(self, work: Any, where: set[asyncio.Task[None]]) -> None:
-        task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
-        where.add(task)
-        task.add_done_callback(lambda done: self._finished(done, where))
-
-    def _finished(self, task: asyncio.Task[None], where: set[asyncio.Task[None]]) -> None:
-        where.discard(task)
-        if not self._tasks:
-            self._lanes.clear()
-            self._quiet.set()
 
 
 def _lane(delivery: fake.Delivery) -> str:

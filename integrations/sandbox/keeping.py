@@ -1,4 +1,4 @@
-"""Keeps the workspace in a file: a moment after the last change, and when the sandbox stops."""
+"""Keeps a stand-in in a file: a moment after the last change, and when the sandbox stops."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import asyncio
 import json
 import logging
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-
-from integrations.slack import fake
+from typing import Any, Protocol
 
 log = logging.getLogger(__name__)
 
@@ -16,46 +17,60 @@ QUIET_S = 1.0
 AT_LEAST_EVERY_S = 15.0
 
 
-class Keeper:
-    """Writes snapshots. With no file it does nothing."""
+class Versioned(Protocol):
+    """What can be kept: it counts its changes."""
 
-    def __init__(self, slack: fake.FakeSlack, file: Path | None) -> None:
-        self._slack = slack
-        self._file = file
-        self._written = -1
+    @property
+    def version(self) -> int:
+        """Return the number of the last change."""
+
+
+@dataclass
+class Keeper:
+    """Writes snapshots of a stand-in. With no file it does nothing.
+
+    `dump` gives a snapshot as plain values, `restore` puts one back from its text and raises ValueError, KeyError or
+    TypeError for what is none.
+    """
+
+    kept: Versioned
+    file: Path | None
+    dump: Callable[[], dict[str, Any]]
+    restore: Callable[[str], None]
+    _written: int = -1
 
     def load(self) -> bool:
-        """Put the workspace back as it was; returns False if nothing usable was kept."""
-        if self._file is None or not self._file.exists():
+        """Put everything back as it was; returns False if nothing usable was kept."""
+        if self.file is None or not self.file.exists():
             return False
         try:
-            fake.snapshot.restore(self._slack, self._file.read_text(encoding="utf-8"))
+            self.restore(self.file.read_text(encoding="utf-8"))
         except (ValueError, KeyError, TypeError) as error:
-            log.warning("The kept workspace cannot be read (%s); starting with a fresh one.", error)
+            log.warning("What was kept in %s cannot be read (%s); starting afresh.", self.file.name, error)
             return False
-        self._written = self._slack.version
+        self._written = self.kept.version
         return True
 
     async def watch(self) -> None:
         """Write after changes have stopped for a moment, and now and then while they do not."""
-        seen, since = self._slack.version, time.monotonic()
-        while self._file is not None:
+        seen, since = self.kept.version, time.monotonic()
+        while self.file is not None:
             await asyncio.sleep(QUIET_S)
-            quiet = self._slack.version == seen
+            quiet = self.kept.version == seen
             overdue = time.monotonic() - since > AT_LEAST_EVERY_S
-            if self._slack.version != self._written and (quiet or overdue):
+            if self.kept.version != self._written and (quiet or overdue):
                 await asyncio.to_thread(self.save)
                 since = time.monotonic()
-            seen = self._slack.version
+            seen = self.kept.version
 
     def save(self) -> None:
-        """Write the workspace to its file, in one step so that a crash leaves the old one whole."""
-        if self._file is None or self._slack.version == self._written:
+        """Write a snapshot to the file, in one step so that a crash leaves the old one whole."""
+        if self.file is None or self.kept.version == self._written:
             return
-        version = self._slack.version
-        text = json.dumps(fake.snapshot.dump(self._slack))
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        partial = self._file.with_suffix(".part")
+        version = self.kept.version
+        text = json.dumps(self.dump())
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.file.with_suffix(".part")
         partial.write_text(text, encoding="utf-8")
-        partial.replace(self._file)
+        partial.replace(self.file)
         self._written = version

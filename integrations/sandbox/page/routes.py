@@ -2,57 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import jinja2
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from integrations.slack import fake
-from integrations.slack.fake import entities, screens, shapes
+from integrations.slack.fake import entities, shapes
 from integrations.slack.rules import RULES
 
-from . import emoji, mrkdwn
+from . import drawing, mrkdwn
+from .bell import Bell
 from .screen import Place, Screen
-
-HERE: Final = Path(__file__).parent
-BEAT_S: Final = 20
-BREATH_S: Final = 0.15
-POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' http: https:; connect-src 'self';"
-    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-
-
-def _environment() -> jinja2.Environment:
-    env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE / "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    env.filters["hue"] = lambda of: hashlib.sha256(str(of).encode()).digest()[0] % 12
-    env.filters["initials"] = _initials
-    env.filters["emoji"] = emoji.shown
-    env.filters["plain"] = lambda text: emoji.replaced(str(text))
-    env.globals["static"] = "/static/{}".format
-    env.globals["palette"] = emoji.PALETTE
-    env.globals["state_key"] = screens.state_key
-    return env
-
-
-def _initials(name: str) -> str:
-    words = name.split()
-    return (words[0][:1] + (words[-1][:1] if len(words) > 1 else "")).upper() if words else "?"
-
-
-TEMPLATES: Final = _environment()
 
 
 async def page(request: Request) -> Response:
@@ -69,8 +32,8 @@ async def page(request: Request) -> Response:
     )
     with slack.lock:
         screen = Screen(slack, place)
-        name = "workspace.html" if screen.me else "choose.html"
-        text = TEMPLATES.get_template(name).render(
+        return drawing.shown(
+            "workspace.html" if screen.me else "choose.html",
             screen=screen,
             slack=slack,
             workspace=slack.workspace,
@@ -83,44 +46,13 @@ async def page(request: Request) -> Response:
             deliveries=list(request.app.state.courier.sent)[-30:][::-1],
             app_url=request.app.state.settings.app_url,
         )
-    return HTMLResponse(text, headers={"Content-Security-Policy": POLICY, "Cache-Control": "no-store"})
 
 
 async def stream(request: Request) -> Response:
     """Say whenever the workspace changed; what changed is for the page to fetch."""
     slack: fake.FakeSlack = request.app.state.slack
     bell: Bell = request.app.state.bell
-    return StreamingResponse(bell.rings(slack), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-
-
-class Bell:
-    """Wakes every open page when the workspace changes."""
-
-    def __init__(self) -> None:
-        self._waiting: set[asyncio.Event] = set()
-
-    def ring(self) -> None:
-        """Wake the pages. Called from the loop's own thread."""
-        for event in self._waiting:
-            event.set()
-
-    async def rings(self, slack: fake.FakeSlack) -> AsyncIterator[str]:
-        """Yield an event of the stream for each change, and a comment now and then to keep it open."""
-        event = asyncio.Event()
-        self._waiting.add(event)
-        try:
-            yield f"retry: 1000\ndata: {slack.version}\n\n"
-            while True:
-                try:
-                    await asyncio.wait_for(event.wait(), BEAT_S)
-                except TimeoutError:
-                    yield ": still here\n\n"
-                    continue
-                await asyncio.sleep(BREATH_S)
-                event.clear()
-                yield f"data: {slack.version}\n\n"
-        finally:
-            self._waiting.discard(event)
+    return bell.stream(slack)
 
 
 async def hints(request: Request) -> Response:
@@ -164,5 +96,5 @@ ROUTES = [
     Route("/page/hints", hints),
     Route("/page/views/{view_id}", view_state),
     Route("/page/files/{file_id}", file),
-    Mount("/static", StaticFiles(directory=HERE / "static"), name="static"),
+    Mount("/static", StaticFiles(directory=drawing.HERE / "static"), name="static"),
 ]

@@ -1,0 +1,73 @@
+"""Work in the background that keeps its order: what shares a lane goes one after the other, several lanes at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+Work = Callable[[], Awaitable[None]]
+
+
+class Lanes:
+    """Carries out work lane by lane. `gate` is for the part that loads others: held by `at_once` at a time."""
+
+    def __init__(self, *, at_once: int) -> None:
+        self.gate = asyncio.Semaphore(at_once)
+        self._queues: dict[str, deque[Work]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._busy = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+
+    def put(self, lane: str, work: Work) -> None:
+        """Have a piece of work done after all that was put into its lane before."""
+        if lane in self._queues:
+            self._queues[lane].append(work)
+            return
+        self._queues[lane] = deque([work])
+        self._enter()
+        task = asyncio.get_running_loop().create_task(self._drain(lane))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def rest(self, wait_s: float) -> None:
+        """Hold up one's own lane for a while; what rests does not count as under way."""
+        self._leave()
+        try:
+            await asyncio.sleep(wait_s)
+        finally:
+            self._enter()
+
+    async def idle(self, timeout_s: float) -> bool:
+        """Wait until nothing is under way; returns whether that came true in time."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._quiet.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Drop what is not done yet."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _drain(self, lane: str) -> None:
+        queue = self._queues[lane]
+        try:
+            while queue:
+                await queue.popleft()()
+        finally:
+            del self._queues[lane]
+            self._leave()
+
+    def _enter(self) -> None:
+        self._busy += 1
+        self._quiet.clear()
+
+    def _leave(self) -> None:
+        self._busy -= 1
+        if not self._busy:
+            self._quiet.set()
