@@ -1,0 +1,17 @@
+"""Who may see what is not about one incident: people of the house, and no guests."""
+
+from __future__ import annotations
+
+from django.http import Http404
+
+from incidents.models import Person
+
+
+def member_or_404(person: Person) -> Person:
+    """Return somebody of the house. Guests, bots and people from elsewhere see only what they take part in.
+
+    To them a page about everybody is absent, which is what ``Http404`` says.
+    """
+    if not person.can_join:
+        raise Http404("No such page.")
+    return person
