@@ -5,12 +5,13 @@ from django.db import models
 
 
 class Group(models.Model):
-    """A user group as the workspace had it when we last looked."""
+    """A user group as the workspace had it when we last looked; its members are put into its ``channels``."""
 
     handle = models.CharField(max_length=100, unique=True)
     chat_id = models.CharField(max_length=64)
     name = models.CharField(max_length=200)
     members = ArrayField(models.CharField(max_length=64), default=list)
+    channels = ArrayField(models.CharField(max_length=64), default=list)
 
     def __str__(self) -> str:
         return f"@{self.handle}"

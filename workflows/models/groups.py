@@ -11,6 +11,7 @@ class GroupRule(models.Model):
 
     A source is ``{"subject": "P1", "level": 0}``: a schedule with level 0, or one level of an escalation policy.
     ``says`` is one sentence on how it stands, ``members`` the chat ids that were last written or found there.
+    ``look_at`` is the next hand-over as far as it is known. ``claimed_until`` is held by whoever is writing the group.
     """
 
     class State(models.TextChoices):
@@ -26,9 +27,12 @@ class GroupRule(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.NEW)
     says = models.TextField(blank=True)
     members = ArrayField(models.CharField(max_length=64), default=list)
+    edited_at = models.DateTimeField(null=True)  # the rule, by a person
     checked_at = models.DateTimeField(null=True)
+    look_at = models.DateTimeField(null=True)
     changed_at = models.DateTimeField(null=True)
     try_again_at = models.DateTimeField(null=True)
+    claimed_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
     created_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
 
