@@ -31,9 +31,13 @@ class DeclareRule(models.Model):
 
 
 class Alert(models.Model):
-    """An incident of the pager that declared one here or joined it. The pager opened it, not us."""
+    """An incident of the pager that the pager opened, not us. It declared one here, joined one, or concerns none.
 
-    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="alerts")
+    Those without an ``incident`` are kept for a while, so that news in the wrong order are understood, and a rule can be
+    tried on what came. ``at`` is when the pager opened it; news from before ``status_at`` change nothing.
+    """
+
+    incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="alerts")
     rule = models.ForeignKey(DeclareRule, null=True, on_delete=models.SET_NULL, related_name="alerts")
     pager_id = models.CharField(max_length=64, unique=True)
     number = models.PositiveIntegerField(null=True)
@@ -45,13 +49,14 @@ class Alert(models.Model):
     status = models.CharField(max_length=12, default="triggered")
     status_at = models.DateTimeField()
     status_by = models.CharField(max_length=200, blank=True)
-    at = models.DateTimeField()  # when the pager opened it
-    joined_at = models.DateTimeField()
+    at = models.DateTimeField()
+    joined_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [
             models.Index(fields=["incident", "-at"], name="alert_of_incident"),
             models.Index(fields=["service_id", "-at"], name="alert_of_service"),
+            models.Index(fields=["at"], condition=models.Q(incident=None), name="alert_of_none"),
         ]
 
     def __str__(self) -> str:
