@@ -33,7 +33,7 @@ class DeclareRule(models.Model):
 class Alert(models.Model):
     """An incident of the pager that the pager opened, not us. It declared one here, joined one, or concerns none.
 
-    Those without an ``incident`` are kept for a while, so that news in the wrong order are understood, and a rule can be
+    Those without an ``incident`` are kept for a while: news may come in the wrong order, and a rule can be
     tried on what came. ``at`` is when the pager opened it; news from before ``status_at`` change nothing.
     """
 
