@@ -61,8 +61,8 @@ def _person(ways: Sequence[str]) -> str:
     if len(ways) > 1:
         raise Unclear(f"Nobody comes after {ways[0]!r}: say a schedule, then a group, then one person.")
     person = ways[0].strip().removeprefix("@") if ways else ""
-    if person and not (EMAIL.fullmatch(person) or HANDLE.fullmatch(person)):
-        raise Unclear(f"{person!r} is nobody: give an e-mail, or a handle.")
+    if person.casefold().startswith(ON_CALL) or ("@" in person and not EMAIL.fullmatch(person)):
+        raise Unclear(f"{person!r} is no person: give an e-mail, or a name.")
     if len(person) > TARGET_CHARS:
         raise Unclear(f"Use at most {TARGET_CHARS} characters for the person.")
     return person
