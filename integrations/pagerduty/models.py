@@ -35,3 +35,17 @@ class Webhook(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.key}"
+
+
+class Route(models.Model):
+    """Which service a routing key's events open pages on, as PagerDuty last told.
+
+    Kept, because it is needed when PagerDuty cannot be asked: only there is a page that may have been opened already
+    recognised by its key when it is sent a second way. The routing key itself is not kept, a digest names it.
+    """
+
+    digest = models.CharField(max_length=64, unique=True)
+    service_id = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"route to {self.service_id}"

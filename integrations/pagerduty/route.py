@@ -1,0 +1,62 @@
+"""Which service the fallback's routing key leads to, remembered for when PagerDuty cannot be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Protocol
+
+from integrations.pagerduty.models import Route
+
+
+class Routes(Protocol):
+    """Remembers where routing keys lead."""
+
+    def leads_to(self, routing_key: str) -> str:
+        """Return the id of the service, empty when it was never learnt."""
+
+    def learn(self, routing_key: str, service_id: str) -> None:
+        """Remember where a routing key leads; empty when it leads nowhere."""
+
+
+class KeptRoutes:
+    """Remembers them in the database, for all processes."""
+
+    def leads_to(self, routing_key: str) -> str:
+        """Return the id of the service, empty when it was never learnt."""
+        kept = Route.objects.filter(digest=_digest(routing_key)).first()
+        return kept.service_id if kept else ""
+
+    def learn(self, routing_key: str, service_id: str) -> None:
+        """Remember where a routing key leads."""
+        if self.leads_to(routing_key) != service_id:
+            Route.objects.update_or_create(digest=_digest(routing_key), defaults={"service_id": service_id})
+
+
+@dataclass(slots=True)
+class OwnRoutes:
+    """Remembers them for itself alone; for tests and for a look at the account."""
+
+    known: dict[str, str] = field(default_factory=dict)
+
+    def leads_to(self, routing_key: str) -> str:
+        """Return the id of the service, empty when it was never learnt."""
+        return self.known.get(routing_key, "")
+
+    def learn(self, routing_key: str, service_id: str) -> None:
+        """Remember where a routing key leads."""
+        self.known[routing_key] = service_id
+
+
+def service_of(routing_key: str, services: Iterable[Mapping[str, Any]]) -> str:
+    """Return the id of the service that has the integration of this key, empty when none of these has."""
+    return next((str(one["id"]) for one in services if _has(one, routing_key)), "")
+
+
+def _has(service: Mapping[str, Any], routing_key: str) -> bool:
+    return any(one.get("integration_key") == routing_key for one in service.get("integrations") or ())
+
+
+def _digest(routing_key: str) -> str:
+    return sha256(routing_key.encode()).hexdigest()
