@@ -83,13 +83,25 @@ class Shift(models.Model):
 
 
 class PagerRead(models.Model):
-    """When the pager's people, targets and shifts were last read, and what went wrong since; one row at most."""
+    """When the pager's people, targets and shifts were last read, and what went wrong since; one row at most.
+
+    ``failed_at`` is when the reading that is ``failing`` first did, ``says`` what went wrong last, ``ask_at`` when the
+    pager is asked again. ``reading_until`` is held by whoever is reading now.
+    """
+
+    class What(models.TextChoices):
+        NOTHING = "", "nothing"
+        DIRECTORY = "directory", "people and targets"
+        SHIFTS = "shifts", "who is on call"
 
     directory_at = models.DateTimeField(null=True)
     shifts_at = models.DateTimeField(null=True)
     shifts_until = models.DateTimeField(null=True)
     failed_at = models.DateTimeField(null=True)
+    failing = models.CharField(max_length=10, choices=What.choices, default=What.NOTHING, blank=True)
     says = models.TextField(blank=True)
+    ask_at = models.DateTimeField(null=True)
+    reading_until = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"shifts read at {self.shifts_at}"
