@@ -89,6 +89,10 @@ def _capture(label: str, spec: Spec) -> str:
     return f"capture {label}{turn}"
 
 
+def _retitle(label: str, spec: Spec) -> str:
+    return f"change the title of the page to {spec['name']}"
+
+
 KINDS: dict[str, Kind] = {
     "channel": Kind({CREATE: "conversations.create"}, 0, create=_open, line=0),
     "post": Kind(
@@ -124,6 +128,16 @@ KINDS: dict[str, Kind] = {
         create=lambda label, spec: f"show {label}",
         retire=lambda label, spec: f"delete {label}",
         outlives=True,
+    ),
+    "page": Kind(
+        {CREATE: "pager.ring", CHANGE: "pager.retitle", RETIRE: "pager.resolve"},
+        0,
+        create=lambda label, spec: f"page {label}",
+        change=_retitle,
+        retire=lambda label, spec: f"resolve the page to {spec['name']}",
+        line=0,
+        port="pager",
+        detail="asking the pager",
     ),
     "upload": Kind(
         {CREATE: "files.getUploadURLExternal"},

@@ -29,6 +29,11 @@ def topic(facts: Facts) -> str:
     return line if len(line) <= TOPIC_CHARS else f"{line[: TOPIC_CHARS - 1]}…"
 
 
+def page_title(facts: Facts) -> str:
+    """What a page is called where everyone who may be rung reads it: nothing that a private incident is about."""
+    return f"{facts.codename} needs you" if facts.private else f"{facts.title} ({facts.codename})"
+
+
 def headline(facts: Facts) -> Card:
     """The pinned message: what this is, who leads, what was said last."""
     fields = [("Type", facts.policy.name), ("Status", STATUS_WORDS[facts.status]), ("Lead", _lead(facts))]

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from incidents.policy import OneOf, Policy
-from workflows import captures, cards
+from workflows import captures, cards, pages
 from workflows.card import Card
-from workflows.facts import Facts, Someone, Told
+from workflows.facts import Facts, Told
+from workflows.someone import Someone
 
 Spec = Mapping[str, Any]
 
@@ -54,8 +55,9 @@ class Desired:
 def desired_state(facts: Facts) -> Desired:
     """Work out everything that should exist outside for an incident with these facts."""
     talk = _talk(facts)
-    gaps = [*talk.gaps, *_missing_sources(facts)]
-    return replace(talk, things=(*talk.things, *_captures(facts)), gaps=tuple(gaps))
+    gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts)]
+    things = (*talk.things, *(_page(one, facts) for one in _pages(facts)), *_captures(facts))
+    return replace(talk, things=things, gaps=tuple(gaps))
 
 
 def _talk(facts: Facts) -> Desired:
@@ -74,6 +76,25 @@ def _talk(facts: Facts) -> Desired:
     if opened and facts.active and facts.is_there(f"archived/{facts.room}"):
         gaps.append(_archived_gap(facts))
     return Desired(tuple(things), tuple(gaps), chosen)
+
+
+def _pages(facts: Facts) -> tuple[pages.Wanted, ...]:
+    """Pages that should be open: none once the incident has ended, and none that nobody could send."""
+    if not (facts.pager and facts.active):
+        return ()
+    names = facts.policy.pages
+    return tuple(pages.wanted(names, callees=facts.callees, asked=facts.asked, paged=facts.paged, room=facts.room))
+
+
+def _page(wanted: pages.Wanted, facts: Facts) -> Thing:
+    return Thing(wanted.key, "page", wanted.spec(cards.page_title(facts)), wanted.callee.label)
+
+
+def _missing_callees(facts: Facts) -> Iterator[Gap]:
+    if facts.pager and facts.active:
+        policy = facts.policy
+        for key, says in pages.missing(policy.pages, callees=facts.callees, paged=facts.paged, type_name=policy.name):
+            yield Gap(key, says)
 
 
 def _captures(facts: Facts) -> Iterator[Thing]:
@@ -97,45 +118,74 @@ def _missing_sources(facts: Facts) -> Iterator[Gap]:
 def _people(facts: Facts) -> tuple[dict[str, Someone], dict[str, Someone], list[Gap]]:
     """Everyone to be in the room by chat id, who was chosen for each one-of role, and the gaps."""
     found = {one.chat_id: one for one in facts.people if one.chat_id not in facts.away}
-    gaps: list[Gap] = []
-    chosen: dict[str, Someone] = {}
     if not facts.active:
-        return found, chosen, gaps
-    if facts.policy.groups and not facts.groups:
-        gaps.append(_unread_groups(facts.policy))
-    for handle in facts.policy.invite:
-        members = facts.groups.get(handle, ())
-        if members is None:
-            gaps.append(_missing_group(handle, facts.policy))
-        for one in members or ():
-            found.setdefault(one.chat_id, one)
+        return found, {}, []
+    gaps = [*_into(found, facts)]
+    chosen: dict[str, Someone] = {}
     for role in facts.policy.one_of:
-        pick, gap = _one_of(role, facts, present=found)
-        gaps += [gap] if gap else []
+        pick, missing = _one_of(role, facts, present=found)
+        gaps += missing
         if pick is not None:
             chosen[role.role] = pick
             found.setdefault(pick.chat_id, pick)
     return {key: one for key, one in found.items() if key not in facts.away}, chosen, gaps
 
 
-def _one_of(role: OneOf, facts: Facts, *, present: Mapping[str, Someone]) -> tuple[Someone | None, Gap | None]:
-    if role.group not in facts.groups:
-        return None, None
-    members = facts.groups[role.group]
-    if members is None:
-        return None, _missing_group(role.group, facts.policy)
-    pick = _choose(members, already=facts.chosen.get(role.role), present=present, away=facts.away)
-    if pick is None:
-        return None, _nobody(role.role, role.group)
-    return replace(pick, why=f"the one of @{role.group}"), None
+def _into(found: dict[str, Someone], facts: Facts) -> Iterator[Gap]:
+    """Add those whom the policy brings in by group or by page; yield what is missing."""
+    if facts.policy.groups and not facts.groups:
+        yield _unread_groups(facts.policy)
+    for handle in facts.policy.invite:
+        members = facts.groups.get(handle, ())
+        if members is None:
+            yield _missing_group(handle, facts.policy)
+        for one in members or ():
+            found.setdefault(one.chat_id, one)
+    for one in (one for page in _pages(facts) if page.brings for one in page.callee.people):
+        found.setdefault(one.chat_id, one)
 
 
-def _choose(
-    members: tuple[Someone, ...], *, already: str | None, present: Mapping[str, Someone], away: frozenset[str]
-) -> Someone | None:
-    """Pick exactly one of a group: who was chosen before, else who is here anyway, else the first by name."""
+def _one_of(role: OneOf, facts: Facts, *, present: Mapping[str, Someone]) -> tuple[Someone | None, list[Gap]]:
+    """Find who has a role that exactly one person has, and what is missing.
+
+    Who has it keeps it, past the end of their shift. Else it is somebody on call, else one of the group, else whom the
+    type names itself.
+    """
+    holder = dict(facts.roles).get(role.role) or facts.chosen.get(role.role)
+    if holder is not None and holder.chat_id not in facts.away:
+        return holder, []
+    gaps: list[Gap] = []
+    for members, why, gap in _candidates(role, facts):
+        pick = _choose(members, present=present, away=facts.away)
+        if pick is not None:
+            return replace(pick, why=why), gaps
+        gaps += [gap] if gap else []
+    return None, gaps if gaps or not _is_known(role, facts) else [_nobody(role, pager=facts.pager)]
+
+
+def _candidates(role: OneOf, facts: Facts) -> Iterator[tuple[tuple[Someone, ...], str, Gap | None]]:
+    """Yield who may have a role, why, and what is missing where that is for somebody to mend: the best first."""
+    if role.schedule and facts.pager:
+        on_call = facts.on_call.get(role.schedule, ())
+        gap = _missing_schedule(role, facts.policy) if on_call is None else None
+        yield on_call or (), f"on call for {role.schedule}", gap
+    if role.group:
+        members = facts.groups.get(role.group, ())
+        gap = _missing_group(role.group, facts.policy) if members is None else None
+        yield members or (), f"the one of @{role.group}", gap
+    if role.otherwise in facts.otherwise:
+        yield (facts.otherwise[role.otherwise],), "named by the type", None
+
+
+def _is_known(role: OneOf, facts: Facts) -> bool:
+    """Tell whether those who could have a role were looked up, so that there being nobody is worth saying."""
+    return role.group in facts.groups or role.schedule in facts.on_call or not (role.group or facts.pager)
+
+
+def _choose(members: tuple[Someone, ...], *, present: Mapping[str, Someone], away: frozenset[str]) -> Someone | None:
+    """Pick exactly one: who is here anyway, else the first by name."""
     able = sorted((one for one in members if one.chat_id not in away), key=lambda one: (one.name, one.chat_id))
-    order = sorted(able, key=lambda one: (one.chat_id != already, one.chat_id not in present))
+    order = sorted(able, key=lambda one: one.chat_id not in present)
     return order[0] if order else None
 
 
@@ -255,9 +305,18 @@ def _missing_group(handle: str, policy: Policy) -> Gap:
     return Gap(f"group/{handle}", says)
 
 
-def _nobody(role: str, handle: str) -> Gap:
-    says = f"Nobody of @{handle} can be {role}: the group has no one who may be invited. Add someone to @{handle}."
-    return Gap(f"one-of/{handle}", says)
+def _missing_schedule(role: OneOf, policy: Policy) -> Gap:
+    says = (
+        f"The pager has no schedule {role.schedule}, so nobody is {role.role} by it. "
+        f"Make it, or change what the type {policy.name} asks for."
+    )
+    return Gap(f"schedule/{role.schedule}", says)
+
+
+def _nobody(role: OneOf, *, pager: bool) -> Gap:
+    where = [f"nobody is on call for {role.schedule}" if pager else "no pager is connected"] if role.schedule else []
+    where += [f"@{role.group} has no one who may be invited"] if role.group else []
+    return Gap(f"one-of/{role.role}", f"Nobody is {role.role}: {' and '.join(where)}. Choose who it is.")
 
 
 def _archived_gap(facts: Facts) -> Gap:

@@ -12,8 +12,8 @@ from django.utils import timezone
 from incidents import people
 from incidents.models import Person
 from workflows import ports
-from workflows.facts import Someone
 from workflows.models import DirectoryRead, Group
+from workflows.someone import Someone
 
 log = logging.getLogger(__name__)
 
@@ -113,12 +113,12 @@ def _alone() -> None:
 
 
 def _write(groups: list[ports.Group]) -> bool:
-    before = {(one.handle, one.chat_id, one.name, tuple(one.members)) for one in Group.objects.all()}
-    after = {(one.handle, one.chat_id, one.name, one.members) for one in groups}
+    before = {(g.handle, g.chat_id, g.name, tuple(g.members), tuple(g.channels)) for g in Group.objects.all()}
+    after = {(one.handle, one.chat_id, one.name, one.members, one.channels) for one in groups}
     if before == after:
         return False
     Group.objects.exclude(handle__in=[one.handle for one in groups]).delete()
     for one in groups:
-        values = {"chat_id": one.chat_id, "name": one.name, "members": list(one.members)}
+        values = {"chat_id": one.chat_id, "name": one.name, "members": list(one.members), "channels": [*one.channels]}
         Group.objects.update_or_create(handle=one.handle, defaults=values)
     return True

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F
 
+from incidents import kinds as kinds_of_events
 from incidents import timeline, told
 from incidents.models import Incident
 from workflows.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS
@@ -19,7 +20,6 @@ from workflows.models import Effect, Limit, Resource
 from workflows.observed import THERE
 from workflows.ports import VendorError
 
-VENDOR = "slack"
 ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
 BACK_OFF_AT_MOST_S = 300
 # Not told where people talk: that is what failed, or it adds nothing to the words that stand there.
@@ -78,11 +78,16 @@ class Work:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of an effect: things that exist now, things that are gone, and a sentence for the timeline."""
+    """What came of an effect: things that exist now, things that are gone, and a sentence for the timeline.
+
+    ``kind`` is the entry's: one that is told where people talk is posted there. ``data`` goes into it.
+    """
 
     there: list[Resource] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     says: str = ""
+    kind: str = "did"
+    data: dict[str, Any] = field(default_factory=dict)
 
 
 def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = HASTY) -> list[Work]:
@@ -133,12 +138,22 @@ def record_done(
             Resource.objects.filter(incident=effect.incident_id, key__in=outcome.gone).delete()
         if outcome.there and may_be_unwanted:
             _unless_unwanted(effect)
-        incident = Incident(pk=effect.incident_id)
-        if outcome.says:
-            timeline.append(incident, "did", at=at, text=outcome.says, data={"effect": effect.key})
-        else:
-            timeline.nudge_readers(effect.incident_id)
+        _tell(effect, outcome, at=at)
         return claim(effect.incident_id, at=at, limit=claim_more, kinds=kinds) if claim_more else []
+
+
+def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
+    if not outcome.says:
+        timeline.nudge_readers(effect.incident_id)
+        return
+    incident, data = Incident(pk=effect.incident_id), {"effect": effect.key, **outcome.data}
+    told_there = outcome.kind in kinds_of_events.TOLD
+    if told_there:
+        incident = Incident.objects.get(pk=effect.incident_id)
+        data = {"room": incident.room, **data}
+    timeline.append(incident, outcome.kind, at=at, text=outcome.says, data=data)
+    if told_there:
+        _plan_anew(effect.incident_id)
 
 
 def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime) -> None:
@@ -163,7 +178,8 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
     with transaction.atomic():
         timeline.hold(effect.incident_id)
         if error.retry_after is not None:
-            _block(error.method, at + timedelta(seconds=error.retry_after))
+            until = at + timedelta(seconds=error.retry_after)
+            _block(KINDS[effect.kind].port, error.method, effect.method, until=until)
         attempt = effect.attempt - (1 if limited else 0)
         final = not error.retryable or attempt >= ATTEMPTS
         if not error.unknown and not effect.unsure and _cancel_abandoned(effect, at=at):
@@ -242,10 +258,12 @@ def blocked_until(method: str, *, at: datetime) -> datetime | None:
 _blocked: dict[str, datetime] = {}
 
 
-def _block(method: str, until: datetime) -> None:
-    _blocked[method] = until
+def _block(port: str, called: str, method: str, *, until: datetime) -> None:
+    """Block the method that was called, and that of the effect where it stands for several calls."""
+    methods = {called, method} if port == "pager" else {called}
+    _blocked.update(dict.fromkeys(methods, until))
     Limit.objects.bulk_create(
-        [Limit(vendor=VENDOR, method=method, blocked_until=until)],
+        [Limit(vendor=port, method=one, blocked_until=until) for one in sorted(methods)],
         update_conflicts=True,
         unique_fields=["vendor", "method"],
         update_fields=["blocked_until"],

@@ -8,22 +8,8 @@ from datetime import datetime
 
 from incidents.policy import Policy, moves_room, private_after
 from workflows.captures import Source, Trigger
-
-
-@dataclass(frozen=True, slots=True)
-class Someone:
-    """A person who can be invited, and why."""
-
-    chat_id: str
-    name: str
-    why: str = ""
-    person_id: int = 0
-    group: str = ""
-
-    @property
-    def mention(self) -> str:
-        """A marker that each vendor shows as a mention."""
-        return f"<person:{self.chat_id}|{self.name}>" if self.chat_id else self.name
+from workflows.pages import Asked, Callee, Paged
+from workflows.someone import Someone
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +51,9 @@ class Facts:
     ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
     group; a handle that is absent was never looked up. ``people`` take part for a reason of their own. ``away``
     left by hand. ``there`` are keys of things that exist or are being made. ``triggers`` are what profiles may be
-    captured on, in order; ``sources`` where from, by name.
+    captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of role, by role.
+    ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
+    name that a policy pages to whom that is. ``otherwise`` are those whom a policy names itself, by what it calls them.
     """
 
     revision: int
@@ -84,7 +72,7 @@ class Facts:
     roles: tuple[tuple[str, Someone], ...] = ()
     people: tuple[Someone, ...] = ()
     groups: Mapping[str, tuple[Someone, ...] | None] = field(default_factory=dict)
-    chosen: Mapping[str, str] = field(default_factory=dict)
+    chosen: Mapping[str, Someone] = field(default_factory=dict)
     away: frozenset[str] = frozenset()
     told: tuple[Told, ...] = ()
     update: Told | None = None
@@ -95,6 +83,12 @@ class Facts:
     services: tuple[str, ...] = ()
     triggers: tuple[Trigger, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
+    pager: bool = False
+    on_call: Mapping[str, tuple[Someone, ...] | None] = field(default_factory=dict)
+    otherwise: Mapping[str, Someone] = field(default_factory=dict)
+    callees: Mapping[str, Callee | None] = field(default_factory=dict)
+    asked: tuple[Asked, ...] = ()
+    paged: tuple[Paged, ...] = ()
 
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -13,16 +13,18 @@ from django.db.models import Count
 from incidents import kinds
 from incidents.models import Codename, Event, Incident, Participant, Person
 from incidents.policy import Capture
-from workflows import captures, directory, ports
+from workflows import calling, captures, directory, ports
 from workflows.actions import CREATE, RETIRE
 from workflows.captures import Source, Trigger
-from workflows.facts import Facts, Room, Someone, Told
-from workflows.models import Effect, Resource
-from workflows.observed import THERE, Observed, Owed, Seen
+from workflows.facts import Facts, Room, Told
+from workflows.models import Effect, Page, Resource
+from workflows.observed import GONE, THERE, Observed, Owed, Seen
+from workflows.pages import Asked, Callee, Paged
+from workflows.someone import Someone
 
-Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect)
+Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect, Page)
 
-NEWS = [*kinds.TOLD, "asked"]  # the kinds of entries that plans depend on
+NEWS = [*kinds.TOLD, "asked", "paged", "chosen"]  # the kinds of entries that plans depend on
 PERSONAL = {
     Participant.Reason.DECLARED,
     Participant.Reason.LEAD,
@@ -62,10 +64,13 @@ class _Rows:
     chat: bool
     sources: Mapping[str, Source]
     holders: Mapping[int, Person]
+    pager: bool
+    calling: calling.Known
     participants: dict[int, list[Participant]] = field(default_factory=lambda: defaultdict(list))
     events: dict[int, list[Event]] = field(default_factory=lambda: defaultdict(list))
     changes: dict[tuple[int, int], Event] = field(default_factory=dict)
     codenames: dict[int, list[Codename]] = field(default_factory=lambda: defaultdict(list))
+    pages: dict[int, list[Page]] = field(default_factory=lambda: defaultdict(list))
     resources: dict[int, list[Resource]] = field(default_factory=lambda: defaultdict(list))
     effects: dict[int, list[Effect]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
@@ -80,6 +85,8 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
         chat=ports.chat() is not None,
         sources=sources(),
         holders={person.pk: person for person in Person.objects.filter(pk__in=held)} if held else {},
+        pager=ports.pager() is not None,
+        calling=calling.Known(),
     )
     _file(rows.participants, Participant.objects.filter(incident__in=ids).select_related("person").order_by("pk"))
     talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
@@ -89,6 +96,13 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
     if any(rows.events.values()):
         for change in Event.objects.filter(incident__in=ids, about_n__isnull=False).order_by("n"):
             rows.changes[change.incident_id, change.about_n or 0] = change
+    if rows.pager:
+        _file(rows.pages, Page.objects.filter(incident__in=ids).order_by("pk").prefetch_related("rung"))
+    rows.calling = calling.known(
+        [incident.policy for incident in incidents],
+        asked=[event.data["target"] for events in rows.events.values() for event in events if event.kind == "paged"],
+        pager=rows.pager,
+    )
     moved = [incident.pk for incident in incidents if incident.room > 1]
     if moved:
         _file(rows.codenames, Codename.objects.filter(incident__in=moved))
@@ -116,8 +130,9 @@ def _file(drawers: dict[int, list[Row]], rows: Iterable[Row]) -> None:
 
 
 def _known(incident: Incident, rows: _Rows) -> Known:
+    ended = {page.key for page in rows.pages[incident.pk] if not page.is_open}
     observed = Observed(
-        seen={one.key: _seen(one) for one in rows.resources[incident.pk] if one.kind != "gap"},
+        seen={one.key: _seen(one, ended) for one in rows.resources[incident.pk] if one.kind != "gap"},
         owed=_owed(rows.effects[incident.pk]),
         counts=rows.counts[incident.pk],
     )
@@ -125,8 +140,9 @@ def _known(incident: Incident, rows: _Rows) -> Known:
     return Known(_facts(incident, rows, observed), observed, rows.participants[incident.pk], gaps)
 
 
-def _seen(resource: Resource) -> Seen:
-    return Seen(resource.kind, resource.spec, resource.state, resource.room, resource.label)
+def _seen(resource: Resource, ended: Collection[str]) -> Seen:
+    state = GONE if resource.key in ended else resource.state
+    return Seen(resource.kind, resource.spec, state, resource.room, resource.label)
 
 
 def _owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
@@ -167,11 +183,7 @@ def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
         roles=_roles(incident, rows),
         people=_people(incident, participants, rows),
         groups=rows.groups,
-        chosen={
-            one.detail: one.person.chat_id or ""
-            for one in participants
-            if one.reason == Participant.Reason.ONE_OF and one.left_at is None
-        },
+        chosen=_chosen(incident, events, participants),
         away=frozenset(one.person.chat_id for one in participants if one.went and one.person.chat_id),
         told=tuple(one for one in told if _is_told(one)),
         update=next((one for one in reversed(told) if one.kind == "updated" and not one.retracted), None),
@@ -182,7 +194,34 @@ def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
         services=tuple(incident.services),
         triggers=(Trigger(1, "declare", incident.declared_at), *(one for one in map(_trigger, events) if one)),
         sources=rows.sources,
+        pager=rows.pager,
+        on_call=rows.calling.on_call,
+        otherwise=rows.calling.otherwise,
+        callees=rows.calling.callees,
+        asked=tuple(_asked(event, rows) for event in events if event.kind == "paged"),
+        paged=tuple(_paged(page) for page in rows.pages[incident.pk]),
     )
+
+
+def _chosen(incident: Incident, events: Iterable[Event], participants: Iterable[Participant]) -> dict[str, Someone]:
+    """Return who was chosen for each one-of role since people talk in this room, and still is here."""
+    here = {one.person_id: one.person for one in participants if one.left_at is None and one.person.can_join}
+    return {
+        event.data["role"]: someone(here[event.data["person"]], event.data["why"])
+        for event in events
+        if event.kind == "chosen" and event.data.get("room") == incident.room and event.data.get("person") in here
+    }
+
+
+def _asked(event: Event, rows: _Rows) -> Asked:
+    ref, name = event.data["target"], event.data["name"]
+    callee = rows.calling.asked.get(ref) or Callee(ref, name, "")
+    return Asked(callee, event.data["turn"], event.data.get("room", 1))
+
+
+def _paged(page: Page) -> Paged:
+    rung = tuple(someone(person, f"on call for {page.name}") for person in page.rung.all() if person.chat_id)
+    return Paged(page.key, page.target, page.name, page.service_id, page.status, rung)
 
 
 def sources() -> Mapping[str, Source]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.utils.crypto import salted_hmac
 
-from workflows import capturing, picturing
+from workflows import capturing, paging, picturing
 from workflows.actions import CHANGE, CREATE, RETIRE
 from workflows.card import Card
 from workflows.effects import Outcome, Work, made
@@ -236,6 +236,9 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("picture", CREATE): picturing.show,
     ("picture", RETIRE): picturing.take_back,
     ("capture", CREATE): capturing.capture,
+    ("page", CREATE): paging.ring,
+    ("page", CHANGE): paging.retitle,
+    ("page", RETIRE): paging.resolve,
 }
 
 # Where looking first matters. The other actions do no harm when they are done twice.
@@ -248,4 +251,5 @@ LOOKERS: dict[tuple[str, str], Looker] = {
     ("post", CREATE): look_for_post,
     ("picture", CREATE): picturing.look,
     ("capture", CREATE): capturing.look_for_evidence,
+    ("page", CREATE): paging.look,
 }

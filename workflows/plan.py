@@ -81,7 +81,13 @@ class _Comparison:
     def _is_stale(self, key: str, owed: Owed) -> bool:
         if owed.under_way or (owed.verb == RETIRE and self._outlives(key)):
             return False
+        if owed.verb == CHANGE and self._is_gone(key):
+            return True
         return owed.room in self.observed.rooms_archived() or (owed.verb != RETIRE and key not in self.wanted)
+
+    def _is_gone(self, key: str) -> bool:
+        seen = self.observed.seen.get(key)
+        return seen is not None and seen.state == GONE
 
     def _outlives(self, key: str) -> bool:
         seen = self.observed.seen.get(key)
@@ -262,10 +268,21 @@ def _staying(desired: Desired, observed: Observed) -> Iterator[Line]:
     for why, things in groupby(sorted(already, key=lambda one: (one.why, one.label)), key=lambda one: one.why):
         names = ", ".join(thing.label for thing in things)
         yield Line("=", f"{names} {_is_in(names)} in already ({why})" if why else f"{names} {_is_in(names)} in already")
+    yield from _paged(desired, observed)
     rest = sorted(seen.label for key, seen in there.items() if key not in asked and seen.room in rooms)
     if rest:
         names = ", ".join(rest)
         yield Line("=", f"no longer needed, free to go: {names}")
+
+
+def _paged(desired: Desired, observed: Observed) -> Iterator[Line]:
+    """Which of the pages asked for were opened before: nobody is paged twice."""
+    for thing in (one for one in desired.things if one.kind == "page"):
+        state = observed.seen[thing.key].state if thing.key in observed.seen else ""
+        if state == THERE:
+            yield Line("=", f"{thing.spec['name']} is paged already", thing.key)
+        elif state == GONE:
+            yield Line("=", f"{thing.spec['name']} was paged before and is not paged again", thing.key)
 
 
 def _is_in(names: str) -> str:

@@ -302,7 +302,7 @@ def profiler() -> Profiler | None:
     return _ports.profiler()
 
 
-def connected() -> dict[str, Chat | Profiler]:
+def connected() -> dict[str, Chat | Profiler | Pager]:
     """Return everything that stands behind a port, by the port's name."""
     found: dict[str, Chat | Profiler | Pager | None] = {"chat": chat(), "profiler": profiler(), "pager": pager()}
     return {name: port for name, port in found.items() if port is not None}

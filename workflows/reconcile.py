@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
@@ -13,10 +13,11 @@ from incidents.models import Incident, Participant
 from workflows import gather
 from workflows.actions import KINDS, Action
 from workflows.desired import Desired, Gap, desired_state
-from workflows.facts import Facts, Someone
+from workflows.facts import Facts
 from workflows.gather import Known
 from workflows.models import Effect, Planned, Resource
 from workflows.plan import Plan, plan
+from workflows.someone import Someone
 
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)
@@ -102,11 +103,12 @@ def _note_planned(incident: Incident, facts: Facts, *, at: datetime) -> None:
 def _note_people(incident: Incident, known: Known, desired: Desired, *, at: datetime) -> None:
     """Let everyone whom the policy brings in take part, so that they may see a private incident at once."""
     wanted = {thing.spec["person"] for thing in desired.things if thing.kind == "member"}
-    asked = {one.chat_id: one for group in known.facts.groups.values() for one in group or () if one.chat_id in wanted}
+    asked = {one.chat_id: one for one in _asked(known.facts, desired) if one.chat_id in wanted}
     there = {one.person_id for one in known.taking_part if one.left_at is None}
     roles = {one.chat_id: role for role, one in desired.chosen.items()}
     new = [one for one in asked.values() if one.person_id not in there]
-    if not new or not _is_newest(incident):
+    chosen = {role: one for role, one in desired.chosen.items() if _is_news(role, one, known.facts)}
+    if not (new or chosen) or not _is_newest(incident):
         return
     Participant.objects.bulk_create(
         [_taking_part(incident, one, roles.get(one.chat_id), at=at) for one in new],
@@ -114,9 +116,22 @@ def _note_people(incident: Incident, known: Known, desired: Desired, *, at: date
         unique_fields=["incident", "person"],
         update_fields=["reason", "detail", "since_at", "left_at", "went"],
     )
-    for one in new:
-        if one.chat_id in roles:
-            _note_choice(incident, one, roles[one.chat_id], at=at)
+    for role, one in chosen.items():
+        _note_choice(incident, one, role, at=at)
+
+
+def _asked(facts: Facts, desired: Desired) -> Iterator[Someone]:
+    """Yield those who may be brought in: by page, by group, and last those chosen, whose reason outweighs the rest."""
+    for called in (*facts.callees.values(), *(one.callee for one in facts.asked), *facts.paged):
+        yield from called.people if called else ()
+    for group in facts.groups.values():
+        yield from group or ()
+    yield from desired.chosen.values()
+
+
+def _is_news(role: str, one: Someone, facts: Facts) -> bool:
+    known = dict(facts.roles).get(role) or facts.chosen.get(role)
+    return known is None or known.chat_id != one.chat_id
 
 
 def _is_newest(incident: Incident) -> bool:
@@ -129,13 +144,15 @@ def _is_newest(incident: Incident) -> bool:
 
 
 def _taking_part(incident: Incident, one: Someone, role: str | None, *, at: datetime) -> Participant:
-    reason = Participant.Reason.ONE_OF if role else Participant.Reason.GROUP
-    return Participant(incident=incident, person_id=one.person_id, reason=reason, detail=role or one.group, since_at=at)
+    reason = Participant.Reason.ONE_OF if role else Participant.Reason.GROUP if one.group else Participant.Reason.PAGED
+    detail = role or one.group or one.why
+    return Participant(incident=incident, person_id=one.person_id, reason=reason, detail=detail[:120], since_at=at)
 
 
 def _note_choice(incident: Incident, one: Someone, role: str, *, at: datetime) -> None:
-    text = f"{one.name} is {role}: the one of @{one.group}"
-    timeline.append(incident, "chosen", at=at, text=text, data={"role": role, "group": one.group})
+    """Write down who was chosen and why: whoever it is stays the one in this room, past the end of their shift."""
+    data = {"role": role, "person": one.person_id, "why": one.why, "room": incident.room}
+    timeline.append(incident, "chosen", at=at, text=f"{one.name} is {role}: {one.why}", data=data)
 
 
 def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Resource], *, at: datetime) -> bool:

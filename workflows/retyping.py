@@ -12,12 +12,13 @@ from django.db import transaction
 from incidents import kinds, lifecycle
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.policy import Policy, moves_room, private_after
-from workflows import directory, gather, ports
+from workflows import calling, directory, gather, ports
 from workflows.captures import Trigger
 from workflows.desired import desired_state
-from workflows.facts import Facts, Room, Someone, Told
+from workflows.facts import Facts, Room, Told
 from workflows.observed import Observed
 from workflows.plan import Line, Plan, plan
+from workflows.someone import Someone
 
 
 class PlanChanged(Exception):
@@ -80,14 +81,14 @@ def preview_declare(
         declared_at=datetime.fromtimestamp(0, tz=UTC),
         lead=next(iter(_persons(lead, "leads")), None),
         people=tuple(people.values()),
-        groups=directory.members(set(policy.groups)),
+        pager=ports.pager() is not None,
         announce_channel=slack.announce_channel if slack else "",
         chat=ports.chat() is not None,
         services=tuple(" ".join(service.split()) for service in services),
         triggers=(Trigger(1, "declare", datetime.fromtimestamp(0, tz=UTC)),),
         sources=gather.sources(),
     )
-    return _without_chat(plan(desired_state(facts), Observed()), facts)
+    return _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts)
 
 
 def preview_policy(incident: Incident, policy: Policy) -> Plan:
@@ -111,7 +112,15 @@ def _retyped(
 
 
 def _with_groups(facts: Facts) -> Facts:
-    return replace(facts, groups=directory.members(set(facts.policy.groups)))
+    """Look up whom the facts' policy names: groups, and where a pager is connected schedules and callees."""
+    found = calling.known([facts.policy], pager=facts.pager)
+    return replace(
+        facts,
+        groups=directory.members(set(facts.policy.groups)),
+        on_call=found.on_call,
+        otherwise=found.otherwise,
+        callees=found.callees,
+    )
 
 
 def _persons(person: Person | None, why: str) -> list[Someone]:
@@ -119,7 +128,7 @@ def _persons(person: Person | None, why: str) -> list[Someone]:
 
 
 def _with_notes(result: Plan, before: Facts, after: Facts, observed: Observed) -> Plan:
-    result = _without_chat(result, after)
+    result = _without_ports(result, after)
     notes: list[str] = []
     if after.room != before.room:
         notes = _notes_of_the_move(before, after)
@@ -144,8 +153,12 @@ def _notes_of_the_move(before: Facts, after: Facts) -> list[str]:
     return notes
 
 
-def _without_chat(result: Plan, facts: Facts) -> Plan:
-    if facts.chat:
-        return result
-    says = "No chat is connected: nobody is invited and nothing is posted. Only this page changes."
-    return replace(result, lines=(*result.lines, Line("!", says, "chat")))
+def _without_ports(result: Plan, facts: Facts) -> Plan:
+    """Say what cannot be done because nothing is connected that could."""
+    lines: list[Line] = []
+    if not facts.chat:
+        says = "No chat is connected: nobody is invited and nothing is posted. Only this page changes."
+        lines.append(Line("!", says, "chat"))
+    if facts.policy.pages and not facts.pager:
+        lines.append(Line("!", f"No pager is connected: {', '.join(facts.policy.pages)} cannot be paged.", "pager"))
+    return replace(result, lines=(*result.lines, *lines))

@@ -14,7 +14,7 @@ from incidents.lifecycle.entries import (
     update,
     update_fell_due,
 )
-from incidents.lifecycle.people import bring_in, joined, left, set_lead, set_role
+from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
 from incidents.lifecycle.retyping import adopt, retype
 from incidents.lifecycle.rules import BadInput, Refused, Stale
 from incidents.lifecycle.wording import check_off, describe, rename, serve
@@ -35,6 +35,7 @@ __all__ = [
     "describe",
     "duplicate",
     "edit",
+    "fill",
     "joined",
     "left",
     "mitigate",

@@ -8,7 +8,7 @@ from incidents.lifecycle import rules
 from incidents.models import Incident, Participant, Person, Source
 
 Reason = Participant.Reason
-BROUGHT = {Reason.GROUP, Reason.ONE_OF, Reason.JOINED}
+BROUGHT = {Reason.GROUP, Reason.ONE_OF, Reason.JOINED, Reason.PAGED}
 
 
 def set_lead(
@@ -74,6 +74,26 @@ def bring_in(
         timeline.append(now, "brought", at=at, by=by, source=source, text=names, data={"room": now.room})
         rules.save(now)
     return now
+
+
+def fill(
+    incident: Incident, *, role: str, person: Person, by: Person | None, at: datetime, source: str = Source.WEB
+) -> Incident:
+    """Choose by hand who is the one of a role that the policy asks for, where nobody could be found.
+
+    Raises ``Refused`` when the policy knows no such role, for somebody who cannot be brought in, and when somebody has
+    it already.
+    """
+    with rules.changing(incident) as now:
+        if role not in {one.role for one in now.policy.one_of}:
+            raise rules.Refused(f"The type {now.policy.name} asks for no {role}.")
+        if not person.can_join:
+            raise rules.BadInput("person", f"{person.name} cannot be brought in: choose somebody of this workspace.")
+        held = Participant.objects.filter(incident=now, reason=Reason.ONE_OF, detail=role, left_at=None)
+        holder = held.select_related("person").first()
+        if holder is not None:
+            raise rules.Refused(f"{holder.person.name} is {role} already.")
+        return set_role(now, role=role, holder=person, by=by, at=at, source=source)
 
 
 def joined(incident: Incident, *, person: Person, room: int, at: datetime, source: str = Source.SLACK) -> None:

@@ -41,7 +41,10 @@ def test_exactly_one_of_a_group_is_chosen_and_stays_chosen() -> None:
     chosen = desired_state(world.known()).chosen["Platform leadership"]
     assert chosen.name == "Pat"
     world.facts = replace(
-        world.facts, chosen={"Platform leadership": "PIA"}, groups=groups(), revision=world.facts.revision + 1
+        world.facts,
+        chosen={"Platform leadership": someone("pia", "the one of @platform-leadership")},
+        groups=groups(),
+        revision=world.facts.revision + 1,
     )
     assert desired_state(world.known()).chosen["Platform leadership"].name == "Pia"
 

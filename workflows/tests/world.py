@@ -11,9 +11,10 @@ from incidents.policy import Capture, Policy
 from workflows import captures
 from workflows.actions import CHANGE, RETIRE, Action
 from workflows.desired import desired_state
-from workflows.facts import Facts, Room, Someone, Told
+from workflows.facts import Facts, Room, Told
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
 from workflows.plan import Plan, plan
+from workflows.someone import Someone
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = {

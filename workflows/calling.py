@@ -1,0 +1,158 @@
+"""Whom incidents may call: what policies name, looked up in what we know of the pager, for many incidents at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from incidents.models import Person
+from incidents.policy import Policy
+from workflows.models import PagerTarget, PagerUser
+from workflows.oncall import known as cache
+from workflows.oncall.known import OnCall
+from workflows.pages import Callee
+from workflows.someone import Someone
+
+Kind = PagerTarget.Kind
+PAGED = (Kind.POLICY, Kind.SERVICE)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What policies and people named, found: see ``Facts`` for each; ``asked`` are callees by their ref."""
+
+    on_call: Mapping[str, tuple[Someone, ...] | None] = field(default_factory=dict)
+    otherwise: Mapping[str, Someone] = field(default_factory=dict)
+    callees: Mapping[str, Callee | None] = field(default_factory=dict)
+    asked: Mapping[str, Callee] = field(default_factory=dict)
+
+
+def known(policies: Sequence[Policy], *, asked: Collection[str] = (), pager: bool, at: datetime | None = None) -> Known:
+    """Look up what these policies page and whose schedules they name, and the refs that somebody asked for.
+
+    No query where nothing is named. While the pager was never read nothing is known: nobody is said to be missing.
+    """
+    pages = {name for policy in policies for name in policy.pages} if pager else set()
+    schedules = {name for policy in policies for name in policy.schedules} if pager else set()
+    names = {one.otherwise for policy in policies for one in policy.one_of if one.otherwise}
+    otherwise = _named(names)
+    refs = set(asked) if pager else set()
+    if not (pages or schedules or refs) or cache.never_read():
+        return Known(otherwise=otherwise)
+    at = at or timezone.now()
+    targets = cache.named(pages, kinds=PAGED)
+    turns = cache.named(schedules, kinds=[Kind.SCHEDULE])
+    found = {_ref(target): target for target in targets.values() if target} | _targets(refs)
+    users = _users(refs)
+    on = cache.on_call(_subjects([*found.values(), *(one for one in turns.values() if one)]), at=at)
+    usual = _usual_service() if pages or refs else ""
+    callees = {ref: _callee(target, on, usual) for ref, target in found.items()}
+    callees |= {ref: _user(user, usual) for ref, user in users.items()}
+    return Known(
+        on_call={name: _on_schedule(row, on) if row else None for name, row in turns.items()},
+        otherwise=otherwise,
+        callees={name: callees[_ref(target)] if target else None for name, target in targets.items()},
+        asked={ref: callees[ref] for ref in refs if ref in callees},
+    )
+
+
+def everyone(*, at: datetime) -> list[Callee]:
+    """Return whomever a page can go to: escalation policies, services, then people who are matched."""
+    targets = list(PagerTarget.objects.filter(kind__in=PAGED, gone=False).order_by("kind", "name"))
+    on = cache.on_call(_subjects(targets), at=at)
+    usual = _usual_service()
+    users = PagerUser.objects.filter(gone=False).exclude(person=None).select_related("person")
+    found = [*(_callee(target, on, usual) for target in targets), *(_user(user, usual) for user in users)]
+    return [one for one in found if one.service]
+
+
+def _ref(target: PagerTarget) -> str:
+    return f"{target.kind}/{target.pager_id}"
+
+
+def _targets(refs: Iterable[str]) -> dict[str, PagerTarget]:
+    ids = {ref.partition("/")[2] for ref in refs if not ref.startswith("user/")}
+    rows = PagerTarget.objects.filter(pager_id__in=ids, kind__in=PAGED) if ids else []
+    return {_ref(row): row for row in rows}
+
+
+def _users(refs: Iterable[str]) -> dict[str, PagerUser]:
+    ids = {ref.partition("/")[2] for ref in refs if ref.startswith("user/")}
+    rows = PagerUser.objects.filter(pager_id__in=ids).select_related("person") if ids else []
+    return {f"user/{row.pager_id}": row for row in rows}
+
+
+def _subjects(targets: Iterable[PagerTarget]) -> set[cache.Subject]:
+    return {_subject(target) for target in targets}
+
+
+def _subject(target: PagerTarget) -> cache.Subject:
+    if target.kind == Kind.SCHEDULE:
+        return target.pager_id, 0
+    return (target.policy_id or target.pager_id) if target.kind == Kind.SERVICE else target.pager_id, 1
+
+
+def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]], usual: str) -> Callee:
+    rung = on.get(_subject(target), ())
+    people = tuple(_someone(one.person, f"on call for {target.name}") for one in rung if one.person)
+    return Callee(_ref(target), target.name, target.service_id or usual, _who_chat(people), _rings(rung))
+
+
+def _user(user: PagerUser, usual: str) -> Callee:
+    person = user.person if user.person is not None and user.person.can_join else None
+    name = person.name if person else user.name
+    people = (_someone(person, "paged by name"),) if person else ()
+    return Callee(f"user/{user.pager_id}", name, usual, _who_chat(people))
+
+
+def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]]) -> tuple[Someone, ...]:
+    rung = on.get(_subject(row), ())
+    return _who_chat(tuple(_someone(one.person, f"on call for {row.name}") for one in rung if one.person))
+
+
+def _rings(rung: Sequence[OnCall]) -> str:
+    names = [one.person.name if one.person else one.user.name for one in rung]
+    return f"rings {_listed(names)}" if names else "nobody is on call"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _someone(person: Person, why: str) -> Someone:
+    return Someone(person.chat_id or "", person.name, why, person.pk)
+
+
+def _who_chat(people: tuple[Someone, ...]) -> tuple[Someone, ...]:
+    return tuple(one for one in people if one.chat_id)
+
+
+def _named(names: Collection[str]) -> dict[str, Someone]:
+    """Find people by e-mail, chat id or name: whom a type names when nobody is on call."""
+    if not names:
+        return {}
+    said = {name.lstrip("@").casefold(): name for name in names}
+    by = Q(chat_id__in=[name.lstrip("@") for name in names])
+    for name in said:
+        by |= Q(email__iexact=name) | Q(name__iexact=name)
+    found: dict[str, Someone] = {}
+    for person in Person.objects.filter(by).exclude(chat_id=None).order_by("-pk"):
+        for key in (person.email.casefold(), (person.chat_id or "").casefold(), person.name.casefold()):
+            if key in said and person.can_join:
+                found[said[key]] = _someone(person, "named by the type")
+    return found
+
+
+def _usual_service() -> str:
+    """Return where pages are opened that have no service of their own: the one that settings name, else the first."""
+    given = settings.FIREKIND.pagerduty
+    services = PagerTarget.objects.filter(kind=Kind.SERVICE, gone=False).order_by("name", "pager_id")
+    if given is not None and given.service:
+        row = cache.named([given.service], kinds=[Kind.SERVICE])[given.service]
+        return row.pager_id if row else ""
+    return services.values_list("pager_id", flat=True).first() or ""

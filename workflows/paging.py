@@ -1,0 +1,236 @@
+"""Page people: ask for it, open the page, keep its title, end it. Each page is written down before anyone is called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from incidents import lifecycle
+from incidents.lifecycle import rules
+from incidents.models import Event, Incident, Person, Source
+from workflows import calling, pages, ports
+from workflows.effects import Outcome, Work, made
+from workflows.models import Page
+from workflows.observed import GONE
+from workflows.pages import Callee
+from workflows.ports import Pager, Ring, Rung
+
+SKEW = timedelta(minutes=2)
+Status = Page.Status
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Whom somebody may page: ``rings`` says who that is now, ``state`` how a page to them stands already."""
+
+    target: str
+    name: str
+    kind: str
+    rings: str = ""
+    state: str = ""
+
+
+def choices(incident: Incident, *, at: datetime | None = None) -> list[Choice]:
+    """Return whomever can be paged: escalation policies, services, then people; empty without a pager."""
+    if ports.pager() is None:
+        return []
+    open_ones = {page.target: page for page in Page.objects.filter(incident=incident) if page.is_open}
+    return [_choice(callee, open_ones.get(callee.ref)) for callee in calling.everyone(at=at or timezone.now())]
+
+
+def _choice(callee: Callee, page: Page | None) -> Choice:
+    kind = {"policy": "escalation policy", "user": "person"}.get(callee.ref.partition("/")[0], "service")
+    return Choice(callee.ref, callee.name, kind, callee.rings, said(page) if page else "")
+
+
+def named(words: str, among: Sequence[Choice]) -> Choice | None:
+    """Return the choice of a name, an id or a ref, whatever its case; None when there is none."""
+    low = words.strip().lstrip("@").casefold()
+    return next((one for one in among if low in {one.name.casefold(), one.target.casefold(), _id(one)}), None)
+
+
+def of_person(person: Person, among: Sequence[Choice]) -> Choice | None:
+    """Return the choice that pages somebody by name, or None while the pager does not know them."""
+    ids = {f"user/{one}" for one in person.on_pager.filter(gone=False).values_list("pager_id", flat=True)}
+    return next((one for one in among if one.target in ids), None)
+
+
+def _id(choice: Choice) -> str:
+    return choice.target.partition("/")[2].casefold()
+
+
+def said(page: Page) -> str:
+    """Say how a page stands: *ringing*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
+    words = str(Status(page.status).label)
+    return f"{words} by {page.status_by}" if page.status_by and page.status != Status.TRIGGERED else words
+
+
+def ask(
+    incident: Incident,
+    *,
+    target: str,
+    by: Person | None,
+    at: datetime,
+    because: str = "",
+    via: str = Source.WEB,
+) -> str:
+    """Ask for a page by hand; return what will be done, in words.
+
+    Raises ``BadInput`` for somebody who cannot be paged or whose page is still open, ``Refused`` once it has ended.
+    """
+    if ports.pager() is None:
+        raise lifecycle.Refused("No pager is connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
+    callee = calling.known([], asked=[target], pager=True, at=at).asked.get(target)
+    if callee is None or not callee.service:
+        raise lifecycle.BadInput("target", "The pager knows nobody of that name. Choose from the list.")
+    because = rules.text(because, field="because", needed=False)
+    with transaction.atomic():
+        now = Incident.objects.select_for_update(of=("self",)).get(pk=incident.pk)
+        rules.must_be_active(now, "page somebody for")
+        data = {"target": target, "name": callee.name, "turn": _next_turn(now, callee)}
+        lifecycle.remark(now, "paged", by=by, at=at, source=via, text=because, data=data)
+    return f"page {callee.label}"
+
+
+def _next_turn(incident: Incident, callee: Callee) -> int:
+    """Return which page to the same one this is. A first one that the policy asks for, too, is the same page."""
+    before = list(Page.objects.filter(incident=incident, target=callee.ref))
+    for page in before:
+        if page.is_open:
+            raise lifecycle.BadInput("target", f"{callee.name} was paged already: {said(page)}.")
+    opened = {_turn(page.key, callee.ref) for page in before}
+    asked = set(_asked(incident, callee.ref).values_list("data__turn", flat=True))
+    if asked - opened:
+        raise lifecycle.BadInput("target", f"{callee.name} is being paged already: the plan says how far that is.")
+    return max(asked | opened, default=0) + 1
+
+
+def _asked(incident: Incident | int, ref: str) -> QuerySet[Event]:
+    return Event.objects.filter(incident=incident, kind="paged", data__target=ref)
+
+
+def _turn(key: str, ref: str) -> int:
+    return int(key.removeprefix(pages.key_of(ref)).lstrip("/") or 1)
+
+
+def ring(pager: Pager, work: Work) -> Outcome:
+    """Open the page under its key, unless one with that key was ever opened."""
+    page = _written(work)
+    incident = Incident.objects.select_related("policy_version").get(pk=work.effect.incident_id)
+    _note_rung(page, at=timezone.now())
+    ring = Ring(
+        key=page.dedup_key,
+        target=page.target,
+        service=page.service_id,
+        title=str(work.effect.spec["title"]),
+        details=_details(incident, page),
+        link=f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}",
+    )
+    return _opened(work, page, pager.ring(ring))
+
+
+def look(pager: Pager, work: Work) -> Outcome | None:
+    """Look for the page by its key, whatever its status."""
+    begun = work.effect.begun_at
+    assert begun is not None, "claiming sets it"
+    page = _written(work)
+    found = pager.find(page.dedup_key, service=page.service_id, since=begun - SKEW)
+    return _opened(work, page, found) if found else None
+
+
+def retitle(pager: Pager, work: Work) -> Outcome:
+    """Change the page's title; one that only the fallback knows has none to change."""
+    page = _of(work)
+    if page.pager_id:
+        pager.retitle(page.pager_id, str(work.effect.spec["title"]))
+    return Outcome([made(work, external=work.external[work.effect.thing], external_id=page.pager_id)])
+
+
+def resolve(pager: Pager, work: Work) -> Outcome:
+    """End the page, unless somebody acknowledged it while people still respond: then it is theirs."""
+    page = _of(work)
+    incident = Incident.objects.get(pk=work.effect.incident_id)
+    external = work.external[work.effect.thing]
+    now = pager.look(page.pager_id) if page.pager_id and page.is_open else None
+    if now is not None and incident.is_active and now.status == Status.ACKNOWLEDGED:
+        _note_status(page, now.status, by=now.by, at=now.at or timezone.now())
+        thing = made(work, external=external, external_id=page.pager_id)
+        return Outcome([thing], says=f"left the page to {page.name} open: {said(page)}", kind="page")
+    if incident.private and page.pager_id:
+        pager.retitle(page.pager_id, f"{incident.codename} needs you")
+    if now is None or now.status != Status.RESOLVED:
+        pager.resolve(page.pager_id, key=page.dedup_key, via=page.via)
+    _note_status(page, Status.RESOLVED, by="Firekind", at=timezone.now())
+    thing = made(work, external=external, external_id=page.pager_id)
+    thing.state = GONE
+    return Outcome([thing], says=f"resolved the page to {page.name}", kind="page", data={"room": 0})
+
+
+def _of(work: Work) -> Page:
+    return Page.objects.get(incident=work.effect.incident_id, key=work.effect.thing)
+
+
+def _written(work: Work) -> Page:
+    """Return the row of the page, written and committed before the pager is called."""
+    effect, spec = work.effect, work.effect.spec
+    key = salted_hmac("workflows.page", f"{effect.incident_id}/{effect.thing}").hexdigest()[:32]
+    values = {
+        "target": spec["target"],
+        "name": spec["name"],
+        "service_id": spec["service"],
+        "dedup_key": f"firekind-{key}",
+        "status_at": effect.begun_at or timezone.now(),
+        "opened_at": timezone.now(),
+    }
+    turn = _turn(effect.thing, spec["target"])
+    asked = _asked(effect.incident_id, spec["target"]).filter(data__turn=turn).first()
+    if asked is not None:
+        values |= {"because": asked.text, "asked_by_id": asked.by_id}
+    page, _ = Page.objects.get_or_create(incident_id=effect.incident_id, key=effect.thing, defaults=values)
+    return page
+
+
+def _note_rung(page: Page, *, at: datetime) -> None:
+    """Note who is on call at this moment: they are the ones who are rung, whoever has the next shift."""
+    callee = calling.known([], asked=[page.target], pager=True, at=at).asked.get(page.target)
+    if callee is not None:
+        page.rung.set([one.person_id for one in callee.people])
+
+
+def _details(incident: Incident, page: Page) -> str:
+    room = "a private channel" if incident.private else "the incident's channel"
+    lines = [f"You are being invited to {room} in Slack; if you cannot find it, open the link."]
+    if page.because and not incident.private:
+        lines.insert(0, page.because)
+    return "\n".join(lines)
+
+
+def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
+    """Record the page as the pager has it. News of it may have come first: they are newer than what we were told."""
+    with transaction.atomic():
+        page = Page.objects.select_for_update().get(pk=page.pk)
+        page.pager_id, page.number = rung.id or page.pager_id, rung.number or page.number
+        page.url, page.via = rung.url or page.url, rung.via
+        if page.status == Status.OPENING:
+            page.status, page.status_by = rung.status, rung.by
+            page.status_at = rung.at or timezone.now()
+        page.save()
+    external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
+    names = ", ".join(person.name for person in page.rung.all())
+    how = " through the fallback, as the pager could not be reached" if page.via == "events" else ""
+    says = f"paged {page.name}{how}{f': rings {names}' if names else ''}"
+    thing = made(work, external=external, external_id=page.pager_id)
+    thing.label = page.name
+    return Outcome([thing], says=says, kind="page", data={"page": page.key, "url": page.url})
+
+
+def _note_status(page: Page, status: str, *, by: str, at: datetime) -> None:
+    page.status, page.status_by, page.status_at = status, by, max(at, page.status_at)
+    page.save(update_fields=["status", "status_by", "status_at"])
