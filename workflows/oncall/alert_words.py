@@ -1,0 +1,51 @@
+"""What the timeline says of alerts: the first of a storm, how many there are by now, and whether it is over."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from incidents import lifecycle
+from incidents.models import Incident, Source
+from workflows.models import Alert
+
+
+def first(incident: Incident, alert: Alert, *, declared: bool, at: datetime) -> None:
+    """Write what began it, where people talk too."""
+    about = ", ".join(filter(None, (alert.service, alert.priority)))
+    came = f"Alert from {about}: {alert.title}" if about else f"Alert: {alert.title}"
+    why = f" (declared by the rule “{alert.rule}”)" if declared else ""
+    _write(incident, came + why, happened_at=alert.at, at=at, link=alert.url)
+
+
+def count(incident: Incident, alert: Alert, *, count: int, at: datetime) -> None:
+    """Write how far the storm has grown, for the record alone."""
+    last = f", the last from {alert.service}" if alert.service else ""
+    _write(incident, f"{count:,} alerts by now{last}", happened_at=alert.at, at=at, data={"room": 0, "count": count})
+
+
+def ask(incident: Incident, *, count: int, ended_at: datetime, at: datetime) -> None:
+    """Ask where people talk whether it is over."""
+    said = f"All {count:,} alerts are resolved" if count > 1 else "The alert is resolved"
+    _write(incident, f"{said} in PagerDuty. Is it over?", happened_at=ended_at, at=at, data={"ask": "resolve"})
+
+
+def _write(
+    incident: Incident,
+    text: str,
+    *,
+    happened_at: datetime,
+    at: datetime,
+    link: str = "",
+    data: dict[str, object] | None = None,
+) -> None:
+    lifecycle.remark(
+        incident,
+        "alert",
+        by=None,
+        at=happened_at,
+        recorded_at=at,
+        source=Source.SYSTEM,
+        text=text,
+        data=data,
+        link=link,
+    )

@@ -1,0 +1,110 @@
+"""Where an alert belongs: the open incident of its storm, a new one that its rule declares, or nowhere.
+
+A storm is what one rule took of one service, each within the rule's window of another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+
+from incidents import lifecycle
+from incidents.models import Incident, Source, Status
+from workflows.models import Alert, DeclareRule
+from workflows.oncall import matching
+
+TITLE_CHARS, SERVICE_CHARS = 200, 80  # of an incident's title, and of a service's name on it
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an alert belongs; ``rule`` took it, if any, and ``declared`` the incident just now."""
+
+    incident: Incident
+    rule: DeclareRule | None
+    declared: bool = False
+
+
+def find(alert: Alert, *, at: datetime) -> Place | None:
+    """Return where an alert belongs, declared now if need be; None when no rule takes it and no storm is near.
+
+    In the caller's transaction, in which the incident stays locked until the alert is written.
+    """
+    rule = matching.first(rules(), alert)
+    if rule is None:
+        beside = _beside(alert)
+        return Place(beside, None) if beside else None
+    _hold(rule, alert.service_id)
+    joined = _joined(rule, alert) or _original(rule, alert)
+    return Place(joined, rule) if joined else Place(_declared(rule, alert, at=at), rule, declared=True)
+
+
+def rules() -> list[DeclareRule]:
+    """Return the rules that are on, in their order; none that would declare an archived type."""
+    found = DeclareRule.objects.filter(active=True, type__archived_at=None, type__current__isnull=False)
+    return list(found.select_related("type__current"))
+
+
+def _hold(rule: DeclareRule, service_id: str) -> None:
+    """Let one transaction at a time look for a storm and declare it, until it commits."""
+    with connection.cursor() as cursor:
+        key = f"{rule.pk}:{service_id}"
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.oncall.storms'), hashtext(%s))", [key])
+
+
+def _joined(rule: DeclareRule, alert: Alert) -> Incident | None:
+    """Return the incident of the storm that an alert is part of.
+
+    One that ended still takes what was opened before it ended and is heard late. One that was cancelled as nothing
+    also keeps the rest of the storm, for as long as the window is, lest it be declared over and over.
+    """
+    called_nothing = Q(status=Status.CANCELLED, ended_at__gte=alert.at - _window(rule))
+    takes = Q(active=True) | Q(ended_at__gte=alert.at) | called_nothing
+    return _locked(_storms(rule, alert).filter(takes))
+
+
+def _original(rule: DeclareRule, alert: Alert) -> Incident | None:
+    """Return what the storm's incident was marked a duplicate of, while people respond to that."""
+    duplicate = _storms(rule, alert).filter(status=Status.DUPLICATE).first()
+    if duplicate is None:
+        return None
+    return _locked(Incident.objects.filter(_closed_enough(rule), duplicates=duplicate, active=True))
+
+
+def _storms(rule: DeclareRule, alert: Alert) -> QuerySet[Incident]:
+    """Return the incidents to which the rule's alerts of this service went within its window, the newest first."""
+    around = (alert.at - _window(rule), alert.at + _window(rule))
+    near = Q(alerts__rule=rule, alerts__service_id=alert.service_id, alerts__at__range=around)
+    return Incident.objects.filter(near, _closed_enough(rule)).order_by("-alerts__at")
+
+
+def _closed_enough(rule: DeclareRule) -> Q:
+    """Keep what a rule for a private type takes out of public incidents, as when its type was changed meanwhile."""
+    return Q(private=True) if rule.type.policy.private else Q()
+
+
+def _window(rule: DeclareRule) -> timedelta:
+    return timedelta(minutes=rule.window_min)
+
+
+def _locked(incidents: QuerySet[Incident]) -> Incident | None:
+    """Return the first, locked as writing an entry locks it, so that nobody ends it meanwhile."""
+    return incidents.select_for_update(of=("self",), no_key=True).first()
+
+
+def _beside(alert: Alert) -> Incident | None:
+    """Return the open incident of a storm of the same service, for an alert that no rule takes: it may be related."""
+    ruled = Alert.objects.filter(service_id=alert.service_id, rule__isnull=False, incident__active=True)
+    last = ruled.select_related("rule").order_by("-at").first()
+    if last is None or last.rule is None or abs(alert.at - last.at) > _window(last.rule):
+        return None
+    return _locked(Incident.objects.filter(alerts=last, active=True))
+
+
+def _declared(rule: DeclareRule, alert: Alert, *, at: datetime) -> Incident:
+    title = alert.title[:TITLE_CHARS]
+    services = [alert.service[:SERVICE_CHARS]]
+    return lifecycle.declare(title, by=None, at=at, source=Source.SYSTEM, type=rule.type, services=services)
