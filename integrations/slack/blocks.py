@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from integrations.slack.words import cut
@@ -131,6 +131,25 @@ def select(
         placeholder=plain(placeholder),
         options=shown,
         initial_option=next((one for one in shown if one["value"] == chosen), None),
+    )
+
+
+def grouped_select(
+    groups: Mapping[str, Sequence[Option]],
+    *,
+    action_id: str,
+    chosen: str | None = None,
+    placeholder: str = "Choose one",
+) -> Block:
+    """Make a drop-down of things under headings, at most a hundred under each."""
+    shown = {label: list(options[:100]) for label, options in groups.items() if options}
+    every = [one for options in shown.values() for one in options]
+    return _given(
+        type="static_select",
+        action_id=action_id,
+        placeholder=plain(placeholder),
+        option_groups=[{"label": plain(cut(label, OPTION)), "options": options} for label, options in shown.items()],
+        initial_option=next((one for one in every if one["value"] == chosen), None),
     )
 
 

@@ -12,7 +12,7 @@ from incidents.models import Incident
 from integrations.slack import blocks, inbox, places, setup, words
 from integrations.slack.answers import Answer, Say
 from integrations.slack.asked import Asked
-from integrations.slack.listeners import declare, evidence, findings, lead, profiles, read, retype, say
+from integrations.slack.listeners import declare, evidence, findings, lead, paging, profiles, read, retype, say
 
 PICK: Final = "firekind:pick"
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
@@ -55,6 +55,13 @@ COMMANDS: Final = (
     ),
     Command("update", "update [text]", "posts a status update", about=say.command(say.VERBS["update"])),
     Command("lead", "lead [@person]", "makes you, or them, the lead", about=lead.command),
+    Command(
+        "page",
+        "page [policy, service or @person] [because …]",
+        "rings somebody, after showing who that is now",
+        about=paging.command,
+        aliases=("ring", "call"),
+    ),
     Command(
         "note", "note [text]", "writes on the timeline; nobody is told", about=say.command(say.VERBS["note"]), of=ALL
     ),

@@ -1,0 +1,184 @@
+"""Page somebody: who would be rung is shown before anybody is."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final
+
+from incidents import lifecycle, people
+from incidents.models import Incident, Source
+from integrations.slack import blocks, messages, places, setup, words
+from integrations.slack.answers import Answer, Nothing, Open, Redraw, Replace, Say, Wrong
+from integrations.slack.asked import Asked, Form, keep
+from workflows import paging, ports
+from workflows.paging import Choice
+
+CALLBACK: Final = "firekind:page"
+TARGET: Final = "firekind:page-target"
+BECAUSE: Final = re.compile(r"(?P<whom>.*?)\s*\bbecause\b:?\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+NOT_CONNECTED: Final = "No pager is connected, so nobody can be paged. Your operator connects one: PAGERDUTY_API_KEY."
+NOT_READ: Final = "Nobody is known yet who could be paged: the pager was not read so far. Try again in a minute."
+HAPPENS: Final = "They are rung at once and brought in here. The timeline says so, and what becomes of it."
+CHANGED: Final = "*Who would be rung changed while you were reading.* This is how it is now."
+NEAR: Final = 5
+LISTED: Final = 100
+
+
+def command(asked: Asked, incident: Incident) -> Answer:
+    """Open the modal: with who would be rung when somebody was named, else with whom to choose from."""
+    among = _choices(incident)
+    whom, because = _read(asked.words)
+    choice = _meant(whom, among) if whom else None
+    if choice is not None and choice.state:
+        return Say(_open_already(choice, incident))
+    return Open(modal(incident, among, choice=choice, because=because))
+
+
+def pressed(asked: Asked) -> Answer:
+    """Open the modal from a button."""
+    incident = places.named(asked.value, by=asked.by)
+    return Open(modal(incident, _choices(incident)))
+
+
+def chosen(asked: Asked) -> Answer:
+    """Show who would be rung for what is chosen now."""
+    form = asked.filled
+    incident = places.named(str(form.kept["i"]), by=asked.by)
+    among = _choices(incident)
+    choice = _chosen(form, among)
+    return Redraw(modal(incident, among, choice=choice, because=form.text("because")), form.id, form.hash)
+
+
+def submitted(asked: Asked) -> Answer:
+    """Page whoever was shown; somebody who was not shown, or whose shift ended meanwhile, is shown first."""
+    form = asked.filled
+    incident = places.named(str(form.kept["i"]), by=asked.by)
+    among = _choices(incident)
+    choice = _chosen(form, among)
+    if choice is None:
+        return Wrong({"target": "Choose whom to page."})
+    because = form.text("because")
+    if form.kept.get("d") != _digest(choice):
+        changed = form.kept.get("t") == choice.target
+        return Replace(modal(incident, among, choice=choice, because=because, changed=changed))
+    paging.ask(incident, target=choice.target, by=asked.by, at=asked.at, because=because, via=Source.SLACK)
+    return Nothing()
+
+
+def modal(
+    incident: Incident,
+    among: Sequence[Choice],
+    *,
+    choice: Choice | None = None,
+    because: str = "",
+    changed: bool = False,
+) -> blocks.Block:
+    """Build the modal, with who would be rung once somebody is chosen."""
+    parts = [blocks.context(f"{places.linked(incident)}  {words.escape(words.cut(incident.title, 150))}")]
+    parts += [blocks.section(CHANGED)] if changed else []
+    parts.append(_whom(among, choice))
+    if choice is not None:
+        parts += [blocks.section(_shown(choice)), blocks.context(HAPPENS)]
+    hint = "Those who are rung do not read it." if incident.private else "They read it when they are rung."
+    reason = blocks.text_input(action_id="because", initial=because, lines=True)
+    parts.append(blocks.field("Why?", reason, block_id="because", optional=True, hint=hint))
+    kept = keep(i=incident.codename, t=choice.target if choice else None, d=_digest(choice) if choice else None)
+    submit = "Page" if choice else "Show who is rung"
+    return blocks.modal("Page somebody", parts, callback_id=CALLBACK, submit=submit, close="Not now", kept=kept)
+
+
+def _whom(among: Sequence[Choice], choice: Choice | None) -> blocks.Block:
+    """The field that chooses, with who would be rung now under each name; what does not fit is left to the command."""
+    kinds = dict.fromkeys(one.kind for one in among)
+    groups = {_title(kind): [_option(one) for one in _some(among, kind, choice)] for kind in kinds}
+    picked = choice.target if choice else None
+    select = blocks.grouped_select(groups, action_id=TARGET, chosen=picked, placeholder="Choose whom to page")
+    shown = sum(map(len, groups.values()))
+    more = f"There are more than fit here: {setup.command()} page name, or @person." if shown < len(among) else None
+    return blocks.field("Whom?", select, block_id="target", hint=more, tells=True)
+
+
+def _some(among: Sequence[Choice], kind: str, choice: Choice | None) -> list[Choice]:
+    """Return as many of a kind as Slack lists, the chosen one among them."""
+    found = [one for one in among if one.kind == kind]
+    return sorted(found, key=lambda one: one != choice)[:LISTED] if len(found) > LISTED else found
+
+
+def _option(choice: Choice) -> blocks.Option:
+    says = f"paged already: {choice.state}" if choice.state else choice.rings
+    return blocks.option(choice.name, choice.target, says=says)
+
+
+def _shown(choice: Choice) -> str:
+    name = words.escape(choice.name)
+    if choice.state:
+        return f"*{name}* was paged already: {words.escape(choice.state)}."
+    return f"*{name}*: {words.escape(choice.rings)} now." if choice.rings else f"*{name}* is rung."
+
+
+def _open_already(choice: Choice, incident: Incident) -> str:
+    page = words.link(f"{places.page(incident)}pages", "All pages of this incident")
+    return f"{_shown(choice)} {page}."
+
+
+def _title(kind: str) -> str:
+    return {"escalation policy": "Escalation policies", "service": "Services", "person": "People"}.get(kind, kind)
+
+
+def _choices(incident: Incident) -> list[Choice]:
+    """Return whomever can be paged for an incident; raise ``Refused`` when that is nobody, with why."""
+    if not incident.is_active:
+        raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you page somebody for it.")
+    if ports.pager() is None:
+        raise lifecycle.Refused(NOT_CONNECTED)
+    among = paging.choices(incident)
+    if not among:
+        raise lifecycle.Refused(NOT_READ)
+    return among
+
+
+def _read(said: str) -> tuple[str, str]:
+    """Part whom from why: *Major incidents because the database is down*."""
+    found = BECAUSE.fullmatch(said)
+    return (found["whom"].strip(), messages.typed(found["because"])) if found else (said.strip(), "")
+
+
+def _meant(whom: str, among: Sequence[Choice]) -> Choice:
+    """Return whom somebody means: a mention, a name or an id; raise ``Refused`` with what comes nearest."""
+    mentioned = words.people(whom)
+    if mentioned:
+        return _mentioned(mentioned, among)
+    said = messages.typed(whom)
+    choice = paging.named(said, among)
+    if choice is not None:
+        return choice
+    by_name = {one.name.casefold(): one.name for one in among}
+    near = difflib.get_close_matches(said.casefold(), by_name, n=NEAR, cutoff=0.5)
+    near += [low for low in by_name if said.casefold() in low and low not in near][: NEAR - len(near)]
+    closest = f" The nearest: {', '.join(by_name[low] for low in near)}." if near else ""
+    says = f"There is no “{words.cut(said, 60)}” to page.{closest} {setup.command()} page alone lists everybody."
+    raise lifecycle.Refused(says)
+
+
+def _mentioned(chat_ids: Sequence[str], among: Sequence[Choice]) -> Choice:
+    if len(chat_ids) > 1:
+        raise lifecycle.Refused("Name one person: each is paged by a command of their own.")
+    person = people.by_chat_id(chat_ids[0])
+    choice = paging.of_person(person, among)
+    if choice is None:
+        says = f"The pager does not know {person.name}, so they cannot be rung. Page who is on call, or match them"
+        raise lifecycle.Refused(f"{says} on {setup.base_url()}/oncall/people/.")
+    return choice
+
+
+def _digest(choice: Choice) -> str:
+    """Tell one set of people who would be rung from another."""
+    return sha256(repr(choice).encode()).hexdigest()[:16]
+
+
+def _chosen(form: Form, among: Sequence[Choice]) -> Choice | None:
+    target = form.text("target")
+    return next((one for one in among if one.target == target), None)
