@@ -49,5 +49,6 @@ CONFIGURATION = {
             "schedule": 60.0,
             "options": {"expires": 60},
         },
+        "refresh-on-call": {"task": "workflows.tasks.refresh_on_call", "schedule": 5.0, "options": {"expires": 5}},
     },
 }

@@ -17,6 +17,7 @@ from workflows import reconcile as reconciling
 from workflows import sweep as sweeping
 from workflows.actions import EVIDENCE, KINDS
 from workflows.aside import Aside
+from workflows.oncall import keeping
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -103,6 +104,13 @@ def refresh_directory() -> None:
     finally:
         _reading.release()
     if changed:
+        audit()
+
+
+@shared_task
+def refresh_on_call() -> None:
+    """Read what is due of the pager; when somebody else is on call, or is known now, look at every incident."""
+    if keeping.keep(at=timezone.now()):
         audit()
 
 

@@ -19,7 +19,12 @@ class Migration(migrations.Migration):
             name="failing",
             field=models.CharField(
                 blank=True,
-                choices=[("", "nothing"), ("directory", "people and targets"), ("shifts", "who is on call")],
+                choices=[
+                    ("", "nothing"),
+                    ("directory", "people and targets"),
+                    ("shifts", "who is on call"),
+                    ("all", "everything"),
+                ],
                 default="",
                 max_length=10,
             ),

@@ -85,14 +85,15 @@ class Shift(models.Model):
 class PagerRead(models.Model):
     """When the pager's people, targets and shifts were last read, and what went wrong since; one row at most.
 
-    ``failed_at`` is when the reading that is ``failing`` first did, ``says`` what went wrong last, ``ask_at`` when the
-    pager is asked again. ``reading_until`` is held by whoever is reading now.
+    ``failed_at`` is when what is ``failing`` first did, ``says`` what went wrong last, ``ask_at`` when the pager is
+    asked for that again. ``reading_until`` is held by whoever is reading now.
     """
 
     class What(models.TextChoices):
         NOTHING = "", "nothing"
         DIRECTORY = "directory", "people and targets"
         SHIFTS = "shifts", "who is on call"
+        EVERYTHING = "all", "everything"
 
     directory_at = models.DateTimeField(null=True)
     shifts_at = models.DateTimeField(null=True)

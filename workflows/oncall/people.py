@@ -1,0 +1,140 @@
+"""Who the pager's people are here: joined by e-mail once, then pinned; by hand where an e-mail does not say."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models.functions import Lower
+
+from incidents import lifecycle, told
+from incidents.models import Incident, Person
+from workflows.models import PagerUser
+
+Matched = PagerUser.Matched
+
+# Whom an e-mail is never proof of, first that applies: what is asked of the person, and what is said of them.
+NEVER = (
+    ("deactivated", "somebody who has left"),
+    ("is_bot", "a bot"),
+    ("is_guest", "a guest, and guests are never on call"),
+    ("is_external", "somebody of another workspace"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What came of looking for somebody of the pager: who it is here, or in words why that is not known."""
+
+    person: Person | None = None
+    says: str = ""
+
+
+def meet(
+    user: PagerUser, *, people: Collection[Person], taken: Collection[int] = (), twins: Collection[str] = ()
+) -> Meeting:
+    """Tell who somebody of the pager is, of the ``people`` with the same e-mail, or why nobody is taken for them.
+
+    ``taken`` are the ids of people who are matched already, ``twins`` the e-mails that the pager gives to several.
+    """
+    says = _unclear(user, people, twins) or _refused(next(iter(people)), taken)
+    return Meeting(says=says) if says else Meeting(next(iter(people)))
+
+
+def _unclear(user: PagerUser, people: Collection[Person], twins: Collection[str]) -> str:
+    """Say why an e-mail does not name exactly one person."""
+    if not user.email:
+        return "PagerDuty gives no e-mail for them."
+    if not people:
+        return "Nobody here has this e-mail."
+    if len(people) > 1:
+        return "Several people here have this e-mail."
+    return "Several people in PagerDuty have this e-mail." if user.email.lower() in twins else ""
+
+
+def _refused(person: Person, taken: Collection[int]) -> str:
+    """Say why an e-mail is no proof that somebody is this person."""
+    if not person.can_join:
+        return f"Here this e-mail belongs to {_what(person)}."
+    return f"{person.name} is matched with somebody else in PagerDuty already." if person.pk in taken else ""
+
+
+def unmatched() -> dict[int, Meeting]:
+    """Look for everybody of the pager who is not matched; by the id of the row, in a few queries."""
+    users = list(PagerUser.objects.filter(person=None, gone=False).select_related("matched_by"))
+    return _meetings(users)
+
+
+def join(*, at: datetime) -> bool:
+    """Match everybody who can be, by e-mail; tell whether there was anyone. Who was parted by hand is left alone.
+
+    The caller holds a lock against other readers of the pager.
+    """
+    _free_the_hollow()
+    users = list(PagerUser.objects.filter(person=None, gone=False, matched=Matched.NOT).exclude(email=""))
+    met = {pk: meeting.person for pk, meeting in _meetings(users).items() if meeting.person is not None}
+    for pk, person in met.items():
+        PagerUser.objects.filter(pk=pk, person=None).update(person=person, matched=Matched.EMAIL, matched_at=at)
+    return bool(met)
+
+
+def match(user: PagerUser, *, person: Person, by: Person, at: datetime) -> None:
+    """Say by hand who somebody of the pager is; open incidents look again. Raises ``BadInput``."""
+    if not person.can_join:
+        raise lifecycle.BadInput("person", f"{person.name} is {_what(person)}: they are never brought in.")
+    _pin(user, person=person, matched=Matched.HAND, by=by, at=at)
+
+
+def part(user: PagerUser, *, by: Person, at: datetime) -> None:
+    """Say by hand that the two are not the same; they are not joined by e-mail again."""
+    _pin(user, person=None, matched=Matched.PARTED, by=by, at=at)
+
+
+@transaction.atomic
+def _pin(user: PagerUser, *, person: Person | None, matched: Matched, by: Person, at: datetime) -> None:
+    PagerUser.objects.filter(pk=user.pk).update(person=person, matched=matched, matched_by=by, matched_at=at)
+    for incident in Incident.objects.filter(active=True).only("pk"):
+        told.tell(incident)
+
+
+def _meetings(users: Iterable[PagerUser]) -> dict[int, Meeting]:
+    users = list(users)
+    if not users:
+        return {}
+    people = _by_email({user.email.lower() for user in users if user.email})
+    known = PagerUser.objects.filter(gone=False)
+    taken = set(known.exclude(person=None).values_list("person_id", flat=True))
+    emails = Counter(email.lower() for email in known.exclude(email="").values_list("email", flat=True))
+    twins = {email for email, count in emails.items() if count > 1}
+    return {
+        user.pk: _parted(user)
+        if user.matched == Matched.PARTED
+        else meet(user, people=people.get(user.email.lower(), ()), taken=taken, twins=twins)
+        for user in users
+    }
+
+
+def _by_email(emails: Collection[str]) -> Mapping[str, list[Person]]:
+    found: dict[str, list[Person]] = defaultdict(list)
+    for person in Person.objects.annotate(low=Lower("email")).filter(low__in=emails).exclude(email=""):
+        found[person.email.lower()].append(person)
+    return found
+
+
+def _parted(user: PagerUser) -> Meeting:
+    by = f" by {user.matched_by.name}" if user.matched_by is not None else " by hand"
+    return Meeting(says=f"Parted{by}: their e-mail is not looked at again.")
+
+
+def _free_the_hollow() -> None:
+    """Let go of an account that has become one with somebody of the chat: nothing is left in its own row."""
+    pinned = PagerUser.objects.filter(matched__in=[Matched.EMAIL, Matched.HAND])
+    hollow = pinned.filter(person__chat_id=None, person__user=None, person__email="", person__isnull=False)
+    hollow.update(person=None, matched=Matched.NOT, matched_at=None, matched_by=None)
+
+
+def _what(person: Person) -> str:
+    return next(says for field, says in NEVER if getattr(person, field))

@@ -1,0 +1,5 @@
+"""The people and incidents of the tests about on-call."""
+
+from incidents.tests.conftest import ada, ben, browse, eve, incident, secret, shipped
+
+__all__ = ["ada", "ben", "browse", "eve", "incident", "secret", "shipped"]
