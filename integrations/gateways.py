@@ -11,6 +11,10 @@ from pathlib import Path
 from django.conf import settings
 
 from incidents.yaml_file import BadFile
+from integrations.pagerduty import setup as pagerduty_setup
+from integrations.pagerduty.client import PagerDutyPager
+from integrations.pagerduty.route import KeptRoutes
+from integrations.pagerduty.setup import Setup as PagerDutySetup
 from integrations.profilers import sources
 from integrations.profilers.profiler import ListedProfiler
 from integrations.slack import setup
@@ -48,7 +52,20 @@ def _profiler(path: Path) -> ListedProfiler:
 
 def pager() -> Pager | None:
     """Return who rings people, one a process; None when PagerDuty is left out."""
-    return None
+    return pagerduty()
+
+
+def pagerduty() -> PagerDutyPager | None:
+    """Return the same as PagerDuty itself, for its doors. PagerDuty's client is loaded by the first request alone."""
+    if _pager_instead:
+        return _pager_instead[-1]
+    given = pagerduty_setup.current()
+    return _pagerduty(given) if given else None
+
+
+@lru_cache(maxsize=4)
+def _pagerduty(given: PagerDutySetup) -> PagerDutyPager:
+    return PagerDutyPager(given, routes=KeptRoutes())
 
 
 def slack() -> SlackChat | None:
@@ -69,7 +86,18 @@ def using(slack: SlackChat) -> Iterator[None]:
         _instead.remove(slack)
 
 
+@contextmanager
+def using_pager(pager: PagerDutyPager) -> Iterator[None]:
+    """Put another PagerDuty account behind the doors for the length of a block."""
+    _pager_instead.append(pager)
+    try:
+        yield
+    finally:
+        _pager_instead.remove(pager)
+
+
 _instead: list[SlackChat] = []
+_pager_instead: list[PagerDutyPager] = []
 
 
 @lru_cache(maxsize=4)

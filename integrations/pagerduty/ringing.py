@@ -1,0 +1,103 @@
+"""Ring once: look by key, open, and take the fallback only where nobody can be rung twice by it.
+
+PagerDuty refuses a key while an open incident on the same service has it, and no longer. So every page is looked for
+by its key over all statuses first. The fallback is for a REST API that is down, never for a request that it refused.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from integrations.pagerduty import events, finding, mending, opening
+from workflows.ports import Ring, Rung, VendorError
+
+if TYPE_CHECKING:
+    from integrations.pagerduty.client import PagerDutyPager
+
+DOWN: Final = frozenset({"connection_failed", "connection_lost", "unavailable"})
+TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # the key may be on an open page
+LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried
+
+
+def ring(pager: PagerDutyPager, ring: Ring) -> Rung:
+    """Open a page, unless one with its key was ever opened: then that one is returned, whatever its status."""
+    opening.kind_and_id(ring.target)
+    try:
+        found = _found(pager, ring, sent_twice=ring.unsure)
+    except VendorError as error:
+        return _instead(pager, ring, error, unsure=ring.unsure)
+    return found or _opened(pager, ring)
+
+
+def _found(pager: PagerDutyPager, ring: Ring, *, sent_twice: bool) -> Rung | None:
+    """Look for a page; among what came as events only when it may have been sent that way."""
+    if sent_twice:
+        return pager.find(ring.key, service=ring.service, since=datetime.now(UTC) - LOOK_BACK)
+    return finding.by_key(pager.wire, ring.key)
+
+
+def _opened(pager: PagerDutyPager, ring: Ring) -> Rung:
+    try:
+        return _open(pager, ring)
+    except VendorError as error:
+        if error.code in TAKEN and (found := _found(pager, ring, sent_twice=True)):
+            return found
+        if error.unknown:
+            return _after(pager, ring, error)
+        return _instead(pager, ring, error, unsure=False)
+
+
+def _open(pager: PagerDutyPager, ring: Ring) -> Rung:
+    kind, id = opening.kind_and_id(ring.target)
+    if kind == "user" and id == pager.sender_id():
+        raise opening.refusal("own_sender")  # it would be acknowledged at once, and ring nobody
+    service = id if kind == "service" else ring.service or pager.own_service()
+    return finding.rung(pager.wire.call("POST", "/incidents", body=opening.incident(ring, service=service))["incident"])
+
+
+def _after(pager: PagerDutyPager, ring: Ring, error: VendorError) -> Rung:
+    """Look whether a page is there whose opening was not answered as it should be."""
+    try:
+        found = _found(pager, ring, sent_twice=ring.unsure)
+    except VendorError:
+        return _instead(pager, ring, error, unsure=True)
+    if found:
+        return found
+    if error.code == "connection_lost" and not pager.is_on_fallback_service(ring.service):
+        raise error  # it may still be made, and PagerDuty can be asked: that happens again soon
+    return _instead(pager, ring, error, unsure=False)
+
+
+def _instead(pager: PagerDutyPager, ring: Ring, error: VendorError, *, unsure: bool) -> Rung:
+    """Send a page as an event while the REST API is down; raise the error when that may not be, or may ring twice.
+
+    Where a page may be open already, an event is safe only on the same service: there PagerDuty knows it by its key.
+    """
+    if error.code not in DOWN or pager.events is None:
+        raise error
+    if unsure and not pager.is_on_fallback_service(ring.service):
+        raise _unsure(error)
+    try:
+        pager.events.send(events.trigger(ring))
+    except VendorError as second:
+        raise _both(error, second, unsure=unsure) from second
+    return Rung(id="", status="triggered", via="events", at=datetime.now(UTC), key=ring.key, title=ring.title)
+
+
+def _unsure(error: VendorError) -> VendorError:
+    words = mending.words("may_have_rung")
+    return VendorError(words, code="may_have_rung", method=error.method, retryable=True, unknown=True)
+
+
+def _both(error: VendorError, second: VendorError, *, unsure: bool) -> VendorError:
+    unknown = unsure or error.unknown or second.unknown
+    says = second.says if second.retryable else mending.words("fallback_refused")
+    return VendorError(
+        says,
+        code=second.code if second.retryable else "fallback_refused",
+        method=second.method,
+        retryable=True,
+        retry_after=second.retry_after,
+        unknown=unknown,
+    )
