@@ -19,6 +19,8 @@ from workflows.models import Effect, Limit, Planned, Resource
 from workflows.observed import GONE, REFUSED, THERE
 
 State = Effect.State
+WAITED_FOR = {"chat": "Slack", "pager": "the pager"}
+ONE_OF = "gap/one-of/"
 SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 
 
@@ -61,6 +63,22 @@ class ChannelLine:
     private: bool
 
 
+@dataclass(frozen=True, slots=True)
+class GapLine:
+    """Something that the type asks for and that cannot be had; ``role`` is what somebody may be chosen for."""
+
+    says: str
+    key: str
+
+    @property
+    def role(self) -> str:
+        """The role of which nobody was found, empty for a gap of another kind."""
+        return self.key.removeprefix(ONE_OF) if self.key.startswith(ONE_OF) else ""
+
+    def __str__(self) -> str:
+        return self.says
+
+
 @dataclass(slots=True)
 class Progress:
     """Everything that the outside owes or has for one incident."""
@@ -68,7 +86,7 @@ class Progress:
     effects: list[EffectLine] = field(default_factory=list)
     people: list[PersonLine] = field(default_factory=list)
     channel: ChannelLine | None = None
-    gaps: list[str] = field(default_factory=list)
+    gaps: list[GapLine] = field(default_factory=list)
     planned: bool = True
 
     @property
@@ -93,7 +111,7 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
         effects=[_effect(row, rows, resources, blocked, at) for row in rows],
         people=_people(incident, resources),
         channel=_channel(resources.get(f"channel/{incident.room}")),
-        gaps=[row.label for row in resources.values() if row.kind == "gap"],
+        gaps=[GapLine(row.label, row.key) for row in resources.values() if row.kind == "gap"],
         planned=planned,
     )
 
@@ -154,7 +172,8 @@ def _waiting(
     if missing:
         return f"waiting for: {_sentence_of(missing[0], rows)}"
     if row.method in blocked:
-        return f"waiting for Slack until {_clock(blocked[row.method])}"
+        whom = WAITED_FOR.get(KINDS[row.kind].port, "the source")
+        return f"waiting for {whom} until {_clock(blocked[row.method])}"
     if row.error:
         return f"trying again at {_clock(row.due_at)}: {row.error}"
     return f"at {_clock(row.due_at)}" if row.due_at > at else "next"

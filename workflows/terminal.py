@@ -58,7 +58,7 @@ def whole(incident: Incident) -> dict[str, Any]:
         "effects": [
             {"key": one.key, "state": one.state, "sentence": one.sentence, "detail": one.detail} for one in now.effects
         ],
-        "gaps": now.gaps,
+        "gaps": [gap.says for gap in now.gaps],
     }
 
 
@@ -71,7 +71,7 @@ def page(incident: Incident, *, style: Style) -> Iterator[str]:
     if now.channel:
         yield f"#{now.channel.name}"
     yield from _section("People", (f"{one.name} ({one.why}), {one.state}" for one in now.people))
-    yield from _section("Missing", now.gaps)
+    yield from _section("Missing", [gap.says for gap in now.gaps])
     owed = [one for one in now.effects if one.state != "done"]
     yield from _section("Owed", (f"{one.sign} {one.sentence}: {one.detail or one.state}" for one in owed))
     events = Event.objects.filter(incident=incident).select_related("by").order_by("at", "n")

@@ -140,7 +140,7 @@ def test_a_missing_group_is_a_gap_and_not_a_failure(db: None) -> None:
         incident = home.declare(type="isolated")
         gaps = progress.of(incident).gaps
         assert len(gaps) == 1
-        assert "no user group @support" in gaps[0]
+        assert "no user group @support" in gaps[0].says
         assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
         assert incident.events.filter(kind="gap").count() == 1
         home.slack.add_group("support", members=["ben"])
@@ -191,7 +191,7 @@ def test_resolving_brings_topic_headline_and_announcement_up_to_date(house: Hous
     assert house.slack.channel(house.channel(incident)).is_archived
     lifecycle.reopen(incident, by=house.person("dee"), at=house.now())
     incident = house.settle(incident)
-    assert "Unarchive it by hand" in progress.of(incident).gaps[0]
+    assert "Unarchive it by hand" in progress.of(incident).gaps[0].says
 
 
 def test_groups_that_cannot_be_read_are_a_gap_until_they_are(house: House) -> None:
@@ -199,7 +199,7 @@ def test_groups_that_cannot_be_read_are_a_gap_until_they_are(house: House) -> No
     Group.objects.all().delete()
     incident = house.declare()
     (gap,) = progress.of(incident).gaps
-    assert "@incident-response, @leadership-oncall" in gap
+    assert "@incident-response, @leadership-oncall" in gap.says
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee"}
     directory.refresh()
     incident = house.settle(incident)

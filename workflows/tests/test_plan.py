@@ -110,3 +110,63 @@ def test_every_kind_says_and_does_all_that_it_knows() -> None:
         for verb, says in (("create", kind.create), ("change", kind.change), ("retire", kind.retire)):
             assert ((name, verb) in PERFORMERS) == (says is not None), (name, verb)
             assert (verb in kind.methods) == (says is not None), (name, verb)
+
+
+def test_a_retype_shows_whom_it_pages_and_which_page_it_ends() -> None:
+    world = World(facts("ambiguous", pager=True))
+    assert "+ page Engineering (rings Eve)" in lines(world)
+    world.settle()
+    world.retype("major")
+    said = lines(world)
+    assert "+ page Major incidents (rings Max)" in said
+    assert "- resolve the page to Engineering" in said
+    assert "+ invite Max (on call)" in said
+
+
+def test_a_page_that_somebody_is_on_stays_open_under_a_name_that_says_nothing() -> None:
+    world = World(facts("ambiguous", pager=True))
+    world.settle()
+    world.hear(("acknowledged", 0))
+    world.retype("security")
+    said = lines(world)
+    assert "~ change the title of the page to Engineering" in said
+    assert not any("resolve the page" in line for line in said)
+
+
+def test_there_and_back_again_says_that_nobody_is_paged_again() -> None:
+    world = World(facts("ambiguous", pager=True))
+    for slug in ("internal", "ambiguous"):
+        world.settle()
+        world.retype(slug)
+    assert "= Engineering was paged before and is not paged again" in lines(world)
+
+
+def test_what_the_pager_does_not_have_is_a_gap() -> None:
+    result = plan(desired_state(facts("isolated", pager=True)), Observed())
+    assert [gap.key for gap in result.gaps] == ["page/Nobody home"]
+    assert "page payments (nobody is on call)" in [action.sentence for action in result.actions]
+
+
+def test_whoever_is_on_call_has_the_role_past_the_end_of_their_shift() -> None:
+    before = facts("security", pager=True)
+    assert desired_state(before).chosen["Platform leadership"].why == "on call for Platform leadership"
+    after = replace(
+        before,
+        chosen={"Platform leadership": someone("pat", "on call for Platform leadership")},
+        on_call={"Platform leadership": (someone("pia", "on call for Platform leadership"),)},
+    )
+    assert desired_state(after).chosen["Platform leadership"].name == "Pat"
+
+
+def test_nobody_on_call_is_the_group_then_whom_the_type_names_then_a_gap() -> None:
+    known = replace(facts("security", pager=True), on_call={"Platform leadership": ()})
+    assert desired_state(known).chosen["Platform leadership"].name == "Pat"  # by the group
+    alone = replace(known, groups={**known.groups, "platform-leadership": ()})
+    role = replace(alone.policy.one_of[0], otherwise="leo@example.com")
+    named = replace(alone, policy=replace(alone.policy, one_of=(role,)), otherwise={"leo@example.com": someone("leo")})
+    assert desired_state(named).chosen["Platform leadership"].name == "Leo"
+    (gap,) = (gap for gap in desired_state(alone).gaps if gap.key.startswith("one-of"))
+    assert gap.key == "one-of/Platform leadership"
+    assert "nobody is on call for Platform leadership" in gap.says
+    filled = replace(alone, roles=(("Platform leadership", someone("zoe")),))
+    assert not [gap for gap in desired_state(filled).gaps if gap.key.startswith("one-of")]

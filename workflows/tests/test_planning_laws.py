@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workflows import captures
+from workflows.observed import GONE, THERE
+from workflows.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED
 from workflows.performers import PERFORMERS
 from workflows.tests.world import POLICIES, World, facts
 
@@ -26,6 +28,11 @@ steps = st.one_of(
     st.tuples(st.just("fail"), st.integers(0, 9)),
     st.tuples(st.just("retry"), st.just("")),
     st.tuples(st.just("settle"), st.just("")),
+    st.tuples(
+        st.just("hear"),
+        st.tuples(st.sampled_from([TRIGGERED, ACKNOWLEDGED, RESOLVED, ACKNOWLEDGED]), st.integers(0, 9)),
+    ),
+    st.tuples(st.just("page"), st.sampled_from(["Engineering", "Security", "payments"])),
 )
 
 
@@ -47,7 +54,7 @@ def play(world: World, story: list[tuple[str, object]]) -> None:
 @settings(max_examples=150, deadline=None)
 @given(first=types, story=st.lists(steps, max_size=25))
 def test_every_story_converges_and_then_nothing_is_left_to_do(first: str, story: list[tuple[str, object]]) -> None:
-    world = World(facts(first))
+    world = World(facts(first, pager=True))
     play(world, story)
     world.settle()
     assert world.reconcile().is_empty
@@ -62,7 +69,7 @@ def test_every_story_converges_and_then_nothing_is_left_to_do(first: str, story:
 @settings(max_examples=150, deadline=None)
 @given(first=types, story=st.lists(steps, max_size=25))
 def test_once_private_nothing_new_is_said_in_public(first: str, story: list[tuple[str, object]]) -> None:
-    world = World(facts(first))
+    world = World(facts(first, pager=True))
     play(world, story)
     if not world.facts.private:
         if not world.facts.active:
@@ -88,7 +95,7 @@ def is_public(room: int | None, thing: str, public: set[int]) -> bool:
 @settings(max_examples=150, deadline=None)
 @given(first=types, story=st.lists(steps, max_size=25))
 def test_nothing_is_captured_twice_for_the_same_reason_nor_late(first: str, story: list[tuple[str, object]]) -> None:
-    world = World(facts(first))
+    world = World(facts(first, pager=True))
     for step in story:
         before = len(world.done)
         hurt = world.facts.status == "open"
@@ -106,10 +113,50 @@ def test_nothing_is_captured_twice_for_the_same_reason_nor_late(first: str, stor
         assert asked <= {int(thing.split("/")[1]) for thing in things}
 
 
+@settings(max_examples=200, deadline=None)
+@given(first=types, story=st.lists(steps, max_size=25))
+def test_nobody_is_paged_twice_and_open_pages_are_those_asked_for(first: str, story: list[tuple[str, object]]) -> None:
+    world = World(facts(first, pager=True))
+    play(world, story)
+    world.settle()
+    opened = [action.thing for action in world.done if action.kind == "page" and action.verb == "create"]
+    assert len(opened) == len(set(opened))
+    asked_now = {f"page/{callee.ref}" for name in world.facts.policy.pages if (callee := world.facts.callees[name])}
+    by_hand = {one.key for one in world.facts.asked}
+    states = {key: seen.state for key, seen in world.seen.items() if seen.kind == "page"}
+    status = {one.key: one.status for one in world.facts.paged}
+    if not world.facts.active:
+        assert set(states.values()) <= {GONE}
+        return
+    assert asked_now | by_hand <= states.keys()
+    for key, state in states.items():
+        if state == THERE:
+            assert key in asked_now | by_hand or status[key] == ACKNOWLEDGED
+        else:
+            assert status[key] == RESOLVED
+
+
+@settings(max_examples=100, deadline=None)
+@given(first=types, story=st.lists(steps, max_size=20))
+def test_once_private_no_page_says_what_it_is_about(first: str, story: list[tuple[str, object]]) -> None:
+    world = World(facts(first, pager=True))
+    play(world, story)
+    if not world.facts.private:
+        if not world.facts.active:
+            world.status("open")
+        world.retype("security")
+    before, begun = len(world.done), set(world.started)
+    world.settle()
+    new = [one for one in world.done[before:] if one.kind == "page" and one.key not in begun and one.verb != "retire"]
+    assert not [one for one in new if world.facts.title in one.spec["title"]]
+    still_open = [seen for seen in world.seen.values() if seen.kind == "page" and seen.state == THERE]
+    assert not [seen for seen in still_open if world.facts.title in seen.spec["title"]]
+
+
 @settings(max_examples=60, deadline=None)
 @given(first=types, path=st.lists(types, min_size=1, max_size=6))
 def test_there_and_back_again_makes_and_invites_nothing_twice(first: str, path: list[str]) -> None:
-    world = World(facts(first))
+    world = World(facts(first, pager=True))
     world.settle()
     for slug in [*path, *reversed(path)]:
         if slug != world.facts.policy.slug:
@@ -124,7 +171,7 @@ def test_there_and_back_again_makes_and_invites_nothing_twice(first: str, path: 
 @settings(max_examples=60, deadline=None)
 @given(first=types, to=types)
 def test_the_digest_changes_with_what_is_said_and_only_then(first: str, to: str) -> None:
-    world = World(facts(first))
+    world = World(facts(first, pager=True))
     world.settle()
     world.retype(to)
     one, two = World(world.facts, dict(world.seen)), World(world.facts, dict(world.seen))

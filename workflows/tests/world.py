@@ -9,10 +9,11 @@ from pathlib import Path
 from incidents import policy_file
 from incidents.policy import Capture, Policy
 from workflows import captures
-from workflows.actions import CHANGE, RETIRE, Action
+from workflows.actions import CHANGE, CREATE, RETIRE, Action
 from workflows.desired import desired_state
 from workflows.facts import Facts, Room, Told
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
+from workflows.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED, Asked, Callee, Paged
 from workflows.plan import Plan, plan
 from workflows.someone import Someone
 
@@ -38,8 +39,15 @@ CAPTURES = {
     ),
     "security": (Capture("fleet", "cpu", "resolve", 60), Capture("checkout-api", "cpu", "reopen", 15)),
 }
+PAGES = {
+    "ambiguous": ("Engineering",),
+    "time-bomb": ("Engineering", "Major incidents"),
+    "isolated": ("Nobody home", "payments"),
+    "security": ("Security", "Major incidents"),
+    "major": ("Major incidents",),
+}
 POLICIES: dict[str, Policy] = {
-    policy.slug: replace(policy, captures=CAPTURES.get(policy.slug, ()))
+    policy.slug: replace(policy, captures=CAPTURES.get(policy.slug, ()), pages=PAGES.get(policy.slug, ()))
     for policy in policy_file.read(ROOT / "fixtures/incident_types.yaml").policies
 }
 DECLARED_AT = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
@@ -65,7 +73,20 @@ def groups(handles: dict[str, str] = GROUPS) -> dict[str, tuple[Someone, ...] | 
     return {handle: tuple(someone(name, f"@{handle}") for name in names.split()) for handle, names in handles.items()}
 
 
-def facts(type: str = "ambiguous") -> Facts:
+def callees() -> dict[str, Callee | None]:
+    """Whom the policies page, each with the one who is on call; one of them the pager does not have."""
+    return {
+        "Engineering": Callee(
+            "policy/PE", "Engineering", "S1", (someone("eve", "on call for Engineering"),), "rings Eve"
+        ),
+        "Major incidents": Callee("policy/PM", "Major incidents", "S1", (someone("max", "on call"),), "rings Max"),
+        "Security": Callee("policy/PS", "Security", "S2", (someone("sid", "on call"),), "rings Sid"),
+        "payments": Callee("service/S3", "payments", "S3", (), "nobody is on call"),
+        "Nobody home": None,
+    }
+
+
+def facts(type: str = "ambiguous", *, pager: bool = False) -> Facts:
     """An incident that Dee has just declared."""
     policy = POLICIES[type]
     return Facts(
@@ -82,6 +103,9 @@ def facts(type: str = "ambiguous") -> Facts:
         groups=groups(),
         triggers=(captures.Trigger(1, "declare", DECLARED_AT),),
         sources=SOURCES,
+        pager=pager,
+        callees=callees(),
+        on_call={"Platform leadership": (someone("pat", "on call for Platform leadership"),)},
     )
 
 
@@ -161,7 +185,9 @@ class World:
         del self.open[action.key]
         self.started.discard(action.key)
         self.done.append(action)
-        if action.verb == RETIRE:
+        if action.kind == "page":
+            self._paged(action)
+        elif action.verb == RETIRE:
             del self.seen[action.thing]
         elif action.kind == "member":
             for person in action.spec["people"]:
@@ -174,14 +200,62 @@ class World:
             label = action.labels[action.thing]
             self.seen[action.thing] = Seen(action.kind, dict(action.spec), THERE, action.room, label)
 
+    def _paged(self, action: Action) -> None:
+        """The pager did it. A page is never opened twice, nor taken from somebody who is on it."""
+        key, spec = action.thing, dict(action.spec)
+        if action.verb == CREATE:
+            assert key not in self.seen, f"{key} is paged twice"
+            one = Paged(key, spec["target"], spec["name"], spec["service"], TRIGGERED, self._rung(spec["target"]))
+            self.facts = replace(self.facts, paged=(*self.facts.paged, one))
+        theirs = self.facts.active and self._page(key).status == ACKNOWLEDGED
+        ended = self.seen[key].state == GONE if key in self.seen else False
+        gone = ended or (action.verb == RETIRE and not theirs)
+        self.seen[key] = Seen("page", spec, GONE if gone else THERE, None, spec["name"])
+        if gone:
+            self._news(key, RESOLVED)
+
+    def _rung(self, ref: str) -> tuple[Someone, ...]:
+        return next((one.people for one in callees().values() if one and one.ref == ref), ())
+
+    def _page(self, key: str) -> Paged:
+        return next(one for one in self.facts.paged if one.key == key)
+
+    def _news(self, key: str, status: str) -> None:
+        paged = tuple(replace(one, status=status) if one.key == key else one for one in self.facts.paged)
+        self.facts = replace(self.facts, paged=paged, revision=self.facts.revision + 1)
+
+    def hear(self, news: tuple[str, int]) -> None:
+        """The pager tells what became of one of the pages."""
+        status, which = news
+        if not self.facts.paged:
+            return
+        key = self.facts.paged[which % len(self.facts.paged)].key
+        if self._page(key).status == RESOLVED:
+            return
+        self._news(key, status)
+        if status == RESOLVED:
+            self.seen[key] = replace(self.seen[key], state=GONE)
+
+    def page(self, name: str) -> None:
+        """Somebody pages by hand, unless such a page is open or asked for already."""
+        callee = callees()[name]
+        assert callee is not None
+        open_ones = [one for one in self.facts.paged if one.ref == callee.ref and one.status != RESOLVED]
+        turns = [one.turn for one in self.facts.asked if one.callee.ref == callee.ref]
+        opened = len([one for one in self.facts.paged if one.ref == callee.ref])
+        if open_ones or not self.facts.active or len(turns) > opened:
+            return
+        asked = Asked(callee, max([*turns, opened], default=0) + 1, self.facts.room)
+        self.facts = replace(self.facts, asked=(*self.facts.asked, asked), revision=self.facts.revision + 1)
+
     def settle(self) -> None:
         """Reconcile and perform until nothing is left."""
         self.retry()
         for _ in range(50):
-            result = self.reconcile()
+            result, done = self.reconcile(), len(self.done)
             for action in iter(lambda: next(iter(self.ready()), None), None):
                 self.perform(action)
-            if result.is_empty and not self.open:
+            if result.is_empty and not self.open and len(self.done) == done:
                 return
         raise AssertionError(f"does not converge; left: {list(self.open)}")
 

@@ -80,7 +80,7 @@ def _lead(lead: Person | None) -> str:
 
 def _owed(incident: Incident) -> list[str]:
     so_far = progress.of(incident)
-    gaps = [f"Missing: {words.escape(gap)}" for gap in so_far.gaps]
+    gaps = [f"Missing: {words.escape(gap.says)}" for gap in so_far.gaps]
     failed = [
         f"Failed: {words.escape(one.sentence)}. {words.escape(one.detail)}" for one in so_far.effects if one.can_retry
     ]
