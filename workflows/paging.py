@@ -132,12 +132,15 @@ def ring(pager: Pager, work: Work) -> Outcome:
         title=str(work.effect.spec["title"]),
         details=_details(incident, page),
         link=f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}",
+        unsure=work.unsure,
     )
     return _opened(work, page, pager.ring(ring))
 
 
 def look(pager: Pager, work: Work) -> Outcome | None:
-    """Look for the page by its key, whatever its status."""
+    """Look for a page that nobody wants any more; one that is wanted is looked for as it is opened."""
+    if not work.effect.abandoned:
+        return None
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
     page = _written(work)
