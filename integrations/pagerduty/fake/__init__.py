@@ -1,0 +1,81 @@
+"""A stand-in for PagerDuty: a whole account in memory that follows its rules.
+
+    account = fake.FakeAccount()                 # an empty account
+    account = fake.demo()                        # the people and schedules of fixtures/pagerduty.yaml
+    account.request("GET", "/users", headers=account.headers())
+    account.acts.acknowledge("ada", 1)           # what people do; each act queues webhooks
+    account.rang                                 # who was notified of what
+    account.faults.add("drop", method="POST", path="/incidents", times=1)
+
+Nothing here sleeps or reaches out: a transport honours `reply.latency_s`, `reply.dropped` and `reply.hangs` and sends
+the webhooks (`account.take_deliveries()`, `fake.signed(delivery, [secret])`, `account.answered(delivery, status)`).
+`integrations.sandbox` is that transport over HTTP.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import rendering, seed, snapshot
+from .answers import NotPossible, Refused, Reply
+from .calls import Call
+from .core import ACCEPT, ENQUEUE, ROUTING_KEY, FakeAccount
+from .deliveries import EVENTS, Delivery, signature, signed
+from .faults import KINDS, Blow, Fault
+from .records import (
+    Account,
+    Incident,
+    Layer,
+    Level,
+    Override,
+    Policy,
+    Priority,
+    Rang,
+    Responder,
+    Schedule,
+    Service,
+    Subscription,
+    User,
+)
+
+__all__ = [
+    "ACCEPT",
+    "ENQUEUE",
+    "EVENTS",
+    "KINDS",
+    "ROUTING_KEY",
+    "Account",
+    "Blow",
+    "Call",
+    "Delivery",
+    "FakeAccount",
+    "Fault",
+    "Incident",
+    "Layer",
+    "Level",
+    "NotPossible",
+    "Override",
+    "Policy",
+    "Priority",
+    "Rang",
+    "Refused",
+    "Reply",
+    "Responder",
+    "Schedule",
+    "Service",
+    "Subscription",
+    "User",
+    "demo",
+    "rendering",
+    "seed",
+    "signature",
+    "signed",
+    "snapshot",
+]
+
+
+def demo(**settings: Any) -> FakeAccount:
+    """Return the account of the demo company; settings are those of `FakeAccount`."""
+    account = FakeAccount(**settings)
+    seed.furnish(account, seed.read())
+    return account

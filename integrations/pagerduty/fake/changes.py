@@ -1,0 +1,242 @@
+"""What happens to an incident, whoever does it: the account changes, people are rung, webhooks are queued.
+
+`agent` is a reference to who does it, as webhooks show them; `user` is that person's id where it is a person.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import rendering, shapes
+from .answers import Refused
+from .records import Entry, Incident, Json, Level, Note, Policy, Responder
+from .state import State, unique
+
+
+def open_incident(
+    state: State, *, agent: Json, requester: str = "", assignees: list[str] | None = None, **about: Any
+) -> Incident:
+    """Open an incident: assign it, ring those it is assigned to, and tell. Raises Refused(1015) if nobody is on call.
+
+    One that is assigned to who asked for it is acknowledged at once and rings nobody.
+    """
+    numbers = (i.number for i in state.account.incidents.values())
+    incident = Incident(
+        unique("Q")[:14], max(numbers, default=0) + 1, created_at=state.now(), changed_at=state.now(),
+        changed_by=agent, **about,
+    )  # fmt: skip
+    level, people = (1, assignees) if assignees else first_level(state, state.account.policies[incident.policy])
+    state.account.incidents[incident.id] = incident
+    _assign(state, incident, people, level)
+    note_entry(state, incident, "trigger_log_entry", agent)
+    if requester in people:
+        state.emit("incident.triggered", incident, agent)
+        acknowledge(state, incident, agent=agent, user=requester)
+    else:
+        _ring(state, incident, "assigned")
+        state.emit("incident.triggered", incident, agent)
+    return incident
+
+
+def first_level(state: State, policy: Policy, *, above: int = 0) -> tuple[int, list[str]]:
+    """Return the first level above one that has somebody on call, and who they are. Raises Refused(1015)."""
+    for n, level in enumerate(policy.levels, 1):
+        people = on_level(state, level)
+        if n > above and people:
+            return n, people
+    raise Refused(1015)
+
+
+def on_level(state: State, level: Level) -> list[str]:
+    """List the ids of those on call on a level now."""
+    people: list[str] = []
+    for target in level.targets:
+        schedule = state.account.schedules.get(target)
+        people += rendering.now_on(schedule, state.now()) if schedule else [target]
+    return list(dict.fromkeys(people))
+
+
+def acknowledge(state: State, incident: Incident, *, agent: Json, user: str = "") -> None:
+    """Acknowledge an open incident; a person is noted with it."""
+    incident.status = "acknowledged"
+    incident.waits_until = None
+    if user:
+        incident.acknowledgers[user] = state.now()
+    _changed(state, incident, "incident.acknowledged", agent)
+
+
+def unacknowledge(state: State, incident: Incident, *, agent: Json) -> None:
+    """Take an acknowledgement back: it rings again."""
+    incident.status, incident.acknowledgers = "triggered", {}
+    _changed(state, incident, "incident.unacknowledged", agent)
+    _wait(state, incident)
+    _ring(state, incident, "unacknowledged")
+
+
+def resolve(state: State, incident: Incident, *, agent: Json, reason: str = "") -> None:
+    """Resolve an incident and its alerts."""
+    incident.status, incident.resolved_at, incident.waits_until = "resolved", state.now(), None
+    incident.resolve_reason = reason
+    incident.assignees = {}
+    for alert in incident.alerts:
+        alert.status = "resolved"
+    _changed(state, incident, "incident.resolved", agent)
+
+
+def reopen(state: State, incident: Incident, *, agent: Json) -> None:
+    """Open a resolved incident again: it starts from the first level."""
+    incident.status, incident.resolved_at, incident.acknowledgers = "triggered", None, {}
+    incident.reopened_at, incident.resolve_reason = state.now(), ""
+    level, people = first_level(state, state.account.policies[incident.policy])
+    _assign(state, incident, people, level)
+    _changed(state, incident, "incident.reopened", agent)
+    _ring(state, incident, "reopened")
+
+
+def escalate(state: State, incident: Incident, *, agent: Json, level: int | None = None) -> None:
+    """Take an incident up a level, or to one. Raises Refused(1006) where there is none with anybody on call."""
+    policy = state.account.policies[incident.policy]
+    above = incident.level if level is None else level - 1
+    try:
+        found, people = first_level(state, policy, above=above)
+    except Refused:
+        raise Refused(1006) from None
+    if level is not None and found != level:
+        raise Refused(1006)
+    _back_to_triggered(incident)
+    _assign(state, incident, people, found)
+    _changed(state, incident, "incident.escalated", agent)
+    _ring(state, incident, "escalated")
+
+
+def reassign(state: State, incident: Incident, people: list[str], *, agent: Json) -> None:
+    """Give an incident to other people."""
+    new = [user for user in people if user not in incident.assignees]
+    _back_to_triggered(incident)
+    _assign(state, incident, people, incident.level)
+    _changed(state, incident, "incident.reassigned", agent)
+    _ring(state, incident, "reassigned", only=new)
+
+
+def delegate(state: State, incident: Incident, policy: str, *, agent: Json) -> None:
+    """Give an incident to another escalation policy. Raises Refused(1015)."""
+    level, people = first_level(state, state.account.policies[policy])
+    incident.policy = policy
+    _back_to_triggered(incident)
+    _assign(state, incident, people, level)
+    _changed(state, incident, "incident.delegated", agent)
+    _ring(state, incident, "reassigned")
+
+
+def set_priority(state: State, incident: Incident, priority: str, *, agent: Json) -> None:
+    """Change the priority, or take it away."""
+    if incident.priority != priority:
+        incident.priority = priority
+        _changed(state, incident, "incident.priority_updated", agent)
+
+
+def set_type(state: State, incident: Incident, type: str, *, agent: Json) -> None:
+    """Change what type of incident it is."""
+    if incident.type != type:
+        incident.type = type
+        _changed(state, incident, "incident.incident_type.changed", agent)
+
+
+def annotate(state: State, incident: Incident, user: str, text: str) -> Note:
+    """Write a note."""
+    note = Note(state.next_id(), user, text, state.now())
+    incident.notes.append(note)
+    shape = shapes.of(state)
+    data = shape.about(incident, "incident_note", id=note.id, content=text, trimmed=False)
+    state.emit("incident.annotated", incident, shape.user_ref(user), data)
+    note_entry(state, incident, "annotate_log_entry", shape.user_ref(user))
+    return note
+
+
+def publish(state: State, incident: Incident, user: str, text: str) -> Note:
+    """Publish an update of the status."""
+    update = Note(state.next_id(), user, text, state.now())
+    incident.updates.append(update)
+    shape = shapes.of(state)
+    data = shape.about(incident, "incident_status_update", id=update.id, message=text, trimmed=False)
+    state.emit("incident.status_update_published", incident, shape.user_ref(user), data)
+    return update
+
+
+def ask(state: State, incident: Incident, requester: str, user: str, message: str, *, policy: str = "") -> Responder:
+    """Ask somebody to help; asking again asks and rings again, as PagerDuty does."""
+    responder = Responder(state.next_id(), user, requester, message, state.now(), policy=policy)
+    incident.responders.append(responder)
+    state.ring(incident, user, "responder")
+    shape = shapes.of(state)
+    state.emit(
+        "incident.responder.added", incident, shape.user_ref(requester), shape.responder_told(incident, responder)
+    )
+    note_entry(state, incident, "responder_request_log_entry", shape.user_ref(requester), users=[user])
+    return responder
+
+
+def reply(state: State, incident: Incident, responder: Responder, answer: str) -> None:
+    """Answer a request for help: accepted or declined."""
+    responder.state, responder.updated_at = answer, state.now()
+    shape = shapes.of(state)
+    told = shape.responder_told(incident, responder)
+    state.emit("incident.responder.replied", incident, shape.user_ref(responder.user), told)
+
+
+def tick(state: State) -> list[Incident]:
+    """Take up a level whatever nobody acknowledged in time, and return it."""
+    late = [i for i in state.account.incidents.values() if i.waits_until is not None and i.waits_until <= state.now()]
+    agent = {"id": state.account.subdomain, "type": "account_reference", "summary": state.account.name}
+    return [incident for incident in late if _go_up(state, incident, agent)]
+
+
+def _go_up(state: State, incident: Incident, agent: Json) -> bool:
+    try:
+        escalate(state, incident, agent=agent)
+    except Refused:
+        incident.waits_until = None
+        if incident.loops >= state.account.policies[incident.policy].loops:
+            return False
+        incident.loops += 1
+        escalate(state, incident, agent=agent, level=1)
+    return True
+
+
+def note_entry(state: State, incident: Incident, type: str, agent: Json, *, users: list[str] | None = None) -> None:
+    """Write a line of the log."""
+    incident.log.append(Entry(state.next_id("R"), type, state.now(), agent, "api", users or []))
+
+
+def _changed(state: State, incident: Incident, event_type: str, agent: Json) -> None:
+    incident.changed_at, incident.changed_by = state.now(), agent
+    verb = event_type.rsplit(".", 1)[-1]
+    note_entry(state, incident, f"{_LOGGED.get(verb, verb)}_log_entry", agent)
+    state.emit(event_type, incident, agent)
+
+
+_LOGGED = {
+    "acknowledged": "acknowledge", "unacknowledged": "unacknowledge", "resolved": "resolve", "reopened": "reopen",
+    "escalated": "escalate", "reassigned": "assign", "delegated": "delegate", "priority_updated": "priority_change",
+}  # fmt: skip
+
+
+def _back_to_triggered(incident: Incident) -> None:
+    incident.status, incident.acknowledgers = "triggered", {}
+
+
+def _assign(state: State, incident: Incident, people: list[str], level: int) -> None:
+    incident.level = level
+    incident.assignees = {user: state.now() for user in people}
+    _wait(state, incident)
+
+
+def _wait(state: State, incident: Incident) -> None:
+    levels = state.account.policies[incident.policy].levels
+    delay_min = levels[min(incident.level, len(levels)) - 1].delay_min if levels else 30
+    incident.waits_until = state.now() + delay_min * 60
+
+
+def _ring(state: State, incident: Incident, why: str, *, only: list[str] | None = None) -> None:
+    for user in incident.assignees if only is None else only:
+        state.ring(incident, user, why)

@@ -1,0 +1,114 @@
+"""The Events API, second version: what machines report becomes alerts, and alerts become incidents.
+
+https://developer.pagerduty.com/docs/send-alert-event. An event joins the open alert of its key, or the open incident
+that has its key for `incident_key` on the same service; else it opens both. An event is accepted before anything is
+done with it, so one that nobody could be rung for is accepted all the same.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from integrations.pagerduty.rules import EVENT
+
+from . import changes
+from .answers import Refused
+from .records import Alert, Incident, Integration, Json, Service
+from .state import State
+
+ACTIONS: Final = ("trigger", "acknowledge", "resolve")
+SEVERITIES: Final = ("critical", "error", "warning", "info")
+KEY_LENGTH: Final = 255
+SUMMARY_LENGTH: Final = 1024
+SIZE: Final = 512 * 1024
+
+
+class NotAnEvent(Exception):
+    """An event that is refused, and why."""
+
+
+def problems(event: Json) -> list[str]:
+    """List what is wrong with an event."""
+    found = EVENT.problems(event)
+    action, payload = event.get("event_action"), event.get("payload") or {}
+    if action not in ACTIONS:
+        found.append(f"event_action must be one of {', '.join(ACTIONS)}")
+    if action == "trigger" and not payload:
+        found.append("payload is required to trigger")
+    if action in ("acknowledge", "resolve") and not event.get("dedup_key"):
+        found.append("dedup_key is required")
+    if payload and payload.get("severity") not in SEVERITIES:
+        found.append(f"payload.severity must be one of {', '.join(SEVERITIES)}")
+    if len(str(event.get("dedup_key") or "")) > KEY_LENGTH or len(str(payload.get("summary", ""))) > SUMMARY_LENGTH:
+        found.append("dedup_key or payload.summary is too long")
+    return found
+
+
+def take(state: State, event: Json) -> str:
+    """Do what an event asks and return its key. Raises NotAnEvent for a key that no integration has."""
+    service, integration = _integration(state, str(event["routing_key"]))
+    event["dedup_key"] = key = str(event.get("dedup_key") or state.next_id("D").lower())
+    agent = {"id": integration.id, "type": "events_api_v2_inbound_integration_reference", "summary": integration.name}
+    incident = _known(state, service, key)
+    if event["event_action"] != "trigger":
+        _follow(state, incident, event, agent)
+    elif incident is not None:
+        changes.note_entry(state, incident, "trigger_log_entry", agent)
+    else:
+        _open(state, service, integration, event, agent)
+    return key
+
+
+def _integration(state: State, key: str) -> tuple[Service, Integration]:
+    for service in state.account.services.values():
+        for integration in service.integrations:
+            if integration.key == key:
+                return service, integration
+    raise NotAnEvent("Invalid routing key")
+
+
+def _known(state: State, service: Service, key: str) -> Incident | None:
+    for incident in state.account.incidents.values():
+        if incident.service == service.id and incident.is_open and _has(incident, key):
+            return incident
+    return None
+
+
+def _has(incident: Incident, key: str) -> bool:
+    return incident.key == key or any(a.key == key and a.status != "resolved" for a in incident.alerts)
+
+
+def _open(state: State, service: Service, integration: Integration, event: Json, agent: Json) -> None:
+    payload: Json = event["payload"]
+    try:
+        incident = changes.open_incident(
+            state, agent=agent, title=str(payload["summary"]), service=service.id, policy=service.policy,
+            urgency="high" if payload["severity"] in ("critical", "error") else "low",
+        )  # fmt: skip
+    except Refused:
+        return
+    alert = Alert(
+        state.next_id("A"),
+        key=str(event["dedup_key"]),
+        summary=str(payload["summary"]),
+        integration=integration.id,
+        severity=str(payload["severity"]),
+        created_at=state.now(),
+        source=str(payload["source"]),
+        details=payload.get("custom_details"),
+    )
+    incident.alerts.append(alert)
+
+
+def _follow(state: State, incident: Incident | None, event: Json, agent: Json) -> None:
+    if incident is None:
+        return
+    if event["event_action"] == "acknowledge":
+        if incident.status == "triggered":
+            changes.acknowledge(state, incident, agent=agent)
+        return
+    for alert in incident.alerts:
+        if alert.key == event["dedup_key"]:
+            alert.status = "resolved"
+    if all(alert.status == "resolved" for alert in incident.alerts):
+        changes.resolve(state, incident, agent=agent)

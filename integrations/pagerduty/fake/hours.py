@@ -1,0 +1,106 @@
+"""What people do with schedules: who is on call, when turns change, who takes over for a time. It tells nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import rendering
+from .answers import NotPossible
+from .records import Layer, Override, Schedule
+
+if TYPE_CHECKING:
+    from .core import FakeAccount
+
+
+class Hours:
+    """The acts on schedules. Moments are seconds since 1970."""
+
+    _account: FakeAccount
+
+    def set_override(self, schedule: str, user: str, start: float, end: float) -> Override:
+        """Put somebody on a schedule for a time, instead of whoever is on.
+
+        In the third version an override replaces one person of one rotation; where nobody is on, it is a shift.
+        """
+        with self._account.lock:
+            found, id = self._account.schedule(schedule), self._account.user(user).id
+            if end <= start:
+                raise NotPossible("It must end after it starts")
+            override = Override(self._account.next_id(), id, start, end)
+            if not found.v3:
+                found.overrides.append(override)
+            else:
+                _override_v3(found, override)
+            self._account.changed()
+            return override
+
+    def remove_override(self, schedule: str, override: str) -> None:
+        """Take an override away."""
+        with self._account.lock:
+            found = self._account.schedule(schedule)
+            found.overrides = [o for o in found.overrides if o.id != override]
+            found.shifts = [s for s in found.shifts if s.id != override]
+            self._account.changed()
+
+    def move_handover(self, schedule: str, to: float) -> None:
+        """Let whoever is on call now stay until a moment, and every later turn begin from there."""
+        with self._account.lock:
+            found = self._account.schedule(schedule)
+            if to <= self._account.now():
+                raise NotPossible("A hand-over lies ahead")
+            for layer in found.layers:
+                users = _from_now(layer, found, self._account.now())
+                turns = int((to - self._account.now()) // layer.turn_s)
+                if turns:
+                    raise NotPossible("A hand-over comes within one turn")
+                # Turn -1 ends at `to` and is the one that runs now.
+                layer.start, layer.users = to, [*users[1:], users[0]]
+            self._account.changed()
+
+    def set_on_call(self, schedule: str, user: str) -> None:
+        """Put somebody on call now, until the next hand-over; who is not in the rotation overrides it."""
+        with self._account.lock:
+            found, id, now = self._account.schedule(schedule), self._account.user(user).id, self._account.now()
+            mine = [layer for layer in found.layers if id in layer.users]
+            if not mine:
+                self.set_override(schedule, user, now, self.next_handover(schedule))
+                return
+            for layer in mine:
+                n = rendering.turn_at(layer, found.time_zone, now)
+                shift = (layer.users.index(id) - n) % len(layer.users)
+                layer.users = [*layer.users[shift:], *layer.users[:shift]]
+            found.overrides = [o for o in found.overrides if not o.start <= now < o.end]
+            self._account.changed()
+
+    def next_handover(self, schedule: str) -> float:
+        """Return when the turn that runs now ends. Raises NotPossible where there are no turns."""
+        with self._account.lock:
+            found, now = self._account.schedule(schedule), self._account.now()
+            ends = [
+                rendering.boundary(layer, found.time_zone, rendering.turn_at(layer, found.time_zone, now) + 1)
+                for layer in found.layers
+            ]
+            if not ends:
+                raise NotPossible("Nobody takes turns on it")
+            return min(ends)
+
+    def on_call(self, schedule: str) -> list[str]:
+        """List the ids of those on call now."""
+        with self._account.lock:
+            return rendering.now_on(self._account.schedule(schedule), self._account.now())
+
+
+def _from_now(layer: Layer, schedule: Schedule, now: float) -> list[str]:
+    """Return the people of a layer in turn, from the one whose turn it is."""
+    n = rendering.turn_at(layer, schedule.time_zone, now) % len(layer.users)
+    return [*layer.users[n:], *layer.users[:n]]
+
+
+def _override_v3(schedule: Schedule, override: Override) -> None:
+    spans = rendering.rendered(schedule, override.start, override.end)
+    replaced = next((s for s in spans if s.kind == "schedule_rotation" and s.user), None)
+    if replaced is None:
+        schedule.shifts.append(override)
+        return
+    override.replaced, override.rotation = replaced.user, replaced.rotation
+    schedule.overrides.append(override)

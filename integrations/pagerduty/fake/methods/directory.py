@@ -1,0 +1,98 @@
+"""Who and what there is: people, teams, services, escalation policies, priorities, abilities."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from integrations.pagerduty.fake import shapes
+from integrations.pagerduty.fake.answers import Refused
+from integrations.pagerduty.fake.asked import Asked, found, named
+from integrations.pagerduty.fake.records import Json, Policy, Priority, Service, Team
+from integrations.pagerduty.fake.state import State
+
+
+def _abilities(state: State, asked: Asked) -> Json:
+    return {"abilities": list(state.account.abilities)}
+
+
+def _priorities(state: State, asked: Asked) -> Json:
+    shape = shapes.of(state)
+
+    def write(priority: Priority) -> Json:
+        about = {"name": priority.name, "description": priority.description, "color": priority.colour}
+        return {**shape.reference("priority", priority.id, priority.name, type="priority"), **about}
+
+    return asked.page("priorities", state.account.priorities.values(), write)
+
+
+def _users(state: State, asked: Asked) -> Json:
+    people = named(state.account.users.values(), asked.one("query"), lambda user: f"{user.name}\n{user.email}")
+    teams = set(asked.all("team_ids"))
+    return asked.page("users", [u for u in people if not teams or teams & set(u.teams)], shapes.of(state).user)
+
+
+def _user(state: State, asked: Asked) -> Json:
+    return {"user": shapes.of(state).user(found(state.account.users, asked.at["id"]))}
+
+
+def _teams(state: State, asked: Asked) -> Json:
+    shape = shapes.of(state)
+
+    def write(team: Team) -> Json:
+        return {**shape.reference("team", team.id, team.name, type="team"), "name": team.name, "description": None}
+
+    return asked.page("teams", named(state.account.teams.values(), asked.one("query"), lambda t: t.name), write)
+
+
+def _services(state: State, asked: Asked) -> Json:
+    shape, whole = shapes.of(state), asked.includes("integrations")
+    some = named(state.account.services.values(), asked.one("query"), lambda s: s.name)
+    teams, name = set(asked.all("team_ids")), asked.one("name")
+    some = [s for s in some if (not teams or teams & set(s.teams)) and name in ("", s.name)]
+
+    def write(service: Service) -> Json:
+        return shape.service(service, whole=whole)
+
+    return asked.page("services", some, write)
+
+
+def _service(state: State, asked: Asked) -> Json:
+    service = found(state.account.services, asked.at["id"])
+    return {"service": shapes.of(state).service(service, whole=asked.includes("integrations"))}
+
+
+def _integration(state: State, asked: Asked) -> Json:
+    service = found(state.account.services, asked.at["id"])
+    for n, integration in enumerate(service.integrations):
+        if integration.id == asked.at["integration_id"]:
+            return {"integration": shapes.of(state).integration(service, n)}
+    raise Refused(2100)
+
+
+def _policies(state: State, asked: Asked) -> Json:
+    some = named(state.account.policies.values(), asked.one("query"), lambda p: p.name)
+    users, teams = set(asked.all("user_ids")), set(asked.all("team_ids"))
+
+    def wanted(policy: Policy) -> bool:
+        targets = {target for level in policy.levels for target in level.targets}
+        return (not users or bool(users & targets)) and (not teams or bool(teams & set(policy.teams)))
+
+    return asked.page("escalation_policies", filter(wanted, some), shapes.of(state).policy)
+
+
+def _policy(state: State, asked: Asked) -> Json:
+    return {"escalation_policy": shapes.of(state).policy(found(state.account.policies, asked.at["id"]))}
+
+
+METHODS: Final = {
+    "GET /abilities": _abilities,
+    "GET /priorities": _priorities,
+    "GET /users": _users,
+    "GET /users/{id}": _user,
+    "GET /teams": _teams,
+    "GET /services": _services,
+    "GET /services/{id}": _service,
+    "GET /services/{id}/integrations/{integration_id}": _integration,
+    "GET /escalation_policies": _policies,
+    "GET /escalation_policies/{id}": _policy,
+}

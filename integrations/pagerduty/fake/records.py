@@ -1,0 +1,268 @@
+"""The records of an account. Times are seconds since 1970; people and things are named by their ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+Json = dict[str, Any]
+
+DAY_S: Final = 86_400.0
+WEEK_S: Final = 7 * DAY_S
+
+
+@dataclass(slots=True)
+class User:
+    """Somebody who can be rung."""
+
+    id: str
+    name: str
+    email: str
+    title: str = ""
+    time_zone: str = "Etc/UTC"
+    role: str = "user"
+    teams: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Team:
+    """A team."""
+
+    id: str
+    name: str
+
+
+@dataclass(slots=True)
+class Layer:
+    """A layer of a schedule, or a rotation of the third version: who takes turns, and when one turn began.
+
+    ``start`` is the moment of any hand-over; ``since`` and ``until`` bound the layer. ``every`` puts everybody on at
+    once, and an empty name is a turn that nobody takes, both in the third version alone.
+    """
+
+    id: str
+    users: list[str]
+    start: float
+    turn_s: float = DAY_S
+    name: str = ""
+    every: bool = False
+    since: float | None = None
+    until: float | None = None
+
+
+@dataclass(slots=True)
+class Override:
+    """Somebody who takes over for a time. In the third version: from whom, and in which rotation."""
+
+    id: str
+    user: str
+    start: float
+    end: float
+    replaced: str = ""
+    rotation: str = ""
+
+
+@dataclass(slots=True)
+class Schedule:
+    """Who is on call when. ``v3`` schedules are based on shifts and may have several people on at once."""
+
+    id: str
+    name: str
+    time_zone: str = "Etc/UTC"
+    description: str = ""
+    v3: bool = False
+    layers: list[Layer] = field(default_factory=list)
+    overrides: list[Override] = field(default_factory=list)
+    shifts: list[Override] = field(default_factory=list)
+    teams: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Level:
+    """A level of an escalation policy: whom it rings (ids of users and schedules) and how long it waits."""
+
+    targets: list[str]
+    delay_min: int = 30
+
+
+@dataclass(slots=True)
+class Policy:
+    """An escalation policy."""
+
+    id: str
+    name: str
+    levels: list[Level] = field(default_factory=list)
+    loops: int = 0
+    teams: list[str] = field(default_factory=list)
+    description: str = ""
+
+
+@dataclass(slots=True)
+class Integration:
+    """A way for events to reach a service, by its key."""
+
+    id: str
+    name: str
+    key: str
+    type: str = "events_api_v2_inbound_integration"
+
+
+@dataclass(slots=True)
+class Service:
+    """A service incidents are opened on."""
+
+    id: str
+    name: str
+    policy: str
+    description: str = ""
+    integrations: list[Integration] = field(default_factory=list)
+    teams: list[str] = field(default_factory=list)
+    status: str = "active"
+
+
+@dataclass(slots=True)
+class Priority:
+    """How bad an incident is."""
+
+    id: str
+    name: str
+    description: str = ""
+    colour: str = "a8171c"
+
+
+@dataclass(slots=True)
+class Alert:
+    """What a machine reported, within an incident."""
+
+    id: str
+    key: str
+    summary: str
+    integration: str
+    severity: str
+    created_at: float
+    source: str = ""
+    status: str = "triggered"
+    details: Any = None
+
+
+@dataclass(slots=True)
+class Note:
+    """A note, or an update of the status, on an incident."""
+
+    id: str
+    user: str
+    text: str
+    at: float
+
+
+@dataclass(slots=True)
+class Responder:
+    """Somebody who was asked to help, and what they answered."""
+
+    id: str
+    user: str
+    requester: str
+    message: str
+    at: float
+    state: str = "pending"
+    policy: str = ""
+    updated_at: float = 0.0
+
+
+@dataclass(slots=True)
+class Entry:
+    """A line of an incident's log."""
+
+    id: str
+    type: str
+    at: float
+    agent: Json
+    channel: str
+    users: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Incident:
+    """An incident. ``waits_until`` is when it goes up a level unless somebody acknowledges."""
+
+    id: str
+    number: int
+    title: str
+    service: str
+    policy: str
+    created_at: float
+    key: str | None = None
+    status: str = "triggered"
+    urgency: str = "high"
+    priority: str = ""
+    type: str = "incident_default"
+    details: str = ""
+    level: int = 1
+    loops: int = 0
+    assignees: dict[str, float] = field(default_factory=dict)
+    acknowledgers: dict[str, float] = field(default_factory=dict)
+    resolved_at: float | None = None
+    reopened_at: float | None = None
+    resolve_reason: str = ""
+    changed_at: float = 0.0
+    changed_by: Json = field(default_factory=dict)
+    waits_until: float | None = None
+    bridge: Json = field(default_factory=dict)
+    alerts: list[Alert] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    updates: list[Note] = field(default_factory=list)
+    responders: list[Responder] = field(default_factory=list)
+    log: list[Entry] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether it is not resolved."""
+        return self.status != "resolved"
+
+
+@dataclass(slots=True)
+class Subscription:
+    """Where webhooks go and about what. ``drops`` counts those refused in a row, ``disabled_until`` what came of it."""
+
+    id: str
+    url: str
+    secret: str
+    events: list[str]
+    filter_type: str = "account_reference"
+    filter_id: str = ""
+    description: str = ""
+    active: bool = True
+    custom_headers: dict[str, str] = field(default_factory=dict)
+    drops: int = 0
+    disabled_until: float = 0.0
+
+
+@dataclass(slots=True)
+class Rang:
+    """That somebody was notified of an incident, and why."""
+
+    at: float
+    user: str
+    incident: str
+    why: str
+    level: int = 1
+    urgency: str = "high"
+
+
+@dataclass(slots=True)
+class Account:
+    """Everything an account has."""
+
+    name: str = "Sandbox"
+    subdomain: str = "sandbox"
+    abilities: list[str] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
+    users: dict[str, User] = field(default_factory=dict)
+    teams: dict[str, Team] = field(default_factory=dict)
+    schedules: dict[str, Schedule] = field(default_factory=dict)
+    policies: dict[str, Policy] = field(default_factory=dict)
+    services: dict[str, Service] = field(default_factory=dict)
+    priorities: dict[str, Priority] = field(default_factory=dict)
+    incidents: dict[str, Incident] = field(default_factory=dict)
+    subscriptions: dict[str, Subscription] = field(default_factory=dict)
+    rang: list[Rang] = field(default_factory=list)

@@ -1,0 +1,142 @@
+"""The state of the stand-in behind one lock: the account, its clock and ids, webhooks waiting."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from threading import RLock
+from typing import Final
+from uuid import uuid4
+
+from . import shapes
+from .deliveries import Delivery
+from .faults import Blow, Faults
+from .records import Account, Incident, Json, Rang
+from .times import iso_ms
+
+OUTBOX: Final = 20_000
+"""Webhooks kept while nobody takes them."""
+
+
+def unique(prefix: str = "") -> str:
+    """Return an id that no account ever had: an app keeps those of incidents and webhooks for good."""
+    return prefix + uuid4().hex[:24].upper()
+
+
+class State:
+    """What requests, events and acts need of the whole."""
+
+    def __init__(
+        self,
+        account: Account | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        base_url: str = "",
+        seed: int = 0,
+    ) -> None:
+        self.account = account or Account()
+        self.lock = RLock()
+        self.now = clock
+        self.base_url = base_url
+        self.faults = Faults(seed=seed)
+        self.on_delivery: Callable[[], None] | None = None
+        self.on_change: Callable[[], None] | None = None
+        self.version = 0
+        self._serial = 0
+        self._deliveries = 0
+        self._outbox: deque[Delivery] = deque(maxlen=OUTBOX)
+
+    @property
+    def rang(self) -> list[Rang]:
+        """Return whom was notified of what, oldest first."""
+        return self.account.rang
+
+    def next_id(self, prefix: str = "P") -> str:
+        """Return an id never used before in this account."""
+        self._serial += 1
+        return f"{prefix}0{self._serial:06X}"
+
+    def ring(self, incident: Incident, user: str, why: str) -> None:
+        """Notify somebody of an incident."""
+        self.rang.append(Rang(self.now(), user, incident.id, why, incident.level, incident.urgency))
+
+    def pages(self, *, user: str = "", incident: str = "") -> list[Rang]:
+        """List who was notified, of one person or one incident if asked."""
+        with self.lock:
+            return [r for r in self.rang if user in ("", r.user) and incident in ("", r.incident)]
+
+    def strike(self, method: str, path: str) -> Blow:
+        """Draw what the faults in force do to one request."""
+        with self.lock:
+            return self.faults.strike(method, path)
+
+    def emit(self, event_type: str, incident: Incident, agent: Json, data: Json | None = None) -> None:
+        """Queue a webhook for every subscription that asked for this and may see it."""
+        at = self.now()
+        event = {
+            "id": unique("01"),
+            "event_type": event_type,
+            "resource_type": "incident",
+            "occurred_at": iso_ms(at),
+            "agent": agent,
+            "client": None,
+            "data": shapes.of(self).incident_told(incident) if data is None else data,
+        }
+        for subscription in self.account.subscriptions.values():
+            if not self._wants(subscription.id, event_type, incident):
+                continue
+            self._deliveries += 1
+            self._outbox.append(
+                Delivery(self._deliveries, unique().lower(), subscription.id, incident.id, {"event": event}, at)
+            )
+        if self.on_delivery:
+            self.on_delivery()
+
+    def _wants(self, id: str, event_type: str, incident: Incident) -> bool:
+        subscription = self.account.subscriptions[id]
+        seen = {
+            "account_reference": [""],
+            "service_reference": [incident.service],
+            "team_reference": self.account.services[incident.service].teams,
+        }
+        allowed = subscription.filter_type == "account_reference" or subscription.filter_id in seen.get(
+            subscription.filter_type, ()
+        )
+        return allowed and event_type in subscription.events and self.is_active(id)
+
+    def is_active(self, subscription: str) -> bool:
+        """Say whether webhooks go to a subscription: it is there, on, and not switched off for a day."""
+        found = self.account.subscriptions.get(subscription)
+        return found is not None and found.active and found.disabled_until <= self.now()
+
+    def take_deliveries(self) -> list[Delivery]:
+        """Return the webhooks queued since the last time, oldest first."""
+        with self.lock:
+            taken = list(self._outbox)
+            self._outbox.clear()
+            return taken
+
+    def discard(self, subscription: str) -> None:
+        """Throw away what waits for a subscription."""
+        kept = [d for d in self._outbox if d.subscription != subscription]
+        self._outbox.clear()
+        self._outbox.extend(kept)
+
+    def changed(self) -> None:
+        """Note that something changed, for pages and snapshots."""
+        self.version += 1
+        if self.on_change:
+            self.on_change()
+
+    def serial(self) -> int:
+        """Return how many ids were handed out."""
+        return self._serial
+
+    def replace(self, account: Account, *, serial: int | None = None) -> None:
+        """Put another account in place of this one, and go on counting where it stopped."""
+        with self.lock:
+            self.account = account
+            self._serial = self._serial if serial is None else serial
+            self._outbox.clear()
+            self.changed()
