@@ -19,7 +19,6 @@ WORDS: Final[dict[str, str]] = {
     "1015": "Nobody is on call for this escalation policy. Page another one, or ask somebody by hand.",
     "1018": f"PagerDuty does not let this user do that. {RIGHTS}",
     "1019": "The page was merged into another one in PagerDuty.",
-    "2000": f"PagerDuty had a problem. {LATER}",
     "2001": "PagerDuty does not take the page as it is. Please report this as a bug.",
     "2002": "PagerDuty does not take the page as it is. Look there whether one is open already, then press retry.",
     "2006": f"PagerDuty does not accept the key. {NEW_KEY}",
@@ -28,7 +27,6 @@ WORDS: Final[dict[str, str]] = {
     "2010": f"PagerDuty does not let this key do that. {RIGHTS}",
     "2012": "The PagerDuty account has expired. Ask its owner, then press retry.",
     "2014": "The PagerDuty plan does not include this. Do it there by hand, or ask the account's owner.",
-    "2016": f"PagerDuty did not take the request in time. {LATER}",
     "2018": "PagerDuty no longer shows this page to the key's user. Look there.",
     "2100": "PagerDuty knows nothing of that id; it may be gone. Look there.",
     "5001": "PagerDuty knows nothing of that id; it may be gone. Look there.",
@@ -38,7 +36,6 @@ WORDS: Final[dict[str, str]] = {
     "http_402": "The PagerDuty plan does not include this. Do it there by hand, or ask the account's owner.",
     "http_403": f"PagerDuty does not let this key do that. {RIGHTS}",
     "http_404": "PagerDuty knows nothing of that id; it may be gone. Look there.",
-    "http_408": f"PagerDuty did not take the request in time. {LATER}",
     "moved": "PagerDuty answers from another address. Check PAGERDUTY_API_URL (accounts in the EU have their own).",
     # What the adapter finds out by itself.
     "no_service": "There is no service to open this page on. Name one in PAGERDUTY_SERVICE, then press retry.",

@@ -30,8 +30,6 @@ NEVER_SENT: Final = (
     httpx2.UnsupportedProtocol,
     httpx2.LocalProtocolError,
 )
-# PagerDuty's own codes for trouble on its side, whatever the status.
-UNAVAILABLE: Final = frozenset({"2000", "2016"})
 
 
 class _Once(ApiClient):
@@ -159,14 +157,13 @@ def _broken(name: str, error: Exception, *, writes: bool) -> VendorError:
 
 
 def _refused(name: str, response: httpx2.Response, *, writes: bool) -> VendorError:
-    status, code = response.status_code, _code(response)
+    status = response.status_code
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         words = mending.words("ratelimited")
         return VendorError(words, code="ratelimited", method=name, retryable=True, retry_after=_wait_s(response))
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT or code in UNAVAILABLE:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT:
         return _passing(name, "unavailable", unknown=writes)
-    if response.is_redirect:
-        code = "moved"
+    code = "moved" if response.is_redirect else _code(response)
     return VendorError(mending.words(code), code=code, method=name)
 
 

@@ -1,0 +1,82 @@
+"""PagerDuty without HTTP: the client's transport leads to the stand-in account itself, in the same thread.
+
+    account = fake.demo()
+    pager = pager_on(account)
+    pager.rest.is_down = True          # nobody answers there any more
+
+What the account is told to do to a request (drop it, never answer) looks as it does over HTTP, without the waiting.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Final
+
+import httpx2
+
+from config.env import PagerDuty
+from integrations.pagerduty import route
+from integrations.pagerduty.client import PagerDutyPager
+from integrations.pagerduty.fake import ENQUEUE, ROUTING_KEY, FakeAccount, Reply
+from integrations.pagerduty.setup import Setup
+from integrations.pagerduty.wire import EventsWire, Wire
+
+SENDER: Final = "firekind@example.com"
+SETUP: Final = PagerDuty(
+    api_url="https://sandbox.example",
+    api_key="sandbox",
+    sender=SENDER,
+    service="Firekind",
+    webhook_secrets=("webhook-secret",),
+    events_url="https://events.sandbox.example",
+    routing_key=ROUTING_KEY,
+)
+
+
+class StraightTransport(httpx2.BaseTransport):
+    """Carries requests to a stand-in account; refuses connections while it ``is_down``."""
+
+    def __init__(self, account: FakeAccount) -> None:
+        self.account = account
+        self.is_down = False
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Answer one request, or fail the way a connection fails."""
+        if self.is_down:
+            raise httpx2.ConnectError("refused", request=request)
+        reply = self._reply(request)
+        if reply.dropped:
+            raise httpx2.RemoteProtocolError("dropped", request=request)
+        if reply.hangs:
+            raise httpx2.ReadTimeout("no answer", request=request)
+        content = b"" if reply.body is None else json.dumps(reply.body).encode()
+        return httpx2.Response(reply.status, headers=reply.headers, stream=httpx2.ByteStream(content))
+
+    def _reply(self, request: httpx2.Request) -> Reply:
+        headers, body = dict(request.headers), request.read()
+        if request.url.path.endswith(ENQUEUE):
+            return self.account.enqueue(body, headers)
+        query = list(request.url.params.multi_items())
+        return self.account.request(request.method, request.url.path, query=query, headers=headers, body=body)
+
+
+class StraightPager(PagerDutyPager):
+    """A pager on a stand-in account, with both of its ways at hand."""
+
+    def __init__(self, account: FakeAccount, setup: Setup, routes: route.Routes) -> None:
+        self.account = account
+        self.rest = StraightTransport(account)
+        self.fallback = StraightTransport(account)
+        super().__init__(setup, routes=routes, rest=self._by_rest, fallback=self._by_events)
+
+    def _by_rest(self, setup: Setup) -> Wire:
+        return Wire(api_url=setup.api_url, api_key=setup.api_key, sender=setup.sender, carrier=self.rest)
+
+    def _by_events(self, setup: Setup) -> EventsWire:
+        return EventsWire(events_url=setup.events_url, routing_key=setup.routing_key, carrier=self.fallback)
+
+
+def pager_on(account: FakeAccount, *, routes: route.Routes | None = None, **settings: Any) -> StraightPager:
+    """Return a pager on an account; settings replace those of ``SETUP``."""
+    return StraightPager(account, replace(SETUP, **settings), routes or route.OwnRoutes())
