@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from incidents import timeline
 from incidents.models import Incident
@@ -16,7 +16,22 @@ from workflows.oncall.news import RANK, RESOLVED, TRIGGERED, News
 PRIORITY = "priority"
 OPENS = frozenset({TRIGGERED, "reopened", PRIORITY})  # the kinds of news after which a rule may take it
 COUNTED = frozenset({10, 100, 1_000, 10_000})
+SEEN_ONE_BY_ONE = 100  # of more than so many, open pages see the next when they look again by themselves
 KEPT = timedelta(days=31)  # those that concern no incident
+
+# Written out because a storm does each a thousand times.
+NOTE = """
+    INSERT INTO workflows_alert (pager_id, number, title, service_id, service, priority, url, status, status_at,
+                                 status_by, at)
+    VALUES (%(pager_id)s, %(number)s, %(title)s, %(service_id)s, %(service)s, %(priority)s, %(url)s, %(status)s,
+            %(status_at)s, %(status_by)s, %(at)s)
+    ON CONFLICT (pager_id) DO UPDATE SET pager_id = excluded.pager_id
+ RETURNING *
+"""
+JOIN = """
+    UPDATE workflows_alert SET incident_id = %s, rule_id = %s, joined_at = %s, at = %s WHERE id = %s
+ RETURNING 1 + (SELECT count(*) FROM workflows_alert others WHERE others.incident_id = %s)
+"""
 
 
 def hear(news: News, *, at: datetime) -> bool:
@@ -25,7 +40,7 @@ def hear(news: News, *, at: datetime) -> bool:
     One transaction. What is heard twice or late changes nothing. What was never heard of is written down, and when it
     has just begun it joins the incident of its storm, or a rule declares one.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         alert = _noted(news)
         moved = _follow(alert, news)
         if alert.incident is not None:
@@ -44,21 +59,20 @@ def forget(*, at: datetime) -> int:
 def _noted(news: News) -> Alert:
     """Return the pager's incident as we know it, held for this transaction; written down when it is new."""
     page = news.page
-    new = Alert(
-        pager_id=page.id,
-        number=page.number,
-        title=_line(page.title, chars=500) or f"An alert of {_line(page.service, chars=200) or 'the pager'}",
-        service_id=page.service_id[:64],
-        service=_line(page.service, chars=200),
-        priority=_line(page.priority, chars=40),
-        url=page.url if page.url.startswith("https://") and len(page.url) <= 500 else "",
-        status=_status(news) or TRIGGERED,
-        status_at=news.at,
-        status_by=_who(news),
-        at=page.opened_at or news.at,
-    )
-    Alert.objects.bulk_create([new], ignore_conflicts=True)
-    return Alert.objects.select_for_update().get(pager_id=page.id)
+    new = {
+        "pager_id": page.id[:64],
+        "number": page.number,
+        "title": _line(page.title, chars=500) or f"An alert of {_line(page.service, chars=200) or 'the pager'}",
+        "service_id": page.service_id[:64],
+        "service": _line(page.service, chars=200),
+        "priority": _line(page.priority, chars=40),
+        "url": page.url if page.url.startswith("https://") and len(page.url) <= 500 else "",
+        "status": _status(news) or TRIGGERED,
+        "status_at": news.at,
+        "status_by": _who(news),
+        "at": page.opened_at or news.at,
+    }
+    return Alert.objects.raw(NOTE, new)[0]
 
 
 def _follow(alert: Alert, news: News) -> bool:
@@ -90,14 +104,24 @@ def _place(alert: Alert, news: News, *, at: datetime) -> None:
     if place is None:
         return
     alert.incident, alert.rule, alert.joined_at = place.incident, place.rule, at
-    alert.save(update_fields=["incident", "rule", "joined_at", "at"])
-    count = Alert.objects.filter(incident=place.incident).count()
+    count = _joined(alert)
     if count == 1:
         alert_words.first(place.incident, alert, declared=place.declared, at=at)
     elif count in COUNTED:
         alert_words.count(place.incident, alert, count=count, at=at)
-    else:
+    elif count < SEEN_ONE_BY_ONE:
         timeline.nudge_readers(place.incident.pk)
+
+
+def _joined(alert: Alert) -> int:
+    """Write down where an alert belongs; return how many its incident has by now. The caller holds the incident."""
+    with connection.cursor() as cursor:
+        given = [alert.incident_id, alert.rule_id, alert.joined_at, alert.at, alert.pk, alert.incident_id]
+        cursor.execute(JOIN, given)
+        row = cursor.fetchone()
+    assert row is not None, "it is held"
+    count: int = row[0]
+    return count
 
 
 def _status(news: News) -> str:

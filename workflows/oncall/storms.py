@@ -18,6 +18,28 @@ from workflows.oncall import matching
 
 TITLE_CHARS, SERVICE_CHARS = 200, 80  # of an incident's title, and of a service's name on it
 
+# The incident to which the last of a rule's alerts of a service went within the window, locked as writing an entry
+# locks it, so that nobody ends it meanwhile. One that ended still takes what was opened before it ended and is heard
+# late. One that was cancelled as nothing also keeps the rest of the storm, for as long as the window is, lest it be
+# declared over and over. What a rule for a private type takes stays out of public incidents, as when the rule was
+# changed meanwhile. Written out because a storm asks it a thousand times.
+STORM = """
+    SELECT incident.id
+      FROM workflows_alert alert
+      JOIN incidents_incident incident ON incident.id = alert.incident_id
+     WHERE alert.rule_id = %(rule)s AND alert.service_id = %(service)s AND alert.at BETWEEN %(since)s AND %(until)s
+       AND (incident.active OR incident.ended_at >= %(at)s
+            OR incident.status = 'cancelled' AND incident.ended_at >= %(since)s)
+       AND (incident.private OR NOT EXISTS (
+            SELECT FROM workflows_declarerule rule
+              JOIN incidents_incidenttype type ON type.id = rule.type_id
+              JOIN incidents_policyversion policy ON policy.id = type.current_id
+             WHERE rule.id = %(rule)s AND (policy.body ->> 'private')::boolean))
+  ORDER BY alert.at DESC
+     LIMIT 1
+       FOR NO KEY UPDATE OF incident
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -44,8 +66,7 @@ def find(alert: Alert, *, at: datetime) -> Place | None:
 
 def rules() -> list[DeclareRule]:
     """Return the rules that are on, in their order; none that would declare an archived type."""
-    found = DeclareRule.objects.filter(active=True, type__archived_at=None, type__current__isnull=False)
-    return list(found.select_related("type__current"))
+    return list(DeclareRule.objects.filter(active=True, type__archived_at=None))
 
 
 def _hold(rule: DeclareRule, service_id: str) -> None:
@@ -56,34 +77,22 @@ def _hold(rule: DeclareRule, service_id: str) -> None:
 
 
 def _joined(rule: DeclareRule, alert: Alert) -> Incident | None:
-    """Return the incident of the storm that an alert is part of.
-
-    One that ended still takes what was opened before it ended and is heard late. One that was cancelled as nothing
-    also keeps the rest of the storm, for as long as the window is, lest it be declared over and over.
-    """
-    called_nothing = Q(status=Status.CANCELLED, ended_at__gte=alert.at - _window(rule))
-    takes = Q(active=True) | Q(ended_at__gte=alert.at) | called_nothing
-    return _locked(_storms(rule, alert).filter(takes))
+    """Return the incident of the storm that an alert is part of."""
+    since, until = alert.at - _window(rule), alert.at + _window(rule)
+    given = {"rule": rule.pk, "service": alert.service_id, "at": alert.at, "since": since, "until": until}
+    return next(iter(Incident.objects.raw(STORM, given)), None)
 
 
 def _original(rule: DeclareRule, alert: Alert) -> Incident | None:
     """Return what the storm's incident was marked a duplicate of, while people respond to that."""
-    duplicate = _storms(rule, alert).filter(status=Status.DUPLICATE).first()
-    if duplicate is None:
-        return None
-    return _locked(Incident.objects.filter(_closed_enough(rule), duplicates=duplicate, active=True))
-
-
-def _storms(rule: DeclareRule, alert: Alert) -> QuerySet[Incident]:
-    """Return the incidents to which the rule's alerts of this service went within its window, the newest first."""
     around = (alert.at - _window(rule), alert.at + _window(rule))
-    near = Q(alerts__rule=rule, alerts__service_id=alert.service_id, alerts__at__range=around)
-    return Incident.objects.filter(near, _closed_enough(rule)).order_by("-alerts__at")
-
-
-def _closed_enough(rule: DeclareRule) -> Q:
-    """Keep what a rule for a private type takes out of public incidents, as when its type was changed meanwhile."""
-    return Q(private=True) if rule.type.policy.private else Q()
+    storm = Alert.objects.filter(rule=rule, service_id=alert.service_id, at__range=around)
+    last = storm.filter(incident__status=Status.DUPLICATE).order_by("-at").first()
+    if last is None:
+        return None
+    # What a rule for a private type takes stays out of public incidents.
+    closed = Q(private=True) if rule.type.policy.private else Q()
+    return _locked(Incident.objects.filter(closed, duplicates__alerts=last, active=True))
 
 
 def _window(rule: DeclareRule) -> timedelta:
@@ -91,7 +100,6 @@ def _window(rule: DeclareRule) -> timedelta:
 
 
 def _locked(incidents: QuerySet[Incident]) -> Incident | None:
-    """Return the first, locked as writing an entry locks it, so that nobody ends it meanwhile."""
     return incidents.select_for_update(of=("self",), no_key=True).first()
 
 
