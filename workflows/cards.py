@@ -15,6 +15,8 @@ STATUS_WORDS = {
     "cancelled": "Cancelled",
     "duplicate": "Duplicate",
 }
+ASKS = {"update": "Write an update", "resolve": "Resolve the incident", "fill": "Choose who"}
+LINKS = {"page": "Open the page", "alert": "Open the alert"}
 
 
 def when(at: datetime) -> str:
@@ -117,12 +119,19 @@ def told(event: Told, facts: Facts) -> Card:
         return _measured(event, facts)
     if event.finding:
         return _judged(event, facts)
-    buttons = {
-        "failed": (Button("Try again", "retry", f"{facts.codename}|{event.retry}"),) if event.retry else (),
-        "due": (Button("Write an update", "update", facts.codename),),
-    }.get(event.kind, ())
     sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
-    return Card(kind=event.kind, title="", text=sentence, buttons=buttons)
+    label = LINKS.get(event.kind, "Open it") if event.link else ""
+    return Card(event.kind, title="", text=sentence, link=event.link, link_label=label, buttons=_asked(event, facts))
+
+
+def _asked(event: Told, facts: Facts) -> tuple[Button, ...]:
+    """Offer what a message asks for: trying again, an update, choosing who has a role, the end."""
+    if event.kind == "failed" and event.retry:
+        return (Button("Try again", "retry", f"{facts.codename}|{event.retry}"),)
+    verb, _, about = ("update" if event.kind == "due" else event.ask).partition("|")
+    if verb not in ASKS:
+        return ()
+    return (Button(ASKS[verb], verb, f"{facts.codename}|{about}" if about else facts.codename),)
 
 
 def _measured(event: Told, facts: Facts) -> Card:

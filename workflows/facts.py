@@ -27,7 +27,8 @@ class Told:
     """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words.
 
     ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
-    number of what it judges.
+    number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
+    ``link`` where it is to be seen with the pager.
     """
 
     n: int
@@ -42,6 +43,8 @@ class Told:
     evidence: int = 0
     pictured: bool = False
     finding: int = 0
+    ask: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

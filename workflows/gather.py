@@ -24,6 +24,8 @@ from workflows.someone import Someone
 
 Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect, Page)
 
+ONE_OF = "gap/one-of/"
+WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too
 NEWS = [*kinds.TOLD, "asked", "paged", "chosen"]  # the kinds of entries that plans depend on
 PERSONAL = {
     Participant.Reason.DECLARED,
@@ -294,7 +296,16 @@ def _told(event: Event, rows: _Rows) -> Told:
         evidence=event.data["n"] if event.kind == "evidence" else 0,
         pictured=event.kind == "evidence" and bool(event.data.get("picture")),
         finding=event.data["n"] if event.kind == "judged" else 0,
+        ask=_ask(event),
+        link=event.link or str(event.data.get("url", "")) if event.kind in WITH_PAGER else "",
     )
+
+
+def _ask(event: Event) -> str:
+    """Return what an entry asks people to do: a verb, and what it is about."""
+    gap = str(event.data.get("gap", "")) if event.kind == "gap" else ""
+    role = gap.removeprefix(ONE_OF) if gap.startswith(ONE_OF) else ""
+    return f"fill|{role}" if role else str(event.data.get("ask", ""))
 
 
 def _is_told(told: Told) -> bool:

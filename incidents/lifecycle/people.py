@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
+from django.db.models import Q
+
 from incidents import timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Participant, Person, Source
@@ -89,10 +91,10 @@ def fill(
             raise rules.Refused(f"The type {now.policy.name} asks for no {role}.")
         if not person.can_join:
             raise rules.BadInput("person", f"{person.name} cannot be brought in: choose somebody of this workspace.")
-        held = Participant.objects.filter(incident=now, reason=Reason.ONE_OF, detail=role, left_at=None)
-        holder = held.select_related("person").first()
-        if holder is not None:
-            raise rules.Refused(f"{holder.person.name} is {role} already.")
+        chosen = Participant.objects.filter(incident=now, reason=Reason.ONE_OF, detail=role, left_at=None)
+        holder = Person.objects.filter(Q(pk=now.role_holder_id(role)) | Q(pk__in=chosen.values("person"))).first()
+        if holder is not None and holder != person:
+            raise rules.Refused(f"{holder.name} is {role} already.")
         return set_role(now, role=role, holder=person, by=by, at=at, source=source)
 
 

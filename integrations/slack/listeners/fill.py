@@ -1,0 +1,45 @@
+"""Choose who is the one of a role that nobody could be found for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from incidents import lifecycle
+from incidents.models import Incident, Source
+from integrations.slack import blocks, places, words
+from integrations.slack.answers import Answer, Nothing, Open, Wrong
+from integrations.slack.asked import Asked, keep
+
+CALLBACK: Final = "firekind:fill"
+
+
+def pressed(asked: Asked) -> Answer:
+    """Open the modal from the message that says what is missing."""
+    codename, _, role = asked.value.partition("|")
+    incident = places.named(codename, by=asked.by)
+    return Open(modal(incident, role))
+
+
+def submitted(asked: Asked) -> Answer:
+    """Give the role to whoever was chosen; they are brought in."""
+    form = asked.filled
+    incident = places.named(str(form.kept["i"]), by=asked.by)
+    person = form.person("person")
+    if person is None:
+        return Wrong({"person": "Choose a person."})
+    role = str(form.kept["r"])
+    lifecycle.fill(incident, role=role, person=person, by=asked.by, at=asked.at, source=Source.SLACK)
+    return Nothing()
+
+
+def modal(incident: Incident, role: str) -> blocks.Block:
+    """Build the modal: one person."""
+    about = f"{places.linked(incident)}  {words.escape(words.cut(incident.title, 150))}"
+    parts = [
+        blocks.context(about),
+        blocks.field(
+            role, blocks.person_select(action_id="person"), block_id="person", hint="They are brought in and told so."
+        ),
+    ]
+    kept = keep(i=incident.codename, r=role)
+    return blocks.modal("Choose who", parts, callback_id=CALLBACK, submit="Choose", close="Not now", kept=kept)
