@@ -1,0 +1,198 @@
+"""Paging from Slack: who would be rung is shown first, then they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from incidents.models import Incident
+from integrations.slack.tests.door import Door
+from workflows import ports
+from workflows.models import Page, PagerRead, PagerTarget, PagerUser, Shift
+from workflows.oncall.tests.pager import LittlePager
+
+MODAL = "firekind:page"
+TARGET = "firekind:page-target"
+
+
+@pytest.fixture(autouse=True)
+def pager(door: Door) -> Iterator[None]:
+    """A pager that was read a moment ago: Eve is on call for major incidents, nobody for checkout."""
+    now = timezone.now()
+    PagerRead.objects.create(directory_at=now, shifts_at=now)
+    PagerTarget.objects.create(pager_id="PPOL1", kind="policy", name="Major incidents", service_id="PSVC1", levels=2)
+    PagerTarget.objects.create(pager_id="PSVC1", kind="service", name="Checkout & co", policy_id="PPOL2")
+    PagerTarget.objects.create(pager_id="PPOL2", kind="policy", name="Checkout", service_id="PSVC1", levels=1)
+    PagerTarget.objects.filter(kind="service").update(service_id="PSVC1")
+    for handle in ("eve", "lea"):
+        person = door.house.person(handle)
+        PagerUser.objects.create(pager_id=f"P{handle.upper()}", name=person.name, person=person, matched="email")
+    on_call(door, "eve")
+    with ports.using(chat=door.house.chat, pager=LittlePager()):
+        yield
+
+
+def on_call(door: Door, handle: str, *, policy: str = "PPOL1") -> None:
+    """Let somebody have the shift."""
+    Shift.objects.filter(subject=policy).delete()
+    start = timezone.now() - timedelta(hours=1)
+    Shift.objects.create(subject=policy, level=1, user=f"P{handle.upper()}", start_at=start)
+
+
+@pytest.fixture
+def incident(door: Door) -> Incident:
+    """An open incident; Ann, Ben and Lea are in its channel."""
+    return door.declared()
+
+
+@pytest.fixture
+def channel(door: Door, incident: Incident) -> str:
+    """Its channel."""
+    return door.house.channel(incident)
+
+
+def asked(incident: Incident) -> list[tuple[str, str]]:
+    """Whom people asked to page, and why."""
+    events = incident.events.filter(kind="paged").order_by("n")
+    return [(one.data["target"], one.text) for one in events]
+
+
+def paged(incident: Incident, target: str = "policy/PPOL1", **values: object) -> Page:
+    """A page that is open already."""
+    at = timezone.now()
+    given = {"key": f"page/{target}", "name": "Major incidents", "status": "triggered", "dedup_key": target}
+    return Page.objects.create(incident=incident, target=target, opened_at=at, status_at=at, **(given | values))
+
+
+def test_alone_it_offers_everybody_with_who_would_be_rung_now(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "page", channel=channel)
+    view = door.modal("ann")
+    assert door.fields("ann") == ["target", "because"]
+    (select,) = [block["element"] for block in view["blocks"] if block.get("block_id") == "target"]
+    offered = {
+        group["label"]["text"]: [
+            (one["text"]["text"], one.get("description", {}).get("text")) for one in group["options"]
+        ]
+        for group in select["option_groups"]
+    }
+    assert offered == {
+        "Escalation policies": [("Checkout", "nobody is on call"), ("Major incidents", "rings Eve")],
+        "Services": [("Checkout & co", "nobody is on call")],
+        "People": [("Eve", None), ("Lea", None)],
+    }
+    assert asked(incident) == [], "nobody is paged by looking"
+
+
+def test_who_would_be_rung_is_shown_for_the_chosen_one_before_anybody_is(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    door.command("ann", "page", channel=channel)
+    door.press("ann", TARGET, value="policy/PPOL1", values={"because": "payments fail"})
+    assert "*Major incidents*: rings Eve now." in door.reads(door.modal("ann"))
+    assert asked(incident) == []
+    door.submit("ann")
+    assert asked(incident) == [("policy/PPOL1", "payments fail")]
+    assert door.slack.modal("ann") is None
+
+
+def test_sent_before_it_was_shown_it_is_shown(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "page", channel=channel)
+    door.submit("ann", target="policy/PPOL1", because="payments fail")
+    assert "*Major incidents*: rings Eve now." in door.reads(door.modal("ann"))
+    assert asked(incident) == []
+    door.submit("ann")
+    assert asked(incident) == [("policy/PPOL1", "payments fail")]
+
+
+def test_a_hand_over_while_it_is_read_is_shown_first(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "page Major incidents", channel=channel)
+    on_call(door, "lea")
+    door.submit("ann")
+    said = door.reads(door.modal("ann"))
+    assert "changed while you were reading" in said
+    assert "*Major incidents*: rings Lea now." in said
+    assert asked(incident) == []
+    door.submit("ann")
+    assert asked(incident) == [("policy/PPOL1", "")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "target", "because"),
+    [
+        ("Major incidents", "policy/PPOL1", ""),
+        ("major INCIDENTS because payments fail", "policy/PPOL1", "payments fail"),
+        ("PPOL1 because: payments fail", "policy/PPOL1", "payments fail"),
+        ("Checkout & co because 5 > 4", "service/PSVC1", "5 > 4"),
+        ("@lea because she knows", "user/PLEA", "she knows"),
+        ("@lea", "user/PLEA", ""),
+    ],
+)
+def test_named_it_only_asks_for_the_confirmation(
+    door: Door, incident: Incident, channel: str, typed: str, target: str, because: str
+) -> None:
+    assert door.command("ann", f"page {typed}", channel=channel) == ""
+    assert asked(incident) == []
+    door.submit("ann")
+    assert asked(incident) == [(target, because)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("Majr incidnts", "There is no “Majr incidnts” to page. The nearest: Major incidents."),
+        ("incidents", "The nearest: Major incidents."),
+        ("checkot", "The nearest: Checkout, Checkout &amp; co."),
+        ("qqqq", "There is no “qqqq” to page. /incident page alone lists everybody."),
+        ("@ben", "The pager does not know Ben, so they cannot be rung."),
+        ("@ben @lea", "Name one person"),
+    ],
+)
+def test_whoever_cannot_be_paged_is_said_with_what_comes_nearest(
+    door: Door, incident: Incident, channel: str, typed: str, said: str
+) -> None:
+    assert said in door.command("ann", f"page {typed}", channel=channel)
+    assert door.slack.modal("ann") is None
+
+
+def test_a_page_that_is_open_is_said_with_how_it_stands(door: Door, incident: Incident, channel: str) -> None:
+    paged(incident, status="acknowledged", status_by="Eve")
+    said = door.command("ann", "page Major incidents", channel=channel)
+    assert said.startswith("*Major incidents* was paged already: acknowledged by Eve.")
+    door.command("ann", "page", channel=channel)
+    door.press("ann", TARGET, value="policy/PPOL1")
+    assert "was paged already: acknowledged by Eve" in door.reads(door.modal("ann"))
+    assert "was paged already: acknowledged by Eve" in str(door.submit("ann"))
+    assert asked(incident) == []
+
+
+def test_without_a_pager_it_says_how_one_is_connected(door: Door, incident: Incident, channel: str) -> None:
+    with ports.using(chat=door.house.chat):
+        assert "PAGERDUTY_API_KEY" in door.command("ann", "page", channel=channel)
+
+
+def test_a_pager_that_was_never_read_knows_nobody(door: Door, incident: Incident, channel: str) -> None:
+    PagerTarget.objects.all().delete()
+    PagerUser.objects.all().delete()
+    assert "was not read so far" in door.command("ann", "page", channel=channel)
+
+
+def test_once_it_has_ended_nobody_is_paged(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "resolved", channel=channel)
+    assert "reopen it before you page" in door.command("ann", f"page {incident.codename} Major incidents")
+
+
+def test_a_stranger_to_a_private_incident_finds_none(door: Door) -> None:
+    secret = door.declared("a token leaked", type="security", by="sam")
+    assert secret.codename not in door.command("out", f"page {secret.codename} Major incidents")
+    assert asked(secret) == []
+
+
+def test_what_those_who_are_rung_read_is_said(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "page Major incidents", channel=channel)
+    assert "They read it when they are rung." in door.reads(door.modal("ann"))
+    secret = door.declared("a token leaked", type="security", by="sam")
+    door.command("sam", "page Major incidents", channel=door.house.channel(secret))
+    assert "Those who are rung do not read it." in door.reads(door.modal("sam"))
