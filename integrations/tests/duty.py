@@ -1,0 +1,68 @@
+"""A house with a pager: the stand-in account knows the same people, and whom the shipped types page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from incidents.models import Incident
+from integrations.pagerduty.fake import FakeAccount
+from integrations.pagerduty.tests.straight import SENDER, StraightPager, pager_on
+from integrations.tests import house as building
+from integrations.tests.house import GROUPS, House
+from workflows import ports
+from workflows.models import Page
+from workflows.oncall import directory
+
+ON_CALL = {"Major incidents": "max", "Security": "sid", "Engineering": "eve"}  # by escalation policy
+
+
+@dataclass(slots=True)
+class Duty:
+    """The house, the account, and the pager between them."""
+
+    house: House
+    account: FakeAccount
+    pager: StraightPager
+
+    def opened(self, incident: Incident) -> list[str]:
+        """The services' pages of an incident as the account has them: *name: status*, in the order of opening."""
+        rows = {page.dedup_key: page.name for page in Page.objects.filter(incident=incident)}
+        found = [one for one in self.account.account.incidents.values() if one.key in rows]
+        return [f"{rows[one.key]}: {one.status}" for one in found]
+
+    def times_rung(self, handle: str) -> int:
+        """How often somebody's phone rang."""
+        user = self.account.user(handle).id
+        return sum(one.user == user for one in self.account.rang)
+
+
+def account() -> FakeAccount:
+    """An account with everyone of the house, one policy for each name that types page, and a schedule for a role."""
+    made = FakeAccount(clock=lambda: timezone.now().timestamp())
+    people = [one for members in GROUPS.values() for one in members]
+    made.add_user("firekind", email=SENDER)
+    for handle in dict.fromkeys([*people, *ON_CALL.values(), "dee"]):
+        made.add_user(handle, email=f"{handle}@example.com")
+    for name, handle in ON_CALL.items():
+        made.add_policy(name, handle)
+        made.add_service(f"{name} service", policy=name)
+    made.add_service("Firekind", policy="Major incidents")
+    made.add_schedule("Platform leadership", ["pia"])
+    return made
+
+
+@contextmanager
+def duty() -> Iterator[Duty]:
+    """Put a workspace and an account behind the ports. Needs a database."""
+    slack = building.workspace(others=("dee", "out", *ON_CALL.values()))
+    with building.house(slack) as house:
+        made = account()
+        pager = pager_on(made)
+        with ports.using(chat=house.chat, pager=pager):
+            directory.refresh(at=timezone.now())
+            directory.refresh_shifts(at=timezone.now())
+            yield Duty(house, made, pager)

@@ -1,0 +1,181 @@
+"""Pages by type, through the whole house: who is rung, once, and what becomes of it when the type changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident, Participant
+from integrations.tests import duty as building
+from integrations.tests.duty import Duty
+from workflows import paging, progress, retyping
+from workflows.models import Page
+from workflows.oncall import directory
+
+
+@pytest.fixture
+def duty(db: None) -> Iterator[Duty]:
+    """A house with a pager."""
+    with building.duty() as made:
+        yield made
+
+
+def said(incident: Incident, kind: str = "page") -> list[str]:
+    return list(incident.events.filter(kind=kind).order_by("n").values_list("text", flat=True))
+
+
+def test_a_type_pages_its_policy_and_brings_in_who_is_rung(duty: Duty) -> None:
+    incident = duty.house.declare(type="major")
+    assert duty.opened(incident) == ["Major incidents: triggered"]
+    assert duty.times_rung("max") == 1
+    assert "max" in duty.house.slack.members(duty.house.channel(incident))
+    assert said(incident) == ["paged Major incidents: rings Max"]
+    (opened,) = duty.account.account.incidents.values()
+    assert opened.title == f"Checkout is slow ({incident.codename})"
+    assert incident.get_absolute_url() in opened.details
+
+
+def test_the_plan_says_who_would_be_rung(duty: Duty) -> None:
+    incident = duty.house.declare()
+    plan = retyping.preview(incident, to=duty.house.type("major"))
+    assert "+ page Major incidents (rings Max)" in [str(line) for line in plan.lines]
+    assert not duty.account.writes()
+
+
+def test_a_retype_resolves_what_nobody_is_on_and_pages_nobody_twice(duty: Duty) -> None:
+    incident = duty.house.declare(type="major")
+    incident = duty.house.retype(incident, "isolated")
+    assert duty.opened(incident) == ["Major incidents: resolved"]
+    incident = duty.house.retype(incident, "major")
+    assert duty.opened(incident) == ["Major incidents: resolved"]
+    assert duty.times_rung("max") == 1
+    writes = len(duty.account.writes())
+    duty.house.settle(incident)
+    assert len(duty.account.writes()) == writes
+
+
+def test_a_page_that_somebody_is_on_is_left_to_them_until_it_is_over(duty: Duty) -> None:
+    incident = duty.house.declare(type="major")
+    (page,) = Page.objects.filter(incident=incident)
+    duty.account.acts.acknowledge("max", page.number or 0)  # and its webhook is lost
+    incident = duty.house.retype(incident, "internal")
+    assert duty.opened(incident) == ["Major incidents: acknowledged"]
+    assert "left the page to Major incidents open: acknowledged by Max" in said(incident)
+    lifecycle.resolve(incident, by=None, at=duty.house.now())
+    incident = duty.house.settle(incident)
+    assert duty.opened(incident) == ["Major incidents: resolved"]
+
+
+def test_a_private_type_pages_under_a_name_that_says_nothing(duty: Duty) -> None:
+    incident = duty.house.declare(type="major")
+    (page,) = Page.objects.filter(incident=incident)
+    duty.account.acts.acknowledge("max", page.number or 0)
+    page.status = Page.Status.ACKNOWLEDGED
+    page.save()
+    incident = duty.house.retype(incident, "security")
+    titles = {one.title for one in duty.account.account.incidents.values()}
+    assert titles == {f"{incident.codename} needs you"}
+    members = duty.house.slack.members(duty.house.channel(incident))
+    assert "sid" in members  # on call for Security
+    assert "max" not in members
+
+
+def test_the_one_on_call_has_the_role_and_keeps_it(duty: Duty) -> None:
+    incident = duty.house.declare(type="security")
+    chosen = Participant.objects.get(incident=incident, reason="one-of").person
+    assert chosen.name == "Pia"
+    assert said(incident, "chosen") == ["Pia is Platform leadership: on call for Platform leadership"]
+    layer = duty.account.schedule("Platform leadership").layers[0]
+    layer.users = [duty.account.user("pat").id]
+    directory.refresh_shifts(at=timezone.now())
+    duty.house.settle(incident)
+    assert "pat" not in duty.house.slack.members(duty.house.channel(incident))
+    assert said(incident, "chosen") == ["Pia is Platform leadership: on call for Platform leadership"]
+
+
+def test_nobody_on_call_leaves_a_gap_that_a_person_fills(duty: Duty) -> None:
+    duty.account.schedule("Platform leadership").layers.clear()
+    duty.house.slack.acts.set_group("platform-leadership", ["out"])
+    duty.house.slack.person("out").is_restricted = True
+    from workflows import directory as chat_directory
+
+    chat_directory.refresh(everybody=True)
+    directory.refresh_shifts(at=timezone.now())
+    incident = duty.house.declare(type="security")
+    (gap,) = progress.of(incident).gaps
+    assert gap.role == "Platform leadership"
+    lifecycle.fill(incident, role=gap.role, person=duty.house.person("lea"), by=None, at=duty.house.now())
+    incident = duty.house.settle(incident)
+    assert not progress.of(incident).gaps
+    assert "lea" in duty.house.slack.members(duty.house.channel(incident))
+
+
+def test_somebody_is_paged_by_hand_once_until_that_is_over(duty: Duty) -> None:
+    incident = duty.house.declare(type="internal")
+    (choice,) = [one for one in paging.choices(incident) if one.name == "Engineering"]
+    assert choice.rings == "rings Eve"
+    words = paging.ask(
+        incident, target=choice.target, by=duty.house.person("dee"), at=duty.house.now(), because="disk is filling up"
+    )
+    assert words == "page Engineering (rings Eve)"
+    with pytest.raises(lifecycle.BadInput, match="is being paged already"):
+        paging.ask(incident, target=choice.target, by=None, at=duty.house.now())
+    incident = duty.house.settle(incident)
+    with pytest.raises(lifecycle.BadInput, match="was paged already: ringing"):
+        paging.ask(incident, target=choice.target, by=None, at=duty.house.now())
+    assert "eve" in duty.house.slack.members(duty.house.channel(incident))
+    (opened,) = duty.account.account.incidents.values()
+    assert "disk is filling up" in opened.details
+    duty.account.acts.resolve("eve", opened.number)
+    Page.objects.update(status="resolved")
+    paging.ask(incident, target=choice.target, by=None, at=duty.house.now())
+    duty.house.settle(incident)
+    assert duty.opened(incident) == ["Engineering: resolved", "Engineering: triggered"]
+
+
+@pytest.mark.parametrize("kind", ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"])
+def test_a_fault_while_a_page_is_opened_pages_once(duty: Duty, kind: str) -> None:
+    duty.account.faults.add(kind, method="POST", path="/incidents", times=2)
+    incident = duty.house.declare(type="major")
+    assert duty.opened(incident) == ["Major incidents: triggered"]
+    assert duty.times_rung("max") == 1
+
+
+def test_a_page_that_was_resolved_before_it_was_recorded_is_not_opened_again(duty: Duty) -> None:
+    duty.account.faults.add("drop", method="POST", path="/incidents", times=1)
+    duty.account.faults.add("server_error", method="GET", path="/incidents*", times=3)
+    incident = duty.house.declare(type="internal")
+    lifecycle.retype(incident, to=duty.house.type("major"), by=None, at=duty.house.now())
+    duty.house.settle(incident, rounds=1)
+    found = list(duty.account.account.incidents.values())
+    for one in found:
+        duty.account.acts.resolve("max", one.number)
+    duty.house.settle(incident)
+    assert duty.times_rung("max") == 1
+
+
+def test_while_the_pager_is_away_the_fallback_rings_under_the_same_key(duty: Duty) -> None:
+    duty.account.add_integration("Firekind", key=duty.account.routing_key)
+    directory.refresh(at=timezone.now())
+    duty.pager.rest.is_down = True
+    incident = duty.house.declare(type="major")
+    assert said(incident) == [
+        "paged Major incidents through the fallback, as the pager could not be reached: rings Max"
+    ]
+    duty.pager.rest.is_down = False
+    duty.house.settle(incident)
+    assert duty.times_rung("max") == 1
+    lifecycle.resolve(incident, by=None, at=duty.house.now())
+    duty.house.settle(incident)
+    assert [one.status for one in duty.account.account.incidents.values()] == ["resolved"]
+
+
+def test_without_a_pager_the_plan_says_what_cannot_be_done(house: building.House) -> None:
+    incident = house.declare()
+    lines = [str(line) for line in retyping.preview(incident, to=house.type("major")).lines]
+    assert "! No pager is connected: Major incidents cannot be paged." in lines
+    incident = house.retype(incident, "major")
+    assert not progress.of(incident).gaps
