@@ -1,11 +1,13 @@
 """What `manage.py check` looks at beside Django's own: files that operators write."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Info, register
+from django.core.checks import Warning as Remark
 
+from config.env import PagerDuty
 from incidents.yaml_file import BadFile
 from integrations.profilers import sources
 
@@ -20,3 +22,37 @@ def profile_sources(**_: Any) -> Sequence[CheckMessage]:
     except BadFile as bad:
         return [Error(str(problem), id="firekind.E001") for problem in bad.problems]
     return []
+
+
+@register()
+def pagerduty(**_: Any) -> Sequence[CheckMessage]:
+    """Name what is missing for paging, without asking PagerDuty; `manage.py pagerduty_check` does that."""
+    firekind = settings.FIREKIND
+    given = firekind.pagerduty
+    if given is None:
+        return list(_unused(firekind.named))
+    return [*_deaf(given), *_narrow(given)]
+
+
+def _unused(named: Mapping[str, str]) -> Iterator[CheckMessage]:
+    names = sorted(name for name in named if name.startswith("PAGERDUTY_") and not name.endswith("_URL"))
+    if names:
+        says = f"{', '.join(names)} given, but no PAGERDUTY_API_KEY: nobody is paged."
+        yield Remark(says, hint="Give a REST API key, or leave all of them out.", id="firekind.W001")
+
+
+def _deaf(given: PagerDuty) -> Iterator[CheckMessage]:
+    if not given.webhook_secrets:
+        says = (
+            "PAGERDUTY_WEBHOOK_SECRETS is not set: PagerDuty's webhooks are turned away, what happens there shows late."
+        )
+        yield Remark(says, hint="Give the secret of a webhook subscription (v3).", id="firekind.W002")
+
+
+def _narrow(given: PagerDuty) -> Iterator[CheckMessage]:
+    if not given.service:
+        says = "PAGERDUTY_SERVICE is not set: people, and policies that no service uses, cannot be paged."
+        yield Remark(says, hint="Name the service on which such pages are opened.", id="firekind.W003")
+    if not given.routing_key:
+        says = "PAGERDUTY_ROUTING_KEY is not set: nobody is rung while PagerDuty's REST API is down."
+        yield Info(says, hint="Give the key of an Events API v2 integration of that service.", id="firekind.I001")

@@ -78,7 +78,8 @@ def _of_shifts(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
 
 
 def _of_layers(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
-    final = wire.call("GET", "/schedules/{id}", id=id, query=window)["schedule"].get("final_schedule") or {}
+    query = {**window, "overflow": "true"}  # turns as long as they are, not cut where the window ends
+    final = wire.call("GET", "/schedules/{id}", id=id, query=query)["schedule"].get("final_schedule") or {}
     return [_turn(id, 0, entry) for entry in final.get("rendered_schedule_entries") or () if entry.get("user")]
 
 

@@ -88,6 +88,10 @@ class Wire:
             options["params"] = dict(query)
         return _sent(self._client, method, path, path.replace("{id}", quote(id, safe="")), options)
 
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
     def pages(self, path: str, *, of: str, query: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         """Yield the things of a list, page by page, as far as PagerDuty lets anybody read."""
         offset = 0

@@ -1,0 +1,140 @@
+"""Ask PagerDuty whether everything is set up, and say each finding in a sentence with its next step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from integrations.pagerduty import directory, route
+from integrations.pagerduty.finding import utc
+from integrations.pagerduty.words import KINDS
+from workflows.ports import VendorError
+
+if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+    from integrations.pagerduty.client import PagerDutyPager
+
+AHEAD: Final = timedelta(days=14)
+HEARD: Final = frozenset(KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found: fine, worth knowing (``is_note``), or to be mended."""
+
+    says: str
+    is_fine: bool = True
+    is_note: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whom is asked, for which address of ours, and when."""
+
+    pager: PagerDutyPager
+    webhook_url: str
+    at: datetime
+
+
+def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterator[Finding]:
+    """Yield what PagerDuty says of each part of the set-up; stops at the key when that is not accepted."""
+    asking = Asking(pager, webhook_url, at)
+    for question in QUESTIONS:
+        try:
+            yield from question(asking)
+        except VendorError as error:
+            yield Finding(error.says, is_fine=False)
+            if question is _key:
+                return
+
+
+def _key(asking: Asking) -> Iterator[Finding]:
+    abilities = asking.pager.wire.call("GET", "/abilities").get("abilities") or []
+    yield Finding("PagerDuty accepts PAGERDUTY_API_KEY; that it may write shows with the first page.")
+    if "urgencies" not in abilities:
+        says = "The plan has no urgencies: a page rings as its service says, which may be late. Let services ring high."
+        yield Finding(says, is_note=True)
+
+
+def _sender(asking: Asking) -> Iterator[Finding]:
+    sender, id = asking.pager.setup.sender, asking.pager.sender_id()
+    if not id:
+        yield _wrong(f"PAGERDUTY_FROM is {sender}, which is no user there. Put in the e-mail of one, then restart.")
+        return
+    yield Finding(f"PAGERDUTY_FROM is the user {sender}.")
+    first = _first_levels(asking, id)
+    for name in first:
+        yield _wrong(
+            f"{sender} is on the first level of {name} within two weeks: pages to it would ring nobody then. "
+            "Take that user off, or put another one into PAGERDUTY_FROM."
+        )
+    if not first:
+        yield Finding(f"{sender} is on the first level of no escalation policy for the next two weeks.")
+
+
+def _first_levels(asking: Asking, sender_id: str) -> list[str]:
+    query = {"user_ids[]": [sender_id], "since": utc(asking.at), "until": utc(asking.at + AHEAD)}
+    oncalls = asking.pager.wire.pages("/oncalls", of="oncalls", query=query)
+    return sorted({str(one["escalation_policy"]["summary"]) for one in oncalls if one["escalation_level"] == 1})
+
+
+def _service(asking: Asking) -> Iterator[Finding]:
+    setup = asking.pager.setup
+    services = directory.services(asking.pager.wire)
+    if not setup.service:
+        says = "PAGERDUTY_SERVICE is not set: people, and policies that no service uses, cannot be paged."
+        yield Finding(says, is_note=True)
+    elif directory.named(services, setup.service):
+        yield Finding(f"PAGERDUTY_SERVICE is the service {setup.service}.")
+    else:
+        yield _wrong(f"PAGERDUTY_SERVICE is {setup.service}, which is no service there that is switched on. Name one.")
+    yield _fallback(setup.routing_key, services)
+
+
+def _fallback(routing_key: str, services: list[directory.Thing]) -> Finding:
+    if not routing_key:
+        says = "PAGERDUTY_ROUTING_KEY is not set: while PagerDuty's REST API is down nobody is rung."
+        return Finding(says, is_note=True)
+    leads_to = route.service_of(routing_key, services)
+    for service in services:
+        if service["id"] == leads_to:
+            return Finding(f"PAGERDUTY_ROUTING_KEY rings whoever the service {service['name']} rings.")
+    return _wrong(
+        "PAGERDUTY_ROUTING_KEY belongs to no integration that the key can see. Take it from a service's page."
+    )
+
+
+def _webhook(asking: Asking) -> Iterator[Finding]:
+    if not asking.pager.setup.webhook_secrets:
+        yield _wrong(
+            "PAGERDUTY_WEBHOOK_SECRETS is not set: webhooks are turned away. Put the subscription's secret in."
+        )
+    listed = asking.pager.wire.pages("/webhook_subscriptions", of="webhook_subscriptions")
+    ours = [one for one in listed if one["delivery_method"].get("url") == asking.webhook_url]
+    if not ours:
+        yield _wrong(f"No webhook subscription points at {asking.webhook_url}. Add one of the third version there.")
+    for subscription in ours:
+        yield _subscription(subscription)
+
+
+def _subscription(one: dict[str, Any]) -> Finding:
+    name = f"The webhook subscription {one['id']}"
+    if not one.get("active"):
+        return _wrong(f"{name} is switched off. Switch it on in PagerDuty.")
+    if one["delivery_method"].get("temporarily_disabled"):
+        return _wrong(f"{name} is off for a day, because we refused three webhooks. Enable it in PagerDuty.")
+    if missing := sorted(HEARD - set(one.get("events") or ())):
+        return Finding(f"{name} does not tell of {', '.join(missing)}. Tick them in PagerDuty.", is_note=True)
+    if (one.get("filter") or {}).get("type") != "account_reference":
+        return Finding(
+            f"{name} tells of one service or team alone; pages elsewhere are looked at by turns.", is_note=True
+        )
+    return Finding(f"{name} points here and is switched on.")
+
+
+def _wrong(says: str) -> Finding:
+    return Finding(says, is_fine=False)
+
+
+QUESTIONS: Final[tuple[Callable[[Asking], Iterator[Finding]], ...]] = (_key, _sender, _service, _webhook)

@@ -1,0 +1,35 @@
+"""Ask PagerDuty whether everything is set up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from integrations import gateways
+from integrations.pagerduty import setup
+from integrations.pagerduty.checking import Finding, findings
+
+
+class Command(BaseCommand):
+    help = "Ask PagerDuty whether the key, the sender, the services and the webhook are set up"
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print one sentence for each finding; end with exit code 1 when something is to be mended."""
+        pager = gateways.pagerduty()
+        if pager is None:
+            raise CommandError("PAGERDUTY_API_KEY is not set: nobody is paged.")
+        found = []
+        for finding in findings(pager, webhook_url=setup.webhook_url(), at=timezone.now()):
+            self.stdout.write(f"{_word(finding)}  {finding.says}")
+            found.append(finding)
+        wrong = sum(not one.is_fine for one in found)
+        if wrong:
+            raise CommandError(f"{wrong} to be mended.")
+
+
+def _word(finding: Finding) -> str:
+    if not finding.is_fine:
+        return "mend"
+    return "note" if finding.is_note else "fine"

@@ -1,0 +1,171 @@
+"""One request is sent once, whatever becomes of it, and every way to fail has its meaning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from integrations.pagerduty import mending
+from integrations.pagerduty.rules import RULES
+from integrations.pagerduty.wire import LAST, PAGE, EventsWire, Wire
+from workflows.ports import VendorError
+
+Answer = Callable[[httpx2.Request], httpx2.Response]
+BODY = {"incident": {"type": "incident", "title": "x"}}
+
+
+class Counting:
+    """Answers as it is told, and counts."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.requests: list[httpx2.Request] = []
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        return self.answer(request)
+
+
+def wire_to(answer: Answer) -> tuple[Wire, Counting]:
+    """Return a wire whose requests are answered so."""
+    counting = Counting(answer)
+    carrier = httpx2.MockTransport(counting)
+    return Wire(api_url="https://api.example", api_key="key", sender="a@example.com", carrier=carrier), counting
+
+
+def answering(status: int, body: Any = None, **headers: str) -> Answer:
+    """Answer every request the same way."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda request: httpx2.Response(status, json=body, headers=named)
+
+
+def failing(error: type[httpx2.TransportError]) -> Answer:
+    """Let every connection break in this way."""
+
+    def fail(request: httpx2.Request) -> httpx2.Response:
+        raise error("broken", request=request)
+
+    return fail
+
+
+def refused(code: int) -> dict[str, Any]:
+    """Return an error as PagerDuty writes it."""
+    return {"error": {"code": code, "message": "No", "errors": ["because"]}}
+
+
+FAILURES = [
+    # what happens, code, tried again, may be done
+    (answering(400, refused(2001)), "2001", False, False),
+    (answering(400, {"error": {"code": 2001, "errors": {"title": ["blank"]}}}), "2001", False, False),
+    (answering(400, {"status": "invalid event"}), "http_400", False, False),
+    (answering(401, refused(2006)), "2006", False, False),
+    (answering(401), "http_401", False, False),
+    (answering(402, refused(2014)), "2014", False, False),
+    (answering(403, refused(2010)), "2010", False, False),
+    (answering(404, refused(2100)), "2100", False, False),
+    (answering(408), "unavailable", True, True),
+    (answering(500, refused(2000)), "unavailable", True, True),
+    (answering(503), "unavailable", True, True),
+    (answering(302, location="https://elsewhere.example"), "moved", False, False),
+    (lambda request: httpx2.Response(201, text="<html>"), "unreadable_answer", True, True),
+    (answering(200, ["a list"]), "unreadable_answer", True, True),
+    (failing(httpx2.ConnectError), "connection_failed", True, False),
+    (failing(httpx2.ConnectTimeout), "connection_failed", True, False),
+    (failing(httpx2.PoolTimeout), "connection_failed", True, False),
+    (failing(httpx2.ProxyError), "connection_failed", True, False),
+    (failing(httpx2.ReadTimeout), "connection_lost", True, True),
+    (failing(httpx2.WriteTimeout), "connection_lost", True, True),
+    (failing(httpx2.ReadError), "connection_lost", True, True),
+    (failing(httpx2.WriteError), "connection_lost", True, True),
+    (failing(httpx2.RemoteProtocolError), "connection_lost", True, True),
+]
+
+
+@pytest.mark.parametrize(("answer", "code", "again", "unknown"), FAILURES)
+def test_what_fails_is_sent_once_and_means_one_thing(answer: Answer, code: str, again: bool, unknown: bool) -> None:
+    wire, counting = wire_to(answer)
+    with pytest.raises(VendorError) as caught:
+        wire.call("POST", "/incidents", body=BODY)
+    error = caught.value
+    assert (error.code, error.retryable, error.unknown) == (code, again, unknown)
+    assert (error.method, error.retry_after) == ("pagerduty POST /incidents", None)
+    assert error.says == mending.words(code)
+    assert len(counting.requests) == 1
+
+
+@pytest.mark.parametrize(("answer", "code", "again", "unknown"), FAILURES)
+def test_what_only_looks_leaves_nothing_in_doubt(answer: Answer, code: str, again: bool, unknown: bool) -> None:
+    wire, counting = wire_to(answer)
+    with pytest.raises(VendorError) as caught:
+        wire.call("GET", "/incidents/{id}", id="Q1")
+    assert (caught.value.code, caught.value.retryable, caught.value.unknown) == (code, again, False)
+    assert len(counting.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("reset", "waits"), [("7", 7.0), ("0", 1.0), ("0.2", 1.0), ("", 5.0), ("soon", 5.0), ("86400", 120.0)]
+)
+def test_a_rate_limit_says_how_long_it_lasts_and_is_not_slept_through(reset: str, waits: float) -> None:
+    headers = {"ratelimit_reset": reset} if reset else {}
+    wire, counting = wire_to(answering(429, refused(2020), **headers))
+    began = time.monotonic()
+    with pytest.raises(VendorError) as caught:
+        wire.call("POST", "/incidents", body=BODY)
+    error = caught.value
+    assert (error.code, error.retry_after, error.retryable, error.unknown) == ("ratelimited", waits, True, False)
+    assert error.method == "pagerduty POST /incidents"
+    assert len(counting.requests) == 1
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_events_are_sent_once_too(status: int) -> None:
+    counting = Counting(answering(status))
+    wire = EventsWire(events_url="https://events.example", routing_key="r" * 32, carrier=httpx2.MockTransport(counting))
+    with pytest.raises(VendorError) as caught:
+        wire.send({"event_action": "resolve", "dedup_key": "k"})
+    assert caught.value.method == "pagerduty POST /v2/enqueue"
+    assert len(counting.requests) == 1
+
+
+def test_a_request_says_who_asks_and_waits_ten_seconds_at_most() -> None:
+    wire, counting = wire_to(answering(200, {}))
+    wire.call("POST", "/incidents", body=BODY)
+    (request,) = counting.requests
+    assert request.headers["authorization"] == "Token token=key"
+    assert request.headers["from"] == "a@example.com"
+    assert request.headers["accept"] == "application/vnd.pagerduty+json;version=2"
+    assert request.extensions["timeout"] == {"connect": 5.0, "read": 10.0, "write": 10.0, "pool": 10.0}
+
+
+def test_an_id_stays_in_its_place_in_the_address() -> None:
+    wire, counting = wire_to(answering(200, {}))
+    wire.call("GET", "/incidents/{id}", id="../users?x=1#")
+    assert counting.requests[0].url.raw_path == b"/incidents/..%2Fusers%3Fx%3D1%23"
+
+
+def test_a_list_is_read_to_its_end() -> None:
+    def page(request: httpx2.Request) -> httpx2.Response:
+        offset = int(request.url.params["offset"])
+        users = [{"id": n} for n in range(offset, min(offset + PAGE, 250))]
+        return httpx2.Response(200, json={"users": users, "more": offset + PAGE < 250})
+
+    wire, counting = wire_to(page)
+    assert [one["id"] for one in wire.pages("/users", of="users")] == list(range(250))
+    assert len(counting.requests) == 3
+
+
+@pytest.mark.parametrize("found", [[], [{"id": "P"}] * PAGE])
+def test_a_list_that_never_ends_is_left(found: list[dict[str, str]]) -> None:
+    wire, counting = wire_to(answering(200, {"users": found, "more": True}))
+    assert len(list(wire.pages("/users", of="users"))) == (LAST if found else 0)
+    assert len(counting.requests) <= LAST // PAGE
+
+
+def test_what_a_rate_limit_applies_to_fits_where_it_is_kept() -> None:
+    assert all(len(f"pagerduty {name}") <= 60 for name in RULES)
+    assert len("pagerduty POST /v2/enqueue") <= 60
