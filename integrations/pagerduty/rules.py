@@ -60,7 +60,7 @@ _ALL: Final = (
         errors="3001 4004",
     ),
     write("DELETE /schedules/{id}/overrides/{override_id}", status=204, errors="4004"),
-    read("/v3/schedules", "limit offset query"),
+    read("/v3/schedules", f"{_PAGE} query"),
     read("/v3/schedules/{id}", f"{_TIMES} time_zone include[]", errors="3001 2004"),
     read(
         "/oncalls",

@@ -87,9 +87,9 @@ class State:
             if not self._wants(subscription.id, event_type, incident):
                 continue
             self._deliveries += 1
-            self._outbox.append(
-                Delivery(self._deliveries, unique().lower(), subscription.id, incident.id, {"event": event}, at)
-            )
+            told = Delivery(self._deliveries, unique().lower(), subscription.id, incident.id, {"event": event}, at)
+            told.headers = dict(subscription.custom_headers)
+            self._outbox.append(told)
         if self.on_delivery:
             self.on_delivery()
 
