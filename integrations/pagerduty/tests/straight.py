@@ -35,18 +35,23 @@ SETUP: Final = PagerDuty(
 
 
 class StraightTransport(httpx2.BaseTransport):
-    """Carries requests to a stand-in account; refuses connections while it ``is_down``."""
+    """Carries requests to a stand-in account; refuses connections while it ``is_down``.
+
+    It goes down with the first request that is ``fatal``: that one is done, but never answered.
+    """
 
     def __init__(self, account: FakeAccount) -> None:
         self.account = account
         self.is_down = False
+        self.fatal = ""  # a method
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer one request, or fail the way a connection fails."""
         if self.is_down:
             raise httpx2.ConnectError("refused", request=request)
         reply = self._reply(request)
-        if reply.dropped:
+        self.is_down = request.method == self.fatal
+        if reply.dropped or self.is_down:
             raise httpx2.RemoteProtocolError("dropped", request=request)
         if reply.hangs:
             raise httpx2.ReadTimeout("no answer", request=request)
