@@ -107,7 +107,7 @@ _ALL: Final = (
     read("/incidents/types", "filter"),
     # Webhooks
     read("/webhook_subscriptions", f"{_PAGE} filter_type filter_id"),
-    write("POST /webhook_subscriptions", _SUBSCRIPTION, status=201),
+    write("POST /webhook_subscriptions", _SUBSCRIPTION),
     read("/webhook_subscriptions/{id}"),
     write(
         "PUT /webhook_subscriptions/{id}",

@@ -130,7 +130,7 @@ class Acts(Hours):
     def storm(self, n: int, service: str, title: str = "Errors on host {n}", **about: Any) -> list[Incident]:
         """Open many incidents at once, as monitoring does when something big breaks."""
         with self._account.lock:
-            return [self.trigger(service, title.format(n=number), **about) for number in range(1, n + 1)]
+            return [self.trigger(service, title.replace("{n}", str(number)), **about) for number in range(1, n + 1)]
 
     def pass_time(self, minutes: float) -> list[Incident]:
         """Let unacknowledged incidents have waited so much longer; return those that went up a level."""

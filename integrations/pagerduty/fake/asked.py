@@ -21,13 +21,14 @@ REACH = 10_000
 
 @dataclass(slots=True)
 class Asked:
-    """One request."""
+    """One request. `status` is set where it succeeds with another one than the rule's."""
 
     rule: Rule
     at: dict[str, str]
     query: Sequence[tuple[str, str]] = ()
     body: Json = field(default_factory=dict)
     sender: User | None = None
+    status: int | None = None
 
     @property
     def user(self) -> User:

@@ -170,7 +170,7 @@ class FakeAccount(Furnishing):
             return Reply(refusal.status, refusal.body, self.rates.headers(self.now()))
         if rule.writes:
             self.changed()
-        return Reply(rule.status, answer, self.rates.headers(self.now()))
+        return Reply(asked.status or rule.status, answer, self.rates.headers(self.now()))
 
     def _limited(self, rule: Rule) -> Reply | None:
         """Count the request. The limit of one operation answers without headers, as PagerDuty sometimes does."""

@@ -116,12 +116,15 @@ def _change(state: State, asked: Asked) -> Json:
     incident = found(state.account.incidents, asked.at["id"])
     about: Json = asked.body["incident"]
     agent = shapes.of(state).user_ref(asked.user.id)
+    for check in (_assigned, _priority, _type):
+        check(state, about)
+    _urgency(about)
     if "status" in about:
         _set_status(state, incident, str(about["status"]), agent, asked.user.id)
     elif not incident.is_open:
         raise Refused(1001)
-    _set_fields(state, incident, about, agent)
     _hand_over(state, incident, about, agent)
+    _set_fields(state, incident, about, agent)
     return {"incident": shapes.of(state).incident(incident)}
 
 

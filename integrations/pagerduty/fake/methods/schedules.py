@@ -94,11 +94,20 @@ def _made(state: State, about: Json) -> Override:
 
 
 def _drop_override(state: State, asked: Asked) -> None:
-    schedule = _layered(state, asked)
-    kept = [o for o in schedule.overrides if o.id != asked.at["override_id"]]
-    if len(kept) == len(schedule.overrides):
+    """Take an override away. One that runs ends now and is answered with 200, one that is over stays.
+
+    https://developer.pagerduty.com/api-reference/operations/deleteScheduleOverride
+    """
+    schedule, now = _layered(state, asked), state.now()
+    override = next((o for o in schedule.overrides if o.id == asked.at["override_id"]), None)
+    if override is None:
         raise Refused(4004, "Override Not Found", status=404)
-    schedule.overrides = kept
+    if override.end <= now:
+        raise Refused(4004, "Override is over")
+    if override.start < now:
+        override.end, asked.status = now, 200
+    else:
+        schedule.overrides.remove(override)
 
 
 def _layered(state: State, asked: Asked) -> Schedule:

@@ -37,6 +37,12 @@ REFUSALS: list[tuple[str, Any, tuple[int, int]]] = [
     ("PUT /incidents/DONE", status("resolved"), (400, 1001)),
     ("PUT /incidents/DONE", {"incident": {"type": "incident", "title": "x"}}, (400, 1001)),
     ("PUT /incidents/OPEN", {"incident": {"type": "incident", "escalation_level": 9}}, (400, 1006)),
+    (
+        "PUT /incidents/OPEN",
+        {"incident": {"type": "incident", "title": "x", "priority": ref("P404", "priority")}},
+        (400, 1020),
+    ),
+    ("PUT /incidents/OPEN", {"incident": {"type": "incident", "title": "x", "escalation_level": 9}}, (400, 1006)),
     ("POST /incidents/OPEN/notes", {"note": {"content": " "}}, (400, 2001)),
     ("POST /incidents/OPEN/notes", {"note": {"text": "x"}}, (400, 2001)),
     (

@@ -75,6 +75,16 @@ def test_overrides_by_request(account: Strict) -> None:
     assert on(account, 600) == ["PUADA"]
 
 
+def test_an_override_that_runs_ends_and_one_that_is_over_stays(account: Strict) -> None:
+    override = account.acts.set_override("Primary", "dan", NINE, NINE + HOUR)
+    path = f"DELETE /schedules/PSPRIMARY/overrides/{override.id}"
+    account.clock.now = NINE + 60
+    assert account.ask(path).status == 200
+    assert account.acts.on_call("Primary") == ["PUADA"]
+    assert account.code(path) == (400, 4004)
+    assert on(account, 59) == ["PUDAN"]
+
+
 def test_what_is_rendered_is_clipped_unless_it_may_overflow(account: Strict) -> None:
     assert final(account, "PSPRIMARY", 60, 120) == [("PUADA", at(60), at(120))]
     assert final(account, "PSPRIMARY", 60, 120, overflow="true") == [("PUADA", at(0), at(DAY))]
