@@ -20,8 +20,9 @@ from integrations.api import gate
 
 # A request waits for the database half of its time; more threads than these only fight for the interpreter. Files
 # that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no page.
-PAGES, COMMANDS, EVENTS, FILES = 8, 4, 2, 4
+PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
 DOORS = "/slack/"
+PAGER_DOOR = "/pagerduty/"
 
 
 class Application(ASGIHandler):
@@ -36,9 +37,12 @@ class Application(ASGIHandler):
         self._readers, self._people = Crowd(), Crowd()
         self._commands_line = Line(after=self._readers, share=0.05, patience_s=1.0)
         self._events_line = Line(after=self._people, share=0.04, patience_s=2.0)
+        # Storing one takes a moment; PagerDuty waits five seconds, and a storm of them must not hold up Slack's doors.
+        self._pager_line = Line(after=self._people, share=0.25, patience_s=0.5)
         self._pages = ThreadPoolExecutor(PAGES, thread_name_prefix="page")
         self._commands = ThreadPoolExecutor(COMMANDS, thread_name_prefix="command")
         self._events = ThreadPoolExecutor(EVENTS, thread_name_prefix="event")
+        self._pager = ThreadPoolExecutor(PAGER, thread_name_prefix="pager")
         self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
 
     def load_middleware(self, is_async: bool = False) -> None:
@@ -82,6 +86,8 @@ class Application(ASGIHandler):
     async def _answer(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
         if gate.concerns(scope["path"]):
             return (await self._in_thread(self._files, scope, body))[0]
+        if scope["path"].startswith(PAGER_DOOR):
+            return await self._in_turn(self._pager_line, self._pager, scope, body)
         if not scope["path"].startswith(DOORS):
             with self._readers.one(), self._people.one():
                 return (await self._in_thread(self._pages, scope, body))[0]

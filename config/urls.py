@@ -12,6 +12,7 @@ def health(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("health", health),
     path("", include("integrations.slack.urls")),
+    path("", include("integrations.pagerduty.urls")),
     path("", include("integrations.api.urls")),
     path("", include("workflows.urls")),
     path("", include("evidence.urls")),

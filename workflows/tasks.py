@@ -17,7 +17,7 @@ from workflows import reconcile as reconciling
 from workflows import sweep as sweeping
 from workflows.actions import EVIDENCE, KINDS
 from workflows.aside import Aside
-from workflows.oncall import keeping
+from workflows.oncall import keeping, looking
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -76,6 +76,12 @@ def sweep() -> None:
         elif incident_id not in unplanned:
             _send(drain, incident_id)
     sweeping.fall_due(at=at)
+
+
+@shared_task
+def look_at_pages() -> None:
+    """Ask the pager about open pages that nobody told us about lately."""
+    looking.look_again(at=timezone.now())
 
 
 @shared_task

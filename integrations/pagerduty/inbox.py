@@ -1,0 +1,128 @@
+"""Webhooks between their answer and what comes of them: each stored once for good, acted on in order, never lost.
+
+PagerDuty signs no time, so a webhook may be replayed at any time: what was acted on keeps its row, without its body.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import DatabaseError, connection, transaction
+
+from incidents.lifecycle import Refused
+from integrations.pagerduty import payload
+from integrations.pagerduty.models import Webhook
+
+log = logging.getLogger(__name__)
+
+State = Webhook.State
+Act = Callable[[Webhook], str]
+ATTEMPTS: Final = 20  # with the back-off below: about half a day
+BACK_OFF_AT_MOST_S: Final = 3600
+AT_ONCE: Final = 50  # of one incident of theirs in one transaction
+# What a mistake of ours, or a database that falters, may raise: it costs this webhook some time and no other anything.
+OURS: Final = (
+    DatabaseError,
+    Refused,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+# Without a target, the conflict may be with any of the unique columns: the webhook's key and the event's id.
+STORE: Final = """
+    INSERT INTO pagerduty_webhook (key, event_id, page_id, kind, at, body, received_at, state, attempt, due_at, says)
+    VALUES (%s, %s, %s, %s, %s, %s::jsonb, %s, %s, 0, %s, %s) ON CONFLICT DO NOTHING RETURNING id
+"""
+# One at a time works on what is about the same incident of theirs, in whichever process; others take other ones.
+PAGES: Final = """
+    WITH waiting AS MATERIALIZED (
+        SELECT page_id, min(due_at) AS first FROM pagerduty_webhook
+         WHERE state = 'waiting' AND due_at <= %s GROUP BY page_id ORDER BY first LIMIT 100)
+    SELECT page_id FROM waiting WHERE pg_try_advisory_xact_lock(hashtext('pagerduty.inbox'), hashtext(page_id)) LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A webhook that was stored under a number; ``waits`` when something is to be done about it."""
+
+    number: int
+    waits: bool
+
+
+def store(body: bytes, *, key: str, at: datetime) -> Stored | None:
+    """Store a signed webhook in one statement; None when it, or the event it tells of, was stored before."""
+    read = payload.read(body) or payload.unreadable(body)
+    values = [
+        _short(key or read.event_id or hashlib.sha256(body).hexdigest()),
+        read.event_id,
+        read.page_id,
+        read.kind,
+        read.at,
+        json.dumps(read.body) if read.body else None,
+        at,
+        read.state,
+        at,
+        read.says,
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(STORE, values)
+        row = cursor.fetchone()
+    return Stored(int(row[0]), read.state == State.WAITING) if row else None
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= 200 else hashlib.sha256(key.encode()).hexdigest()
+
+
+def take(act: Act, *, at: datetime) -> int:
+    """Act on all that waits about one incident of theirs, in the order in which it happened; return how many that was.
+
+    One transaction. What went wrong waits for its next try and says so; the rest goes on.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(PAGES, [at])
+            row = cursor.fetchone()
+        if row is None:
+            return 0
+        due = Webhook.objects.filter(page_id=row[0], state=State.WAITING, due_at__lte=at)
+        webhooks = list(due.select_for_update().order_by("at", "pk")[:AT_ONCE])
+        for webhook in webhooks:
+            _act(act, webhook, at=at)
+    return len(webhooks)
+
+
+def _act(act: Act, webhook: Webhook, *, at: datetime) -> None:
+    webhook.attempt += 1
+    try:
+        with transaction.atomic():
+            webhook.says = act(webhook)
+    except OURS as error:
+        log.warning("webhook %s (%s): %s", webhook.pk, webhook.kind, type(error).__name__, exc_info=True)
+        _again_later(webhook, error, at=at)
+    else:
+        webhook.state, webhook.body = State.DONE, None
+    webhook.save(update_fields=["attempt", "state", "body", "says", "due_at"])
+
+
+def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> None:
+    webhook.due_at = at + timedelta(seconds=min(BACK_OFF_AT_MOST_S, 2**webhook.attempt))
+    webhook.says = f"It could not be acted on ({type(error).__name__}) and is tried again; the worker's log says more."
+    if webhook.attempt >= ATTEMPTS:
+        webhook.state = State.FAILED
+        webhook.says = f"It could not be acted on ({type(error).__name__}); the worker's log says more. It is kept."
+
+
+def waiting(*, at: datetime) -> int | None:
+    """Return the number of a webhook that waits to be acted on, or None: what the lost hints were about."""
+    return Webhook.objects.filter(state=State.WAITING, due_at__lte=at).values_list("pk", flat=True).first()

@@ -1,0 +1,29 @@
+"""Tell whether a webhook is PagerDuty's: signed over the bytes as they came, with one of the secrets that are valid.
+
+https://developer.pagerduty.com/docs/verifying-webhook-signatures
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from typing import Final
+
+VERSION: Final = "v1="
+AT_MOST: Final = 10  # signatures that are looked at: one for each secret of a subscription
+
+
+def is_signed(body: bytes, given: str, *, secrets: Sequence[str]) -> bool:
+    """Tell whether ``given``, a header like ``v1=hex,v1=hex``, signs the body; takes as long whichever fits.
+
+    PagerDuty signs with each secret while one is replaced, and so there may be several on either side.
+    """
+    signatures = [one.strip().encode("utf-8", "replace") for one in given.split(",")[:AT_MOST]]
+    wanted = [_signature(body, secret) for secret in secrets]
+    fits = [hmac.compare_digest(one, two) for one in signatures for two in wanted]
+    return any(fits)
+
+
+def _signature(body: bytes, secret: str) -> bytes:
+    return VERSION.encode() + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest().encode()

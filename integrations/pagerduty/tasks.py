@@ -1,0 +1,92 @@
+"""Celery's part: acting on webhooks that were stored. Messages are hints; losing one loses nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from functools import partial
+from typing import Final
+
+from celery import shared_task
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from integrations.pagerduty import hearing, inbox
+
+log = logging.getLogger(__name__)
+
+FRESH_S: Final = 30  # a hint that waited longer than this is left to the sweep
+AT_ONCE: Final = 2  # of a worker's threads: a storm of webhooks is not in the way of what incidents need
+APART_S: Final = 0.1  # between two hints of a process: whoever takes one goes on until nothing waits
+
+
+@shared_task
+def take(webhook_id: int) -> None:
+    """Act on stored webhooks until none waits, unless enough others do that already."""
+    _asked.set()
+    while _asked.is_set() and _taking.acquire(blocking=False):
+        try:
+            _asked.clear()
+            _take_all()
+        finally:
+            _taking.release()
+
+
+def _take_all() -> None:
+    ours = hearing.our_users()
+    while inbox.take(partial(hearing.act, ours=ours, at=timezone.now()), at=timezone.now()):
+        pass
+
+
+@shared_task
+def sweep() -> None:
+    """Act on what waits although nobody was told, or whose next try is due."""
+    waiting = inbox.waiting(at=timezone.now())
+    if waiting is not None:
+        _send(waiting)
+
+
+def hint(webhook_id: int) -> None:
+    """Ask a worker to act on a webhook soon, after the commit. When the broker is away the sweep finds it instead."""
+    transaction.on_commit(lambda: _hints.ask(webhook_id))
+
+
+def _send(webhook_id: int) -> None:
+    try:
+        take.apply_async((webhook_id,), expires=FRESH_S, retry=False)
+    except (OperationalError, OSError) as error:
+        log.warning("no hint for webhook %s: %s", webhook_id, type(error).__name__)
+
+
+class _Hints:
+    """Sends the first hint at once, and one for all that are asked for within the next moment after it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = -APART_S
+        self._timer: threading.Timer | None = None
+
+    def ask(self, webhook_id: int) -> None:
+        with self._lock:
+            if self._timer is not None:
+                return
+            wait_s = self._last + APART_S - time.monotonic()
+            if wait_s > 0:
+                self._timer = threading.Timer(wait_s, self._late, (webhook_id,))
+                self._timer.daemon = True
+                self._timer.start()
+                return
+            self._last = time.monotonic()
+        _send(webhook_id)
+
+    def _late(self, webhook_id: int) -> None:
+        with self._lock:
+            self._timer, self._last = None, time.monotonic()
+        _send(webhook_id)
+
+
+_asked = threading.Event()
+_taking = threading.Semaphore(AT_ONCE)
+_hints = _Hints()

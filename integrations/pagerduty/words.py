@@ -1,0 +1,132 @@
+"""How what happened in PagerDuty reads for somebody who is tired: one table. What is not in it is stored and ignored.
+
+https://developer.pagerduty.com/docs/webhooks-overview, "Event Types"
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One type of event: our word for it, and how it reads after a name and without one.
+
+    ``told`` kinds are posted where people talk; the others stand on the timeline. ``text`` names where in the event's
+    data stands what was written, or what something was set to, and ``otherwise`` what it reads as without that.
+    """
+
+    word: str
+    did: str
+    happened: str
+    told: bool = False
+    text: tuple[str, ...] = ()
+    otherwise: str = ""
+
+
+KINDS: Final = {
+    "incident.triggered": Kind("triggered", "opened the page to {page}", "The page to {page} was opened"),
+    "incident.acknowledged": Kind(
+        "acknowledged", "acknowledged the page to {page}", "The page to {page} was acknowledged", told=True
+    ),
+    "incident.unacknowledged": Kind(
+        "unacknowledged",
+        "let go of the page to {page}: it rings again",
+        "Nobody went on with the page to {page}: it rings again",
+        told=True,
+    ),
+    "incident.resolved": Kind(
+        "resolved",
+        "resolved the page to {page} in PagerDuty",
+        "The page to {page} was resolved in PagerDuty",
+        told=True,
+    ),
+    "incident.reopened": Kind(
+        "reopened",
+        "reopened the page to {page} in PagerDuty: it rings again",
+        "The page to {page} was reopened in PagerDuty: it rings again",
+        told=True,
+    ),
+    "incident.escalated": Kind(
+        "escalated",
+        "escalated the page to {page}: {people} {are} rung now",
+        "Nobody answered the page to {page}, so it was escalated: {people} {are} rung now",
+        told=True,
+    ),
+    "incident.reassigned": Kind(
+        "reassigned",
+        "passed the page to {page} on: {people} {are} rung now",
+        "The page to {page} was passed on: {people} {are} rung now",
+        told=True,
+    ),
+    "incident.delegated": Kind(
+        "delegated",
+        "handed the page to {page} over to {text}",
+        "The page to {page} was handed over to {text}",
+        told=True,
+        text=("escalation_policy", "summary"),
+        otherwise="somebody else",
+    ),
+    "incident.responder.added": Kind(
+        "asked",
+        "asked {people} to help with the page to {page}",
+        "{people} {are} asked to help with the page to {page}",
+    ),
+    "incident.responder.replied": Kind(
+        "replied", "answered the call for help with the page to {page}", "The call for help with {page} was answered"
+    ),
+    "incident.priority_updated": Kind(
+        "priority",
+        "set the priority of the page to {page} to {text}",
+        "The priority of the page to {page} is {text} now",
+        text=("priority", "summary"),
+        otherwise="none",
+    ),
+    "incident.annotated": Kind(
+        "noted",
+        "wrote in PagerDuty: {text}",
+        "A note in PagerDuty: {text}",
+        told=True,
+        text=("content",),
+        otherwise="(no text)",
+    ),
+    "incident.status_update_published": Kind(
+        "updated",
+        "published an update in PagerDuty: {text}",
+        "An update in PagerDuty: {text}",
+        told=True,
+        text=("message",),
+        otherwise="(no text)",
+    ),
+    "incident.incident_type.changed": Kind(
+        "typed",
+        "changed the type of the page to {page} in PagerDuty to {text}",
+        "The page to {page} is of the type {text} in PagerDuty now",
+        text=("incident_type", "name"),
+        otherwise="another one",
+    ),
+    "incident.service_updated": Kind(
+        "moved",
+        "moved the page to {page} to the service {text}",
+        "The page to {page} was moved to the service {text}",
+        text=("service", "summary"),
+        otherwise="another one",
+    ),
+}
+
+# What somebody who was asked to help answered, by the ``state`` of the answer.
+REPLIES: Final = {
+    "accepted": Kind(
+        "joined",
+        "joined the page to {page} in PagerDuty",
+        "The call for help with the page to {page} was taken up",
+        told=True,
+    ),
+    "declined": Kind(
+        "declined",
+        "cannot help with the page to {page} now",
+        "The call for help with the page to {page} was declined",
+        told=True,
+    ),
+}

@@ -1,0 +1,245 @@
+"""Hear what happened to a page of ours: how it stands now, who is on it, and the entry that says so.
+
+News may come late, twice, in any order, and from two sides: the pager sends them and we look ourselves. A status is
+moved by the newest alone; every piece of news is written down once, at its own time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from django.db import transaction
+
+from incidents import lifecycle, timeline
+from incidents.models import Incident, Participant, Person, Source
+from workflows.actions import RETIRE
+from workflows.models import Effect, Page, PagerUser
+from workflows.oncall import alerts, looked
+from workflows.oncall.news import RANK, News, Told, Who
+
+SOON: Final = timedelta(seconds=10)
+ID_CHARS: Final = 120
+STILL_OPEN: Final = "The incident itself is still open here: resolve it when it is over"
+Status = Page.Status
+
+
+class Heard(StrEnum):
+    """What a piece of news was about."""
+
+    PAGE = "a page of ours"
+    ALERT = "an alert of an incident"
+    AGAIN = "heard before"
+    NOTHING = "nothing of ours"
+
+
+def hear(news: News, *, at: datetime) -> Heard:
+    """Take a piece of news in, in one transaction; what is heard again changes nothing."""
+    with transaction.atomic():
+        page = find(news)
+        if page is None:
+            return Heard.ALERT if alerts.hear(news, at=at) else Heard.NOTHING
+        page = held(page)
+        if news.id[:ID_CHARS] in page.news:
+            return Heard.AGAIN
+        take(page, news, at=at)
+    return Heard.PAGE
+
+
+def find(news: News) -> Page | None:
+    """Return the page that news are about: by the pager's id, else by the key that it was opened with.
+
+    What the fallback opened has no key there, so until its id is known it is told by our codename in its title. Taken
+    for somebody else's, it could declare an incident.
+    """
+    told = news.page
+    found = Page.objects.filter(pager_id=told.id).first()
+    if found is None and told.key:
+        found = Page.objects.filter(dedup_key=told.key).first()
+    return found or next(_sent_as_events(news), None)
+
+
+def _sent_as_events(news: News) -> Iterator[Page]:
+    if not news.page.title:
+        return
+    unknown = Page.objects.filter(pager_id="", via="events").select_related("incident").order_by("-opened_at")
+    for page in unknown[:50]:
+        here = not (page.service_id and news.page.service_id) or page.service_id == news.page.service_id
+        if here and page.incident.codename in news.page.title:
+            yield page
+
+
+def held(page: Page) -> Page:
+    """Return a page fresh, held for the caller's transaction: its incident first, as whoever writes entries does."""
+    timeline.hold(page.incident_id)
+    found = Page.objects.select_for_update(of=("self",)).select_related("incident")
+    return found.get(pk=page.pk)
+
+
+def take(page: Page, news: News, *, at: datetime) -> None:
+    """Take news of a held page in: move its status if they are the newest, and write down what is not known yet."""
+    was = page.status
+    newest = bool(news.status) and is_newest(page, news)
+    known = looked.told(page.news, news) or _is_our_doing(page, news)
+    learn(page, news.page)
+    if newest:
+        _move(page, news)
+    page.news = [*page.news, news.id[:ID_CHARS]]
+    page.save()
+    if not known:
+        late = bool(news.status) and not newest
+        _write(page, news, told=news.told and not late, moved=newest and page.status != was, at=at)
+    elif page.status != was:
+        timeline.nudge_readers(page.incident_id)
+    _bring_in(page, news, at=at)
+
+
+def is_newest(page: Page, news: News) -> bool:
+    """Tell whether news are of a later moment than what the page's status is from; anything beats *being opened*."""
+    return page.status == Status.OPENING or (news.at, RANK[news.status]) > (page.status_at, RANK[page.status])
+
+
+def learn(page: Page, told: Told) -> None:
+    """Take over what the pager calls a page, where that is not known yet; the caller saves it."""
+    page.pager_id = page.pager_id or told.id[:64]
+    page.number = page.number or told.number
+    if not page.url and told.url.startswith("https://") and len(told.url) <= 500:
+        page.url = told.url
+
+
+def _move(page: Page, news: News) -> None:
+    page.status, page.status_at = news.status, news.at
+    page.status_by = name_of(news.by)[:200] if news.by else ""
+
+
+def _is_our_doing(page: Page, news: News) -> bool:
+    """Tell whether news only say what we did ourselves: that stands on the timeline already."""
+    if news.ours or news.kind == "triggered":
+        return True
+    if news.kind != "resolved" or (news.by is not None and _user(news.by) is not None):
+        return False
+    return _ended_just_now(page, news) or is_ending(page)
+
+
+def _ended_just_now(page: Page, news: News) -> bool:
+    return page.status == Status.RESOLVED and abs(page.status_at - news.at) < SOON
+
+
+def is_ending(page: Page) -> bool:
+    """Tell whether we are about to end this page, or do so at this moment."""
+    under_way = [Effect.State.WAITING, Effect.State.RUNNING]
+    return Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=RETIRE, state__in=under_way).exists()
+
+
+def _write(page: Page, news: News, *, told: bool, moved: bool, at: datetime) -> None:
+    incident = page.incident
+    person = person_of(news.by)
+    text = _sentence(page, news, named=person is None)
+    data: dict[str, Any] = {"page": page.key, "news": news.kind}
+    if outsiders := _outsiders(page, news):
+        text = f"{text}. {outsiders}"
+    if moved and _asks(page):
+        text, data["ask"] = f"{text}. {STILL_OPEN}", "resolve"
+    if not (told and incident.is_active):
+        data["room"] = 0
+    lifecycle.remark(
+        incident, "page", by=person, at=news.at, recorded_at=at, source=Source.SYSTEM, text=text, data=data
+    )
+
+
+def _asks(page: Page) -> bool:
+    """Tell whether people are to be asked if it is over: the last of our pages ended, and they still respond."""
+    if page.status != Status.RESOLVED or not page.incident.is_active:
+        return False
+    return not Page.objects.filter(incident=page.incident_id).exclude(status=Status.RESOLVED).exists()
+
+
+def _sentence(page: Page, news: News, *, named: bool) -> str:
+    """Say the news, with who did it in front where the entry does not name them itself."""
+    names = [name_of(who) for who in news.people]
+    values = {
+        "page": page.name,
+        "people": " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "the next in line",
+        "are": "are" if len(names) > 1 else "is",
+        "text": news.text,
+    }
+    if news.by is None:
+        return news.happened.format(**values)
+    did = news.did.format(**values)
+    return f"{name_of(news.by)} {did}" if named else did
+
+
+def _on_it(news: News) -> tuple[Who, ...]:
+    """Who is on it by this news: who acknowledged it, or was asked to join and does."""
+    if news.ours:
+        return ()
+    if news.kind == "acknowledged" and news.by is not None:
+        return (news.by,)
+    return news.people if news.joins else ()
+
+
+def _bring_in(page: Page, news: News, *, at: datetime) -> None:
+    """Bring in who is on it: into a private incident only those who were rung for it, or are in already."""
+    incident = page.incident
+    if not incident.is_active:
+        return
+    people = [person for who in _on_it(news) if (person := person_of(who)) is not None and _may_come(page, person)]
+    people = [person for person in people if not _left_since(incident, person, since=news.at)]
+    if people:
+        lifecycle.bring_in(incident, people=people, by=None, at=at, source=Source.SYSTEM)
+
+
+def _may_come(page: Page, person: Person) -> bool:
+    if not person.can_join:
+        return False
+    return not page.incident.private or page.rung.filter(pk=person.pk).exists()
+
+
+def _left_since(incident: Incident, person: Person, *, since: datetime) -> bool:
+    """Tell whether somebody left, or was shut out, after what the news tell: old news fetch nobody back."""
+    return Participant.objects.filter(incident=incident, person=person, left_at__gte=since).exists()
+
+
+def _outsiders(page: Page, news: News) -> str:
+    """Say who has it and cannot follow it here, and how to mend that; empty when everybody can."""
+    said = [_outside(page, who) for who in _on_it(news)] if page.incident.is_active else []
+    return " ".join(filter(None, said))
+
+
+def _outside(page: Page, who: Who) -> str:
+    person = person_of(who)
+    if person is None and not who.id:
+        return ""
+    if person is None:
+        return f"Nobody here is matched with {name_of(who)}, so they were not brought in: match them under On call"
+    if _takes_part(page.incident, person) or _may_come(page, person):
+        return ""
+    if not page.incident.private:
+        return f"{person.name} cannot be brought in by us: invite them to the channel by hand"
+    return (
+        f"{person.name} is not in this private incident and cannot see it: "
+        "bring them in on its page, or invite them to its channel"
+    )
+
+
+def _takes_part(incident: Incident, person: Person) -> bool:
+    return Participant.objects.filter(incident=incident, person=person, left_at=None).exists()
+
+
+def person_of(who: Who | None) -> Person | None:
+    """Return who somebody of the pager's is here, or None while the two are not matched."""
+    user = _user(who) if who else None
+    return user.person if user else None
+
+
+def name_of(who: Who) -> str:
+    """Return a name to call somebody by: as the pager told it, else as we know it."""
+    user = None if who.name else _user(who)
+    return who.name or (user.name if user else "Somebody")
+
+
+def _user(who: Who) -> PagerUser | None:
+    """Return what we know of somebody: by id, which is how they were matched, never by name."""
+    return PagerUser.objects.filter(pager_id=who.id).select_related("person").first() if who.id else None

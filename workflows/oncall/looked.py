@@ -1,0 +1,42 @@
+"""What we found out by looking: noted beside the news that were told, so that neither is told twice. Pure.
+
+A look says since when a page has its status, mostly to the second. News of that status from then are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from workflows.oncall.news import News
+
+PREFIX: Final = "look"
+SECOND: Final = timedelta(seconds=1)
+
+
+def note(status: str, *, since: datetime, until: datetime) -> str:
+    """Return the note that a status was found which was taken between two moments."""
+    return f"{PREFIX} {status} {since.isoformat()} {until.isoformat()}"
+
+
+def span(at: datetime) -> tuple[datetime, datetime]:
+    """Return the moments between which something happened that is known to the second."""
+    return at.replace(microsecond=0), latest(at)
+
+
+def latest(at: datetime) -> datetime:
+    """Return the last moment that a time may mean: one without a fraction is any of its second."""
+    return at if at.microsecond else at + SECOND - timedelta(microseconds=1)
+
+
+def told(notes: Iterable[str], news: News) -> bool:
+    """Tell whether news only say what a look found out before."""
+    return any(_covers(note, news) for note in notes if note.startswith(f"{PREFIX} "))
+
+
+def _covers(note: str, news: News) -> bool:
+    _, status, since, until = note.split()
+    if status != news.status:
+        return False
+    return datetime.fromisoformat(since) <= news.at <= datetime.fromisoformat(until)

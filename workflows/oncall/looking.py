@@ -1,0 +1,130 @@
+"""Look at open pages ourselves: for webhooks that never came, and where nothing can reach us from outside."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from workflows import ports
+from workflows.models import Page, PagerUser
+from workflows.oncall import hearing, looked
+from workflows.oncall.news import News, Told, Who
+from workflows.ports import Pager, Rung, VendorError
+
+log = logging.getLogger(__name__)
+
+EVERY: Final = timedelta(seconds=55)  # a little less than the beat, so that none is left out every other time
+AT_ONCE: Final = 30  # calls a minute of the 960 that PagerDuty grants a key
+PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it itself
+SETTLED: Final = timedelta(minutes=2)  # by now whoever answers a look has heard of what we heard
+SKEW: Final = timedelta(minutes=2)
+Status = Page.Status
+
+# From the status that is found: the kind of news, and how it reads with and without who it was.
+FOUND: Final[Mapping[str, tuple[str, str, str]]] = {
+    Status.TRIGGERED: (
+        "unacknowledged",
+        "let go of the page to {page}: it rings again",
+        "The page to {page} rings again: nobody has it any more",
+    ),
+    Status.ACKNOWLEDGED: (
+        "acknowledged",
+        "acknowledged the page to {page}",
+        "The page to {page} was acknowledged",
+    ),
+    Status.RESOLVED: ("resolved", "resolved the page to {page}", "The page to {page} was resolved"),
+}
+
+
+def look_again(*, at: datetime) -> int:
+    """Ask the pager about open pages that were not looked at for a minute; return how many had moved."""
+    pager = ports.pager()
+    if pager is None:
+        return 0
+    moved = 0
+    for page in _claimed(at=at):
+        try:
+            rung = _look(pager, page)
+        except VendorError as error:
+            log.warning("page %s could not be looked at: %s", page.pk, error)
+            if error.retry_after is not None or error.retryable:
+                break
+            continue
+        moved += rung is not None and note(page, rung, looked_at=at)
+    return moved
+
+
+def due(*, at: datetime) -> QuerySet[Page]:
+    """Return open pages that nobody looked at lately, those that waited longest first."""
+    lately = Q(looked_at=None, opened_at__lt=at - EVERY) | Q(looked_at__lt=at - EVERY)
+    being_opened = Q(status=Status.OPENING, pager_id="", opened_at__gt=at - PATIENCE)
+    found = Page.objects.filter(lately).exclude(being_opened).exclude(status=Status.RESOLVED)
+    return found.order_by(F("looked_at").asc(nulls_first=True), "pk")
+
+
+def _claimed(*, at: datetime) -> list[Page]:
+    """Take pages that are due, so that two who look at once take different ones."""
+    with transaction.atomic():
+        pages = list(due(at=at).select_for_update(skip_locked=True)[:AT_ONCE])
+        Page.objects.filter(pk__in=[page.pk for page in pages]).update(looked_at=at)
+    return pages
+
+
+def _look(pager: Pager, page: Page) -> Rung | None:
+    if page.pager_id:
+        return pager.look(page.pager_id)
+    return pager.find(page.dedup_key, service=page.service_id, since=page.opened_at - SKEW)
+
+
+def note(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
+    """Take in how a page was found to stand at a moment; tell whether it had moved without our hearing of it."""
+    with transaction.atomic():
+        page = hearing.held(page)
+        if hearing.is_ending(page):
+            return False  # whoever ends it writes down what they find
+        since, until = _between(page, rung, looked_at=looked_at)
+        if rung.status == page.status or not _is_newer(page, until=until, looked_at=looked_at):
+            hearing.learn(page, _told(rung))
+            page.save(update_fields=["pager_id", "number", "url"])
+            return False
+        news = _news(page, rung, since=since, at=max(until, page.status_at + timedelta(microseconds=1)))
+        hearing.take(page, news, at=max(looked_at, news.at))
+    return True
+
+
+def _between(page: Page, rung: Rung, *, looked_at: datetime) -> tuple[datetime, datetime]:
+    """Return the moments between which the page took the status that was found."""
+    return looked.span(rung.at) if rung.at else (page.status_at, looked_at)
+
+
+def _is_newer(page: Page, *, until: datetime, looked_at: datetime) -> bool:
+    """Tell whether what was found is news, and not an answer from before what we were told meanwhile."""
+    if page.status == Status.OPENING or looked_at - page.status_at > SETTLED:
+        return True
+    return page.status_at < min(until, looked_at)
+
+
+def _news(page: Page, rung: Rung, *, since: datetime, at: datetime) -> News:
+    kind, did, happened = FOUND[rung.status]
+    if page.status == Status.OPENING and rung.status == Status.TRIGGERED:
+        kind = rung.status
+    by = _who(rung.by) if rung.status != Status.TRIGGERED else None
+    id = looked.note(rung.status, since=since, until=at)
+    return News(id, kind, at, _told(rung), did, happened, by=by, told=True)
+
+
+def _told(rung: Rung) -> Told:
+    return Told(rung.id, key=rung.key, title=rung.title, url=rung.url, number=rung.number, status=rung.status)
+
+
+def _who(name: str) -> Who | None:
+    """Return who made a change: a look gives but a name, which is theirs when nobody else has it."""
+    named = list(PagerUser.objects.filter(name=name, gone=False).values_list("pager_id", flat=True)[:2])
+    if not name:
+        return None
+    return Who(named[0] if len(named) == 1 else "", name)
