@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -31,6 +32,16 @@ def fallback(setup: Setup) -> EventsWire:
     from integrations.pagerduty.wire import EventsWire
 
     return EventsWire(events_url=setup.events_url, routing_key=setup.routing_key)
+
+
+@contextmanager
+def _named(verb: str) -> Iterator[None]:
+    """Let a rate limit apply to what effects call it: whichever request of an errand met it, the errand waits."""
+    try:
+        yield
+    except VendorError as error:
+        error.method = verb
+        raise
 
 
 class PagerDutyPager:
@@ -64,7 +75,8 @@ class PagerDutyPager:
 
     def ring(self, ring: Ring) -> Rung:
         """Open a page, unless one with its key was ever opened: then that one is returned, whatever its status."""
-        return ringing.ring(self, ring)
+        with _named("pager.ring"):
+            return ringing.ring(self, ring)
 
     def find(self, key: str, *, service: str, since: datetime) -> Rung | None:
         """Look for a page by its key, whatever its status and whichever way it was sent."""
@@ -85,18 +97,23 @@ class PagerDutyPager:
 
     def retitle(self, id: str, title: str) -> None:
         """Change a page's title; one that ended already is fine."""
-        self._change(id, title=title[: opening.MAX_TITLE])
+        with _named("pager.retitle"):
+            self._change(id, title=title[: opening.MAX_TITLE])
 
     def resolve(self, id: str, *, key: str, via: str) -> None:
         """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key."""
+        with _named("pager.resolve"):
+            self._end(id, key=key, via=via)
+
+    def _end(self, id: str, *, key: str, via: str) -> None:
         if via == "events" and not id:
             self._resolve_by_event(key)
         elif id:
-            self._end(id, key=key, via=via)
+            self._end_known(id, key=key, via=via)
         elif (found := finding.by_key(self.wire, key)) and found.status != "resolved":
             self._change(found.id, status="resolved")
 
-    def _end(self, id: str, *, key: str, via: str) -> None:
+    def _end_known(self, id: str, *, key: str, via: str) -> None:
         try:
             self._change(id, status="resolved")
         except VendorError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from workflows.ports import Rung
@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who ca
     from integrations.pagerduty.wire import Wire
 
 STATUSES: Final = ("triggered", "acknowledged", "resolved")
+LONGEST: Final = timedelta(days=180)  # PagerDuty lists half a year at most
 LOOKED_INTO: Final = 25  # incidents whose alerts are read while looking for a page that was sent as an event
 
 
@@ -38,6 +39,7 @@ def by_alert(wire: Wire, key: str, *, services: Sequence[str], since: datetime) 
 
 
 def _without_key(wire: Wire, *, services: Sequence[str], since: datetime) -> Iterator[dict[str, Any]]:
+    since = max(since, datetime.now(UTC) - LONGEST)
     query: dict[str, Any] = {"since": utc(since), "statuses[]": list(STATUSES), "sort_by": "created_at:desc"}
     if services:
         query["service_ids[]"] = list(services)

@@ -91,7 +91,7 @@ def test_a_rate_limit_is_handed_over_and_takes_no_fallback(pager: StraightPager)
     pager.account.faults.add("ratelimited", method="POST", path="/incidents", times=1, retry_after_s=17)
     with pytest.raises(VendorError) as caught:
         pager.ring(a_ring())
-    assert (caught.value.retry_after, caught.value.method) == (17, "pagerduty POST /incidents")
+    assert (caught.value.retry_after, caught.value.method) == (17, "pager.ring")
     assert not opened(pager)
     assert pager.ring(a_ring()).via == "rest"
 

@@ -1,0 +1,149 @@
+"""Each errand of the pager on the stand-in account: what it changes there, and that done already is fine."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+
+from integrations.pagerduty import fake
+from integrations.pagerduty.tests.straight import StraightPager, pager_on
+from workflows.ports import Pager, Ring, Rung, VendorError
+
+RING: Final = Ring("fk-1", "service/PVFIREKIND", "PVFIREKIND", "Checkout is down", "", "")
+LONG_AGO: Final = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def pager() -> StraightPager:
+    return pager_on(fake.demo())
+
+
+@pytest.fixture
+def rung(pager: StraightPager) -> Rung:
+    return pager.ring(RING)
+
+
+def the(pager: StraightPager) -> fake.Incident:
+    """Return the one incident there is."""
+    (incident,) = pager.account.account.incidents.values()
+    return incident
+
+
+def test_it_is_a_pager(pager: StraightPager) -> None:
+    port: Pager = pager
+    assert port
+
+
+def test_a_look_says_how_a_page_stands_and_who_made_it_so(pager: StraightPager, rung: Rung) -> None:
+    pager.account.acts.acknowledge("wei", 1)
+    now = pager.look(rung.id)
+    assert now is not None
+    assert (now.status, now.by, now.via) == ("acknowledged", "Wei Chen", "rest")
+    assert now.at is not None
+    assert abs(now.at - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+def test_a_look_at_an_id_that_is_not_there_finds_nothing(pager: StraightPager) -> None:
+    assert pager.look("Q404") is None
+
+
+def test_a_look_that_fails_is_not_taken_for_nothing(pager: StraightPager) -> None:
+    pager.account.faults.add("server_error", method="GET")
+    with pytest.raises(VendorError, match="unavailable"):
+        pager.look("Q404")
+
+
+def test_a_page_is_found_however_old_it_is_and_wherever_it_was_moved(pager: StraightPager, rung: Rung) -> None:
+    the(pager).created_at -= 300 * 86_400
+    the(pager).service = "PVPAYMENTS"
+    assert pager.find("fk-1", service="PVFIREKIND", since=LONG_AGO) == rung
+
+
+def test_one_that_was_never_opened_is_not_found(pager: StraightPager, rung: Rung) -> None:
+    assert pager.find("fk-2", service="PVFIREKIND", since=LONG_AGO) is None
+
+
+def test_looking_for_an_event_reads_the_alerts_of_few_incidents(pager: StraightPager) -> None:
+    pager.targets()
+    for n in range(40):
+        pager.rest.is_down = True
+        pager.ring(Ring(f"fk-{n}", "service/PVFIREKIND", "PVFIREKIND", "Down", "", ""))
+    pager.rest.is_down = False
+    assert pager.find("fk-none", service="PVFIREKIND", since=datetime.now(UTC) - timedelta(days=1)) is None
+    assert sum(call.path.endswith("/alerts") for call in pager.account.calls) == 25
+
+
+def test_a_title_is_changed_and_cut_to_what_fits(pager: StraightPager, rung: Rung) -> None:
+    pager.retitle(rung.id, "x" * 2_000)
+    assert the(pager).title == "x" * 1_024
+
+
+@pytest.mark.parametrize("before", ["triggered", "acknowledged", "resolved"])
+def test_ending_a_page_is_fine_however_it_stands_and_does_not_open_it_again(
+    pager: StraightPager, rung: Rung, before: str
+) -> None:
+    if before == "acknowledged":
+        pager.account.acts.acknowledge("wei", 1)
+    if before == "resolved":
+        pager.account.acts.resolve("wei", 1)
+    pager.resolve(rung.id, key="fk-1", via="rest")
+    pager.resolve(rung.id, key="fk-1", via="rest")
+    pager.retitle(rung.id, "Still over")
+    assert the(pager).status == "resolved"
+
+
+def test_a_page_whose_id_is_not_known_yet_is_ended_by_its_key(pager: StraightPager, rung: Rung) -> None:
+    pager.resolve("", key="fk-1", via="rest")
+    pager.resolve("", key="fk-1", via="rest")
+    pager.resolve("", key="fk-unknown", via="rest")
+    assert the(pager).status == "resolved"
+
+
+def test_a_page_of_the_fallback_is_ended_by_an_event(pager: StraightPager) -> None:
+    pager.rest.is_down = True
+    pager.ring(RING)
+    pager.resolve("", key="fk-1", via="events")
+    assert the(pager).status == "resolved"
+
+
+def test_a_page_of_the_fallback_is_ended_by_its_id_and_by_an_event_while_that_cannot_be(pager: StraightPager) -> None:
+    pager.targets()
+    pager.rest.is_down = True
+    pager.ring(RING)
+    pager.rest.is_down = False
+    found = pager.find("fk-1", service="PVFIREKIND", since=LONG_AGO)
+    assert found is not None
+    pager.rest.is_down = True
+    pager.resolve(found.id, key="fk-1", via="events")
+    assert the(pager).status == "resolved"
+    with pytest.raises(VendorError, match="connection_failed"):
+        pager.resolve(found.id, key="fk-1", via="rest")
+
+
+def test_a_page_of_a_fallback_that_is_set_up_no_more_is_ended_by_hand() -> None:
+    pager = pager_on(fake.demo(), routing_key="")
+    with pytest.raises(VendorError, match="no_fallback") as caught:
+        pager.resolve("", key="fk-1", via="events")
+    assert "PagerDuty" in caught.value.says
+
+
+def test_a_note_is_written(pager: StraightPager, rung: Rung) -> None:
+    pager.note(rung.id, "The room is #inc-brave-otter")
+    assert [note.text for note in the(pager).notes] == ["The room is #inc-brave-otter"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "name"), [("ring", "pager.ring"), ("title", "pager.retitle"), ("end", "pager.resolve")]
+)
+def test_a_rate_limit_stops_the_errand_that_met_it(pager: StraightPager, rung: Rung, verb: str, name: str) -> None:
+    pager.account.faults.add("ratelimited", retry_after_s=9)
+    errands = {
+        "ring": lambda: pager.ring(RING),
+        "title": lambda: pager.retitle(rung.id, "x"),
+        "end": lambda: pager.resolve(rung.id, key="fk-1", via="rest"),
+    }
+    with pytest.raises(VendorError) as caught:
+        errands[verb]()
+    assert (caught.value.method, caught.value.retry_after) == (name, 9)
