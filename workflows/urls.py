@@ -1,11 +1,13 @@
 from django.urls import URLPattern, URLResolver, path
 
-from workflows.views import captures, declaring, oncall, policy, progress, retype
+from workflows.views import captures, declaring, oncall, oncall_people, policy, progress, retype
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("declare/plan", declaring.plan_of_type, name="declare-plan"),
     path("oncall/", oncall.now, name="oncall"),
-    path("oncall/people/", oncall.people, name="oncall-people"),
+    path("oncall/people/", oncall_people.people, name="oncall-people"),
+    path("oncall/people/<int:pk>/match", oncall_people.match, name="oncall-match"),
+    path("oncall/people/<int:pk>/part", oncall_people.part, name="oncall-part"),
     path("types/<slug:slug>/preview", policy.preview, name="type-preview"),
     path("incidents/<slug:codename>/evidence/captures", captures.captures, name="captures"),
     path("incidents/<slug:codename>/retype", retype.retype, name="retype"),

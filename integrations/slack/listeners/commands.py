@@ -12,7 +12,7 @@ from incidents.models import Incident
 from integrations.slack import blocks, inbox, places, setup, words
 from integrations.slack.answers import Answer, Say
 from integrations.slack.asked import Asked
-from integrations.slack.listeners import declare, evidence, findings, lead, paging, profiles, read, retype, say
+from integrations.slack.listeners import declare, evidence, findings, lead, oncall, paging, profiles, read, retype, say
 
 PICK: Final = "firekind:pick"
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
@@ -61,6 +61,13 @@ COMMANDS: Final = (
         "rings somebody, after showing who that is now",
         about=paging.command,
         aliases=("ring", "call"),
+    ),
+    Command(
+        "oncall",
+        "oncall [schedule or policy]",
+        "says who is on call now, and until when",
+        run=oncall.command,
+        aliases=("on-call",),
     ),
     Command(
         "note", "note [text]", "writes on the timeline; nobody is told", about=say.command(say.VERBS["note"]), of=ALL

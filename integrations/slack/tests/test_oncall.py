@@ -1,0 +1,77 @@
+"""Who is on call, asked in Slack: from what was last read, with people as mentions and times in the reader's zone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from incidents.models import Person
+from integrations.slack.tests.door import Door
+from workflows import ports
+from workflows.models import PagerRead
+from workflows.oncall import keeping
+from workflows.oncall.tests.pager import DOWN, LittlePager, small
+from workflows.ports import PagerPerson, Turn
+
+
+@pytest.fixture
+def pager(door: Door) -> Iterator[LittlePager]:
+    """Connect a small pager whose Ann is the workspace's, and read it."""
+    ann = door.house.person("ann")
+    Person.objects.filter(pk=ann.pk).update(email="ann@example.com")
+    now, hour = timezone.now(), timedelta(hours=1)
+    little = small()
+    little.known[1] = PagerPerson("PBEN", "Ben & Co")
+    little.rota = [
+        Turn("SCH", 0, "PANN", now - hour, now + hour),
+        Turn("SCH", 0, "PBEN", now + hour, now + 2 * hour),
+        Turn("POL", 2, "PBEN", None, None),
+    ]
+    with ports.using(chat=ports.chat(), pager=little):
+        keeping.keep(at=now)
+        yield little
+
+
+def test_a_schedule_by_any_part_of_its_name(door: Door, pager: LittlePager) -> None:
+    ann = door.house.person("ann")
+    for typed in ("Platform leadership", "platform", "SCH", "sch"):
+        said = door.command("ann", f"oncall {typed}")
+        assert said.startswith(f"*Platform leadership*: <@{ann.chat_id}> until <!date^")
+        assert ", then Ben &amp; Co from <!date^" in said
+        assert "Major" not in said
+
+
+def test_everything_with_the_levels_of_a_policy(door: Door, pager: LittlePager) -> None:
+    said = door.command("ann", "oncall")
+    assert "*Major incident*\n    level 1: nobody is on call\n    level 2: Ben &amp; Co\n*Platform" in said
+    assert said == door.command("ann", "on-call")
+
+
+def test_the_nearest_name_is_offered(door: Door, pager: LittlePager) -> None:
+    assert "Did you mean `/incident oncall Platform leadership`?" in door.command("ann", "oncall platform leaders hip")
+    said = door.command("ann", "oncall <!here> zzz")
+    assert "There is no schedule" in said
+    assert "<!here>" not in said
+
+
+def test_a_pager_that_is_away_is_said_below(door: Door, pager: LittlePager) -> None:
+    pager.fails["turns"] = DOWN
+    keeping.keep(at=timezone.now() + timedelta(minutes=1))
+    said = door.command("ann", "oncall platform")
+    assert said.startswith("*Platform leadership*: <@")
+    assert "PagerDuty does not answer since <!date^" in said
+
+
+def test_what_is_not_connected_or_not_read_yet_is_said(door: Door) -> None:
+    assert "Set PAGERDUTY_API_KEY" in door.command("ann", "oncall")
+    with ports.using(chat=ports.chat(), pager=small()):
+        assert "was not read yet" in door.command("ann", "oncall")
+
+
+def test_guests_are_not_told(door: Door, pager: LittlePager) -> None:
+    Person.objects.filter(pk=door.house.person("ben").pk).update(is_guest=True)
+    assert door.command("ben", "oncall") == "Only people of this workspace see who is on call."
+    assert PagerRead.objects.exists()

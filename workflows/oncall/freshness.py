@@ -1,0 +1,100 @@
+"""How far what we know of the pager can be trusted, in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from workflows import cards, ports
+from workflows.models import PagerRead
+
+LATE: Final = timedelta(minutes=3)  # it is read every 30 s: nobody reads any more
+
+MISSING: Final = (
+    "PagerDuty is not connected. Set PAGERDUTY_API_KEY and PAGERDUTY_FROM to see here who is on call, and to page them."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How the cache stands: ``state`` is fresh, late (nobody reads), silent (no answer), partly, never or missing."""
+
+    state: str
+    read_at: datetime | None = None
+    failed_at: datetime | None = None
+    says: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything to show."""
+        return self.read_at is not None
+
+    def words(self, *, at: datetime) -> str:
+        """Say it in a sentence or two, with markers for times as a card has them."""
+        return WORDS[self.state](self, at)
+
+
+def of(*, at: datetime) -> Freshness:
+    """Tell how the cache stands."""
+    if ports.pager() is None:
+        return Freshness("missing")
+    read = PagerRead.objects.first() or PagerRead()
+    return Freshness(_state(read, at), read.shifts_at, read.failed_at, read.says)
+
+
+def _state(read: PagerRead, at: datetime) -> str:
+    if read.shifts_at is None:
+        return "never"
+    if read.failed_at is not None:
+        return "silent" if read.failing == PagerRead.What.EVERYTHING else "partly"
+    return "late" if at - read.shifts_at > LATE else "fresh"
+
+
+def ago(seconds: float) -> str:
+    """Say how long ago something was, in its largest unit."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{int(seconds // length)} {unit} ago"
+    return f"{int(max(0, seconds))} s ago"
+
+
+def _fresh(one: Freshness, at: datetime) -> str:
+    assert one.read_at is not None, "it was read"
+    return f"Read {ago((at - one.read_at).total_seconds())}."
+
+
+def _late(one: Freshness, at: datetime) -> str:
+    return f"{_fresh(one, at)} It is not read any more: see that a worker and beat are running."
+
+
+def _silent(one: Freshness, at: datetime) -> str:
+    assert one.read_at is not None, "it was read"
+    assert one.failed_at is not None, "it failed"
+    since = f"PagerDuty does not answer since {cards.when(one.failed_at)}"
+    return f"{since}: this is what we knew at {cards.when(one.read_at)}. {one.says}"
+
+
+def _partly(one: Freshness, at: datetime) -> str:
+    assert one.failed_at is not None, "it failed"
+    return f"{_fresh(one, at)} Part of PagerDuty cannot be read since {cards.when(one.failed_at)}. {one.says}"
+
+
+def _never(one: Freshness, at: datetime) -> str:
+    if one.failed_at is None:
+        return "PagerDuty was not read yet; that takes a few seconds once a worker runs."
+    return f"PagerDuty was never read, and could not be since {cards.when(one.failed_at)}. {one.says}"
+
+
+def _missing(one: Freshness, at: datetime) -> str:
+    return MISSING
+
+
+WORDS: Final = {
+    "fresh": _fresh,
+    "late": _late,
+    "silent": _silent,
+    "partly": _partly,
+    "never": _never,
+    "missing": _missing,
+}

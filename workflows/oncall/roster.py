@@ -1,0 +1,136 @@
+"""Who is on call now and who is next, for each schedule and each level of a policy, from what was last read."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from incidents.models import Person
+from workflows.models import PagerTarget, PagerUser, Shift
+from workflows.oncall import in_use
+from workflows.oncall.known import Subject
+
+Kind = PagerTarget.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Somebody of the pager who is on call; ``until`` is None where no end is known. ``person`` is who that is here."""
+
+    user: PagerUser
+    until: datetime | None = None
+
+    @property
+    def person(self) -> Person | None:
+        """Who that is here: nobody while the two are not matched, or when they may not be brought in."""
+        person = self.user.person
+        return person if person is not None and person.can_join else None
+
+    @property
+    def name(self) -> str:
+        """The name by which they are known here, else in the pager."""
+        return self.person.name if self.person else self.user.name
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Who is on call for a schedule (level 0) or a level of a policy, and who is from ``next_at`` on, if that is known.
+
+    Nobody ``next`` with a time is a gap in the rota.
+    """
+
+    level: int
+    now: tuple[Turn, ...]
+    next: tuple[Turn, ...] = ()
+    next_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A schedule or an escalation policy with its lines."""
+
+    target: PagerTarget
+    lines: tuple[Line, ...]
+
+
+def whole(*, at: datetime) -> list[Entry]:
+    """Return every policy and schedule that is read, the policies first, each by name: a few queries for all."""
+    ids = set[str]().union(*in_use.subjects())
+    return of(PagerTarget.objects.filter(pager_id__in=ids), at=at)
+
+
+def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[Entry]:
+    """Return these policies and schedules with who is on call for them."""
+    targets = list(targets)
+    rows: dict[Subject, list[Shift]] = defaultdict(list)
+    for shift in Shift.objects.filter(subject__in=[target.pager_id for target in targets]):
+        rows[shift.subject, shift.level].append(shift)
+    users = _users({shift.user for shifts in rows.values() for shift in shifts})
+    return [
+        Entry(target, tuple(line(rows[target.pager_id, level], level, users, at=at) for level in _levels(target, rows)))
+        for target in targets
+    ]
+
+
+def named(words: str, *, among: Collection[Entry]) -> list[Entry]:
+    """Return those of a name or id, whatever its case; without one, those whose name holds the words."""
+    wanted = " ".join(words.split()).casefold()
+    exact = [one for one in among if wanted in {one.target.name.casefold(), one.target.pager_id.casefold()}]
+    return exact or [one for one in among if wanted in one.target.name.casefold()]
+
+
+def nearest(words: str, *, among: Collection[Entry]) -> str:
+    """Return the name that comes closest to what was typed; nothing when none does."""
+    names = {one.target.name.casefold(): one.target.name for one in among}
+    close = difflib.get_close_matches(words.casefold(), names, n=1, cutoff=0.5)
+    return names[close[0]] if close else ""
+
+
+def line(shifts: Sequence[Shift], level: int, users: Mapping[str, PagerUser], *, at: datetime) -> Line:
+    """Tell who is on call at a moment, and who is at the first later one at which that is somebody else."""
+    now = _on(shifts, at=at)
+    for moment in sorted({moment for one in shifts for moment in (one.start_at, one.end_at) if moment and moment > at}):
+        then = _on(shifts, at=moment)
+        if then != now:
+            return Line(level, _turns(now, shifts, users, at=at), _turns(then, shifts, users, at=moment), moment)
+    return Line(level, _turns(now, shifts, users, at=at))
+
+
+def _levels(target: PagerTarget, rows: Collection[Subject]) -> Iterable[int]:
+    if target.kind == Kind.SCHEDULE:
+        return (0,)
+    return range(1, 1 + max([target.levels, *(level for subject, level in rows if subject == target.pager_id)]))
+
+
+def _on(shifts: Iterable[Shift], *, at: datetime) -> frozenset[str]:
+    return frozenset(one.user for one in shifts if _holds(one, at))
+
+
+def _holds(shift: Shift, at: datetime) -> bool:
+    return (shift.start_at is None or shift.start_at <= at) and (shift.end_at is None or shift.end_at > at)
+
+
+def _turns(
+    ids: Iterable[str], shifts: Sequence[Shift], users: Mapping[str, PagerUser], *, at: datetime
+) -> tuple[Turn, ...]:
+    turns = [Turn(users[id], _until([one for one in shifts if one.user == id], at)) for id in ids]
+    return tuple(sorted(turns, key=lambda turn: (turn.name.casefold(), turn.user.pager_id)))
+
+
+def _until(own: Sequence[Shift], at: datetime) -> datetime | None:
+    """Return when somebody is off call again; turns that follow each other without a gap are one."""
+    holding = [one for one in own if _holds(one, at)]
+    while holding:
+        if any(one.end_at is None for one in holding):
+            return None
+        at = max(one.end_at for one in holding if one.end_at is not None)
+        holding = [one for one in own if _holds(one, at)]
+    return at
+
+
+def _users(ids: Collection[str]) -> dict[str, PagerUser]:
+    known = {user.pager_id: user for user in PagerUser.objects.filter(pager_id__in=ids).select_related("person")}
+    return {id: known.get(id) or PagerUser(pager_id=id, name=f"somebody new ({id})") for id in ids}
