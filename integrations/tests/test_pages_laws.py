@@ -1,0 +1,205 @@
+"""Laws of paging, over the whole house: verbs, news in any order, faults, and workers that lose track."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from incidents import lifecycle
+from incidents.models import Event, Incident
+from integrations.pagerduty import fake
+from integrations.pagerduty.fake import Delivery, NotPossible
+from integrations.pagerduty.tasks import _take_all as act_on_webhooks
+from integrations.pagerduty.tests.straight import SETUP
+from integrations.tests import duty as building
+from integrations.tests.duty import ON_CALL, Duty
+from workflows import paging
+from workflows.models import Effect, Page
+from workflows.oncall import looking
+
+TYPES = ["ambiguous", "internal", "security", "isolated", "major", "time-bomb"]
+FAULTS = ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"]
+ACTS = ["acknowledge", "unacknowledge", "resolve", "reopen"]
+SECRET = "webhook-secret"
+
+steps = st.one_of(
+    st.tuples(st.just("retype"), st.sampled_from(TYPES)),
+    st.tuples(st.just("act"), st.tuples(st.sampled_from(ACTS), st.integers(0, 9))),
+    st.tuples(st.just("deliver"), st.tuples(st.integers(0, 99), st.booleans())),
+    st.tuples(st.just("fault"), st.tuples(st.sampled_from(FAULTS), st.sampled_from(["POST", "PUT", "GET"]))),
+    st.tuples(st.just("away"), st.booleans()),
+    st.tuples(st.just("page"), st.sampled_from(sorted(ON_CALL))),
+    st.tuples(st.just("over"), st.booleans()),
+    st.tuples(st.just("settle"), st.integers(1, 3)),
+    st.tuples(st.just("forget"), st.integers(0, 9)),
+    st.tuples(st.just("poll"), st.none()),
+)
+
+
+@dataclass(slots=True)
+class Night:
+    """One incident and all that happens to it; ``waiting`` are webhooks on their way, ``acts`` what people did."""
+
+    duty: Duty
+    incident: Incident
+    waiting: list[Delivery] = field(default_factory=list)
+    acts: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+
+    def take(self, verb: str, given: object) -> None:
+        """Let one thing happen; what the lifecycle or the account would refuse does not."""
+        try:
+            getattr(self, verb)(given)
+        except (lifecycle.Refused, NotPossible):
+            return
+        finally:
+            self.waiting += self.duty.account.take_deliveries()
+            self.incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=self.incident.pk)
+
+    def retype(self, slug: str) -> None:
+        if self.incident.type.slug != slug:
+            lifecycle.retype(self.incident, to=self.duty.house.type(slug), by=None, at=self.duty.house.now())
+
+    def act(self, given: tuple[str, int]) -> None:
+        what, which = given
+        ours = self._ours()
+        if ours:
+            getattr(self.duty.account.acts, what)("max", ours[which % len(ours)].number)
+            self.acts[what] += 1
+
+    def deliver(self, given: tuple[int, bool]) -> None:
+        which, twice = given
+        if self.waiting:
+            one = self.waiting[which % len(self.waiting)]
+            self.send(one)
+            if not twice:
+                self.waiting.remove(one)
+
+    def send(self, delivery: Delivery) -> None:
+        headers, body = fake.signed(delivery, [SECRET])
+        answer = Client().post("/pagerduty/webhook", body, content_type="application/json", headers=headers)
+        assert answer.status_code in {200, 202}, answer.content
+        act_on_webhooks()
+
+    def fault(self, given: tuple[str, str]) -> None:
+        kind, method = given
+        self.duty.account.faults.add(kind, method=method, path="/incidents*", times=1)
+
+    def away(self, gone: bool) -> None:
+        self.duty.pager.rest.is_down = gone
+
+    def page(self, name: str) -> None:
+        (choice,) = [one for one in paging.choices(self.incident) if one.name == name and one.kind != "service"]
+        paging.ask(self.incident, target=choice.target, by=None, at=self.duty.house.now())
+        self.asked[choice.target] += 1
+
+    def over(self, ended: bool) -> None:
+        verb = lifecycle.resolve if ended else lifecycle.reopen
+        verb(self.incident, by=None, at=self.duty.house.now())
+
+    def settle(self, rounds: int) -> None:
+        self.duty.house.settle(self.incident, rounds=rounds)
+
+    def forget(self, which: int) -> None:
+        """A worker dies after its call and before its record."""
+        done = Effect.objects.filter(incident=self.incident, kind="page", verb="create", state="waiting")
+        for effect in done[which : which + 1]:
+            Effect.objects.filter(pk=effect.pk).update(unsure=True)
+
+    def poll(self, _: object) -> None:
+        Page.objects.update(looked_at=None)
+        looking.look_again(at=timezone.now())
+
+    def calm(self, order: random.Random) -> None:
+        """Everything works again, and everything arrives, some of it twice."""
+        self.duty.account.faults.clear()
+        self.duty.pager.rest.is_down = False
+        for _ in range(4):
+            self.settle(10)
+            self.waiting += self.duty.account.take_deliveries()
+            order.shuffle(self.waiting)
+            for one in [*self.waiting, *self.waiting[:3]]:
+                self.send(one)
+            self.waiting.clear()
+        self.incident = Incident.objects.get(pk=self.incident.pk)
+
+    def _ours(self) -> list[fake.Incident]:
+        keys = set(Page.objects.filter(incident=self.incident).values_list("dedup_key", flat=True))
+        return [one for one in self.duty.account.account.incidents.values() if one.key in keys or one.key is None]
+
+
+@contextmanager
+def night(first: str) -> Iterator[Night]:
+    """One incident, declared and settled, with webhooks coming; all of it is undone afterwards."""
+    with pytest.MonkeyPatch.context() as patch, transaction.atomic():
+        patch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=SETUP))
+        with building.duty() as duty:
+            last = time.time()
+
+            def clock() -> float:
+                nonlocal last
+                last = max(last + 0.002, time.time())
+                return last
+
+            duty.account.now = clock  # type: ignore[method-assign]  # no two things happen at one moment
+            duty.account.add_subscription(secret=SECRET)
+            yield Night(duty, duty.house.declare(type=first))
+        transaction.set_rollback(True)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    first=st.sampled_from(TYPES),
+    story=st.lists(steps, min_size=3, max_size=20),
+    order=st.randoms(use_true_random=False),
+)
+def test_whatever_happens_each_is_paged_once_and_the_timeline_is_true(
+    db: None, first: str, story: list[tuple[str, object]], order: random.Random
+) -> None:
+    with night(first) as found:
+        for verb, value in story:
+            found.take(verb, value)
+        found.calm(order)
+        account = {one.key: one for one in found.duty.account.account.incidents.values()}
+        pages = list(Page.objects.filter(incident=found.incident))
+
+        opened = Counter(one.key for one in found.duty.account.account.incidents.values())
+        assert max(opened.values(), default=1) == 1, "one page for each incident, target and asking"
+        turns = Counter(page.target for page in pages)
+        assert all(count <= 1 + found.asked[target] for target, count in turns.items())
+        assert {page.dedup_key for page in pages} == set(account)
+        for page in pages:
+            assert page.status == account[page.dedup_key].status, page
+        if not found.incident.is_active:
+            assert {page.status for page in pages} <= {"resolved"}
+        _is_true(found)
+
+
+def _is_true(found: Night) -> None:
+    """What the timeline says was done by people was done, as often at most, and all of it is said."""
+    told: Counter[str] = Counter()
+    for event in Event.objects.filter(incident=found.incident, kind="page"):
+        told[str(event.data.get("news", ""))] += 1
+    did = {
+        "acknowledge": "acknowledged",
+        "unacknowledge": "unacknowledged",
+        "resolve": "resolved",
+        "reopen": "reopened",
+    }
+    for act, news in did.items():
+        assert told[news] <= found.acts[act], (news, told, found.acts)
+    assert told["acknowledged"] == found.acts["acknowledge"]
+    paged = [e.text for e in Event.objects.filter(incident=found.incident, kind="page") if e.text.startswith("paged ")]
+    assert len(paged) == Page.objects.filter(incident=found.incident).count()
