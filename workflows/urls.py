@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from workflows.views import captures, declaring, oncall, oncall_people, policy, progress, retype
+from workflows.views import captures, declaring, oncall, oncall_people, pages, policy, progress, retype
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("declare/plan", declaring.plan_of_type, name="declare-plan"),
@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("types/<slug:slug>/preview", policy.preview, name="type-preview"),
     path("incidents/<slug:codename>/evidence/captures", captures.captures, name="captures"),
     path("incidents/<slug:codename>/retype", retype.retype, name="retype"),
+    path("incidents/<slug:codename>/pages", pages.pages, name="pages"),
     path("incidents/<slug:codename>/progress", progress.progress, name="progress"),
     path("incidents/<slug:codename>/retry/<int:effect>", progress.retry, name="retry"),
 ]

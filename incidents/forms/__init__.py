@@ -2,7 +2,7 @@
 
 from incidents.forms.declare import DeclareForm
 from incidents.forms.ending import ArchiveForm, CancelForm, DuplicateForm, MitigateForm, ReopenForm, ResolveForm
-from incidents.forms.people import BringForm, LeadForm, RoleForm
+from incidents.forms.people import BringForm, FillForm, LeadForm, RoleForm
 from incidents.forms.types import TypeForm
 from incidents.forms.verb import VerbForm
 from incidents.forms.words import (
@@ -24,6 +24,7 @@ VERBS: dict[str, type[VerbForm]] = {
     "reopen": ReopenForm,
     "lead": LeadForm,
     "role": RoleForm,
+    "fill": FillForm,
     "bring": BringForm,
     "rename": RenameForm,
     "summary": DescribeForm,

@@ -89,6 +89,26 @@ class RoleForm(PickForm):
         return lifecycle.set_role(self.incident, role=given["role"], holder=given["people"], by=self.person, at=at)
 
 
+class FillForm(RoleForm):
+    """Who is the one of a role that nobody could be found for."""
+
+    button, said = "Choose", "Chosen."
+    explains = "The type asks for exactly one person. They are brought in."
+
+    def others(self, q: str, picked: list[Person]) -> list[Person]:
+        return suggested(q, without=picked)
+
+    def clean_people(self) -> Person:
+        person = self.cleaned_data["people"]
+        if not isinstance(person, Person):
+            raise forms.ValidationError("Choose a person.")
+        return person
+
+    def run(self, *, at: datetime) -> object:
+        given = self.cleaned_data
+        return lifecycle.fill(self.incident, role=given["role"], person=given["people"], by=self.person, at=at)
+
+
 class BringForm(PickForm):
     heading, button, icon = "Bring someone in", "Bring in", "people"
     said = "Brought in."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Final
 
 from incidents import lifecycle, people
@@ -13,7 +12,7 @@ from incidents.models import Incident, Source
 from integrations.slack import blocks, messages, places, setup, words
 from integrations.slack.answers import Answer, Nothing, Open, Redraw, Replace, Say, Wrong
 from integrations.slack.asked import Asked, Form, keep
-from workflows import paging, ports
+from workflows import paged, paging, ports
 from workflows.paging import Choice
 
 CALLBACK: Final = "firekind:page"
@@ -61,7 +60,7 @@ def submitted(asked: Asked) -> Answer:
     if choice is None:
         return Wrong({"target": "Choose whom to page."})
     because = form.text("because")
-    if form.kept.get("d") != _digest(choice):
+    if form.kept.get("d") != paged.digest(choice):
         changed = form.kept.get("t") == choice.target
         return Replace(modal(incident, among, choice=choice, because=because, changed=changed))
     paging.ask(incident, target=choice.target, by=asked.by, at=asked.at, because=because, via=Source.SLACK)
@@ -85,15 +84,14 @@ def modal(
     hint = "Those who are rung do not read it." if incident.private else "They read it when they are rung."
     reason = blocks.text_input(action_id="because", initial=because, lines=True)
     parts.append(blocks.field("Why?", reason, block_id="because", optional=True, hint=hint))
-    kept = keep(i=incident.codename, t=choice.target if choice else None, d=_digest(choice) if choice else None)
+    kept = keep(i=incident.codename, t=choice.target if choice else None, d=paged.digest(choice) if choice else None)
     submit = "Page" if choice else "Show who is rung"
     return blocks.modal("Page somebody", parts, callback_id=CALLBACK, submit=submit, close="Not now", kept=kept)
 
 
 def _whom(among: Sequence[Choice], choice: Choice | None) -> blocks.Block:
     """The field that chooses, with who would be rung now under each name; what does not fit is left to the command."""
-    kinds = dict.fromkeys(one.kind for one in among)
-    groups = {_title(kind): [_option(one) for one in _some(among, kind, choice)] for kind in kinds}
+    groups = {label: list(map(_option, _some(found, choice))) for label, found in paged.grouped(among).items()}
     picked = choice.target if choice else None
     select = blocks.grouped_select(groups, action_id=TARGET, chosen=picked, placeholder="Choose whom to page")
     shown = sum(map(len, groups.values()))
@@ -101,9 +99,8 @@ def _whom(among: Sequence[Choice], choice: Choice | None) -> blocks.Block:
     return blocks.field("Whom?", select, block_id="target", hint=more, tells=True)
 
 
-def _some(among: Sequence[Choice], kind: str, choice: Choice | None) -> list[Choice]:
+def _some(found: Sequence[Choice], choice: Choice | None) -> Sequence[Choice]:
     """Return as many of a kind as Slack lists, the chosen one among them."""
-    found = [one for one in among if one.kind == kind]
     return sorted(found, key=lambda one: one != choice)[:LISTED] if len(found) > LISTED else found
 
 
@@ -122,10 +119,6 @@ def _shown(choice: Choice) -> str:
 def _open_already(choice: Choice, incident: Incident) -> str:
     page = words.link(f"{places.page(incident)}pages", "All pages of this incident")
     return f"{_shown(choice)} {page}."
-
-
-def _title(kind: str) -> str:
-    return {"escalation policy": "Escalation policies", "service": "Services", "person": "People"}.get(kind, kind)
 
 
 def _choices(incident: Incident) -> list[Choice]:
@@ -172,11 +165,6 @@ def _mentioned(chat_ids: Sequence[str], among: Sequence[Choice]) -> Choice:
         says = f"The pager does not know {person.name}, so they cannot be rung. Page who is on call, or match them"
         raise lifecycle.Refused(f"{says} on {setup.base_url()}/oncall/people/.")
     return choice
-
-
-def _digest(choice: Choice) -> str:
-    """Tell one set of people who would be rung from another."""
-    return sha256(repr(choice).encode()).hexdigest()[:16]
 
 
 def _chosen(form: Form, among: Sequence[Choice]) -> Choice | None:

@@ -1,0 +1,94 @@
+"""How the pages of an incident stand, and whom a door offers to page: in words, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from incidents.models import Incident
+from workflows import paging, progress
+from workflows.models import Page
+from workflows.paging import Choice
+from workflows.progress import EffectLine
+
+HEADINGS = {"escalation policy": "Escalation policies", "service": "Services", "person": "People"}
+OWED = ("failed", "running", "waiting")
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """One page: to whom, how it stands since when, who was rung, and ``owed``, what is still to be done about it.
+
+    ``by_fallback`` when the pager itself could not be reached.
+    """
+
+    name: str
+    status: str
+    said: str
+    since: datetime
+    opened_at: datetime
+    rung: tuple[str, ...]
+    url: str
+    number: int | None
+    by_fallback: bool
+    because: str
+    asked_by: str
+    owed: EffectLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Everybody who was paged, newest first, and ``coming``, pages that nobody has begun to open."""
+
+    lines: tuple[PageLine, ...] = ()
+    coming: tuple[EffectLine, ...] = ()
+
+    @property
+    def open(self) -> int:
+        """How many may still ring somebody, or have somebody on them."""
+        return sum(line.status != Page.Status.RESOLVED for line in self.lines)
+
+    def __bool__(self) -> bool:
+        return bool(self.lines or self.coming)
+
+
+def of(incident: Incident) -> Pages:
+    """Read how the pages of an incident stand."""
+    owed = {_thing(one): one for one in progress.of(incident).effects if one.kind == "page" and one.state in OWED}
+    rows = Page.objects.filter(incident=incident).select_related("asked_by").prefetch_related("rung")
+    lines = [_line(page, owed.pop(page.key, None)) for page in rows.order_by("-opened_at", "-pk")]
+    return Pages(tuple(lines), tuple(owed.values()))
+
+
+def grouped(among: Sequence[Choice]) -> dict[str, list[Choice]]:
+    """Part whom can be paged by kind, each under its heading, in their order."""
+    kinds = dict.fromkeys(one.kind for one in among)
+    return {HEADINGS.get(kind, kind): [one for one in among if one.kind == kind] for kind in kinds}
+
+
+def digest(choice: Choice) -> str:
+    """Return what tells one set of people who would be rung from another."""
+    return sha256(repr(choice).encode()).hexdigest()[:16]
+
+
+def _thing(line: EffectLine) -> str:
+    return line.key.rpartition("#")[0]
+
+
+def _line(page: Page, owed: EffectLine | None) -> PageLine:
+    return PageLine(
+        name=page.name,
+        status=page.status,
+        said=paging.said(page),
+        since=page.status_at,
+        opened_at=page.opened_at,
+        rung=tuple(sorted(person.name for person in page.rung.all())),
+        url=page.url,
+        number=page.number,
+        by_fallback=page.via == "events",
+        because=page.because,
+        asked_by=page.asked_by.name if page.asked_by else "",
+        owed=owed,
+    )

@@ -1,0 +1,135 @@
+"""Who was paged for an incident and how that stands, and paging somebody: who would be rung is shown first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from incidents import lifecycle
+from incidents.models import Incident
+from incidents.views.act import done
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+from workflows import paged, paging, ports
+from workflows.paging import Choice
+
+UNPROCESSABLE = 422
+
+
+class PageForm(forms.Form):
+    """Whom to page and why. ``shown`` is what the page said of who would be rung, as a digest."""
+
+    target = forms.ChoiceField(
+        label="Whom?",
+        error_messages={"required": "Choose whom to page."},
+        widget=forms.Select(attrs={"aria-describedby": "rung"}),
+    )
+    because = forms.CharField(
+        label="Why?", required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2, "data-send": ""})
+    )
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, data: QueryDict | None = None, *, among: Sequence[Choice] = ()) -> None:
+        super().__init__(data, label_suffix="")
+        self.among = {one.target: one for one in among}
+        groups = [(label, [(one.target, _offer(one)) for one in some]) for label, some in paged.grouped(among).items()]
+        choices: list[object] = [("", "Choose whom to page"), *groups]
+        self.fields["target"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField, as declared above
+
+    @property
+    def choice(self) -> Choice | None:
+        """Whom was chosen so far."""
+        return self.among.get(self.data.get("target", ""))
+
+    @property
+    def token(self) -> str:
+        """Stand for what is shown now of who would be rung; it is sent back with the confirmation."""
+        return f"{self.choice.target} {paged.digest(self.choice)}" if self.choice else ""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether who would be rung was shown before this was sent."""
+        return bool(self.token) and self.data.get("shown") == self.token
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether somebody else would be rung now than was shown of the same one."""
+        return str(self.data.get("shown", "")).startswith(f"{self.data.get('target')} ") and not self.is_shown
+
+    def run(self, incident: Incident, request: Request) -> str:
+        """Ask for the page; return what will be done in words, nothing when something stands in the way."""
+        if not (self.is_valid() and self.is_shown):
+            return ""
+        given = self.cleaned_data
+        try:
+            return paging.ask(
+                incident, target=given["target"], because=given["because"], by=request.person, at=timezone.now()
+            )
+        except lifecycle.BadInput as bad:
+            self.add_error(bad.field if bad.field in self.fields else None, str(bad))
+        except lifecycle.Refused as refused:
+            self.add_error(None, str(refused))
+        return ""
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def pages(request: Request, codename: str) -> HttpResponse:
+    """Show who was paged and how that stands; page somebody once it was shown who would be rung."""
+    incident = incident_or_404(request.person, codename)
+    form = _form(request, incident)
+    if request.method == "POST":
+        return _asked(request, incident, form)
+    now = paged.of(incident)
+    seen = digest_of(now, connected=form is not None)
+    if request.htmx and request.GET.get("seen") == seen:
+        return HttpResponse(status=204)
+    part = "#dialog" if request.htmx.target == "dialog" else "#panel" if request.htmx else ""
+    return _render(request, incident, form, part, {"pages": now, "digest": seen})
+
+
+def digest_of(now: paged.Pages, *, connected: bool) -> str:
+    """Return what tells one state of the panel from another."""
+    return sha256(repr((now, connected)).encode()).hexdigest()[:16]
+
+
+def _form(request: Request, incident: Incident) -> PageForm | None:
+    """Return the form, or None where nobody can be paged: no pager, the incident has ended, or a guest asks."""
+    if ports.pager() is None or not incident.is_active or not request.person.can_join:
+        return None
+    return PageForm(request.POST if request.method == "POST" else None, among=paging.choices(incident))
+
+
+def _asked(request: Request, incident: Incident, form: PageForm | None) -> HttpResponse:
+    """Page whoever was shown, else show who would be rung."""
+    if form is None:
+        messages.error(request, "Nobody can be paged for this incident now.")
+        return redirect("pages", codename=incident.codename)
+    looking = "look" in request.POST
+    said = "" if looking else form.run(incident, request)
+    if said:
+        return done(request, f"Asked to {said}.", to=reverse("pages", args=[incident.codename]))
+    wrong = bool(form.errors) and not looking
+    context = {"looking": looking, "changed": form.is_changed and not wrong, "pages": paged.of(incident)}
+    part = "#form" if request.htmx else ""
+    return _render(request, incident, form, part, context, status=UNPROCESSABLE if wrong else 200)
+
+
+def _render(
+    request: Request, incident: Incident, form: PageForm | None, part: str, more: dict[str, object], status: int = 200
+) -> HttpResponse:
+    context = {"incident": incident, "form": form, "connected": ports.pager() is not None}
+    return render(request, f"workflows/pages.html{part}", context | more, status=status)
+
+
+def _offer(choice: Choice) -> str:
+    """Name whom can be paged, with who that is now."""
+    about = f"paged already, {choice.state}" if choice.state else choice.rings
+    return f"{choice.name} ({about})" if about else choice.name
