@@ -1,0 +1,108 @@
+"""Write the rules by which the pager's incidents declare one here, keep them in order, and try them on what came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, Q
+
+from incidents import visibility
+from incidents.models import Person
+from workflows.models import Alert, DeclareRule
+from workflows.oncall import matching, storms
+
+LOOKED_BACK = timedelta(days=30)
+LOOKED_AT = 2_000
+SHOWN = 12
+
+
+def add(asked: dict[str, Any], *, by: Person, at: datetime) -> DeclareRule:
+    """Write a rule after all others; ``asked`` holds its fields."""
+    with transaction.atomic():
+        last = _held().aggregate(last=Max("position"))["last"]
+        position = 0 if last is None else last + 1
+        return DeclareRule.objects.create(**asked, position=position, created_at=at, created_by=by)
+
+
+def edit(rule: DeclareRule, asked: dict[str, Any]) -> None:
+    """Change what a rule asks for; storms that it began go on."""
+    for name, value in asked.items():
+        setattr(rule, name, value)
+    rule.save(update_fields=list(asked))
+
+
+def switch(rule: DeclareRule, *, on: bool) -> None:
+    """Switch a rule on or off."""
+    DeclareRule.objects.filter(pk=rule.pk).update(active=on)
+
+
+def move(rule: DeclareRule, *, step: int) -> None:
+    """Move a rule that many places down, or up when negative, as far as there are places."""
+    with transaction.atomic():
+        order = list(_held())
+        place = next((n for n, one in enumerate(order) if one.pk == rule.pk), None)
+        if place is None:
+            return
+        order.insert(min(max(place + step, 0), len(order) - 1), order.pop(place))
+        for position, one in enumerate(order):
+            one.position = position
+        DeclareRule.objects.bulk_update(order, ["position"])
+
+
+def remove(rule: DeclareRule) -> None:
+    """Delete a rule. What it declared stays, and so do its alerts."""
+    rule.delete()
+
+
+def _held() -> Any:
+    """Return every rule in order, held so that two who move them do not mix up their places."""
+    DeclareRule.objects.select_for_update().order_by("pk").count()
+    return DeclareRule.objects.all()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Something that came: ``first`` is the rule before this one that takes it instead."""
+
+    alert: Alert
+    first: DeclareRule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a rule would have taken of what came in the last 30 days: ``heard`` in all, ``fit`` of them.
+
+    ``shown`` are the newest of those; ``others`` counts those which a rule before it takes.
+    """
+
+    heard: int
+    fit: int
+    others: int
+    shown: tuple[Taken, ...]
+
+
+def tried(rule: DeclareRule, *, by: Person, at: datetime) -> Tried:
+    """Try a rule, saved or not, on the alerts of the last 30 days that this person may know of."""
+    recent = _recent(by, at=at)
+    before = _before(rule)
+    fit = [Taken(one, matching.first(before, one)) for one in recent if matching.fits(rule, one)]
+    others = sum(one.first is not None for one in fit)
+    return Tried(len(recent), len(fit), others, tuple(fit[:SHOWN]))
+
+
+def _before(rule: DeclareRule) -> Sequence[DeclareRule]:
+    """Return the rules that are asked before this one; a new one comes last."""
+    rules = storms.rules()
+    place = next((n for n, one in enumerate(rules) if one.pk == rule.pk), None)
+    if place is not None or rule.pk is None:
+        return rules[:place]
+    return [one for one in rules if (one.position, one.pk) < (rule.position, rule.pk)]
+
+
+def _recent(by: Person, *, at: datetime) -> list[Alert]:
+    theirs = Q(incident=None) | Q(incident__in=visibility.visible_to(by))
+    return list(Alert.objects.filter(theirs, at__gt=at - LOOKED_BACK).order_by("-at")[:LOOKED_AT])

@@ -1,0 +1,218 @@
+"""The alerts on an incident's page, and the page of the rules that put them there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from incidents.models import Incident, IncidentType, Person
+from workflows.models import Alert, DeclareRule, PagerTarget
+from workflows.tests.test_views_retype import Open
+
+RULES = "/oncall/rules/"
+HTMX = {"HX-Request": "true"}
+
+
+def alert(pager_id: str, incident: Incident | None = None, **values: object) -> Alert:
+    at = timezone.now() - timedelta(hours=1)
+    given: dict[str, object] = {
+        "title": f"title of {pager_id}",
+        "service_id": "S1",
+        "service": "checkout",
+        "priority": "P1",
+        "status_at": at,
+        "at": at,
+        "joined_at": at,
+        "url": f"https://pager.example/incidents/{pager_id}",
+    }
+    return Alert.objects.create(pager_id=pager_id, incident=incident, **(given | values))
+
+
+def page_of(incident: Incident, more: str = "") -> str:
+    return f"/incidents/{incident.codename}/alerts{more}"
+
+
+def text(client: Client, address: str, **headers: str) -> str:
+    return client.get(address, headers=headers).content.decode()
+
+
+@pytest.fixture
+def rule(shipped: dict[str, IncidentType]) -> DeclareRule:
+    PagerTarget.objects.create(pager_id="S1", kind="service", name="checkout-api")
+    return DeclareRule.objects.create(
+        name="Checkout", service_id="S1", pattern="p9[59]", type=shipped["major"], created_at=timezone.now()
+    )
+
+
+def test_without_alerts_the_panel_shows_nothing(incident: Incident, ada: Person, browse: Open) -> None:
+    panel = text(browse(ada), page_of(incident), **HTMX)
+    assert "<h2" not in panel
+    assert 'id="alerts"' in panel
+    assert "None came" in text(browse(ada), page_of(incident))
+
+
+def test_the_panel_counts_and_links_to_the_pager(incident: Incident, ada: Person, browse: Open) -> None:
+    for n in range(7):
+        alert(f"Q{n}", incident, status="resolved" if n else "triggered")
+    alert("R", incident, service_id="S2", service="payments", status="acknowledged", status_by="Robin")
+    panel = text(browse(ada), page_of(incident), **HTMX)
+    assert "2 of 8 open" in panel
+    assert "<strong>6</strong> resolved" in panel
+    assert "payments <strong>1</strong>" in panel
+    assert 'href="https://pager.example/incidents/R"' in panel
+    assert "acknowledged by Robin" in panel
+    assert "See all 8" in panel
+    assert panel.count('class="alert ') == 5
+
+
+def test_a_panel_that_nothing_moved_in_is_no_content(incident: Incident, ada: Person, browse: Open) -> None:
+    one = alert("Q1", incident)
+    panel = text(browse(ada), page_of(incident), **HTMX)
+    seen = panel.split("?seen=", 1)[1].split('"', 1)[0]
+    assert browse(ada).get(page_of(incident, f"?seen={seen}"), headers=HTMX).status_code == 204
+    one.status = "resolved"
+    one.save()
+    assert "1, all resolved" in text(browse(ada), page_of(incident, f"?seen={seen}"), **HTMX)
+
+
+def test_many_alerts_are_shown_page_by_page_and_by_status_and_service(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    for n in range(60):
+        alert(f"Q{n}", incident, at=timezone.now() - timedelta(minutes=n))
+    alert("R", incident, service_id="S2", service="payments", status="resolved", at=timezone.now() - timedelta(days=1))
+    client = browse(ada)
+    assert "1 to 50 of 61" in text(client, page_of(incident))
+    assert "title of R" in text(client, page_of(incident, "?page=2"))
+    assert text(client, page_of(incident, "?status=resolved")).count('class="alert ') == 1
+    assert text(client, page_of(incident, "?service=S2")).count('class="alert ') == 1
+    assert "None of them is so now" in text(client, page_of(incident, "?status=triggered&service=S2"))
+    assert browse(ada).get(page_of(incident, "?page=zero&status=none&service=")).status_code == 200
+
+
+def test_alerts_of_a_hidden_incident_are_not_there(
+    secret: Incident, ben: Person, eve: Person, browse: Open, rule: DeclareRule
+) -> None:
+    alert("Q1", secret, title="p95 of the vault", rule=rule)
+    assert browse(eve).get(page_of(secret)).status_code == 404
+    assert "p95 of the vault" in text(browse(ben), page_of(secret))
+    for address in (RULES, f"{RULES}{rule.pk}/"):
+        assert "vault" not in text(browse(eve), address)
+    assert "Took none" in text(browse(eve), RULES)
+    assert "Took 1" in text(browse(ben), RULES)
+    assert "0 of 0" not in text(browse(eve), f"{RULES}{rule.pk}/")
+
+
+def test_the_incidents_page_asks_for_its_alerts(incident: Incident, ada: Person, browse: Open) -> None:
+    assert page_of(incident) in text(browse(ada), incident.get_absolute_url())
+
+
+def test_guests_have_no_page_of_rules(ada: Person, rule: DeclareRule, browse: Open) -> None:
+    Person.objects.filter(pk=ada.pk).update(is_guest=True)
+    client = browse(ada)
+    for address in (RULES, f"{RULES}add", f"{RULES}{rule.pk}/", f"{RULES}{rule.pk}/delete"):
+        assert client.get(address).status_code == 404
+    assert client.post(f"{RULES}{rule.pk}/off").status_code == 404
+
+
+def test_without_a_rule_the_page_says_what_one_is_for(shipped: object, ada: Person, browse: Open) -> None:
+    page = text(browse(ada), RULES)
+    assert "No rule yet." in page
+    assert "instead of making forty" in page
+    assert "PagerDuty is not connected" in page
+
+
+def filled(**values: str) -> dict[str, str]:
+    return {"name": "Payments", "priority": "P1", "type": "major", "window_min": "45", "pattern": ""} | values
+
+
+def test_a_rule_is_added_after_the_others(rule: DeclareRule, ada: Person, browse: Open) -> None:
+    assert browse(ada).post(f"{RULES}add", filled(service_id="S1"))["Location"] == RULES
+    added = DeclareRule.objects.get(name="Payments")
+    assert (added.position, added.service_id, added.window_min, added.created_by) == (1, "S1", 45, ada)
+    page = text(browse(ada), RULES)
+    assert page.index(">Checkout</a>") < page.index(">Payments</a>")
+    assert "More of a service within 45 min join it." in page
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"pattern": "(down"}, "This is no regular expression"),
+        ({"pattern": "(down"}, "put a \\ before it"),
+        ({"window_min": "0"}, "1 to 1,440 minutes"),
+        ({"window_min": "1441"}, "1 to 1,440 minutes"),
+        ({"window_min": "soon"}, "1 to 1,440 minutes"),
+        ({"name": " "}, "Give it a name"),
+        ({"type": "nonsense"}, "There is no such type now"),
+        ({"service_id": "S9"}, "S9 is not one of the available choices"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_the_field(
+    wrong: dict[str, str], says: str, rule: DeclareRule, ada: Person, browse: Open
+) -> None:
+    response = browse(ada).post(f"{RULES}add", filled(**wrong))
+    assert response.status_code == 422
+    assert says in response.content.decode()
+    assert DeclareRule.objects.count() == 1
+
+
+def test_a_rule_is_changed_and_keeps_a_service_that_is_gone(rule: DeclareRule, ada: Person, browse: Open) -> None:
+    PagerTarget.objects.update(gone=True)
+    address = f"{RULES}{rule.pk}/"
+    assert "checkout-api (gone from PagerDuty)" in text(browse(ada), address)
+    assert browse(ada).post(address, filled(name="Both", service_id="S1")).status_code == 302
+    rule.refresh_from_db()
+    assert (rule.name, rule.service_id, rule.pattern) == ("Both", "S1", "")
+
+
+def test_what_a_rule_would_have_taken_is_shown_and_nothing_saved(
+    incident: Incident, rule: DeclareRule, ada: Person, browse: Open
+) -> None:
+    alert("Q1", incident, title="p95 above 2 s")
+    alert("Q2", title="p99 above 4 s")
+    alert("Q3", title="disk full")
+    alert("old", title="p95 of long ago", at=timezone.now() - timedelta(days=40))
+    page = text(browse(ada), f"{RULES}{rule.pk}/")
+    assert "It fits <strong>2 of 3</strong> that came" in page
+    assert "long ago" not in page
+    tried = browse(ada).post(f"{RULES}add", filled(pattern="P9|disk", **{"try": "1"})).content.decode()
+    assert "3 of 3" in tried
+    assert "a rule before it takes 2 of them" in tried
+    assert "“Checkout” takes it first" in tried
+    assert DeclareRule.objects.count() == 1
+
+
+def test_trying_says_which_rule_would_take_it(rule: DeclareRule, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    asked = f"{RULES}?try=1&service_id=S1&priority=P3&title="
+    assert "<strong>“Checkout”</strong> takes it" in text(client, f"{asked}P95+is+high")
+    assert "No rule</strong> takes it" in text(client, f"{asked}disk+full")
+    assert "takes it" not in text(client, RULES).split("trying", 1)[1]
+
+
+def test_rules_are_moved_switched_and_deleted(rule: DeclareRule, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    client.post(f"{RULES}add", filled())
+    other = DeclareRule.objects.get(name="Payments")
+    for verb, order in (("up", [other, rule]), ("up", [other, rule]), ("down", [rule, other])):
+        assert client.post(f"{RULES}{other.pk}/{verb}").status_code == 302
+        assert list(DeclareRule.objects.all()) == order
+    client.post(f"{RULES}{rule.pk}/off")
+    rule.refresh_from_db()
+    assert not rule.active
+    assert "Switch Checkout on" in text(client, RULES)
+    client.post(f"{RULES}{rule.pk}/on")
+    assert "Delete “Checkout”?" in text(client, f"{RULES}{rule.pk}/delete")
+    assert client.post(f"{RULES}{rule.pk}/delete").status_code == 302
+    assert list(DeclareRule.objects.all()) == [other]
+    assert client.post(f"{RULES}{other.pk}/explode").status_code == 404
+    assert client.post(f"{RULES}{rule.pk}/up").status_code == 404
+
+
+def test_a_rule_of_an_archived_type_says_that_it_takes_nothing(rule: DeclareRule, ada: Person, browse: Open) -> None:
+    IncidentType.objects.filter(pk=rule.type_id).update(archived_at=timezone.now())
+    assert "is archived, so this rule takes nothing" in text(browse(ada), RULES)

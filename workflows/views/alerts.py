@@ -1,0 +1,80 @@
+"""The alerts of an incident: what the pager opened of itself, and how each stands there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Max, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from incidents.forms.given import number
+from incidents.models import Incident
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+from workflows.models import Alert
+
+SHOWN, PAGE = 5, 50
+STATUSES = {"triggered": "ringing", "acknowledged": "acknowledged", "resolved": "resolved"}
+
+
+class Group(NamedTuple):
+    """The alerts of one status and service: how many, and when the last of them moved."""
+
+    status: str
+    service_id: str
+    n: int
+    service: str
+    status_at: datetime
+    joined_at: datetime
+
+
+@require_GET
+@signed_in
+def alerts(request: Request, codename: str) -> HttpResponse:
+    """Show the alerts, page by page; as the panel's fragment the newest, 204 while nothing moved since ``seen``."""
+    incident = incident_or_404(request.person, codename)
+    groups = _groups(incident)
+    digest = hashlib.sha256(repr(groups).encode()).hexdigest()[:16]
+    if request.htmx and request.GET.get("seen") == digest:
+        return HttpResponse(status=204)
+    context = {"incident": incident, "policy": incident.policy, "digest": digest, **_counts(groups)}
+    every = Alert.objects.filter(incident=incident).order_by("-at", "-pk")
+    if request.htmx:
+        return render(request, "workflows/alerts.html#panel", context | {"alerts": every[:SHOWN]})
+    return render(request, "workflows/alerts.html", context | _asked(request, every))
+
+
+def _groups(incident: Incident) -> list[Group]:
+    by = Alert.objects.filter(incident=incident).values_list("status", "service_id").order_by("status", "service_id")
+    return [Group(*row) for row in by.annotate(Count("pk"), Max("service"), Max("status_at"), Max("joined_at"))]
+
+
+def _counts(groups: Sequence[Group]) -> dict[str, Any]:
+    statuses, services, names = Counter[str](), Counter[str](), {}
+    for group in groups:
+        statuses[group.status] += group.n
+        services[group.service_id] += group.n
+        names[group.service_id] = group.service or "no service"
+    return {
+        "total": statuses.total(),
+        "open": statuses.total() - statuses["resolved"],
+        "statuses": [(status, word, statuses[status]) for status, word in STATUSES.items() if statuses[status]],
+        "services": [(id, names[id], n) for id, n in services.most_common()],
+    }
+
+
+def _asked(request: Request, every: QuerySet[Alert]) -> dict[str, Any]:
+    """Return the page of alerts that the address asks for, by status and service."""
+    status, service = request.GET.get("status", ""), request.GET.get("service")
+    if status in STATUSES:
+        every = every.filter(status=status)
+    if service is not None:
+        every = every.filter(service_id=service)
+    page = Paginator(every, PAGE).get_page(number(request.GET.get("page")) or 1)
+    return {"page": page, "alerts": page.object_list, "status": status, "service": service}
