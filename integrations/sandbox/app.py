@@ -15,12 +15,13 @@ from starlette.routing import Route
 
 from integrations.slack import fake
 
-from . import asked, control, program, settings, web_api
+from . import asked, control, pagerduty, program, settings, web_api
 from .courier import Courier
 from .droppable import Droppable
 from .keeping import Keeper
 from .page import routes as page
 from .page.bell import Bell
+from .pagerduty.desk import Desk
 from .settings import Settings
 
 
@@ -43,7 +44,14 @@ def build(chosen: Settings) -> Droppable:
     if not keeper.load():
         fake.seed.furnish(slack, fake.seed.read(chosen.workspace_file))
     app = Starlette(
-        routes=[Route("/health", health), *web_api.ROUTES, *control.ROUTES, *program.ROUTES, *page.ROUTES],
+        routes=[
+            Route("/health", health),
+            *web_api.ROUTES,
+            *pagerduty.ROUTES,
+            *control.ROUTES,
+            *program.ROUTES,
+            *page.ROUTES,
+        ],
         exception_handlers={asked.Bad: asked.refused},
         lifespan=_lifespan,
     )
@@ -52,6 +60,7 @@ def build(chosen: Settings) -> Droppable:
     app.state.offers = fake.seed.read(chosen.workspace_file).get("app", {})
     bell = app.state.bell = Bell()
     slack.on_change = bell.ring
+    app.state.pagerduty = Desk.furnished(chosen)
     return Droppable(app)
 
 
@@ -63,7 +72,8 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     keeper: Keeper = app.state.keeper
     watching = asyncio.create_task(keeper.watch())
     try:
-        yield
+        async with app.state.pagerduty.running():
+            yield
     finally:
         watching.cancel()
         app.state.program.close()

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from integrations.pagerduty import fake as account
 from integrations.slack.fake import seed
+
+
+@dataclass(frozen=True, slots=True)
+class PagerDuty:
+    """The stand-in account: the secrets it shares with the app, its file, where it is kept, how it tries again.
+
+    The last wait of ``retry_s`` is used for as long as it takes; PagerDuty gives up after two days.
+    """
+
+    api_key: str = "sandbox"
+    routing_key: str = account.ROUTING_KEY
+    webhook_secrets: tuple[str, ...] = ("sandbox",)
+    account_file: Path = account.seed.DEMO
+    data_file: Path | None = None
+    retry_s: tuple[float, ...] = (1, 2, 5, 10, 30, 60)
+    patience_s: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +46,7 @@ class Settings:
     workspace_file: Path = seed.DEMO
     retry_after_s: tuple[float, ...] = (0, 60, 300)
     patience_s: float = 3.0
+    pagerduty: PagerDuty = field(default_factory=PagerDuty)
 
     @property
     def own_url(self) -> str:
@@ -39,6 +57,11 @@ class Settings:
     def doors_url(self) -> str:
         """Return the app's address for everything Slack sends."""
         return f"{self.app_url.rstrip('/')}/slack/events"
+
+    @property
+    def webhook_url(self) -> str:
+        """Return the app's address for everything PagerDuty sends."""
+        return f"{self.app_url.rstrip('/')}/pagerduty/webhook"
 
 
 def read(arguments: Sequence[str] | None = None) -> Settings:
@@ -58,6 +81,7 @@ def read(arguments: Sequence[str] | None = None) -> Settings:
     parser.add_argument("--events", default="", help="event types to deliver, separated by commas; all if not given")
     parser.add_argument("--data-file", type=Path, default=_data_file(env.get("FIREKIND_DATA_DIR", "")))
     parser.add_argument("--workspace", type=Path, default=seed.DEMO, help="YAML file the workspace starts from")
+    _add_pagerduty(parser, env)
     given = parser.parse_args(arguments)
     return Settings(
         host=given.host,
@@ -72,7 +96,26 @@ def read(arguments: Sequence[str] | None = None) -> Settings:
         events=tuple(part for part in given.events.split(",") if part),
         data_file=given.data_file,
         workspace_file=given.workspace,
+        pagerduty=PagerDuty(
+            api_key=given.pagerduty_key,
+            routing_key=given.pagerduty_routing_key,
+            webhook_secrets=tuple(one for one in given.pagerduty_webhook_secrets.split(",") if one),
+            account_file=given.account,
+            data_file=given.data_file.with_name("pagerduty.json") if given.data_file else None,
+        ),
     )
+
+
+def _add_pagerduty(parser: argparse.ArgumentParser, env: Mapping[str, str]) -> None:
+    group = parser.add_argument_group("the PagerDuty account, kept beside the workspace")
+    group.add_argument("--pagerduty-key", default=env.get("PAGERDUTY_API_KEY", "sandbox"))
+    group.add_argument("--pagerduty-routing-key", default=env.get("PAGERDUTY_ROUTING_KEY", account.ROUTING_KEY))
+    group.add_argument(
+        "--pagerduty-webhook-secrets",
+        default=env.get("PAGERDUTY_WEBHOOK_SECRETS", "sandbox"),
+        help="separated by commas; webhooks are signed with the first",
+    )
+    group.add_argument("--account", type=Path, default=account.seed.DEMO, help="YAML file the account starts from")
 
 
 def _data_file(folder: str) -> Path | None:

@@ -19,9 +19,10 @@ import uvicorn
 from slack_sdk import WebClient
 
 from integrations.sandbox.app import build
-from integrations.sandbox.settings import Settings
+from integrations.sandbox.settings import PagerDuty, Settings
 
 SECRET = "test secret"
+WEBHOOK_SECRET = "test webhook secret"
 
 
 @dataclass
@@ -78,7 +79,10 @@ def app() -> Iterator[App]:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 64
+
+    server = Server(("127.0.0.1", 0), Door)
     state.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     yield state
@@ -105,6 +109,12 @@ class serving:  # noqa: N801 -- used as a `with` statement reads
             data_file=data_file,
             retry_after_s=(0.05,),
             patience_s=0.3,
+            pagerduty=PagerDuty(
+                webhook_secrets=(WEBHOOK_SECRET,),
+                data_file=data_file.with_name("pagerduty.json"),
+                retry_s=(0.05,),
+                patience_s=0.3,
+            ),
             **more,
         )
         config = uvicorn.Config(build(chosen), log_level="critical", access_log=False, timeout_graceful_shutdown=1)

@@ -57,7 +57,8 @@ async function fetchAndMerge(url) {
   }
   if (moved) freeKept();
   morph(document.getElementById("root"), page.getElementById("root"));
-  morph(document.getElementById("modal-content"), page.getElementById("modal-content"));
+  const modal = document.getElementById("modal-content");
+  if (modal) morph(modal, page.getElementById("modal-content"));
   after({ moved, atEnd, grew: lastLine() !== last });
 }
 
@@ -70,8 +71,8 @@ function freeKept() {
   for (const kept of document.querySelectorAll("#root [data-keep]")) kept.remove();
 }
 
-export function listen() {
-  const stream = new EventSource("/page/stream");
+export function listen(address = "/page/stream") {
+  const stream = new EventSource(address);
   stream.onmessage = () => {
     if (!document.hidden) refresh();
   };

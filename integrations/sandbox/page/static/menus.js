@@ -8,7 +8,6 @@ let opener = null;
 
 export function start() {
   document.addEventListener("click", clicked);
-  document.addEventListener("submit", submitted);
   document.addEventListener("keydown", arrows);
   for (const pop of document.querySelectorAll(".pop")) {
     pop.addEventListener("toggle", ({ newState }) => {
@@ -33,7 +32,7 @@ function clicked(event) {
   if ((found = on("[data-shortcut]"))) return chosen(() => act("shortcut", { callback_id: found.dataset.shortcut, ...about }));
   if ((found = on("[data-global-shortcut]"))) return chosen(() => act("shortcut", { callback_id: found.dataset.globalShortcut }));
   if ((found = on("[data-do]"))) return chosen(() => done(found));
-  if ((found = on("[data-act]"))) return one(found);
+  if (on("[data-act]")) return;
   const link = on("a[href^='/?'], a[href='/']");
   if (link && !event.metaKey && !event.ctrlKey && !link.target) {
     event.preventDefault();
@@ -104,26 +103,6 @@ function edit(text) {
     if (event.key === "Enter" && area.value.trim()) act("edit", { ...place, text: area.value.trim() });
     else refresh();
   });
-}
-
-async function one(button) {
-  const { act: name, sure } = button.dataset;
-  if (sure && !(await ask({ title: button.textContent.trim(), text: sure, yes: button.textContent.trim(), style: "danger" }))) return;
-  await act(name, JSON.parse(button.dataset.fields || "{}"));
-}
-
-async function submitted(event) {
-  const form = event.target.closest("form[data-form]");
-  if (!form) return;
-  event.preventDefault();
-  const fields = JSON.parse(form.dataset.fields || "{}");
-  for (const input of form.elements) {
-    if (!input.name) continue;
-    if (input.type === "checkbox") fields[input.name] = input.checked;
-    else fields[input.name] = input.dataset.list === undefined ? input.value : [input.value];
-  }
-  const answer = await act(form.dataset.form, fields);
-  if (answer.ok && answer.id) go(`/?as=${encodeURIComponent(document.body.dataset.who)}&in=${answer.id}`);
 }
 
 // Menus move by arrow keys, the list of messages by j and k.

@@ -43,12 +43,14 @@ function update(now, wanted) {
   }
 }
 
+// What somebody typed stays, even where the page has another value for it by now.
 function attributes(now, next) {
+  const typed = now.localName === "input" && now.value !== now.defaultValue;
   for (const { name, value } of [...next.attributes]) {
     if (name === "open") continue;
     if (now.getAttribute(name) === value) continue;
     now.setAttribute(name, value);
-    if (name === "value" && now !== document.activeElement) now.value = value;
+    if (name === "value" && !typed && now !== document.activeElement) now.value = value;
     if (name === "checked") now.checked = true;
     if (name === "selected") now.selected = true;
   }

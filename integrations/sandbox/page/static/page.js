@@ -2,9 +2,10 @@
 
 import { act, send, who } from "./acting.js";
 import * as composer from "./composer.js";
+import * as doing from "./doing.js";
 import * as faults from "./faults.js";
 import * as jump from "./jump.js";
-import { listen, whenFresh } from "./live.js";
+import { go, listen, whenFresh } from "./live.js";
 import * as menus from "./menus.js";
 import * as modal from "./modal.js";
 
@@ -55,6 +56,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 menus.start();
+doing.start({
+  done: (answer) => {
+    if (answer.ok && answer.id) go(`/?as=${encodeURIComponent(who())}&in=${answer.id}`);
+  },
+});
 modal.start();
 composer.start();
 faults.start();

@@ -1,0 +1,89 @@
+"""Carries webhooks to the app: in order for each incident, tried again while it fails, given up when it says no.
+
+https://developer.pagerduty.com/docs/webhooks-behavior
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Final
+
+from integrations.pagerduty import fake
+from integrations.sandbox import posting
+from integrations.sandbox.lanes import Lanes
+
+AT_ONCE: Final = 16
+KEPT: Final = 5_000
+
+
+@dataclass(slots=True)
+class Sent:
+    """One attempt to deliver, for the list of webhooks. The verdict is what comes of it: delivered, retry, dropped …"""
+
+    n: int
+    type: str
+    incident: str
+    subscription: str
+    attempt: int
+    status: int
+    failure: str
+    verdict: str
+    ms: int
+    at: float
+
+
+class Courier:
+    """Signs and posts webhooks. One incident's go one after the other; a failing one holds up those behind it alone."""
+
+    def __init__(self, account: fake.FakeAccount, *, retry_s: Sequence[float], patience_s: float) -> None:
+        self._account = account
+        self._retry_s = retry_s
+        self._patience_s = patience_s
+        self._lanes = Lanes(at_once=AT_ONCE)
+        self.secrets: dict[str, tuple[str, ...]] = {}
+        self.sent: deque[Sent] = deque(maxlen=KEPT)
+
+    def collect(self) -> None:
+        """Start carrying the webhooks that wait. Called whenever the account has new ones."""
+        for delivery in self._account.take_deliveries():
+            self._lanes.put(f"{delivery.subscription} {delivery.incident}", partial(self._carry, delivery))
+
+    async def idle(self, timeout_s: float) -> bool:
+        """Wait until no webhook is under way; those that wait to be tried again do not count."""
+        return await self._lanes.idle(timeout_s)
+
+    async def close(self) -> None:
+        """Drop what is still under way."""
+        await self._lanes.close()
+
+    def log(self, *, since: int = 0) -> list[dict[str, Any]]:
+        """List the attempts made for webhooks after number `since`."""
+        return [asdict(sent) for sent in self.sent if sent.n > since]
+
+    def latest(self) -> list[Sent]:
+        """List the last attempt for each webhook, in the order of the webhooks."""
+        return [last for _, last in sorted({sent.n: sent for sent in self.sent}.items())]
+
+    async def _carry(self, delivery: fake.Delivery) -> None:
+        while self._account.is_active(delivery.subscription):
+            async with self._lanes.gate:
+                verdict = await self._attempt(delivery)
+            if verdict != "retry":
+                return
+            await self._lanes.rest(self._retry_s[min(delivery.attempts, len(self._retry_s)) - 1])
+
+    async def _attempt(self, delivery: fake.Delivery) -> str:
+        began = time.monotonic()
+        subscription = self._account.account.subscriptions[delivery.subscription]
+        headers, body = fake.signed(delivery, self.secrets.get(subscription.id) or (subscription.secret,))
+        answer = await posting.post(subscription.url, headers, body, timeout_s=self._patience_s)
+        delivery.ms = round((time.monotonic() - began) * 1000)
+        verdict = self._account.answered(delivery, answer.status)
+        about = (delivery.n, delivery.type, delivery.incident, delivery.subscription, delivery.attempts)
+        self.sent.append(Sent(*about, answer.status, answer.failure, verdict, delivery.ms, time.time()))
+        self._account.changed()
+        return verdict

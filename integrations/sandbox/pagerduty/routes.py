@@ -1,0 +1,57 @@
+"""The page of the account, its changes as a stream, and the addresses that PagerDuty's own links lead to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from integrations.pagerduty.rules import RULES
+from integrations.sandbox.page import drawing
+
+from .desk import at
+from .screen import PANELS, Place, Screen
+
+SENT_SHOWN: Final = 60
+
+
+async def page(request: Request) -> Response:
+    """Show the account as one of its people sees it."""
+    desk, asked = at(request), request.query_params
+    panel = asked.get("panel", "")
+    place = Place(who=asked.get("as", ""), panel=panel if panel in PANELS else "", all=bool(asked.get("all")))
+    with desk.account.lock:
+        screen = Screen(desk.account, place)
+        return drawing.shown(
+            "account.html",
+            screen=screen,
+            place=place,
+            window=screen.window,
+            fake=desk.account,
+            account=desk.account.account,
+            deliveries=desk.courier.latest()[-SENT_SHOWN:][::-1],
+            paths=sorted({rule.path for rule in RULES.values()}),
+            app_url=desk.settings.app_url.rstrip("/"),
+        )
+
+
+async def stream(request: Request) -> Response:
+    """Say whenever the account changed."""
+    desk = at(request)
+    return desk.bell.stream(desk.account)
+
+
+async def one(request: Request) -> Response:
+    """Lead whoever follows a link to one thing to its place on the page."""
+    kind, id = request.path_params["kind"], request.path_params["id"]
+    place = {"incidents": f"#case-{id}", "schedules": f"#schedule-{id}"}.get(kind, "")
+    return RedirectResponse(f"/pagerduty{place}", 303)
+
+
+ROUTES = [
+    Route("/pagerduty", page),
+    Route("/pagerduty/stream", stream),
+    Route("/pagerduty/{kind}/{id}", one),
+]
