@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -33,7 +34,7 @@ def the(pager: StraightPager) -> fake.Incident:
 
 def test_it_is_a_pager(pager: StraightPager) -> None:
     port: Pager = pager
-    assert port
+    assert callable(port.ring)
 
 
 def test_a_look_says_how_a_page_stands_and_who_made_it_so(pager: StraightPager, rung: Rung) -> None:
@@ -139,7 +140,7 @@ def test_a_note_is_written(pager: StraightPager, rung: Rung) -> None:
 )
 def test_a_rate_limit_stops_the_errand_that_met_it(pager: StraightPager, rung: Rung, verb: str, name: str) -> None:
     pager.account.faults.add("ratelimited", retry_after_s=9)
-    errands = {
+    errands: dict[str, Callable[[], object]] = {
         "ring": lambda: pager.ring(RING),
         "title": lambda: pager.retitle(rung.id, "x"),
         "end": lambda: pager.resolve(rung.id, key="fk-1", via="rest"),

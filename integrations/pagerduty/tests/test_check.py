@@ -1,0 +1,167 @@
+"""`manage.py pagerduty_check` says in a sentence what is wrong, and `manage.py check` what is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from config import checks
+from integrations import gateways
+from integrations.pagerduty import fake, setup
+from integrations.pagerduty.fake.core import ABILITIES
+from integrations.pagerduty.tests.straight import SETUP, StraightPager, pager_on
+
+Spoil = Callable[[fake.FakeAccount], object]
+
+
+def checked(pager: StraightPager) -> tuple[list[str], str]:
+    """Run the command; return its lines and what it ended with."""
+    out = StringIO()
+    with gateways.using_pager(pager):
+        try:
+            call_command("pagerduty_check", stdout=out)
+        except CommandError as error:
+            return out.getvalue().splitlines(), str(error)
+    return out.getvalue().splitlines(), ""
+
+
+@pytest.fixture
+def account() -> fake.FakeAccount:
+    account = fake.demo()
+    account.add_subscription(setup.webhook_url())
+    return account
+
+
+def test_all_is_well(account: fake.FakeAccount) -> None:
+    lines, ended = checked(pager_on(account))
+    assert ended == ""
+    assert [line for line in lines if not line.startswith("fine  ")] == [
+        line for line in lines if "service_updated" in line
+    ]
+    assert not account.writes()
+
+
+def _other_url(account: fake.FakeAccount) -> None:
+    for subscription in account.account.subscriptions.values():
+        subscription.url = "https://elsewhere.example/pagerduty/webhook"
+
+
+def _inactive(account: fake.FakeAccount) -> None:
+    for subscription in account.account.subscriptions.values():
+        subscription.active = False
+
+
+def _disabled(account: fake.FakeAccount) -> None:
+    for subscription in account.account.subscriptions.values():
+        subscription.disabled_until = account.now() + 3_600
+
+
+SPOILT: Final[list[tuple[Spoil, str]]] = [
+    (lambda account: account.account.users.pop("PUFIREKIND"), "PAGERDUTY_FROM is firekind@example.com, which is no"),
+    (lambda account: account.add_policy("Data", "firekind"), "is on the first level of Data within two weeks"),
+    (lambda account: account.account.services.pop("PVFIREKIND"), "PAGERDUTY_SERVICE is Firekind, which is no service"),
+    (lambda account: account.service("Firekind").integrations.clear(), "belongs to no integration"),
+    (_other_url, "No webhook subscription points at"),
+    (_inactive, "is switched off"),
+    (_disabled, "is off for a day"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "says"), SPOILT)
+def test_what_is_wrong_is_named_with_its_next_step(account: fake.FakeAccount, spoil: Spoil, says: str) -> None:
+    spoil(account)
+    lines, ended = checked(pager_on(account))
+    wrong = [line for line in lines if line.startswith("mend  ")]
+    assert any(says in line for line in wrong)
+    assert ended == f"{len(wrong)} to be mended."
+
+
+def test_a_key_that_is_not_accepted_ends_the_questions(account: fake.FakeAccount) -> None:
+    lines, ended = checked(pager_on(account, api_key="wrong"))
+    assert lines == [
+        "mend  PagerDuty does not accept the key. Put a valid REST API key into PAGERDUTY_API_KEY and restart."
+    ]
+    assert ended == "1 to be mended."
+
+
+def test_a_missing_secret_is_to_be_mended(account: fake.FakeAccount) -> None:
+    lines, _ = checked(pager_on(account, webhook_secrets=()))
+    assert any("PAGERDUTY_WEBHOOK_SECRETS is not set" in line for line in lines if line.startswith("mend"))
+
+
+def test_what_may_be_left_out_is_worth_a_note(account: fake.FakeAccount) -> None:
+    account.account.abilities = [one for one in ABILITIES if one != "urgencies"]
+    lines, ended = checked(pager_on(account, service="", routing_key=""))
+    notes = "\n".join(line for line in lines if line.startswith("note  "))
+    assert ended == ""
+    assert all(name in notes for name in ("PAGERDUTY_SERVICE", "PAGERDUTY_ROUTING_KEY", "urgencies"))
+
+
+def test_without_a_key_there_is_nothing_to_ask(settings: Any) -> None:
+    settings.FIREKIND = replace(settings.FIREKIND, pagerduty=None)
+    with pytest.raises(CommandError, match="PAGERDUTY_API_KEY is not set: nobody is paged"):
+        call_command("pagerduty_check")
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        ({}, []),
+        ({"webhook_secrets": ()}, ["firekind.W002"]),
+        ({"service": ""}, ["firekind.W003"]),
+        ({"routing_key": ""}, ["firekind.I001"]),
+    ],
+)
+def test_check_names_what_is_missing_and_asks_nobody(given: dict[str, Any], ids: list[str], settings: Any) -> None:
+    settings.FIREKIND = replace(settings.FIREKIND, pagerduty=replace(SETUP, **given))
+    assert [one.id for one in checks.pagerduty()] == ids
+
+
+def test_check_names_settings_that_lead_nowhere_without_a_key(settings: Any) -> None:
+    named = {"PAGERDUTY_FROM": "a@example.com", "PAGERDUTY_API_URL": "https://api.example"}
+    settings.FIREKIND = replace(settings.FIREKIND, pagerduty=None, named=named)
+    (one,) = checks.pagerduty()
+    assert (one.id, str(one.msg)) == (
+        "firekind.W001",
+        "PAGERDUTY_FROM given, but no PAGERDUTY_API_KEY: nobody is paged.",
+    )
+    settings.FIREKIND = replace(settings.FIREKIND, named={})
+    assert not checks.pagerduty()
+
+
+LOADS: Final = """
+import sys, django
+django.setup()
+from dataclasses import replace
+from django.conf import settings
+from django.urls import get_resolver
+from config.env import PagerDuty
+given = {"api_url": "https://a.example", "api_key": "k", "sender": "a@example.com", "events_url": "https://e.example"}
+pagerduty = PagerDuty(service="", webhook_secrets=(), routing_key="", **given)
+settings.FIREKIND = replace(settings.FIREKIND, pagerduty=pagerduty)
+from workflows import ports
+assert ports.pager() is not None and get_resolver().url_patterns
+loaded = {"pagerduty", "httpx2"} & set(sys.modules)
+assert not loaded, loaded
+"""
+
+
+def test_a_process_that_rings_nobody_does_not_load_pagerdutys_client() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS],
+        cwd=Path(__file__).parents[3],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings_test"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
