@@ -12,6 +12,7 @@ from incidents.models import Incident, Person
 from integrations.slack import blocks, places, replying, setup, words
 from integrations.slack.delivered import Deed, Delivered
 from integrations.slack.listeners import read
+from workflows import ports
 
 SHOWN: Final = 30
 DECLARE: Final = "firekind:declare"
@@ -42,9 +43,10 @@ def view(viewer: Person) -> blocks.Block:
 
 
 def _incident(incident: Incident, channels: Mapping[int, str]) -> list[blocks.Block]:
+    paging = [("Page", "page")] if ports.pager() is not None else []
     verbs = (
         blocks.button(label, action_id=f"firekind:{verb}", value=incident.codename)
-        for label, verb in (("Update", "update"), ("Change type", "retype"), ("Resolve", "resolve"))
+        for label, verb in (("Update", "update"), ("Change type", "retype"), *paging, ("Resolve", "resolve"))
     )
     return [
         blocks.divider(),

@@ -196,3 +196,25 @@ def test_what_those_who_are_rung_read_is_said(door: Door, incident: Incident, ch
     secret = door.declared("a token leaked", type="security", by="sam")
     door.command("sam", "page Major incidents", channel=door.house.channel(secret))
     assert "Those who are rung do not read it." in door.reads(door.modal("sam"))
+
+
+def test_the_home_tab_pages_too(door: Door, incident: Incident) -> None:
+    door.slack.acts.open_home("ann")
+    door.deliver()
+    door.press("ann", "firekind:page", home=True)
+    door.submit("ann", target="policy/PPOL1")
+    door.submit("ann")
+    assert asked(incident) == [("policy/PPOL1", "")]
+
+
+def test_a_long_list_shows_the_chosen_one_and_says_how_the_rest_is_named(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    for n in range(120):
+        PagerTarget.objects.create(pager_id=f"PX{n}", kind="policy", name=f"Team {n:03}", service_id="PSVC1")
+    door.command("ann", "page Team 119", channel=channel)
+    said = door.reads(door.modal("ann"))
+    assert "There are more than fit here: /incident page name, or @person." in said
+    assert "*Team 119*: nobody is on call now." in said
+    door.submit("ann")
+    assert asked(incident) == [("policy/PX119", "")]
