@@ -46,6 +46,7 @@ CONFIGURATION = {
         "hear-webhooks": {"task": "integrations.pagerduty.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},
         "look-at-pages": {"task": "workflows.tasks.look_at_pages", "schedule": 60.0, "options": {"expires": 60}},
         "audit": {"task": "workflows.tasks.audit", "schedule": 300.0, "options": {"expires": 300}},
+        "forget-alerts": {"task": "workflows.tasks.forget_alerts", "schedule": 3600.0, "options": {"expires": 3600}},
         "refresh-directory": {
             "task": "workflows.tasks.refresh_directory",
             "schedule": 60.0,

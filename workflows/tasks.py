@@ -17,7 +17,7 @@ from workflows import reconcile as reconciling
 from workflows import sweep as sweeping
 from workflows.actions import EVIDENCE, KINDS
 from workflows.aside import Aside
-from workflows.oncall import keeping, looking
+from workflows.oncall import alerts, keeping, looking
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -82,6 +82,12 @@ def sweep() -> None:
 def look_at_pages() -> None:
     """Ask the pager about open pages that nobody told us about lately."""
     looking.look_again(at=timezone.now())
+
+
+@shared_task
+def forget_alerts() -> None:
+    """Delete what the pager said a month ago of incidents that concern none of ours."""
+    alerts.forget(at=timezone.now())
 
 
 @shared_task
