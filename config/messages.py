@@ -52,6 +52,7 @@ CONFIGURATION = {
             "schedule": 60.0,
             "options": {"expires": 60},
         },
+        "keep-groups": {"task": "workflows.tasks.keep_groups", "schedule": 5.0, "options": {"expires": 5}},
         "refresh-on-call": {"task": "workflows.tasks.refresh_on_call", "schedule": 5.0, "options": {"expires": 5}},
     },
 }

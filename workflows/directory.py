@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from incidents import people
 from incidents.models import Person
 from workflows import ports
-from workflows.models import DirectoryRead, Group
+from workflows.models import DirectoryRead, Group, GroupRule
+from workflows.oncall import standing
 from workflows.someone import Someone
 
 log = logging.getLogger(__name__)
@@ -24,23 +26,27 @@ GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
 def members(handles: Collection[str]) -> Mapping[str, tuple[Someone, ...] | None]:
     """Return for each handle those of its members who may be invited; None for a group that does not exist.
 
-    Empty while the workspace was never read: then nobody knows which groups there are.
+    Where a rule says who belongs in a group, they count as its members, in it already or not yet. Empty while the
+    workspace was never read: then nobody knows which groups there are.
     """
     if not handles:
         return {}
-    groups = {group.handle: group for group in Group.objects.filter(handle__in=handles)}
+    groups = {group.handle: group for group in Group.objects.filter(handle__in=handles).annotate(ruled=RULED)}
     if not groups and never_read():
         return {}
-    ids = {chat_id for group in groups.values() for chat_id in group.members}
+    ruled = {handle for handle, group in groups.items() if group.ruled}
+    inside = {handle: group.members for handle, group in groups.items()} | standing.members(ruled, at=timezone.now())
+    ids = {chat_id for members in inside.values() for chat_id in members}
     known = {person.chat_id: person for person in Person.objects.filter(chat_id__in=ids) if person.can_join}
-    return {handle: _someones(groups[handle], known) if handle in groups else None for handle in handles}
+    return {handle: _someones(handle, inside[handle], known) if handle in groups else None for handle in handles}
 
 
-def _someones(group: Group, known: Mapping[str | None, Person]) -> tuple[Someone, ...]:
-    able = [known[chat_id] for chat_id in group.members if chat_id in known]
-    return tuple(
-        Someone(person.chat_id or "", person.name, f"@{group.handle}", person.pk, group.handle) for person in able
-    )
+RULED = Exists(GroupRule.objects.filter(handle=OuterRef("handle"), active=True))
+
+
+def _someones(handle: str, inside: Iterable[str], known: Mapping[str | None, Person]) -> tuple[Someone, ...]:
+    able = [known[chat_id] for chat_id in inside if chat_id in known]
+    return tuple(Someone(person.chat_id or "", person.name, f"@{handle}", person.pk, handle) for person in able)
 
 
 def never_read() -> bool:

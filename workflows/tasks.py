@@ -17,7 +17,7 @@ from workflows import reconcile as reconciling
 from workflows import sweep as sweeping
 from workflows.actions import EVIDENCE, KINDS
 from workflows.aside import Aside
-from workflows.oncall import alerts, keeping, looking
+from workflows.oncall import alerts, keeping, looking, sync
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -39,6 +39,8 @@ def reconcile(incident_id: int) -> None:
     if any(KINDS[action.kind].queue == EVIDENCE for action in plan.actions):
         _send(measure, incident_id)
     perform.drain(incident_id)
+    if any(action.kind == "member" for action in plan.actions):
+        keep_groups()  # those who belong in them were invited already
 
 
 @shared_task
@@ -123,6 +125,19 @@ def refresh_directory() -> None:
 def refresh_on_call() -> None:
     """Read what is due of the pager; when somebody else is on call, or is known now, look at every incident."""
     if keeping.keep(at=timezone.now()):
+        audit()
+        _sync_groups()
+
+
+@shared_task
+def keep_groups() -> None:
+    """Let user groups follow who is on call; one query while no group is due for a look."""
+    if ports.chat() is not None and sync.due(at=timezone.now()):
+        _sync_groups()
+
+
+def _sync_groups() -> None:
+    if any(one.joined or one.left for one in sync.sync(at=timezone.now())):
         audit()
 
 

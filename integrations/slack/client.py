@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from incidents.people import Known
-from integrations.slack import cards, directory, files, mending
+from integrations.slack import cards, directory, files, groups, mending
 from integrations.slack.identity import Identity
 from integrations.slack.limits import MAX_TOPIC
 from integrations.slack.wire import SlackRefused, Wire, each
@@ -199,7 +199,7 @@ class SlackChat:
 
     def set_group(self, chat_id: str, people: Sequence[str]) -> None:
         """Make these the members of a user group, all of them; there must be at least one."""
-        self.wire.call("usergroups.users.update", usergroup=chat_id, users=",".join(people))
+        groups.set_members(self.wire, chat_id, people)
 
     def people(self) -> Sequence[Known]:
         """Read everybody in the workspace, page by page."""

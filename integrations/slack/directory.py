@@ -34,9 +34,15 @@ def groups(wire: Wire) -> list[Group]:
             chat_id=str(one["id"]),
             name=str(one.get("name") or one["handle"]),
             members=tuple(one.get("users") or ()),
+            channels=_channels(one.get("prefs") or {}),
         )
         for one in answer["usergroups"]
     ]
+
+
+def _channels(prefs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the channels that a group's members are put into, private ones included."""
+    return tuple(str(one) for kind in ("channels", "groups") for one in prefs.get(kind) or ())
 
 
 def known(member: Mapping[str, Any], *, team_id: str) -> Known:

@@ -42,6 +42,7 @@ METHODS: Final = (
     "files.info",
     "pins.add",
     "usergroups.list",
+    "usergroups.users.update",
     "users.conversations",
     "users.list",
     "views.open",

@@ -215,7 +215,8 @@ RULES: Final[dict[str, Rule]] = {
         "t2",
         "usergroups:write",
         "usergroup! users! additional_channels include_count is_shared team_id",
-        "invalid_users no_such_subteam no_users_provided permission_denied plan_upgrade_required",
+        "failed_for_some_users invalid_users no_such_subteam no_users_provided permission_denied"
+        " plan_upgrade_required subteam_max_users_exceeded",
     ),
     "usergroups.enable": writes(
         "t2",

@@ -192,6 +192,51 @@ def test_groups_are_read_in_one_call(slack: fake.FakeSlack, chat: SlackChat) -> 
     assert calls(slack) == ["usergroups.list"]
 
 
+def test_a_group_says_which_channels_its_members_are_put_into(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    slack.group("support").default_channels = [slack.channel("incidents").id]
+    (group,) = chat.groups()
+    assert group.channels == (slack.channel("incidents").id,)
+
+
+def test_a_groups_members_are_replaced_whole(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    chat.set_group("S0SUPPORT", ids(slack, "eve", "ann"))
+    assert slack.group("support").members == ids(slack, "eve", "ann")
+    assert calls(slack) == ["usergroups.users.update"]
+
+
+@pytest.mark.parametrize(
+    ("people", "code", "words"),
+    [
+        (["gus"], "invalid_users", "guests, apps and leavers cannot be members"),
+        (["old"], "invalid_users", "guests, apps and leavers cannot be members"),
+        ([], "no_users_provided", "does not let a group be emptied"),
+    ],
+)
+def test_whom_slack_does_not_take_into_a_group_is_said(
+    slack: fake.FakeSlack, chat: SlackChat, people: list[str], code: str, words: str
+) -> None:
+    with pytest.raises(VendorError) as caught:
+        chat.set_group("S0SUPPORT", ids(slack, *people))
+    assert (caught.value.code, caught.value.retryable) == (code, False)
+    assert words in caught.value.says
+    assert slack.group("support").members == ids(slack, "ann", "ben")
+
+
+def test_a_workspace_that_lets_only_admins_change_groups_says_who_can_change_that(
+    slack: fake.FakeSlack, chat: SlackChat
+) -> None:
+    slack.workspace.anyone_edits_groups = False
+    with pytest.raises(VendorError) as caught:
+        chat.set_group("S0SUPPORT", ids(slack, "eve"))
+    assert (caught.value.code, caught.value.retryable) == ("permission_denied", False)
+    assert "an admin can allow everyone under Workspace settings" in caught.value.says
+
+
+def test_a_group_that_is_gone_is_said(chat: SlackChat) -> None:
+    with pytest.raises(VendorError, match="no_such_subteam"):
+        chat.set_group("S0GONE", ["U0ANN"])
+
+
 def test_a_plan_without_groups_has_none(slack: fake.FakeSlack, chat: SlackChat) -> None:
     slack.workspace.plan = "free"
     assert chat.groups() == []

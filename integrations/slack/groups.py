@@ -1,0 +1,37 @@
+"""Set who is in a user group, and say what Slack answers to that in words of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from integrations.slack.wire import Wire
+from workflows.ports import VendorError
+
+METHOD: Final = "usergroups.users.update"
+WORDS: Final[dict[str, str]] = {
+    "failed_for_some_users": "Slack does not take some of these people into a group. Look at who is on call.",
+    "invalid_users": "Slack does not take somebody of these into a group: guests, apps and leavers cannot be members.",
+    "no_such_subteam": "The group is gone from Slack. Make it again there, or delete the rule.",
+    "no_users_provided": "Slack does not let a group be emptied.",
+    "permission_denied": (
+        "This workspace lets only admins change user groups: an admin can allow everyone under Workspace settings, "
+        "Permissions, User groups, or keep changing them by hand."
+    ),
+    "plan_upgrade_required": "User groups need a paid Slack plan.",
+    "subteam_max_users_exceeded": "That is more people than Slack takes into one group.",
+}
+
+
+def set_members(wire: Wire, group: str, people: Sequence[str]) -> None:
+    """Replace a group's members; raise ``VendorError``, also for an empty list, which Slack refuses.
+
+    Doing it twice does no harm: the list is the whole list.
+    """
+    if not people:
+        raise VendorError(WORDS["no_users_provided"], code="no_users_provided", method=METHOD)
+    try:
+        wire.call(METHOD, usergroup=group, users=",".join(people))
+    except VendorError as error:
+        error.says = WORDS.get(error.code, error.says)
+        raise
