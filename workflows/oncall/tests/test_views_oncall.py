@@ -113,7 +113,7 @@ def test_somebody_is_matched_by_hand_and_parted_again(
     user.refresh_from_db()
     assert (user.person, user.matched, user.matched_by) == (ben, Matched.HAND, ada)
     assert "by hand, by Ada" in client.get("/oncall/people/").content.decode()
-    assert "not Ben?" in client.get(f"/oncall/people/{user.pk}/part").content.decode()
+    assert "Not the same person?" in client.get(f"/oncall/people/{user.pk}/part").content.decode()
     user.refresh_from_db()
     assert user.person == ben, "asking parts nobody"
     client.post(f"/oncall/people/{user.pk}/part")
