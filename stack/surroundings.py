@@ -26,7 +26,7 @@ def blank() -> dict[str, str]:
 
 
 def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
-    """Give the settings that put the sandbox where Slack would be, and leave no real workspace in reach."""
+    """Give the settings that put the sandbox where Slack and PagerDuty would be, and leave no real one in reach."""
     sandbox = f"http://{LOOPBACK}:{port + 1}"
     return {
         "PORT": str(port),
@@ -41,6 +41,13 @@ def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
         "SLACK_APP_TOKEN": "",
         "SLACK_TEAM_ID": "",
         "SLACK_BOT_USER_ID": "",
+        "PAGERDUTY_API_URL": f"{sandbox}/pagerduty/api",
+        "PAGERDUTY_API_KEY": "sandbox",
+        "PAGERDUTY_FROM": "firekind@example.com",
+        "PAGERDUTY_SERVICE": "Firekind",
+        "PAGERDUTY_WEBHOOK_SECRETS": kept_secret(data_dir, "webhook-secret"),
+        "PAGERDUTY_EVENTS_URL": f"{sandbox}/pagerduty/events",
+        "PAGERDUTY_ROUTING_KEY": "sandbox0routing0key0000000000000",
     }
 
 
