@@ -8,9 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from django.db import DatabaseError, connection, transaction
@@ -25,6 +27,7 @@ State = Webhook.State
 Act = Callable[[Webhook], str]
 ATTEMPTS: Final = 20  # with the back-off below: about half a day
 BACK_OFF_AT_MOST_S: Final = 3600
+PAGES_AT_ONCE: Final = 50
 AT_ONCE: Final = 50  # of one incident of theirs in one transaction
 # What a mistake of ours, or a database that falters, may raise: it costs this webhook some time and no other anything.
 OURS: Final = (
@@ -42,13 +45,12 @@ STORE: Final = """
     INSERT INTO pagerduty_webhook (key, event_id, page_id, kind, at, body, received_at, state, attempt, due_at, says)
     VALUES (%s, %s, %s, %s, %s, %s::jsonb, %s, %s, 0, %s, %s) ON CONFLICT DO NOTHING RETURNING id
 """
-# One at a time works on what is about the same incident of theirs, in whichever process; others take other ones.
-PAGES: Final = """
-    WITH waiting AS MATERIALIZED (
-        SELECT page_id, min(due_at) AS first FROM pagerduty_webhook
-         WHERE state = 'waiting' AND due_at <= %s GROUP BY page_id ORDER BY first LIMIT 100)
-    SELECT page_id FROM waiting WHERE pg_try_advisory_xact_lock(hashtext('pagerduty.inbox'), hashtext(page_id)) LIMIT 1
+DUE: Final = """
+    SELECT page_id FROM pagerduty_webhook WHERE state = 'waiting' AND due_at <= %s
+     GROUP BY page_id ORDER BY min(at), min(id) LIMIT %s
 """
+# One at a time works on what is about the same incident of theirs, in whichever process; others leave it alone.
+HOLD: Final = "SELECT pg_try_advisory_xact_lock(hashtext('pagerduty.inbox'), hashtext(%s))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +87,25 @@ def _short(key: str) -> str:
 
 
 def take(act: Act, *, at: datetime) -> int:
-    """Act on all that waits about one incident of theirs, in the order in which it happened; return how many that was.
+    """Act on what waits, some of their incidents after the other; return how many webhooks that was.
 
-    One transaction. What went wrong waits for its next try and says so; the rest goes on.
+    What is about one incident is acted on in the order in which it happened, in one transaction. What went wrong waits
+    for its next try and says so; the rest goes on.
     """
+    with connection.cursor() as cursor:
+        cursor.execute(DUE, [at, PAGES_AT_ONCE])
+        pages = [row[0] for row in cursor.fetchall()]
+    return sum(_take(page, act, at=at) for page in pages)
+
+
+def _take(page_id: str, act: Act, *, at: datetime) -> int:
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(PAGES, [at])
-            row = cursor.fetchone()
-        if row is None:
-            return 0
-        due = Webhook.objects.filter(page_id=row[0], state=State.WAITING, due_at__lte=at)
-        webhooks = list(due.select_for_update().order_by("at", "pk")[:AT_ONCE])
+            cursor.execute(HOLD, [page_id])
+            if cursor.fetchone() != (True,):
+                return 0
+        due = Webhook.objects.filter(page_id=page_id, state=State.WAITING, due_at__lte=at)
+        webhooks = list(due.order_by("at", "pk")[:AT_ONCE])
         for webhook in webhooks:
             _act(act, webhook, at=at)
     return len(webhooks)
@@ -108,11 +117,19 @@ def _act(act: Act, webhook: Webhook, *, at: datetime) -> None:
         with transaction.atomic():
             webhook.says = act(webhook)
     except OURS as error:
-        log.warning("webhook %s (%s): %s", webhook.pk, webhook.kind, type(error).__name__, exc_info=True)
+        log.warning("webhook %s (%s): %s %s", webhook.pk, webhook.kind, type(error).__name__, _where(error))
         _again_later(webhook, error, at=at)
     else:
         webhook.state, webhook.body = State.DONE, None
-    webhook.save(update_fields=["attempt", "state", "body", "says", "due_at"])
+    fields = ("attempt", "state", "body", "says", "due_at")
+    Webhook.objects.filter(pk=webhook.pk).update(**{name: getattr(webhook, name) for name in fields})
+
+
+def _where(error: BaseException) -> str:
+    """Say where it went wrong, without the error's words: a database quotes what it was given."""
+    return ", ".join(
+        f"{Path(one.filename).name}:{one.lineno}" for one in traceback.extract_tb(error.__traceback__)[-4:]
+    )
 
 
 def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from stack.bench import declaring, memory, pages, reading
+from stack.bench import declaring, memory, pages, reading, storm
 from stack.bench.table import Table
 from stack.errors import StackError
 from stack.outside import Records
@@ -14,7 +14,7 @@ from stack.throwaway import throwaway
 
 STRICT = "--strict"
 ON_WHOLE_STACK = ("declaring", "memory", "reading")
-GROUPS = (*ON_WHOLE_STACK, "pages")
+GROUPS = (*ON_WHOLE_STACK, "pages", "storm")
 
 
 def main(*words: str) -> int:
@@ -30,6 +30,9 @@ def main(*words: str) -> int:
     if "pages" in wanted:
         with throwaway(processes=("sandbox", "web"), env={"WEB_WORKERS": "2"}) as stack:
             pages.measure(stack, table)
+    if "storm" in wanted:
+        with throwaway(env=storm.ENV) as stack, closing(Records(stack.database_url)) as records:
+            storm.measure(stack, table, records)
     say()
     short = table.short
     say(f"  {len(table.figures) - len(short)} of {len(table.figures)} figures hold.")

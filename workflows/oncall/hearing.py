@@ -6,12 +6,11 @@ moved by the newest alone; every piece of news is written down once, at its own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from incidents import lifecycle, timeline
 from incidents.models import Incident, Participant, Person, Source
@@ -23,6 +22,13 @@ from workflows.oncall.news import RANK, News, Told, Who
 SOON: Final = timedelta(seconds=10)
 ID_CHARS: Final = 120
 STILL_OPEN: Final = "The incident itself is still open here: resolve it when it is over"
+# Those that are surely meant, the ones known by id first; then all that the fallback opened and whose id is not known.
+CANDIDATES: Final = """
+    SELECT p.id, p.pager_id <> '' OR p.dedup_key = %s, i.codename, p.service_id
+      FROM workflows_page p JOIN incidents_incident i ON i.id = p.incident_id
+     WHERE p.pager_id <> '' AND p.pager_id = %s OR p.dedup_key = %s OR p.pager_id = '' AND p.via = 'events'
+     ORDER BY p.pager_id = '', p.dedup_key <> %s, p.opened_at DESC LIMIT 50
+"""
 Status = Page.Status
 
 
@@ -37,7 +43,7 @@ class Heard(StrEnum):
 
 def hear(news: News, *, at: datetime) -> Heard:
     """Take a piece of news in, in one transaction; what is heard again changes nothing."""
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         page = find(news)
         if page is None:
             return Heard.ALERT if alerts.hear(news, at=at) else Heard.NOTHING
@@ -55,20 +61,17 @@ def find(news: News) -> Page | None:
     for somebody else's, it could declare an incident.
     """
     told = news.page
-    found = Page.objects.filter(pager_id=told.id).first()
-    if found is None and told.key:
-        found = Page.objects.filter(dedup_key=told.key).first()
-    return found or next(_sent_as_events(news), None)
+    values = [told.key, told.id, told.key, told.key]
+    with connection.cursor() as cursor:
+        cursor.execute(CANDIDATES, values)
+        rows = cursor.fetchall()
+    fits = [pk for pk, known, codename, service_id in rows if known or _is_ours(told, codename, service_id)]
+    return Page.objects.get(pk=fits[0]) if fits else None
 
 
-def _sent_as_events(news: News) -> Iterator[Page]:
-    if not news.page.title:
-        return
-    unknown = Page.objects.filter(pager_id="", via="events").select_related("incident").order_by("-opened_at")
-    for page in unknown[:50]:
-        here = not (page.service_id and news.page.service_id) or page.service_id == news.page.service_id
-        if here and page.incident.codename in news.page.title:
-            yield page
+def _is_ours(told: Told, codename: str, service_id: str) -> bool:
+    here = not (service_id and told.service_id) or service_id == told.service_id
+    return here and codename in told.title
 
 
 def held(page: Page) -> Page:
