@@ -30,3 +30,40 @@ def test_a_list_that_is_not_there_is_named() -> None:
     given = {"DATABASE_URL": "postgresql://x", "REDIS_URL": "redis://x", "SECRET_KEY": "0123456789" * 6}
     with pytest.raises(env.SettingError, match="PROFILE_SOURCES_FILE names nowhere"):
         env.read(given | {"PROFILE_SOURCES_FILE": "nowhere.yaml"})
+
+
+PAGING = env.PagerDuty(
+    api_url="https://api.example",
+    api_key="key",
+    sender="a@example.com",
+    service="Firekind",
+    webhook_secrets=("webhook-secret",),
+    events_url="https://events.example",
+    routing_key="r" * 32,
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        ({}, []),
+        ({"webhook_secrets": ()}, ["firekind.W002"]),
+        ({"service": ""}, ["firekind.W003"]),
+        ({"routing_key": ""}, ["firekind.I001"]),
+    ],
+)
+def test_check_names_what_is_missing_and_asks_nobody(given: dict[str, Any], ids: list[str], settings: Any) -> None:
+    settings.FIREKIND = replace(settings.FIREKIND, pagerduty=replace(PAGING, **given))
+    assert [one.id for one in checks.pagerduty()] == ids
+
+
+def test_check_names_settings_that_lead_nowhere_without_a_key(settings: Any) -> None:
+    named = {"PAGERDUTY_FROM": "a@example.com", "PAGERDUTY_API_URL": "https://api.example"}
+    settings.FIREKIND = replace(settings.FIREKIND, pagerduty=None, named=named)
+    (one,) = checks.pagerduty()
+    assert (one.id, str(one.msg)) == (
+        "firekind.W001",
+        "PAGERDUTY_FROM given, but no PAGERDUTY_API_KEY: nobody is paged.",
+    )
+    settings.FIREKIND = replace(settings.FIREKIND, named={})
+    assert not checks.pagerduty()

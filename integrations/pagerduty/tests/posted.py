@@ -15,21 +15,13 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from config.env import PagerDuty
 from integrations.pagerduty import hearing, inbox
 from integrations.pagerduty.fake import deliveries
+from integrations.pagerduty.tests.straight import Given
 
 ADDRESS = "/pagerduty/webhook"
 SECRETS = ("new-secret", "old-secret")
-GIVEN = PagerDuty(
-    api_url="https://api.pagerduty.com",
-    api_key="key",
-    sender="firekind@example.com",
-    service="",
-    webhook_secrets=SECRETS,
-    events_url="https://events.pagerduty.com",
-    routing_key="",
-)
+GIVEN = Given(service="", webhook_secrets=SECRETS, routing_key="")
 NINE = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 _numbers = itertools.count(1)
 
@@ -111,6 +103,6 @@ class Door:
         return done
 
 
-def without(**fields: Any) -> PagerDuty:
+def without(**fields: Any) -> Given:
     """The settings with something else in them."""
     return dataclasses.replace(GIVEN, **fields)

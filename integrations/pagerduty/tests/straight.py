@@ -10,28 +10,33 @@ What the account is told to do to a request (drop it, never answer) looks as it 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx2
 
-from config.env import PagerDuty
 from integrations.pagerduty import route
 from integrations.pagerduty.client import PagerDutyPager
 from integrations.pagerduty.fake import ENQUEUE, ROUTING_KEY, FakeAccount, Reply
 from integrations.pagerduty.setup import Setup
 from integrations.pagerduty.wire import EventsWire, Wire
 
-SENDER: Final = "firekind@example.com"
-SETUP: Final = PagerDuty(
-    api_url="https://sandbox.example",
-    api_key="sandbox",
-    sender=SENDER,
-    service="Firekind",
-    webhook_secrets=("webhook-secret",),
-    events_url="https://events.sandbox.example",
-    routing_key=ROUTING_KEY,
-)
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The settings of one account: those of the stand-in, unless told otherwise."""
+
+    api_url: str = "https://sandbox.example"
+    api_key: str = "sandbox"
+    sender: str = "firekind@example.com"
+    service: str = "Firekind"
+    webhook_secrets: tuple[str, ...] = ("webhook-secret",)
+    events_url: str = "https://events.sandbox.example"
+    routing_key: str = ROUTING_KEY
+
+
+SETUP: Final = Given()
+SENDER: Final = SETUP.sender
 
 
 class StraightTransport(httpx2.BaseTransport):
@@ -83,5 +88,5 @@ class StraightPager(PagerDutyPager):
 
 
 def pager_on(account: FakeAccount, *, routes: route.Routes | None = None, **settings: Any) -> StraightPager:
-    """Return a pager on an account; settings replace those of ``SETUP``."""
-    return StraightPager(account, replace(SETUP, **settings), routes or route.OwnRoutes())
+    """Return a pager on an account; settings replace those of ``Given``."""
+    return StraightPager(account, Given(**settings), routes or route.OwnRoutes())

@@ -14,11 +14,10 @@ from typing import Any, Final
 import pytest
 from django.core.management import CommandError, call_command
 
-from config import checks
 from integrations import gateways
 from integrations.pagerduty import fake, setup
 from integrations.pagerduty.fake.core import ABILITIES
-from integrations.pagerduty.tests.straight import SETUP, StraightPager, pager_on
+from integrations.pagerduty.tests.straight import StraightPager, pager_on
 
 Spoil = Callable[[fake.FakeAccount], object]
 
@@ -110,32 +109,6 @@ def test_without_a_key_there_is_nothing_to_ask(settings: Any) -> None:
     settings.FIREKIND = replace(settings.FIREKIND, pagerduty=None)
     with pytest.raises(CommandError, match="PAGERDUTY_API_KEY is not set: nobody is paged"):
         call_command("pagerduty_check")
-
-
-@pytest.mark.parametrize(
-    ("given", "ids"),
-    [
-        ({}, []),
-        ({"webhook_secrets": ()}, ["firekind.W002"]),
-        ({"service": ""}, ["firekind.W003"]),
-        ({"routing_key": ""}, ["firekind.I001"]),
-    ],
-)
-def test_check_names_what_is_missing_and_asks_nobody(given: dict[str, Any], ids: list[str], settings: Any) -> None:
-    settings.FIREKIND = replace(settings.FIREKIND, pagerduty=replace(SETUP, **given))
-    assert [one.id for one in checks.pagerduty()] == ids
-
-
-def test_check_names_settings_that_lead_nowhere_without_a_key(settings: Any) -> None:
-    named = {"PAGERDUTY_FROM": "a@example.com", "PAGERDUTY_API_URL": "https://api.example"}
-    settings.FIREKIND = replace(settings.FIREKIND, pagerduty=None, named=named)
-    (one,) = checks.pagerduty()
-    assert (one.id, str(one.msg)) == (
-        "firekind.W001",
-        "PAGERDUTY_FROM given, but no PAGERDUTY_API_KEY: nobody is paged.",
-    )
-    settings.FIREKIND = replace(settings.FIREKIND, named={})
-    assert not checks.pagerduty()
 
 
 LOADS: Final = """
