@@ -57,6 +57,20 @@ class Records:
         """Tell whether the workspace's people and groups were read."""
         return bool(self.rows("SELECT FROM workflows_directoryread"))
 
+    def knows_on_call(self) -> bool:
+        """Tell whether the pager's people and shifts were read."""
+        return bool(
+            self.rows("SELECT FROM workflows_pagerread WHERE directory_at IS NOT NULL AND shifts_at IS NOT NULL")
+        )
+
+    def heard(self, codename: str, news: str) -> bool:
+        """Tell whether the timeline says something that the pager told."""
+        return any(one["data"].get("news") == news for one in self.events(codename))
+
+    def keeps(self, handle: str) -> bool:
+        """Tell whether there is a rule for a user group."""
+        return bool(self.rows("SELECT FROM workflows_grouprule WHERE handle = %s", handle))
+
     def codenames(self) -> list[str]:
         """Give the codenames of all incidents, oldest first."""
         return [row["codename"] for row in self.rows("SELECT codename FROM incidents_incident ORDER BY id")]

@@ -81,6 +81,12 @@ class Visitor:
             raise StackError(f"The form of {to or path} was not taken ({page.status}): {said or 'no words'}")
         return page.headers["location"]
 
+    def tries(self, path: str, form: Mapping[str, str | Sequence[str]]) -> Page:
+        """Fill in a form of a page, send it, and give the page that comes back: what would be done by it."""
+        token = TOKEN.search(self.get(path).source)
+        assert token is not None, f"{path} has a form with a token"
+        return self.post(path, {"csrfmiddlewaretoken": token[1], **form})
+
     def post(self, path: str, form: Mapping[str, str | Sequence[str]]) -> Page:
         """Send a form."""
         kind = {"Content-Type": "application/x-www-form-urlencoded", "Referer": self._site + path}

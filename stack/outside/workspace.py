@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stack.errors import StackError
-
-Json = dict[str, Any]
-PATIENCE_S = 30
+from stack.outside.control import Json, ask
 
 
 class Workspace:
@@ -82,16 +76,4 @@ class Workspace:
         return answer
 
     def _ask(self, path: str, body: Json | None = None, *, method: str | None = None, **query: Any) -> Json:
-        address = f"{self.url}{path}{'?' if query else ''}{urllib.parse.urlencode(query)}"
-        data = json.dumps(body).encode() if body is not None else None
-        headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310 (our own loopback)
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:  # noqa: S310 (as above)
-                found: Json = json.load(response)
-        except urllib.error.HTTPError as refused:
-            with refused:
-                raise StackError(f"The sandbox refused {path}: {refused.read(300).decode(errors='replace')}") from None
-        except OSError as error:
-            raise StackError(f"The sandbox did not answer {path}: {error}") from None
-        return found
+        return ask(f"{self.url}{path}", body, method=method, **query)

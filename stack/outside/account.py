@@ -1,0 +1,68 @@
+"""The stand-in PagerDuty through its control door: people act, and everything can be looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stack.outside.control import Json, ask
+
+DOOR = "/sandbox/pagerduty"
+
+
+class Account:
+    """The account of one sandbox. People are named by handle, incidents by id or number, things by name or id."""
+
+    def __init__(self, sandbox_url: str) -> None:
+        self.url = sandbox_url
+
+    def act(self, act: str, /, **body: Any) -> Json:
+        """Do what a person does (acknowledge, resolve, note, …), or what befalls the account (trigger, storm, …)."""
+        return self._ask(f"act/{act}", body)
+
+    def state(self) -> Json:
+        """Look at the whole account; ``on_call`` says who is on each schedule now."""
+        return self._ask("state")
+
+    def incidents(self, *, about: str = "") -> list[Json]:
+        """List the incidents, oldest first; those with a word in the title if asked."""
+        return [one for one in self.state()["incidents"].values() if about in one["title"]]
+
+    def on_call(self, schedule: str) -> list[str]:
+        """Give the e-mail addresses of those on a schedule now, by its name."""
+        state = self.state()
+        id = next(one["id"] for one in state["schedules"].values() if schedule in (one["id"], one["name"]))
+        return [state["users"][user]["email"] for user in state["on_call"][id]]
+
+    def rang(self, **whom: Any) -> list[Json]:
+        """List who was notified of what, oldest first; of one ``user`` or one ``incident`` if asked."""
+        rang: list[Json] = self._ask("rang", **whom)["rang"]
+        return rang
+
+    def calls(self, *, since: int = 0, request: str = "") -> list[Json]:
+        """List the requests the app made after the first `since`; those of one kind (``POST /incidents``) if asked."""
+        calls: list[Json] = self._ask("calls", since=since, request=request)["calls"]
+        return calls
+
+    def called(self) -> int:
+        """Count the requests the app made so far."""
+        return int(self._ask("calls", since=1 << 40)["next"])
+
+    def deliveries(self, *, since: int = 0) -> list[Json]:
+        """List the attempts to tell the app, with their verdicts."""
+        deliveries: list[Json] = self._ask("deliveries", since=since)["deliveries"]
+        return deliveries
+
+    def wait_idle(self) -> None:
+        """Wait until the app was told of everything that happened."""
+        self._ask("idle")
+
+    def fault(self, kind: str, *, path: str = "*", method: str = "*", **how: Any) -> None:
+        """Order a fault."""
+        self._ask("faults", {"kind": kind, "path": path, "method": method, **how})
+
+    def no_faults(self) -> None:
+        """Lift all faults."""
+        ask(f"{self.url}{DOOR}/faults", method="DELETE")
+
+    def _ask(self, what: str, body: Json | None = None, **query: Any) -> Json:
+        return ask(f"{self.url}{DOOR}/{what}", body, **query)
