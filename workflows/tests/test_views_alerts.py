@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from incidents.models import Incident, IncidentType, Person
 from workflows.models import Alert, DeclareRule, PagerTarget
+from workflows.oncall import alert_words
 from workflows.tests.test_views_retype import Open
 
 RULES = "/oncall/rules/"
@@ -108,6 +109,24 @@ def test_alerts_of_a_hidden_incident_are_not_there(
 
 def test_the_incidents_page_asks_for_its_alerts(incident: Incident, ada: Person, browse: Open) -> None:
     assert page_of(incident) in text(browse(ada), incident.get_absolute_url())
+
+
+def test_the_timeline_tells_of_alerts_and_asks_when_all_have_ended(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    at = timezone.now()
+    one = alert("Q1", incident)
+    alert_words.first(incident, one, declared=False, at=at)
+    alert_words.count(incident, one, count=1_000, at=at)
+    page = text(browse(ada), incident.get_absolute_url())
+    assert "Alert from checkout, P1: title of Q1" in page
+    assert 'href="https://pager.example/incidents/Q1"' in page
+    assert "1,000 alerts by now, the last from checkout" in page
+    assert "Resolve the incident" not in page
+    alert_words.ask(incident, count=1, ended_at=at, at=at)
+    page = text(browse(ada), incident.get_absolute_url())
+    assert "The alert is resolved in PagerDuty. Is it over?" in page
+    assert "Resolve the incident" in page
 
 
 def test_guests_have_no_page_of_rules(ada: Person, rule: DeclareRule, browse: Open) -> None:

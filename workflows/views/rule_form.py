@@ -58,11 +58,12 @@ class RuleForm(forms.Form):
         error_messages={"required": "Pick the type that it declares.", "invalid_choice": "There is no such type now."},
     )
     window_min = forms.IntegerField(
-        label="More of the same service join it within … minutes of the last",
+        label="The window of a storm, in minutes",
         min_value=1,
         max_value=MOST_MIN,
         initial=30,
-        help_text="After so long without an alert, the next one declares a new incident.",
+        help_text="More of the same service join the incident as its alerts. After so long without one, the next "
+        "declares anew.",
         error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), MINUTES),
     )
 
