@@ -231,6 +231,8 @@ def test_the_timeline_asks_for_the_end_until_it_came(incident: Incident, ada: Pe
     assert "<strong>Ada</strong> resolved the page to Major incidents" in page
     assert "Resolve the incident" in page
     assert 'href="https://pager.example/1"' in page
+    lifecycle.remark(incident, "page", by=ada, at=at, text="acknowledged the page to Checkout")
+    lifecycle.remark(incident, "alert", by=None, at=at, text="12 alerts by now")
     lifecycle.resolve(incident, text="", by=ada, at=at)
     assert "Resolve the incident" not in browse(ada).get(f"/incidents/{incident.codename}/").content.decode()
 
