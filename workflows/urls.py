@@ -1,6 +1,18 @@
 from django.urls import URLPattern, URLResolver, path
 
-from workflows.views import alerts, captures, declaring, oncall, oncall_people, pages, policy, progress, retype, rules
+from workflows.views import (
+    alerts,
+    captures,
+    declaring,
+    groups,
+    oncall,
+    oncall_people,
+    pages,
+    policy,
+    progress,
+    retype,
+    rules,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("declare/plan", declaring.plan_of_type, name="declare-plan"),
@@ -8,6 +20,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("oncall/people/", oncall_people.people, name="oncall-people"),
     path("oncall/people/<int:pk>/match", oncall_people.match, name="oncall-match"),
     path("oncall/people/<int:pk>/part", oncall_people.part, name="oncall-part"),
+    path("oncall/groups/", groups.listing, name="oncall-groups"),
+    path("oncall/groups/add", groups.add, name="oncall-group-add"),
+    path("oncall/groups/<int:pk>/", groups.rule, name="oncall-group"),
+    path("oncall/groups/<int:pk>/edit", groups.edit, name="oncall-group-edit"),
+    path("oncall/groups/<int:pk>/delete", groups.remove, name="oncall-group-delete"),
+    path("oncall/groups/<int:pk>/<slug:verb>", groups.act, name="oncall-group-act"),
     path("oncall/rules/", rules.listing, name="oncall-rules"),
     path("oncall/rules/add", rules.add, name="oncall-rule-add"),
     path("oncall/rules/<int:pk>/", rules.edit, name="oncall-rule"),

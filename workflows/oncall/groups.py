@@ -6,7 +6,7 @@ The rule of it all: what is written is the union of the two as far as they can b
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -39,7 +39,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Belonging:
-    """Who belongs in a group at a moment, who should and cannot be in it, and until when that is so.
+    """Who belongs in a group at a moment, who should and cannot be in it, until when that is so, and how it is then.
 
     ``until`` is None when nothing changes as far as the shifts are known.
     """
@@ -47,6 +47,7 @@ class Belonging:
     members: frozenset[str]
     left_out: tuple[Candidate, ...]
     until: datetime | None = None
+    then: Belonging | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,14 @@ def belonging(
     """
     of_rule = [shift for shift in shifts if (shift.subject, shift.level) in sources]
 
-    def then(moment: datetime) -> Belonging:
+    def when(moment: datetime) -> Belonging:
         return _split([*permanent, *(_known(people, user) for user in _on_call(of_rule, moment))])
 
-    now = then(at)
-    changes = (moment for moment in _moments(of_rule, at=at, known_until=known_until) if then(moment) != now)
-    return replace(now, until=next(changes, None))
+    now = when(at)
+    for moment in _moments(of_rule, at=at, known_until=known_until):
+        if (then := when(moment)) != now:
+            return replace(now, until=moment, then=then)
+    return now
 
 
 def difference(before: Iterable[str], after: Iterable[str]) -> Difference:

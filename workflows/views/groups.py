@@ -1,0 +1,168 @@
+"""The pages of user groups that follow who is on call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from incidents.views.signed_in import Request, signed_in
+from workflows import directory, ports
+from workflows.models import GroupRule
+from workflows.oncall import freshness, group_rules, showing, sync
+from workflows.oncall.history import Synced
+from workflows.views.group_form import GroupForm
+from workflows.views.members import member_or_404
+
+UNPROCESSABLE = 422
+HISTORY = 50
+SAVED = "@{} follows from now on; it is looked at within seconds."
+
+
+@require_GET
+@signed_in
+def listing(request: Request) -> HttpResponse:
+    """Show every group that follows, who is in it now and at the next hand-over, and what stands in the way."""
+    member_or_404(request.person)
+    at = timezone.now()
+    rows, fresh = showing.rows(GroupRule.objects.all(), at=at), freshness.of(at=at)
+    blocked = {row.rule.says for row in rows if row.rule.active and row.rule.state == GroupRule.State.FAILED}
+    shared = [says for says in blocked if sum(row.rule.says == says for row in rows) > 1]
+    context = {
+        "rows": rows,
+        "shared": shared,
+        "connected": ports.chat() is not None,
+        "fresh": fresh,
+        "said": fresh.words(at=at),
+    }
+    return render(request, "workflows/groups.html", _page(context))
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def add(request: Request) -> HttpResponse:
+    """Let another group follow, after showing what that would change."""
+    member_or_404(request.person)
+    return _write(request, GroupForm(_posted(request)), rule=None)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def edit(request: Request, pk: int) -> HttpResponse:
+    """Change whom a group follows, after showing what that would change."""
+    member_or_404(request.person)
+    rule = get_object_or_404(GroupRule, pk=pk)
+    return _write(request, GroupForm(_posted(request), rule=rule), rule=rule)
+
+
+@require_GET
+@signed_in
+def rule(request: Request, pk: int) -> HttpResponse:
+    """Show one group: how it stands, what a look would change, and its history."""
+    member_or_404(request.person)
+    return _one(request, get_object_or_404(GroupRule, pk=pk), dry="dry" in request.GET)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def remove(request: Request, pk: int) -> HttpResponse:
+    """Ask whether a rule is to be deleted, or delete it."""
+    member_or_404(request.person)
+    rule = get_object_or_404(GroupRule, pk=pk)
+    if request.method == "POST":
+        group_rules.remove(rule)
+        messages.success(request, f"@{rule.handle} follows nobody any more. It keeps who is in it.")
+        return redirect("oncall-groups")
+    return render(request, "workflows/group_delete.html", _page({"rule": rule}))
+
+
+@require_POST
+@signed_in
+def act(request: Request, pk: int, verb: str) -> HttpResponse:
+    """Look at a group right now, or pause it, or let it follow again."""
+    member_or_404(request.person)
+    if verb not in VERBS:
+        raise Http404("No such verb.")
+    rule = get_object_or_404(GroupRule, pk=pk)
+    messages.success(request, VERBS[verb](rule))
+    return redirect("oncall-group", pk=rule.pk)
+
+
+def _sync(rule: GroupRule) -> str:
+    if ports.chat() is None:
+        return "Slack is not connected, so no group can be changed."
+    found = sync.sync(at=timezone.now(), only=[rule.handle])
+    return _told(found[0]) if found else "Somebody is looking at it right now."
+
+
+def _told(synced: Synced) -> str:
+    if synced.says:
+        return synced.says
+    if not synced.joined and not synced.left:
+        return f"@{synced.handle} is in step; nothing had to change."
+    return f"@{synced.handle} is in step: {len(synced.joined)} joined, {len(synced.left)} left."
+
+
+def _pause(rule: GroupRule) -> str:
+    group_rules.pause(rule)
+    return f"@{rule.handle} stays as it is until you resume it."
+
+
+def _resume(rule: GroupRule) -> str:
+    group_rules.resume(rule, at=timezone.now())
+    return SAVED.format(rule.handle)
+
+
+VERBS: Mapping[str, Callable[[GroupRule], str]] = {"sync": _sync, "pause": _pause, "resume": _resume}
+
+
+def _posted(request: Request) -> Any:
+    return request.POST if request.method == "POST" else None
+
+
+def _one(request: Request, rule: GroupRule, *, dry: bool) -> HttpResponse:
+    [row] = showing.rows(GroupRule.objects.filter(pk=rule.pk), at=timezone.now())
+    context = {"row": row, "rule": row.rule, "dry": dry, "history": showing.past(rule, most=HISTORY)}
+    return render(request, "workflows/group.html", _page(context))
+
+
+def _write(request: Request, form: GroupForm, *, rule: GroupRule | None) -> HttpResponse:
+    """Show the form; with a dry run once it is right, and saved once what was shown is what is asked for."""
+    finding = "find" in request.POST
+    right = form.is_bound and form.is_valid() and not finding
+    if right and request.POST.get("save") == form.digest():
+        return _saved(request, form, rule)
+    now = timezone.now()
+    run = showing.dry_run(form.group(), sources=form.chosen(), permanent=form.permanent(), at=now) if right else None
+    context = {
+        "form": form,
+        "rule": rule,
+        "run": run,
+        "finding": finding,
+        "unread": directory.never_read(),
+        "fresh": freshness.of(at=now),
+    }
+    status = UNPROCESSABLE if form.is_bound and not right and not finding else 200
+    return render(request, "workflows/group_write.html", _page(context), status=status)
+
+
+def _saved(request: Request, form: GroupForm, rule: GroupRule | None) -> HttpResponse:
+    given: dict[str, Any] = {"sources": form.chosen(), "permanent": form.permanent(), "at": timezone.now()}
+    if rule is not None:
+        group_rules.edit(rule, **given)
+    else:
+        rule = group_rules.add(form.group(), by=request.person, **given)
+    if rule is None:
+        messages.error(request, f"Somebody else has just made @{form.group()} follow.")
+        return redirect("oncall-groups")
+    messages.success(request, SAVED.format(rule.handle))
+    return redirect("oncall-group", pk=rule.pk)
+
+
+def _page(context: dict[str, Any]) -> dict[str, Any]:
+    return {"here": "oncall", "tab": "groups"} | context
