@@ -1,0 +1,98 @@
+"""The worker dies by SIGKILL around a page: it is opened once, and not again when it was resolved meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from stack.running import Stack
+from stack.tests.test_kills import ask, declared, until_settled
+from stack.throwaway import throwaway
+from workflows import crash
+
+pytestmark = pytest.mark.workers
+LEASE_S = 1
+TARGETS = "SELECT count(*) FROM workflows_pagertarget WHERE name = 'Major incidents'"
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    with throwaway(env={"FIREKIND_LEASE_S": str(LEASE_S)}) as running:
+        known(running)
+        yield running
+
+
+def known(stack: Stack) -> None:
+    """Wait until whom the types page was read."""
+    from stack.outside import until
+
+    def read() -> bool:
+        with psycopg.connect(stack.database_url) as connection:
+            row = connection.execute(TARGETS).fetchone()
+            return bool(row and row[0])
+
+    until(read, what="the account was not read")
+
+
+def pages(stack: Stack, codename: str) -> list[dict[str, Any]]:
+    """What the account has of an incident."""
+    found = ask(stack, "/sandbox/pagerduty/state")["incidents"]
+    return [one for one in found.values() if codename in one["title"]]
+
+
+def times_rung(stack: Stack, page: dict[str, Any]) -> int:
+    """How many people were rung for a page, each counted as often as that was."""
+    return len(ask(stack, f"/sandbox/pagerduty/rang?incident={page['number']}")["rang"])
+
+
+def act(stack: Stack, name: str, **body: Any) -> None:
+    ask(stack, f"/sandbox/pagerduty/act/{name}", body)
+
+
+def test_a_worker_killed_at_every_point_pages_once(stack: Stack) -> None:
+    stack.stop("worker")
+    codename = declared(stack, "major: Killed around the page")
+    for point in crash.POINTS:
+        stack.start("worker", env={"FIREKIND_CRASH_AT": f"{point}:page"})
+        assert stack.wait_exit("worker", timeout_s=30) == -9
+    stack.start("worker")
+    shown = until_settled(stack, codename)
+
+    assert {effect["state"] for effect in shown["effects"]} == {"done"}
+    (page,) = pages(stack, codename)
+    assert page["status"] == "triggered"
+    on_call = ask(stack, "/sandbox/pagerduty/state")["on_call"]
+    assert times_rung(stack, page) == len(on_call["PSENGINEERINGONCALL"])
+
+
+def test_a_page_resolved_between_the_call_and_its_record_is_not_opened_again(stack: Stack) -> None:
+    stack.stop("worker")
+    codename = declared(stack, "major: Resolved before it was recorded")
+    stack.start("worker", env={"FIREKIND_CRASH_AT": f"{crash.AFTER_CALL}:page"})
+    assert stack.wait_exit("worker", timeout_s=30) == -9
+    (page,) = pages(stack, codename)
+    before = times_rung(stack, page)
+    act(stack, "resolve", user="ada", incident=page["number"])
+    stack.start("worker")
+    until_settled(stack, codename)
+
+    (page,) = pages(stack, codename)
+    assert page["status"] == "resolved"
+    assert times_rung(stack, page) == before
+    opened = [
+        call
+        for call in ask(stack, "/sandbox/pagerduty/calls")["calls"]
+        if call["method"] == "POST" and call["path"] == "/incidents" and codename in str(call["body"])
+    ]
+    assert len(opened) == 1
+
+
+def test_a_page_whose_answer_is_lost_is_opened_once(stack: Stack) -> None:
+    for kind in ("drop", "error_after"):
+        ask(stack, "/sandbox/pagerduty/faults", {"kind": kind, "method": "POST", "path": "/incidents", "times": 1})
+        codename = declared(stack, f"major: After {kind}")
+        until_settled(stack, codename)
+        assert len(pages(stack, codename)) == 1
