@@ -73,6 +73,12 @@ class PagerDutyPager:
         """The way that stays open while the REST API is down; None without a routing key."""
         return self._fallback(self.setup) if self.setup.routing_key else None
 
+    def close(self) -> None:
+        """Let go of the connections of both ways."""
+        for way in (self.__dict__.get("wire"), self.__dict__.get("events")):  # those that were made
+            if way is not None:
+                way.close()
+
     def ring(self, ring: Ring) -> Rung:
         """Open a page, unless one with its key was ever opened: then that one is returned, whatever its status."""
         with _named("pager.ring"):

@@ -124,6 +124,10 @@ class EventsWire:
         """Send one event; raise ``VendorError`` when it is not taken."""
         _sent(self._client, "POST", ENQUEUE, ENQUEUE, {"json": dict(event)})
 
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
 
 def _prepare(client: ApiClient, timeout_s: float) -> None:
     within = httpx2.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S))
