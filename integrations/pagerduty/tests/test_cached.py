@@ -10,11 +10,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from incidents import lifecycle
+from incidents.models import IncidentType, Person
 from integrations.pagerduty import fake
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
 from integrations.slack import fake as slack
 from integrations.tests.house import TOKEN, house
-from workflows import ports
+from workflows import ports, reconcile, sweep
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import freshness, keeping, known, people, roster
 
@@ -129,6 +131,17 @@ def test_an_account_that_is_away_leaves_what_was_known_and_a_sentence(company: C
     company.keep(3 * MINUTE)
     assert freshness.of(at=company.now).state == "fresh"
     assert PagerRead.objects.get().failed_at is None
+
+
+def test_an_incident_from_before_the_first_read_is_looked_at_again_after_it(company: Company) -> None:
+    PagerRead.objects.all().delete()
+    PagerTarget.objects.all().delete()
+    security = IncidentType.objects.get(slug="security")
+    incident = lifecycle.declare("A token leaked", by=Person.objects.get(name="Farah Haddad"), at=NOON, type=security)
+    reconcile.reconcile(incident.pk, at=company.now)
+    assert incident.pk not in sweep.unsettled()
+    assert company.keep()
+    assert incident.pk in sweep.unsettled()
 
 
 def test_looking_again_asks_little_and_writes_nothing(company: Company) -> None:

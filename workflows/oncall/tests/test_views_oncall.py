@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -42,7 +45,7 @@ def test_the_page_says_who_is_on_call_and_who_is_next(pager: LittlePager, ada: P
     page = browse(ada).get("/oncall/").content.decode()
     assert "Platform leadership" in page
     assert page.index("Major incident") < page.index("Platform leadership")
-    assert "<span>Ada</span>" in page, "matched people go by their name here"
+    assert "<span>Ada <span" in page, "matched people go by their name here"
     assert "not matched" in page
     assert "Nobody is on call." in page, "of the second level"
     assert re.search(r"Read \d s ago\.", page)
@@ -61,7 +64,7 @@ def test_a_pager_that_is_away_is_said_with_what_was_known(pager: LittlePager, ad
     page = browse(ada).get("/oncall/").content.decode()
     assert "PagerDuty does not answer since <time" in page
     assert "this is what we knew at <time" in page
-    assert "<span>Ada</span>" in page
+    assert "<span>Ada <span" in page
 
 
 def test_a_cache_that_nobody_reads_any_more_says_so(pager: LittlePager, ada: Person, browse: Open) -> None:
@@ -89,6 +92,14 @@ def test_words_of_the_pager_are_words_alone(pager: LittlePager, ada: Person, bro
         page = browse(ada).get(path).content.decode()
         assert "<b>" not in page
         assert "<i>" not in page
+
+
+def test_the_user_in_whose_name_pages_are_opened_is_not_somebody_to_match(
+    pager: LittlePager, ada: Person, browse: Open, settings: Any
+) -> None:
+    settings.FIREKIND = replace(settings.FIREKIND, pagerduty=SimpleNamespace(sender="Ben@Example.com"))
+    page = browse(ada).get("/oncall/people/").content.decode()
+    assert "Pages are opened in this user" in page
 
 
 def test_people_are_listed_with_why_they_are_not_matched(pager: LittlePager, ada: Person, browse: Open) -> None:
