@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -14,7 +15,7 @@ from workflows.oncall import alert_words, storms
 from workflows.oncall.news import RANK, RESOLVED, TRIGGERED, News
 
 PRIORITY = "priority"
-OPENS = frozenset({TRIGGERED, "reopened", PRIORITY})  # the kinds of news after which a rule may take it
+OPENS = frozenset({TRIGGERED, "reopened", "moved", PRIORITY})  # the kinds of news after which a rule may take it
 COUNTED = frozenset({10, 100, 1_000, 10_000})
 SEEN_ONE_BY_ONE = 100  # of more than so many, open pages see the next when they look again by themselves
 KEPT = timedelta(days=31)  # those that concern no incident
@@ -42,10 +43,13 @@ def hear(news: News, *, at: datetime) -> bool:
     """
     with transaction.atomic(savepoint=False):
         alert = _noted(news)
+        was = alert.status
         moved = _follow(alert, news)
         if alert.incident is not None:
             if moved:
-                _tell_if_over(alert, alert.incident, at=at)
+                timeline.nudge_readers(alert.incident.pk)
+            if alert.status == RESOLVED != was:
+                _ask_if_over(alert, alert.incident, at=at)
         elif news.kind in OPENS and alert.status != RESOLVED:
             _place(alert, news, at=at)
         return alert.incident is not None
@@ -58,42 +62,59 @@ def forget(*, at: datetime) -> int:
 
 def _noted(news: News) -> Alert:
     """Return the pager's incident as we know it, held for this transaction; written down when it is new."""
-    page = news.page
-    new = {
-        "pager_id": page.id[:64],
-        "number": page.number,
-        "title": _line(page.title, chars=500) or f"An alert of {_line(page.service, chars=200) or 'the pager'}",
-        "service_id": page.service_id[:64],
-        "service": _line(page.service, chars=200),
-        "priority": _line(page.priority, chars=40),
-        "url": page.url if page.url.startswith("https://") and len(page.url) <= 500 else "",
+    title = f"An alert of {_line(news.page.service, chars=200) or 'the pager'}"
+    new = {"title": title, "number": None, "service_id": "", "service": "", "priority": "", "url": ""} | _said(news)
+    new |= {
+        "pager_id": news.page.id[:64],
         "status": _status(news) or TRIGGERED,
         "status_at": news.at,
         "status_by": _who(news),
-        "at": page.opened_at or news.at,
+        "at": news.page.opened_at or news.at,
     }
     return Alert.objects.raw(NOTE, new)[0]
 
 
+def _said(news: News) -> dict[str, Any]:
+    """Return what news say of the pager's incident, fit to keep; what they leave out is not in it."""
+    page = news.page
+    said = {
+        "number": page.number,
+        "title": _line(page.title, chars=500),
+        "service_id": page.service_id[:64],
+        "service": _line(page.service, chars=200),
+        "priority": _line(page.priority, chars=40),
+        "url": page.url if page.url.startswith("https://") and len(page.url) <= 500 else "",
+    }
+    return {name: value for name, value in said.items() if value}
+
+
 def _follow(alert: Alert, news: News) -> bool:
-    """Take over how it stands, unless that is older than what is known; tell whether that changed."""
-    status = _status(news) or alert.status
-    priority = _line(news.page.priority, chars=40) or ("" if news.kind == PRIORITY else alert.priority)
-    older = (news.at, RANK[status]) < (alert.status_at, RANK[alert.status])
-    if older or (status, priority) == (alert.status, alert.priority):
+    """Take over what news say, unless they are older than what is known; tell whether that changed anything."""
+    changed = {name: value for name, value in _new_in(alert, news).items() if getattr(alert, name) != value}
+    if not changed:
         return False
     if alert.incident_id is not None:
         timeline.hold(alert.incident_id)  # the last two that end must not each take the other for open
-    alert.status, alert.priority, alert.status_at, alert.status_by = status, priority, news.at, _who(news)
-    alert.save(update_fields=["status", "priority", "status_at", "status_by"])
+    changed |= {"status_at": max(alert.status_at, news.at)}
+    changed |= {"status_by": _who(news)} if "status" in changed else {}
+    for name, value in changed.items():
+        setattr(alert, name, value)
+    alert.save(update_fields=list(changed))
     return True
 
 
-def _tell_if_over(alert: Alert, incident: Incident, *, at: datetime) -> None:
-    """Ask people whether it is over when the last of its alerts has ended; let pages look again."""
-    timeline.nudge_readers(incident.pk)
+def _new_in(alert: Alert, news: News) -> dict[str, Any]:
+    status, said = _status(news) or alert.status, _said(news)
+    if (news.at, RANK[status]) < (alert.status_at, RANK[alert.status]):
+        return {} if alert.service_id else said  # the first that was heard may have said little
+    none = {"priority": ""} if news.kind == PRIORITY else {}
+    return none | said | {"status": status}
+
+
+def _ask_if_over(alert: Alert, incident: Incident, *, at: datetime) -> None:
+    """Ask people whether it is over when the last of its alerts has ended."""
     every = Alert.objects.filter(incident=incident)
-    if alert.status == RESOLVED and incident.is_active and not every.exclude(status=RESOLVED).exists():
+    if incident.is_active and not every.exclude(status=RESOLVED).exists():
         alert_words.ask(incident, count=every.count(), ended_at=alert.status_at, at=at)
 
 
