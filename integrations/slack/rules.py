@@ -34,7 +34,7 @@ RULES: Final[dict[str, Rule]] = {
     "api.test": reads("t4", "", "error foo"),
     "auth.test": reads("special", "", ""),
     "team.info": reads("t3", "team:read", "domain team", "team_not_found"),
-    "apps.connections.open": writes("t1", "connections:write", "", "forbidden_team", tokens="app"),
+    "apps.connections.open": writes("t3", "connections:write", "", "forbidden_team", tokens="app"),
     # Conversations
     "conversations.create": writes(
         "t2", _MANAGE, "name! is_private team_id", f"{_NAME} name_taken restricted_action cannot_create_channel"
@@ -70,7 +70,8 @@ RULES: Final[dict[str, Rule]] = {
         _INVITES,
         "channel! users! force",
         f"already_in_channel cant_invite cant_invite_self channel_not_found invitee_cant_see_channel is_archived"
-        f" no_user not_in_channel ura_max_channels user_is_restricted user_not_found {_KIND}",
+        f" no_permission no_user not_in_channel org_user_not_in_team ura_max_channels user_is_restricted user_not_found"
+        f" {_KIND}",
     ),
     "conversations.join": writes("t3", "channels:join", "channel!", f"channel_not_found is_archived {_KIND}"),
     "conversations.kick": writes(
@@ -89,7 +90,10 @@ RULES: Final[dict[str, Rule]] = {
         f"{_NAME} channel_not_found is_archived name_taken not_authorized not_in_channel {_KIND}",
     ),
     "conversations.setTopic": writes(
-        "t2", _TOPIC, "channel! topic!", f"channel_not_found is_archived not_in_channel too_long {_KIND}"
+        "t2",
+        _TOPIC,
+        "channel! topic!",
+        f"channel_not_found is_archived not_in_channel too_long user_is_restricted {_KIND}",
     ),
     "conversations.setPurpose": writes(
         "t2", _TOPIC, "channel! purpose!", f"channel_not_found is_archived not_in_channel too_long {_KIND}"
@@ -98,7 +102,7 @@ RULES: Final[dict[str, Rule]] = {
         "t2",
         _MANAGE,
         "channel!",
-        f"already_archived cant_archive_general channel_not_found not_in_channel {_KIND}",
+        f"already_archived cant_archive_general channel_not_found not_in_channel restricted_action {_KIND}",
     ),
     "conversations.unarchive": writes(
         "t2", _MANAGE, "channel!", "channel_not_found not_archived not_in_channel", tokens="user"
@@ -124,7 +128,8 @@ RULES: Final[dict[str, Rule]] = {
         "channel! ts! text blocks attachments metadata markdown_text reply_broadcast file_ids as_user link_names"
         " parse unfurled_attachments",
         f"{_BLOCKS} cant_update_message channel_not_found is_inactive message_not_found msg_too_long"
-        " metadata_too_large invalid_metadata_format invalid_metadata_schema",
+        " metadata_too_large invalid_metadata_format invalid_metadata_schema edit_window_closed message_limit_exceeded"
+        " posting_to_channel_denied",
     ),
     "chat.delete": writes(
         "t3", "chat:write", "channel! ts! as_user", "cant_delete_message channel_not_found message_not_found"
@@ -166,7 +171,7 @@ RULES: Final[dict[str, Rule]] = {
         "pins:write",
         "channel! timestamp",
         "already_pinned bad_timestamp channel_not_found message_not_found no_item_specified not_in_channel"
-        " not_pinnable too_many_pins",
+        " not_pinnable restricted_action too_many_pins",
     ),
     "pins.remove": writes(
         "t2",
@@ -262,14 +267,15 @@ RULES: Final[dict[str, Rule]] = {
         "files:write",
         "filename! length! alt_txt snippet_type",
         "alt_txt_too_large file_type_not_allowed file_upload_size_restricted file_uploads_disabled"
-        " storage_limit_reached",
+        " file_uploads_except_images_disabled storage_limit_reached",
     ),
     "files.completeUploadExternal": writes(
         "t4",
         "files:write",
         "files! channel_id channels initial_comment thread_ts blocks username icon_emoji icon_url",
         "channel_not_found file_not_found invalid_channel not_in_channel channels_limit_exceeded invalid_blocks"
-        " file_type_not_allowed posting_to_channel_denied is_archived",
+        " access_denied file_type_not_allowed file_uploads_except_images_disabled posting_to_channel_denied"
+        " is_archived",
     ),
     "files.info": reads("t4", "files:read", "file! count cursor limit page", "file_deleted file_not_found not_visible"),
     "files.delete": writes("t3", "files:write", "file!", "cant_delete_file file_deleted file_not_found"),
