@@ -43,7 +43,7 @@ def test_axe_finds_nothing_on_any_page(scheme: str, size: str, codename: str, si
     here = f"/incidents/{codename}"
     verbs = ("resolve", "lead", "bring", "rename", "duplicate")
     paths = ["/", "/?q=nothing-of-the-kind", "/declare", "/types/", "/types/security/", "/types/add"]
-    paths += ["/oncall/", "/oncall/people/"]
+    paths += ["/oncall/", "/oncall/people/", "/oncall/rules/", "/oncall/rules/add", f"{here}/alerts"]
     paths += ["/types/security/versions/1", f"{here}/", f"{here}/retype", f"{here}/retype?to=security"]
     paths += [
         f"{here}/retype?to=major",
@@ -170,6 +170,7 @@ def test_no_page_is_wider_than_a_phone(codename: str, sit: Sit) -> None:
         f"{here}/retype?to=security",
         "/types/",
         "/types/major/",
+        "/oncall/rules/add",
         f"{here}/bring",
     ):
         page.goto(path)
