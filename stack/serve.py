@@ -21,7 +21,7 @@ FALLS, SPAN_S = 5, 60.0
 
 
 def demo() -> None:
-    """Run everything with the sandbox in Slack's place, play the story, and stay up."""
+    """Run everything with the sandbox in Slack's and PagerDuty's place, play the story, and stay up."""
     given = surroundings.exported()
     story.asked()  # a story that nobody wrote is said before anything starts
     port, data_dir = env.port(given), env.data_dir(given)
@@ -35,6 +35,7 @@ def demo() -> None:
             say()
             _say_address("Firekind", surroundings.address(settings))
             _say_address("Sandbox", stack.sandbox_url, "stands in for Slack")
+            _say_address("Pager", f"{stack.sandbox_url}/pagerduty", "stands in for PagerDuty")
             say(paint("  Ctrl-C stops everything; the data stays for the next time.", "grey"))
             _stay(stack)
 
