@@ -19,7 +19,7 @@ OWED = ("failed", "running", "waiting")
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """One page: to whom, how it stands since when, who was rung, and ``owed``, what is still to be done about it.
+    """One page: to whom, how it stands since when, who that rings, and ``owed``, what is still to be done about it.
 
     ``by_fallback`` when the pager itself could not be reached.
     """
@@ -29,7 +29,7 @@ class PageLine:
     said: str
     since: datetime
     opened_at: datetime
-    rung: tuple[str, ...]
+    rings: str
     url: str
     number: int | None
     by_fallback: bool
@@ -57,7 +57,7 @@ class Pages:
 def of(incident: Incident) -> Pages:
     """Read how the pages of an incident stand."""
     owed = {_thing(one): one for one in progress.of(incident).effects if one.kind == "page" and one.state in OWED}
-    rows = Page.objects.filter(incident=incident).select_related("asked_by").prefetch_related("rung")
+    rows = Page.objects.filter(incident=incident).select_related("asked_by")
     lines = [_line(page, owed.pop(page.key, None)) for page in rows.order_by("-opened_at", "-pk")]
     return Pages(tuple(lines), tuple(owed.values()))
 
@@ -84,7 +84,7 @@ def _line(page: Page, owed: EffectLine | None) -> PageLine:
         said=paging.said(page),
         since=page.status_at,
         opened_at=page.opened_at,
-        rung=tuple(sorted(person.name for person in page.rung.all())),
+        rings=page.rings,
         url=page.url,
         number=page.number,
         by_fallback=page.via == "events",

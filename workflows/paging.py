@@ -205,6 +205,8 @@ def _note_rung(page: Page, *, at: datetime) -> None:
     callee = calling.known([], asked=[page.target], pager=True, at=at).asked.get(page.target)
     if callee is not None:
         page.rung.set([one.person_id for one in callee.people])
+        page.rings = callee.rings
+        page.save(update_fields=["rings"])
 
 
 def _details(incident: Incident, page: Page) -> str:
@@ -226,9 +228,8 @@ def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
             page.status_at = rung.at or timezone.now()
         page.save()
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
-    names = ", ".join(person.name for person in page.rung.all())
     how = " through the fallback, as the pager could not be reached" if page.via == "events" else ""
-    says = f"paged {page.name}{how}{f': rings {names}' if names else ''}"
+    says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name
     return Outcome([thing], says=says, kind="page", data={"page": page.key, "url": page.url})

@@ -11,7 +11,8 @@ class Page(models.Model):
 
     ``key`` is that of its effect's thing (``page/policy/P1``); ``dedup_key`` is the opaque name under which the pager
     knows it, and by which it is found again. ``status_at`` is when the pager says it took this status: news from
-    before that are told, but change nothing. ``rung`` are the people who were on call when it was opened.
+    before that are told, but change nothing. ``rung`` are the people who were on call when it was opened, ``rings``
+    says who that was in words, strangers to us included.
     """
 
     class Status(models.TextChoices):
@@ -36,6 +37,7 @@ class Page(models.Model):
     opened_at = models.DateTimeField()
     looked_at = models.DateTimeField(null=True)
     rung = models.ManyToManyField(Person, related_name="+")
+    rings = models.TextField(blank=True)
     because = models.TextField(blank=True)
     asked_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     news = ArrayField(models.CharField(max_length=120), default=list)  # ids of what was told about it

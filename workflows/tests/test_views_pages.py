@@ -119,6 +119,14 @@ def test_in_a_dialog_choosing_shows_and_confirming_closes(incident: Incident, ad
     assert asked(incident) == [("user/PBEN", "")]
 
 
+def test_standing_alone_it_begins_anew(incident: Incident, ada: Person, browse: Open) -> None:
+    client, given = browse(ada), {"target": "user/PBEN", "because": ""}
+    here = HTMX | {"HX-Current-URL": f"http://testserver{url(incident)}"}
+    form = client.post(url(incident), given | {"look": "1"}, headers=here).content.decode()
+    assert client.post(url(incident), given | {"shown": token(form)}, headers=here)["HX-Redirect"] == url(incident)
+    assert "Asked to page Ben." in client.get(url(incident)).content.decode()
+
+
 def test_a_page_that_is_open_is_said_and_not_asked_for_again(incident: Incident, ada: Person, browse: Open) -> None:
     client, given = browse(ada), {"target": "policy/PPOL1"}
     paged(incident, status="acknowledged", status_by="Ben")
@@ -138,15 +146,15 @@ def test_nobody_else_can_be_paged(target: str, incident: Incident, ada: Person, 
 def test_each_page_says_whom_how_it_stands_and_who_was_rung(
     incident: Incident, ada: Person, ben: Person, browse: Open
 ) -> None:
-    first = paged(incident, url="https://pager.example/incidents/1", number=7, because="payments fail", asked_by=ada)
-    first.rung.add(ben)
+    seen = {"url": "https://pager.example/incidents/1", "number": 7, "rings": "rings Ben and Night desk"}
+    paged(incident, because="payments fail", asked_by=ada, **seen)
     paged(incident, target="service/PSVC1", name="Checkout", status="acknowledged", status_by="Eve", via="events")
     paged(incident, target="user/PBEN", name="Ben", status="resolved", status_by="Firekind")
     panel = browse(ada).get(url(incident), headers=HTMX).content.decode()
     text = " ".join(panel.split())
     assert "ringing for <span data-since=" in text
     assert ">2 min</span>" in text
-    assert "Rang Ben" in text
+    assert "Rings Ben and Night desk" in text
     assert "Asked for by Ada: <q>payments fail</q>" in text
     assert 'href="https://pager.example/incidents/1"' in text
     assert "acknowledged by Eve" in text

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
+from django_htmx.http import HttpResponseClientRedirect
 
 from incidents import lifecycle
 from incidents.models import Incident
@@ -115,11 +116,19 @@ def _asked(request: Request, incident: Incident, form: PageForm | None) -> HttpR
     looking = "look" in request.POST
     said = "" if looking else form.run(incident, request)
     if said:
-        return done(request, f"Asked to {said}.", to=reverse("pages", args=[incident.codename]))
+        return _done(request, f"Asked to {said}.", here=reverse("pages", args=[incident.codename]))
     wrong = bool(form.errors) and not looking
     context = {"looking": looking, "changed": form.is_changed and not wrong, "pages": paged.of(incident)}
     part = "#form" if request.htmx else ""
     return _render(request, incident, form, part, context, status=UNPROCESSABLE if wrong else 200)
+
+
+def _done(request: Request, said: str, *, here: str) -> HttpResponse:
+    """Answer that it is asked for: the dialog closes, and the page standing alone begins anew."""
+    if request.htmx and request.htmx.current_url_abs_path == here:
+        messages.success(request, said)
+        return HttpResponseClientRedirect(here)
+    return done(request, said, to=here)
 
 
 def _render(
