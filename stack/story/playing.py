@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 
 from stack.errors import StackError
-from stack.outside import Records, Workspace, until
+from stack.outside import Account, Records, Workspace, until
 from stack.running import Stack
 from stack.story import choosing, written
 from stack.story.desk import Desk
@@ -36,12 +36,13 @@ def opened(stack: Stack, *, say: Say) -> Iterator[Stage]:
     """Give the stage of one stack."""
     workspace = Workspace(stack.sandbox_url)
     with closing(Records(stack.database_url)) as records, closing(Desk(stack, workspace)) as desk:
-        yield Stage(workspace, records, desk, say)
+        yield Stage(workspace, records, Account(stack.sandbox_url), desk, say)
 
 
 def told(stage: Stage, scenes: Iterable[Scene]) -> Iterable[Scene]:
     """Give scenes one by one, each after its title was told; the first once the workspace is known."""
     until(stage.records.knows_people, what="nobody has read the workspace's people and groups")
+    until(stage.records.knows_on_call, what="nobody has read the pager's people and shifts")
     for number, scene in enumerate(scenes, start=1):
         stage.tell("")
         stage.tell(f"  {paint(f'{number}  {scene.title}', 'cyan')}")

@@ -9,6 +9,8 @@ from stack.story.stage import Stage
 
 DECLARED_IN = "checkout"
 SERVICE = "checkout-api"
+PAGED, PAGED_PRIVATELY = "Major incidents", "Security"
+GROUP, SCHEDULE = "platform-leadership", "Platform leadership"
 TITLE = "Checkout is slow for everyone"
 UPDATE = "Card authorisation takes 4 s instead of 0.3 s since half past. Rolling basket 4.12 back."
 BECAUSE_MAJOR = "half of all card payments fail"
@@ -61,6 +63,20 @@ def retype_major(stage: Stage) -> None:
     stage.workspace.no_faults()
 
 
+def answer(stage: Stage) -> None:
+    """Phones ring; one of those who are on call acknowledges in the pager, and everybody reads it."""
+    rung = stage.rings(PAGED)
+    stage.acknowledges(rung[0], PAGED)
+    stage.watches()
+
+
+def hand_over(stage: Stage) -> None:
+    """Grace lets a schedule keep a group, and the shift ends early."""
+    stage.does("grace", "lets the schedule keep a user group:", f"@{GROUP} is whoever is on call for {SCHEDULE}")
+    stage.keeps("grace", GROUP, schedule=SCHEDULE)
+    stage.hands_over(SCHEDULE, group=GROUP)
+
+
 def capture(stage: Stage) -> None:
     """Mateo finds the clue, and Ada puts his message on the timeline with a reaction."""
     ts = stage.writes("mateo", CLUE)
@@ -78,6 +94,7 @@ def retype_security(stage: Stage) -> None:
     stage.reads_the_plan(answer["view"])
     stage.workspace.submit("ada")
     stage.watches()
+    stage.rings(PAGED_PRIVATELY)
 
 
 def mitigate(stage: Stage) -> None:
@@ -115,6 +132,13 @@ SCENES = (
         "It is worse than it looked: retype to Major",
         "Nobody argues about a number. A new type brings new people in; nobody is invited twice.",
         retype_major,
+    ),
+    Scene("answered", "Phones ring, and somebody answers", "The type paged who is on call.", answer),
+    Scene(
+        "handed_over",
+        "A shift ends",
+        "Groups that a type brings in are those on call: kept by their schedule, at the hand-over itself.",
+        hand_over,
     ),
     Scene("captured", "A clue", "What people find becomes part of the record where they say it.", capture),
     Scene(

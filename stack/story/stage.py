@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from stack.errors import StackError
-from stack.outside import Records, Workspace, until
+from stack.outside import Account, Records, Workspace, until
 from stack.story.desk import Desk
 from stack.terminal import paint
 
@@ -18,6 +18,7 @@ SIGNS = {"+": "green", "~": "yellow", "-": "red", "!": "magenta"}
 PLAN_LINE = re.compile(r"^`([+~\-!])`\s+(.*)$", re.MULTILINE)
 MARKUP = re.compile(r"<(?:[^|>]*\|)?([^>]*)>|[*_](?=\S)(.+?)(?<=\S)[*_]")
 SENTENCE = re.compile(r'<p class="[^"]*\bsentence\b[^"]*">(.*?)</p>', re.DOTALL)
+SAVE = re.compile(r'name="save" value="([^"]+)"')
 TAG = re.compile(r"<[^>]*>")
 SETTLED_S = 60
 
@@ -29,6 +30,7 @@ class Stage:
 
     workspace: Workspace
     records: Records
+    account: Account
     desk: Desk
     tell: Callable[[str], None]
     codename: str = ""
@@ -101,6 +103,61 @@ class Stage:
             raise StackError(f"{path} answers {page.status}.")
         for sentence in SENTENCE.findall(page.text):
             self.found(" ".join(TAG.sub("", sentence).split()))
+
+    def paged(self, whom: str) -> dict[str, Any]:
+        """Give the page to an escalation policy, as the pager has it."""
+        state = self.account.state()
+        policy = next(one["id"] for one in state["policies"].values() if one["name"] == whom)
+        ours = [one for one in state["incidents"].values() if self.codename in one["title"]]
+        return next(one for one in ours if one["policy"] == policy)
+
+    def rings(self, whom: str) -> list[str]:
+        """Tell whose phones a page rang, and give the handles of those who are in the workspace."""
+        page = self.paged(whom)
+        names = list(dict.fromkeys(one["name"] for one in self.account.rang(incident=page["id"])))
+        self.say(f"{paint('☎', 'cyan')} #{page['number']} “{page['title']}” rings {', '.join(names)}.")
+        emails = [self.account.state()["users"][user]["email"].lower() for user in page["assignees"]]
+        people = {one["email"].lower(): one["handle"] for one in self.workspace.state()["people"]}
+        return [people[email] for email in emails if email in people]
+
+    def acknowledges(self, who: str, whom: str) -> None:
+        """Have somebody acknowledge a page, and wait until that was heard."""
+        page = self.paged(whom)
+        self.does(who, "acknowledges it in PagerDuty", f"#{page['number']}")
+        self.account.act("acknowledge", user=who, incident=page["id"])
+        self.account.wait_idle()
+        until(lambda: self.records.heard(self.codename, "acknowledged"), what="nobody heard that it was acknowledged")
+
+    def keeps(self, who: str, group: str, *, schedule: str) -> None:
+        """Have somebody let a schedule say who is in a user group, on the page."""
+        if self.records.keeps(group):
+            return
+        subject = next(one["id"] for one in self.account.state()["schedules"].values() if one["name"] == schedule)
+        visitor, form = self.desk.visitor(who), {"handle": group, "sources": f"{subject}/0"}
+        shown = SAVE.search(visitor.tries("/oncall/groups/add", form).source)
+        if shown is None:
+            raise StackError("The page does not show what the rule would do.")
+        visitor.fill("/oncall/groups/add", {**form, "save": shown[1]})
+        self.tells_group(group, schedule)
+
+    def hands_over(self, schedule: str, *, group: str) -> None:
+        """Let a shift end now, and wait until the group followed."""
+        self.say(f"The shift of {schedule} ends now.")
+        self.account.act("handover", schedule=schedule)
+        self.tells_group(group, schedule)
+
+    def tells_group(self, group: str, schedule: str) -> None:
+        """Wait until those on call are the ones in a group, and tell who that is."""
+
+        def is_true() -> list[str]:
+            on_call = {email.lower() for email in self.account.on_call(schedule)}
+            state = self.workspace.state()
+            there = next(one["members"] for one in state["groups"] if one["handle"] == group)
+            found = [one for one in state["people"] if one["id"] in there]
+            return [one["name"] for one in found] if {one["email"].lower() for one in found} == on_call else []
+
+        names = until(is_true, what=f"@{group} is not those on call for {schedule}", timeout_s=SETTLED_S)
+        self.found(f"@{group} in Slack: {', '.join(names)}")
 
     def watches(self) -> None:
         """Tell each effect as it is done, until nothing more is owed."""

@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from stack.outside import Records, Visitor, Workspace
 from stack.story import scenes
 from stack.story.stage import Stage
-from stack.tour import measures, pages, record, room
+from stack.tour import measures, pages, record, room, rung
 from stack.tour.checks import Checks
 
 RESPONSE = {"ada", "mateo", "yuki", "tomasz"}
 AT_FIRST = RESPONSE | {"wei", "grace"}
 WHEN_MAJOR = AT_FIRST | {"ingrid", "carlos", "nadia", "oliver", "priya", "siobhan", "leilani"}
-WHEN_SECURITY = {"ada", "mateo", "farah", "dmitri", "aroha", "linh"}
+WHEN_SECURITY = {"ada", "mateo", "farah", "dmitri", "aroha"}  # and whoever is on call for platform leadership
 SECRETS = (scenes.BECAUSE_SECURITY, scenes.MITIGATED, scenes.RESOLVED)
 OUR_WORDS = (scenes.TITLE, scenes.UPDATE, scenes.BECAUSE_MAJOR)
-TOLD = ["declared", "led", "updated", "served", "retyped", "captured", "retyped", "mitigated", "resolved"]
+TOLD = ["declared", "led", "updated", "served", "retyped", "page", "captured", "retyped", "mitigated", "resolved"]
+ENGINEERING = "Engineering on call"
 
 
 @dataclass(slots=True)
@@ -51,6 +52,11 @@ class Tour:
         if self.stage.codename:
             self.members_before = set(self.workspace.channel(self.stage.room)["handles"])
             self.effects_before = max(one["id"] for one in self.records.effects(self.stage.codename))
+
+    def on_call(self, schedule: str) -> set[str]:
+        """Give the handles of those on call who are matched with somebody of the workspace."""
+        emails = {email.lower() for email in self.stage.account.on_call(schedule)}
+        return {one["handle"] for one in self.workspace.state()["people"] if one["email"].lower() in emails}
 
     def names(self, handles: Collection[str]) -> list[str]:
         """Give people's names."""
@@ -92,25 +98,44 @@ def measured(tour: Tour) -> None:
 
 def major(tour: Tour) -> None:
     """Check the first retype, during which Slack failed once."""
-    _room(tour, members=WHEN_MAJOR, topic="Major · Open · Lead: Ada Okafor", private=False)
+    members = WHEN_MAJOR | tour.on_call(ENGINEERING)
+    _room(tour, members=members, topic="Major · Open · Lead: Ada Okafor", private=False)
     _done_as_shown(tour)
+    rung.once(tour.checks, tour.stage, scenes.PAGED, on_call=tour.stage.account.on_call(ENGINEERING))
     room.announced(tour.checks, tour.workspace, says=["Major"])
     record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:5])
+
+
+def answered(tour: Tour) -> None:
+    """Check that everybody reads who is on it."""
+    rung.acknowledged(tour.checks, tour.stage, tour.workspace.channel(tour.stage.room), scenes.PAGED)
+    rung.told_as_it_is(tour.checks, tour.visitors["hannah"], tour.stage, scenes.PAGED)
+
+
+def handed_over(tour: Tour) -> None:
+    """Check that the group followed the schedule, and what was written for it."""
+    on_call = tour.on_call(scenes.SCHEDULE)
+    group = next(one for one in tour.workspace.state()["groups"] if one["handle"] == scenes.GROUP)
+    tour.checks.same(f"@{scenes.GROUP} is who is on call now", tour.workspace.handles(group["members"]), on_call)
+    written = [call for call in tour.workspace.calls() if call["method"] == "usergroups.users.update"]
+    tour.checks.so("the group was written once for the rule and once for the hand-over", len(written) == 2)
 
 
 def captured(tour: Tour) -> None:
     """Check the message that was put on the timeline."""
     ada = tour.visitors["ada"]
     pages.seen_by(tour.checks, ada, tour.stage.codename, who="Ada", says=(scenes.CLUE, "Mateo Herrera"))
-    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:6])
+    record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:7])
 
 
 def security(tour: Tour) -> None:
     """Check the retype to a private type: everything that closes, and everything that moves."""
     old, new = tour.records.incident(tour.stage.codename)["codenames"]
-    _room(tour, members=WHEN_SECURITY, topic="Security · Open · Lead: Ada Okafor", private=True)
+    _room(tour, members=_in_private(tour), topic="Security · Open · Lead: Ada Okafor", private=True)
     tour.members_before = set()
     _done_as_shown(tour)
+    rung.neutral(tour.checks, tour.stage, words=OUR_WORDS)
+    rung.once(tour.checks, tour.stage, scenes.PAGED_PRIVATELY, on_call=tour.stage.account.on_call("Security on call"))
     room.left(tour.checks, tour.workspace.channel(f"inc-{old}"), words=OUR_WORDS)
     _closed(tour, new)
 
@@ -127,19 +152,19 @@ def _closed(tour: Tour, new: str) -> None:
     )
     measures.hidden_from(tour.checks, tour.visitors["hannah"], codename, who="Hannah")
     measures.seen_by(tour.checks, tour.visitors["farah"], codename, who="Farah")
-    record.timeline(tour.checks, tour.records, codename, told=TOLD[:7])
+    record.timeline(tour.checks, tour.records, codename, told=TOLD[:8])
 
 
 def mitigated(tour: Tour) -> None:
     """Check the status in the private room."""
-    _room(tour, members=WHEN_SECURITY, topic="Security · Mitigated", private=True)
+    _room(tour, members=_in_private(tour), topic="Security · Mitigated", private=True)
     room.nothing_public(tour.checks, tour.workspace, words=SECRETS)
     measures.captured(tour.checks, tour.records, tour.stage.codename, truth=tour.workspace.truth(), n=2)
 
 
 def resolved(tour: Tour) -> None:
     """Check the end, and the whole of it."""
-    _room(tour, members=WHEN_SECURITY, topic="Security · Resolved", private=True)
+    _room(tour, members=_in_private(tour), topic="Security · Resolved", private=True)
     new = tour.records.incident(tour.stage.codename)["codenames"][-1]
     room.nothing_public(tour.checks, tour.workspace, words=[*SECRETS, new])
     pages.seen_by(
@@ -148,6 +173,11 @@ def resolved(tour: Tour) -> None:
     record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD)
     record.all_done(tour.checks, tour.records, tour.stage.codename)
     record.calls_made_once(tour.checks, tour.workspace.calls())
+    rung.all_over(tour.checks, tour.stage)
+
+
+def _in_private(tour: Tour) -> set[str]:
+    return WHEN_SECURITY | tour.on_call(scenes.SCHEDULE)
 
 
 AFTER: Mapping[str, Callable[[Tour], None]] = {
@@ -155,6 +185,8 @@ AFTER: Mapping[str, Callable[[Tour], None]] = {
     "updated": updated,
     "measured": measured,
     "major": major,
+    "answered": answered,
+    "handed_over": handed_over,
     "captured": captured,
     "security": security,
     "mitigated": mitigated,

@@ -36,7 +36,7 @@ def killed_worker(tour: Tour, stack: Stack) -> None:
     stack.stop("worker")
     stack.start("worker", env={"FIREKIND_CRASH_AT": CRASH})
     before = tour.workspace.called()
-    stage = Stage(tour.workspace, tour.records, tour.stage.desk, tour.stage.tell)
+    stage = Stage(tour.workspace, tour.records, tour.stage.account, tour.stage.desk, tour.stage.tell)
     stage.declares("kofi", f"/incident declare time-bomb: {TITLE}", where="platform")
     stack.wait_exit("worker")
     tour.checks.so("the worker was killed after it had posted and before it had noted that", True)

@@ -19,7 +19,7 @@ FILES = {"before.folded.gz": ("during", 0.35), "after.folded.gz": ("after", 0.06
 
 def evidence(tour: Tour, stack: Stack) -> None:
     """Send two profiles, look at them in every way, then make the incident private and look again as others."""
-    stage = Stage(tour.workspace, tour.records, tour.stage.desk, tour.stage.tell)
+    stage = Stage(tour.workspace, tour.records, tour.stage.account, tour.stage.desk, tour.stage.tell)
     stage.declares("kofi", f"/incident declare time-bomb: {TITLE}", where="platform")
     stage.watches()
     _sent(tour, stage)
