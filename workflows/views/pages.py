@@ -85,31 +85,29 @@ class PageForm(forms.Form):
 def pages(request: Request, codename: str) -> HttpResponse:
     """Show who was paged and how that stands; page somebody once it was shown who would be rung."""
     incident = incident_or_404(request.person, codename)
-    form = _form(request, incident)
+    can_page = ports.pager() is not None and incident.is_active and request.person.can_join
     if request.method == "POST":
-        return _asked(request, incident, form)
+        return _asked(request, incident, _form(request, incident) if can_page else None)
     now = paged.of(incident)
-    seen = digest_of(now, connected=form is not None)
+    seen = digest_of(now, can_page=can_page)
     if request.htmx and request.GET.get("seen") == seen:
         return HttpResponse(status=204)
     part = "#dialog" if request.htmx.target == "dialog" else "#panel" if request.htmx else ""
-    return _render(request, incident, form, part, {"pages": now, "digest": seen})
+    form = _form(request, incident) if can_page and part != "#panel" else None
+    return _render(request, incident, form, part, {"pages": now, "digest": seen, "can_page": can_page})
 
 
-def digest_of(now: paged.Pages, *, connected: bool) -> str:
+def digest_of(now: paged.Pages, *, can_page: bool) -> str:
     """Return what tells one state of the panel from another."""
-    return sha256(repr((now, connected)).encode()).hexdigest()[:16]
+    return sha256(repr((now, can_page)).encode()).hexdigest()[:16]
 
 
-def _form(request: Request, incident: Incident) -> PageForm | None:
-    """Return the form, or None where nobody can be paged: no pager, the incident has ended, or a guest asks."""
-    if ports.pager() is None or not incident.is_active or not request.person.can_join:
-        return None
+def _form(request: Request, incident: Incident) -> PageForm:
     return PageForm(request.POST if request.method == "POST" else None, among=paging.choices(incident))
 
 
 def _asked(request: Request, incident: Incident, form: PageForm | None) -> HttpResponse:
-    """Page whoever was shown, else show who would be rung."""
+    """Page whoever was shown, else show who would be rung. Without a form nobody can be paged by this person now."""
     if form is None:
         messages.error(request, "Nobody can be paged for this incident now.")
         return redirect("pages", codename=incident.codename)
