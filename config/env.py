@@ -13,6 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from config import signing_in
+from config.signing_in import SignIn
+from config.values import LOOPBACK_HOSTS, flag, require, safe, shaped, url, whole
+from config.values import SettingError as SettingError  # whoever reads settings catches it
+
 ROOT = Path(__file__).resolve().parent.parent
 # Every name this project reads, in the order of `.env.example`.
 NAMES = (
@@ -44,6 +49,7 @@ NAMES = (
     "PAGERDUTY_WEBHOOK_SECRETS",
     "PAGERDUTY_EVENTS_URL",
     "PAGERDUTY_ROUTING_KEY",
+    *signing_in.NAMES,
     "EVIDENCE_STORAGE_URL",
     "EVIDENCE_MAX_MIB",
     "PROFILE_SOURCES_FILE",
@@ -53,16 +59,11 @@ NAMES = (
     "FIREKIND_CRASH_AT",
 )
 RUNNING = "running.env"
-LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 SLACK_SHAPES = {
     "SLACK_BOT_TOKEN": (r"xoxb-\S+", "a bot token that starts with xoxb-"),
     "SLACK_APP_TOKEN": (r"xapp-\S+", "an app-level token that starts with xapp-"),
     "SLACK_SIGNING_SECRET": (r"\S{16,}", "the signing secret from the app's Basic Information page"),
 }
-
-
-class SettingError(ValueError):
-    """A setting is missing or malformed; the message is one sentence that names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +122,7 @@ class Env:
     sandbox_url: str
     slack: Slack | None
     pagerduty: PagerDuty | None
+    sign_in: SignIn
 
     @property
     def https(self) -> bool:
@@ -174,27 +176,28 @@ def _pair(path: Path, n: int, line: str) -> tuple[str, str]:
 def read(given: Mapping[str, str]) -> Env:
     """Parse every setting. Raises SettingError for the first one that is missing or malformed."""
     default_url = f"http://127.0.0.1:{port(given)}"
-    base_url = _url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=default_url)
+    base_url = url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=default_url)
     return Env(
-        database_url=_url(given, "DATABASE_URL", schemes=("postgresql", "postgres")),
-        redis_url=_url(given, "REDIS_URL", schemes=("redis", "rediss", "redis+socket", "amqp", "amqps")),
+        database_url=url(given, "DATABASE_URL", schemes=("postgresql", "postgres")),
+        redis_url=url(given, "REDIS_URL", schemes=("redis", "rediss", "redis+socket", "amqp", "amqps")),
         data_dir=data_dir(given),
         base_url=base_url.rstrip("/"),
         host=given.get("HOST", "127.0.0.1"),
         port=port(given),
-        web_workers=_whole(given, "WEB_WORKERS", default=1, low=1, high=64),
+        web_workers=whole(given, "WEB_WORKERS", default=1, low=1, high=64),
         secret_key=_secret_key(given),
         allowed_hosts=_hosts(given, base_url),
-        debug=_flag(given, "DEBUG"),
+        debug=flag(given, "DEBUG"),
         incident_types_file=ROOT / given.get("INCIDENT_TYPES_FILE", "fixtures/incident_types.yaml"),
         evidence_storage=_storage(given),
-        evidence_max_mib=_whole(given, "EVIDENCE_MAX_MIB", default=512, low=1, high=100_000),
+        evidence_max_mib=whole(given, "EVIDENCE_MAX_MIB", default=512, low=1, high=100_000),
         profile_sources_file=_file(given, "PROFILE_SOURCES_FILE"),
         named=given,
-        lease_s=_whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
-        sandbox_url=_url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
+        lease_s=whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
+        sandbox_url=url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
         slack=_slack(given),
         pagerduty=_pagerduty(given),
+        sign_in=signing_in.read(given),
     )
 
 
@@ -205,30 +208,14 @@ def data_dir(given: Mapping[str, str]) -> Path:
 
 def port(given: Mapping[str, str]) -> int:
     """Give the port of the web process; the sandbox listens on the one after it."""
-    return _whole(given, "PORT", default=8000, low=1, high=65534)
-
-
-def _url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], default: str | None = None) -> str:
-    value = given.get(name, default)
-    if value is None:
-        raise SettingError(f"{name} is not set: give it, or let `make demo` or `make run` start what it names.")
-    if value == default:
-        return value
-    try:
-        parts = urlsplit(value)
-        _ = parts.port
-    except ValueError:
-        raise SettingError(f"{name} is not an address that can be read.") from None
-    if parts.scheme not in schemes or not (parts.netloc or parts.query or parts.scheme == "redis+socket"):
-        raise SettingError(f"{name} must be an address that starts with {schemes[0]}://.")
-    return value
+    return whole(given, "PORT", default=8000, low=1, high=65534)
 
 
 def _storage(given: Mapping[str, str]) -> str:
     """Give where evidence is kept: a folder's path, or an address of object storage (s3://bucket/prefix)."""
     value = given.get("EVIDENCE_STORAGE_URL", "")
     if re.match(r"(?!file:)[a-z0-9]+://", value):
-        return _url(given, "EVIDENCE_STORAGE_URL", schemes=("s3", "gs", "az"))
+        return url(given, "EVIDENCE_STORAGE_URL", schemes=("s3", "gs", "az"))
     folder = value.removeprefix("file://")
     return str(ROOT / folder if folder else data_dir(given) / "evidence")
 
@@ -241,20 +228,6 @@ def _file(given: Mapping[str, str], name: str) -> Path | None:
     if not path.is_file():
         raise SettingError(f"{name} names {given[name]}, which is no file that can be read.")
     return path
-
-
-def _whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:
-    value = given.get(name, str(default)).strip()
-    if not re.fullmatch(r"\d{1,6}", value, re.ASCII) or not low <= int(value) <= high:
-        raise SettingError(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
-    return int(value)
-
-
-def _flag(given: Mapping[str, str], name: str) -> bool:
-    value = given.get(name, "off").strip().lower()
-    if value not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
-        raise SettingError(f"{name} must be on or off, not {value!r}.")
-    return value in {"1", "true", "yes", "on"}
 
 
 def _secret_key(given: Mapping[str, str]) -> str:
@@ -283,17 +256,17 @@ def _slack(given: Mapping[str, str]) -> Slack | None:
     for name, (shape, words) in SLACK_SHAPES.items():
         if name in given and not re.fullmatch(shape, given[name]):
             raise SettingError(f"{name} must be {words}.")
-    _require(given, "SLACK_BOT_TOKEN", because="Slack is set up in part")
+    require(given, "SLACK_BOT_TOKEN", because="Slack is set up in part")
     if "SLACK_APP_TOKEN" not in given:
-        _require(given, "SLACK_SIGNING_SECRET", because="Slack is to send requests here")
+        require(given, "SLACK_SIGNING_SECRET", because="Slack is to send requests here")
     return Slack(
-        api_url=_url(given, "SLACK_API_URL", schemes=("https", "http"), default="https://slack.com/api/"),
+        api_url=url(given, "SLACK_API_URL", schemes=("https", "http"), default="https://slack.com/api/"),
         bot_token=given["SLACK_BOT_TOKEN"],
         signing_secret=given.get("SLACK_SIGNING_SECRET", ""),
         app_token=given.get("SLACK_APP_TOKEN", ""),
         announce_channel=given.get("SLACK_ANNOUNCE_CHANNEL", "incidents").lstrip("#"),
-        command=_shaped(given, "SLACK_COMMAND", "/incident", r"/[a-z0-9_-]{1,31}", "like /incident"),
-        channel_prefix=_shaped(given, "SLACK_CHANNEL_PREFIX", "inc", r"[a-z0-9_-]{1,20}", "lowercase letters"),
+        command=shaped(given, "SLACK_COMMAND", "/incident", r"/[a-z0-9_-]{1,31}", "like /incident"),
+        channel_prefix=shaped(given, "SLACK_CHANNEL_PREFIX", "inc", r"[a-z0-9_-]{1,20}", "lowercase letters"),
         team_id=given.get("SLACK_TEAM_ID", ""),
         bot_user_id=given.get("SLACK_BOT_USER_ID", ""),
         capture_reaction=given.get("SLACK_CAPTURE_REACTION", "pushpin").strip(":"),
@@ -303,39 +276,17 @@ def _slack(given: Mapping[str, str]) -> Slack | None:
 def _pagerduty(given: Mapping[str, str]) -> PagerDuty | None:
     if "PAGERDUTY_API_KEY" not in given:
         return None
-    _require(given, "PAGERDUTY_FROM", because="PagerDuty opens incidents in the name of a user, by e-mail")
+    require(given, "PAGERDUTY_FROM", because="PagerDuty opens incidents in the name of a user, by e-mail")
     routing_key = given.get("PAGERDUTY_ROUTING_KEY", "")
     if routing_key and not re.fullmatch(r"[A-Za-z0-9]{32}", routing_key):
         raise SettingError("PAGERDUTY_ROUTING_KEY must be an integration key of 32 letters and digits.")
     secrets = [one.strip() for one in given.get("PAGERDUTY_WEBHOOK_SECRETS", "").split(",")]
     return PagerDuty(
-        api_url=_safe(given, "PAGERDUTY_API_URL", default="https://api.pagerduty.com"),
+        api_url=safe(given, "PAGERDUTY_API_URL", default="https://api.pagerduty.com"),
         api_key=given["PAGERDUTY_API_KEY"],
-        sender=_shaped(given, "PAGERDUTY_FROM", "", r"[^@\s]+@[^@\s]+", "the e-mail of a PagerDuty user"),
+        sender=shaped(given, "PAGERDUTY_FROM", "", r"[^@\s]+@[^@\s]+", "the e-mail of a PagerDuty user"),
         service=given.get("PAGERDUTY_SERVICE", ""),
         webhook_secrets=tuple(one for one in secrets if one),
-        events_url=_safe(given, "PAGERDUTY_EVENTS_URL", default="https://events.pagerduty.com"),
+        events_url=safe(given, "PAGERDUTY_EVENTS_URL", default="https://events.pagerduty.com"),
         routing_key=routing_key,
     )
-
-
-def _safe(given: Mapping[str, str], name: str, *, default: str) -> str:
-    """Give an address that is reached over TLS, or one of this machine: the sandbox's."""
-    value = _url(given, name, schemes=("https", "http"), default=default)
-    parts = urlsplit(value)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    if parts.scheme != "https" and host not in LOOPBACK_HOSTS:
-        raise SettingError(f"{name} must start with https://; http:// is for this machine alone.")
-    return value.rstrip("/")
-
-
-def _require(given: Mapping[str, str], name: str, *, because: str) -> None:
-    if name not in given:
-        raise SettingError(f"{name} is not set, but {because}.")
-
-
-def _shaped(given: Mapping[str, str], name: str, default: str, shape: str, words: str) -> str:
-    value = given.get(name, default)
-    if not re.fullmatch(shape, value):
-        raise SettingError(f"{name} must be {words}, not {value!r}.")
-    return value

@@ -180,3 +180,37 @@ def test_every_start_stops_with_one_sentence(argv: list[str], tmp_path: Path) ->
     assert done.stderr.startswith("firekind: SECRET_KEY is not set")
     assert done.stderr.count("\n") == 1
     assert not done.stdout
+
+
+OIDC = {"OIDC_ISSUER": "https://id.example", "OIDC_CLIENT_ID": "firekind", "OIDC_CLIENT_SECRET": "between us"}
+
+
+def test_without_providers_accounts_of_our_own_are_the_way_in() -> None:
+    sign_in = env.read(GIVEN).sign_in
+
+    assert (sign_in.local, sign_in.providers) == (True, ())
+    assert (sign_in.lasts.days, sign_in.idle.total_seconds()) == (14, 12 * 3600)
+
+
+def test_a_provider_is_read_whole() -> None:
+    (oidc,) = env.read({**GIVEN, **OIDC, "OIDC_NAME": "Acme"}).sign_in.providers
+
+    assert (oidc.key, oidc.name, oidc.issuer, oidc.client_id) == ("oidc", "Acme", "https://id.example", "firekind")
+
+
+@pytest.mark.parametrize("missing", list(OIDC))
+def test_a_provider_in_part_is_refused(missing: str) -> None:
+    with pytest.raises(env.SettingError, match=rf"^{missing} is not set, but"):
+        env.read(GIVEN | {name: value for name, value in OIDC.items() if name != missing})
+
+
+def test_a_provider_is_reached_over_tls_or_on_this_machine() -> None:
+    with pytest.raises(env.SettingError, match="OIDC_ISSUER must start with https"):
+        env.read({**GIVEN, **OIDC, "OIDC_ISSUER": "http://id.example"})
+    assert env.read({**GIVEN, **OIDC, "OIDC_ISSUER": "http://127.0.0.1:9400"}).sign_in.providers
+
+
+def test_somebody_must_be_able_to_sign_in() -> None:
+    with pytest.raises(env.SettingError, match="nobody could sign in"):
+        env.read({**GIVEN, "SIGN_IN_LOCAL": "off"})
+    assert not env.read({**GIVEN, **OIDC, "SIGN_IN_LOCAL": "off"}).sign_in.local

@@ -1,0 +1,68 @@
+"""How single settings are read: an address, a number, a flag, a word of one shape."""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+
+
+class SettingError(ValueError):
+    """A setting is missing or malformed; the message is one sentence that names it."""
+
+
+def url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], default: str | None = None) -> str:
+    """Give an address of one of these schemes. Raises SettingError when it is missing or malformed."""
+    value = given.get(name, default)
+    if value is None:
+        raise SettingError(f"{name} is not set: give it, or let `make demo` or `make run` start what it names.")
+    if value == default:
+        return value
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+    except ValueError:
+        raise SettingError(f"{name} is not an address that can be read.") from None
+    if parts.scheme not in schemes or not (parts.netloc or parts.query or parts.scheme == "redis+socket"):
+        raise SettingError(f"{name} must be an address that starts with {schemes[0]}://.")
+    return value
+
+
+def whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:
+    """Give a whole number between two bounds."""
+    value = given.get(name, str(default)).strip()
+    if not re.fullmatch(r"\d{1,6}", value, re.ASCII) or not low <= int(value) <= high:
+        raise SettingError(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
+    return int(value)
+
+
+def flag(given: Mapping[str, str], name: str, *, default: str = "off") -> bool:
+    """Tell whether something is on."""
+    value = given.get(name, default).strip().lower()
+    if value not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
+        raise SettingError(f"{name} must be on or off, not {value!r}.")
+    return value in {"1", "true", "yes", "on"}
+
+
+def safe(given: Mapping[str, str], name: str, *, default: str) -> str:
+    """Give an address that is reached over TLS, or one of this machine: the sandbox's."""
+    value = url(given, name, schemes=("https", "http"), default=default)
+    parts = urlsplit(value)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    if parts.scheme != "https" and host not in LOOPBACK_HOSTS:
+        raise SettingError(f"{name} must start with https://; http:// is for this machine alone.")
+    return value.rstrip("/")
+
+
+def require(given: Mapping[str, str], name: str, *, because: str) -> None:
+    """Raise SettingError when a name is not given, and say because of what it is needed."""
+    if name not in given:
+        raise SettingError(f"{name} is not set, but {because}.")
+
+
+def shaped(given: Mapping[str, str], name: str, default: str, shape: str, words: str) -> str:
+    """Give a value of one shape, which the words describe."""
+    value = given.get(name, default)
+    if not re.fullmatch(shape, value):
+        raise SettingError(f"{name} must be {words}, not {value!r}.")
+    return value
