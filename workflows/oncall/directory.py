@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection, transaction
 
 from workflows import ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
-from workflows.oncall import in_use, people
+from workflows.oncall import in_use, people, rows
+from workflows.oncall.rows import Row
 from workflows.ports import PagerPerson, Target, Turn, VendorError
 
 log = logging.getLogger(__name__)
 
 What = PagerRead.What
-Row = tuple[str, int, str, datetime | None, datetime | None]
-
 EVERY: Final = {What.DIRECTORY: timedelta(minutes=15), What.SHIFTS: timedelta(seconds=30)}
-BACK, AHEAD = timedelta(hours=1), timedelta(days=14)  # what is read of the shifts, from now
+BACK, NEAR, AHEAD = timedelta(hours=1), timedelta(days=1), timedelta(days=14)  # what is read of the shifts, from now
+FAR_EVERY: Final = timedelta(minutes=15)
 PAUSE_S, LONGEST_PAUSE_S = 15, 120
 
 
@@ -45,32 +45,47 @@ def refresh(*, at: datetime) -> bool:
         _refuse_nobody(known)
     with transaction.atomic():
         _alone()
-        changed = [_write_users(known), _write_targets(targets), people.join(at=at)]
-        _read(What.DIRECTORY, {"directory_at": at})
+        told = _write_targets(targets)
+        changed = [_write_users(known), people.join(at=at), told]
+        _read(What.DIRECTORY, {"directory_at": at} | ({"shifts_until": None} if told else {}))
     return any(changed)
 
 
 def refresh_shifts(*, at: datetime) -> bool:
     """Read who is on call when, for the subjects in use; tell whether it is somebody else than at the last look.
 
-    Calls the vendor outside any transaction; raises ``VendorError``. What the answer does not hold is not on call.
+    A day ahead, and two weeks every so often: on-calls are what PagerDuty lets be asked for least. Calls the vendor
+    outside any transaction; raises ``VendorError``. What the answer does not hold is not on call.
     """
     pager = ports.pager()
     if pager is None:
         return False
     policies, schedules = in_use.subjects()
-    since, until = at - BACK, at + AHEAD
+    far = _is_far_due([*policies, *schedules], at=at)
+    since, until = at - BACK, at + (AHEAD if far else NEAR)
     turns: Iterable[Turn] = ()
     if policies or schedules:
         with _noting(What.SHIFTS, at=at):
             turns = pager.turns(policies=policies, schedules=schedules, since=since, until=until)
+    new = {rows.of(turn, since=since, until=until) for turn in turns if turn.start is None or turn.start < until}
     with transaction.atomic():
         _alone()
         joined = people.join(at=at)  # the workspace may have told more of its people meanwhile
-        before = _on_call_last()
-        _write_shifts({_row(turn, since=since, until=until) for turn in turns})
-        _read(What.SHIFTS, {"shifts_at": at, "shifts_until": until})
-        return before != _on_call(at) or joined
+        shifts = {_kept(shift): shift.pk for shift in Shift.objects.all()}
+        before = rows.on_call(shifts, at=_last_read() or at)
+        after = new if far else rows.laid_over(shifts, new, edge=until)
+        _write_shifts(shifts, after)
+        _read(What.SHIFTS, {"shifts_at": at} | ({"shifts_until": until} if far else {}))
+        return before != rows.on_call(after, at=at) or joined
+
+
+def _is_far_due(subjects: Collection[str], *, at: datetime) -> bool:
+    """Tell whether shifts are due two weeks ahead: every so often, and for what was not read so far yet."""
+    read = PagerRead.objects.first()
+    if read is None or read.shifts_until is None or at - (read.shifts_until - AHEAD) >= FAR_EVERY:
+        return True
+    known = set(Shift.objects.values_list("subject", flat=True).distinct())
+    return in_use.is_narrowed(subjects) and not known.issuperset(subjects)
 
 
 READ: Final = {What.DIRECTORY: refresh, What.SHIFTS: refresh_shifts}
@@ -133,7 +148,7 @@ def _alone() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.oncall.directory'))")
 
 
-def _read(what: What, values: dict[str, datetime]) -> None:
+def _read(what: What, values: dict[str, Any]) -> None:
     """Write down that something was read; what failed is over once it is read itself."""
     PagerRead.objects.update_or_create(pk=1, defaults=values)
     over = PagerRead.objects.filter(pk=1, failing__in=[what, What.EVERYTHING])
@@ -143,23 +158,23 @@ def _read(what: What, values: dict[str, datetime]) -> None:
 def _write_users(known: Iterable[PagerPerson]) -> bool:
     before = {row.pager_id: row for row in PagerUser.objects.all()}
     said = ("name", "email", "url", "gone")
-    rows = {
+    users = {
         one.id: PagerUser(pager_id=one.id, name=one.name[:200], email=one.email.strip()[:254], url=one.url[:500])
         for one in known
     }
-    changed = [row for row in rows.values() if not _same(before.get(row.pager_id), row, said)]
+    changed = [row for row in users.values() if not _same(before.get(row.pager_id), row, said)]
     PagerUser.objects.bulk_create(changed, update_conflicts=True, unique_fields=["pager_id"], update_fields=said)
-    gone = PagerUser.objects.filter(gone=False).exclude(pager_id__in=rows).update(gone=True)
+    gone = PagerUser.objects.filter(gone=False).exclude(pager_id__in=users).update(gone=True)
     return bool(changed or gone)
 
 
 def _write_targets(targets: Iterable[Target]) -> bool:
     before = {row.pager_id: row for row in PagerTarget.objects.all()}
     said = ("kind", "name", "url", "policy_id", "service_id", "levels", "gone")
-    rows = {one.id: _target(one) for one in targets}
-    changed = [row for row in rows.values() if not _same(before.get(row.pager_id), row, said)]
+    listed = {one.id: _target(one) for one in targets}
+    changed = [row for row in listed.values() if not _same(before.get(row.pager_id), row, said)]
     PagerTarget.objects.bulk_create(changed, update_conflicts=True, unique_fields=["pager_id"], update_fields=said)
-    gone = PagerTarget.objects.filter(gone=False).exclude(pager_id__in=rows).update(gone=True)
+    gone = PagerTarget.objects.filter(gone=False).exclude(pager_id__in=listed).update(gone=True)
     return bool(changed or gone)
 
 
@@ -179,37 +194,17 @@ def _same(row: PagerUser | PagerTarget | None, other: PagerUser | PagerTarget, s
     return row is not None and all(getattr(row, field) == getattr(other, field) for field in said)
 
 
-def _row(turn: Turn, *, since: datetime, until: datetime) -> Row:
-    """Return a turn as it is kept. What lies outside of the window is not known: a pager may cut it off there."""
-    start = turn.start if turn.start is not None and turn.start > since else None
-    end = turn.end if turn.end is not None and turn.end < until else None
-    return turn.subject, turn.level, turn.user, start, end
-
-
-def _write_shifts(rows: set[Row]) -> None:
-    before = {_kept(shift): shift.pk for shift in Shift.objects.all()}
-    Shift.objects.filter(pk__in=[pk for row, pk in before.items() if row not in rows]).delete()
-    new = sorted(rows - before.keys(), key=str)
+def _write_shifts(before: Mapping[Row, int], after: Collection[Row]) -> None:
+    Shift.objects.filter(pk__in=[pk for row, pk in before.items() if row not in after]).delete()
+    new = sorted((row for row in after if row not in before), key=str)
     Shift.objects.bulk_create(
-        Shift(subject=subject, level=level, user=user, start_at=start, end_at=end)
-        for subject, level, user, start, end in new
+        Shift(subject=row.subject, level=row.level, user=row.user, start_at=row.start, end_at=row.end) for row in new
     )
 
 
 def _kept(shift: Shift) -> Row:
-    return shift.subject, shift.level, shift.user, shift.start_at, shift.end_at
+    return Row(shift.subject, shift.level, shift.user, shift.start_at, shift.end_at)
 
 
-def _on_call_last() -> set[tuple[str, int, str]]:
-    """Return who was on call when the shifts were last read."""
-    read = PagerRead.objects.first()
-    return _on_call(read.shifts_at) if read is not None and read.shifts_at is not None else set()
-
-
-def _on_call(at: datetime) -> set[tuple[str, int, str]]:
-    shifts = [_kept(shift) for shift in Shift.objects.all()]
-    return {
-        (subject, level, user)
-        for subject, level, user, start, end in shifts
-        if (start is None or start <= at) and (end is None or end > at)
-    }
+def _last_read() -> datetime | None:
+    return PagerRead.objects.values_list("shifts_at", flat=True).first()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
@@ -28,6 +28,11 @@ def subjects() -> tuple[list[str], list[str]]:
         kinds = {pager_id: kind for pager_id, kind in kinds.items() if pager_id in wanted}
     policies = [pager_id for pager_id, kind in kinds.items() if kind == Kind.POLICY]
     return policies, [pager_id for pager_id, kind in kinds.items() if kind == Kind.SCHEDULE]
+
+
+def is_narrowed(subjects: Collection[str]) -> bool:
+    """Tell whether these are only some of all policies and schedules."""
+    return PagerTarget.objects.filter(kind__in=[Kind.POLICY, Kind.SCHEDULE], gone=False).count() > len(subjects)
 
 
 def is_anything_unknown() -> bool:

@@ -151,4 +151,4 @@ def test_looking_again_asks_little_and_writes_nothing(company: Company) -> None:
     written = [one["sql"] for one in queries if one["sql"].startswith(("INSERT", "DELETE"))]
     assert written == []
     assert {call.method for call in company.account.calls} == {"GET"}
-    assert len(company.account.calls) <= 10
+    assert len(company.account.calls) <= 4

@@ -81,9 +81,11 @@ def test_an_override_is_news_and_a_shift_of_next_week_is_none(pager: LittlePager
     keeping.keep(at=EARLY)
     pager.rota.append(Turn("SCH", 0, "PBEN", hours(150), hours(160)))
     assert not directory.refresh_shifts(at=EARLY + 30 * SECOND)
+    assert on("SCH", hours_later=151) == [], "so far ahead is read less often"
     pager.rota[0] = Turn("SCH", 0, "PBEN", hours(-1), NINE)
     assert directory.refresh_shifts(at=EARLY + 60 * SECOND)
     assert on("SCH", hours_later=-0.1) == ["Ben"]
+    directory.refresh_shifts(at=EARLY + directory.FAR_EVERY)
     assert on("SCH", hours_later=151) == ["Ben"]
 
 
@@ -240,6 +242,15 @@ def test_one_reader_at_a_time_and_a_dead_one_is_not_waited_for(pager: LittlePage
 def _ask(types_: dict[str, IncidentType], **what: object) -> None:
     for type in types_.values():
         types.edit(type, policy=replace(type.policy, **what), by=None, at=NINE)  # type: ignore[arg-type]  # two tuples
+
+
+def test_what_is_new_in_the_account_is_read_far_ahead_at_once(pager: LittlePager) -> None:
+    keeping.keep(at=EARLY)
+    pager.listed.append(Target("schedule", "NEW", "Newly made"))
+    pager.rota.append(Turn("NEW", 0, "PANN", hours(100), hours(200)))
+    directory.refresh(at=EARLY + SECOND)
+    directory.refresh_shifts(at=EARLY + 30 * SECOND)
+    assert on("NEW", hours_later=150) == ["Ann"]
 
 
 def test_a_large_account_is_read_as_far_as_anybody_asks(

@@ -1,0 +1,62 @@
+"""Turns as they are kept, and a read of the near future laid over one of the far. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from workflows.ports import Turn
+
+
+class Row(NamedTuple):
+    """Somebody's turn; no start is always before, no end always after."""
+
+    subject: str
+    level: int
+    user: str
+    start: datetime | None
+    end: datetime | None
+
+    def holds(self, at: datetime) -> bool:
+        """Tell whether it is their turn at a moment."""
+        return (self.start is None or self.start <= at) and (self.end is None or self.end > at)
+
+
+def of(turn: Turn, *, since: datetime, until: datetime) -> Row:
+    """Return a turn as it is kept. What lies outside of the window is not known: a pager may cut it off there."""
+    start = turn.start if turn.start is not None and turn.start > since else None
+    end = turn.end if turn.end is not None and turn.end < until else None
+    return Row(turn.subject, turn.level, turn.user, start, end)
+
+
+def laid_over(far: Iterable[Row], near: Iterable[Row], *, edge: datetime) -> set[Row]:
+    """Return what holds when ``near`` is the truth before ``edge`` and ``far`` from there on.
+
+    ``near`` was read as far as the edge, so that its last turns have no end; they go on into those of ``far``.
+    """
+    later = {_from(row, edge) for row in far if row.end is None or row.end > edge}
+    going_on = {row[:3]: row for row in sorted(later, key=_by_end) if row.start == edge}
+    met = {row[:3] for row in near if row.end is None}
+    kept = {row for row in later if row.start != edge or row[:3] not in met}
+    return kept | {_into(row, going_on.get(row[:3]), edge) for row in near}
+
+
+def _from(row: Row, edge: datetime) -> Row:
+    return row if row.start is not None and row.start >= edge else row._replace(start=edge)
+
+
+def _into(row: Row, later: Row | None, edge: datetime) -> Row:
+    if row.end is not None:
+        return row
+    return row._replace(end=later.end if later is not None else edge)
+
+
+def _by_end(row: Row) -> tuple[bool, float]:
+    """Put the longest last: one without an end, else the latest."""
+    return row.end is None, row.end.timestamp() if row.end else 0.0
+
+
+def on_call(rows: Iterable[Row], *, at: datetime) -> set[tuple[str, int, str]]:
+    """Return who is on call for what at a moment."""
+    return {(row.subject, row.level, row.user) for row in rows if row.holds(at)}
