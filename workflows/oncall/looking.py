@@ -88,11 +88,13 @@ def note(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
         if hearing.is_ending(page):
             return False  # whoever ends it writes down what they find
         since, until = _between(page, rung, looked_at=looked_at)
-        if rung.status == page.status or not _is_newer(page, until=until, looked_at=looked_at):
+        at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
+        if rung.status == page.status or not _is_newer(page, at=at, looked_at=looked_at):
             hearing.learn(page, _told(rung))
             page.save(update_fields=["pager_id", "number", "url"])
             return False
-        news = _news(page, rung, since=since, at=max(until, page.status_at + timedelta(microseconds=1)))
+        id = looked.note(rung.status, since=since, until=until)
+        news = _news(page, rung, id=id, at=max(at, page.status_at + timedelta(microseconds=1)))
         hearing.take(page, news, at=max(looked_at, news.at))
     return True
 
@@ -102,19 +104,18 @@ def _between(page: Page, rung: Rung, *, looked_at: datetime) -> tuple[datetime, 
     return looked.span(rung.at) if rung.at else (page.status_at, looked_at)
 
 
-def _is_newer(page: Page, *, until: datetime, looked_at: datetime) -> bool:
+def _is_newer(page: Page, *, at: datetime, looked_at: datetime) -> bool:
     """Tell whether what was found is news, and not an answer from before what we were told meanwhile."""
     if page.status == Status.OPENING or looked_at - page.status_at > SETTLED:
         return True
-    return page.status_at < min(until, looked_at)
+    return page.status_at < min(at, looked_at)
 
 
-def _news(page: Page, rung: Rung, *, since: datetime, at: datetime) -> News:
+def _news(page: Page, rung: Rung, *, id: str, at: datetime) -> News:
     kind, did, happened = FOUND[rung.status]
     if page.status == Status.OPENING and rung.status == Status.TRIGGERED:
         kind = rung.status
     by = _who(rung.by) if rung.status != Status.TRIGGERED else None
-    id = looked.note(rung.status, since=since, until=at)
     return News(id, kind, at, _told(rung), did, happened, by=by, told=True)
 
 
