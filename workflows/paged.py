@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
+from incidents import lifecycle, people
 from incidents.models import Incident
 from workflows import paging, progress
 from workflows.models import Page
@@ -14,6 +16,7 @@ from workflows.paging import Choice
 from workflows.progress import EffectLine
 
 HEADINGS = {"escalation policy": "Escalation policies", "service": "Services", "person": "People"}
+NEAR = 5
 OWED = ("failed", "running", "waiting")
 
 
@@ -66,6 +69,20 @@ def grouped(among: Sequence[Choice]) -> dict[str, list[Choice]]:
     """Part whom can be paged by kind, each under its heading, in their order."""
     kinds = dict.fromkeys(one.kind for one in among)
     return {HEADINGS.get(kind, kind): [one for one in among if one.kind == kind] for kind in kinds}
+
+
+def meant(words: str, among: Sequence[Choice]) -> Choice:
+    """Return whom a name, an id or an e-mail means; raise ``BadInput`` with the nearest names when it is nobody."""
+    person = people.by_email(words) if "@" in words else None
+    choice = paging.of_person(person, among) if person else paging.named(words, among)
+    if choice is not None:
+        return choice
+    by_name = {one.name.casefold(): one.name for one in among}
+    low = words.strip().casefold()
+    near = difflib.get_close_matches(low, by_name, n=NEAR, cutoff=0.5)
+    near += [name for name in by_name if low in name and name not in near][: NEAR - len(near)]
+    closest = f" The nearest: {', '.join(by_name[name] for name in near)}." if near else ""
+    raise lifecycle.BadInput("target", f"There is no “{words[:60]}” to page.{closest}")
 
 
 def digest(choice: Choice) -> str:

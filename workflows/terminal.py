@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from incidents import kinds
 from incidents.models import Event, Incident
-from workflows import progress
+from workflows import paged, progress
+from workflows.paging import Choice
 from workflows.plan import Plan
 
 
@@ -24,6 +25,17 @@ def plan_lines(plan: Plan, *, style: Style) -> Iterator[str]:
         yield style.WARNING(f"  {note}")
     if not plan.lines:
         yield "  nothing to do"
+
+
+def callees(among: Sequence[Choice], *, style: Style) -> Iterator[str]:
+    """List whom one can page, by kind, with who that rings now, or how a page to them stands already."""
+    for heading, found in paged.grouped(among).items():
+        yield style.MIGRATE_HEADING(heading)
+        for one in found:
+            about = f"paged already: {one.state}" if one.state else one.rings or "rings them"
+            yield f"  {one.name}  {about}"
+    if not among:
+        yield "Nobody can be paged: no pager is connected, or it was not read yet (see `manage.py oncall`)."
 
 
 def row(incident: Incident) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -22,7 +21,6 @@ NOT_CONNECTED: Final = "No pager is connected, so nobody can be paged. Your oper
 NOT_READ: Final = "Nobody is known yet who could be paged: the pager was not read so far. Try again in a minute."
 HAPPENS: Final = "They are rung at once and brought in here. The timeline says so, and what becomes of it."
 CHANGED: Final = "*Who would be rung changed while you were reading.* This is how it is now."
-NEAR: Final = 5
 LISTED: Final = 100
 
 
@@ -144,16 +142,10 @@ def _meant(whom: str, among: Sequence[Choice]) -> Choice:
     mentioned = words.people(whom)
     if mentioned:
         return _mentioned(mentioned, among)
-    said = messages.typed(whom)
-    choice = paging.named(said, among)
-    if choice is not None:
-        return choice
-    by_name = {one.name.casefold(): one.name for one in among}
-    near = difflib.get_close_matches(said.casefold(), by_name, n=NEAR, cutoff=0.5)
-    near += [low for low in by_name if said.casefold() in low and low not in near][: NEAR - len(near)]
-    closest = f" The nearest: {', '.join(by_name[low] for low in near)}." if near else ""
-    says = f"There is no “{words.cut(said, 60)}” to page.{closest} {setup.command()} page alone lists everybody."
-    raise lifecycle.Refused(says)
+    try:
+        return paged.meant(messages.typed(whom), among)
+    except lifecycle.BadInput as unknown:
+        raise lifecycle.Refused(f"{unknown} {setup.command()} page alone lists everybody.") from unknown
 
 
 def _mentioned(chat_ids: Sequence[str], among: Sequence[Choice]) -> Choice:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from incidents import lifecycle, people, visibility
 from incidents.models import Incident, IncidentType, Person, Source
-from workflows import capturing, retyping, terminal
+from workflows import capturing, paged, paging, retyping, terminal
 
 # The verbs that take words: name -> (lifecycle's verb, help, whether words are needed).
 WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
@@ -52,6 +52,10 @@ class Command(BaseCommand):
         capture.add_argument("source", metavar="SOURCE")
         capture.add_argument("kind", nargs="?", default="", metavar="KIND")
         capture.add_argument("seconds", nargs="?", type=int, metavar="SECONDS")
+        page = verb("page", "Page somebody; without a name, list whom one can page and who that rings now.")
+        page.add_argument("whom", nargs="?", default="", metavar="WHOM", help="a name, an id, or a person's e-mail")
+        page.add_argument("--because", default="", metavar="WORDS")
+        page.add_argument("--dry-run", action="store_true", help="say who would be rung and page nobody")
         verb("show", "Show one incident.")
         listing = verb("list", "List incidents.", codename=False)
         listing.add_argument("--active", action="store_true", help="only those that people still respond to")
@@ -106,6 +110,20 @@ class Command(BaseCommand):
         incident = self._incident(by, options)
         asked = {name: options[name] for name in ("source", "kind", "seconds")}
         said = capturing.ask(incident, by=by, at=timezone.now(), via=Source.TERMINAL, **asked)
+        self._done(self._incident(by, options), options, [f"+ {said}"])
+
+    def _page(self, by: Person | None, options: dict[str, Any]) -> None:
+        incident = self._incident(by, options)
+        among = paging.choices(incident)
+        if not options["whom"]:
+            self._print(terminal.callees(among, style=self.style))
+            return
+        choice = paged.meant(options["whom"], among)
+        if options["dry_run"]:
+            self._print(terminal.callees([choice], style=self.style))
+            return
+        why = options["because"]
+        said = paging.ask(incident, target=choice.target, because=why, by=by, at=timezone.now(), via=Source.TERMINAL)
         self._done(self._incident(by, options), options, [f"+ {said}"])
 
     def _show(self, by: Person | None, options: dict[str, Any]) -> None:
