@@ -13,7 +13,7 @@ from incidents import live
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
 
-OPEN_TO_ALL = {"health", "sign-in/", "slack/events", "sign-out/", "sign-in/as/<int:pk>"}
+OPEN_TO_ALL = {"health", "sign-in/", "slack/events", "pagerduty/webhook", "sign-out/", "sign-in/as/<int:pk>"}
 VALUES = {"<int:n>": "1", "<int:number>": "1", "<int:pk>": "1", "<int:effect>": "1", "<slug:slug>": "security"}
 VERBS = ("update", "note", "mitigate", "resolve", "reopen", "lead", "role", "bring", "rename", "cancel", "edit")
 
