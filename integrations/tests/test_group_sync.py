@@ -7,12 +7,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from incidents import people
 from incidents.models import Person
 from integrations.tests.house import House
-from workflows import directory
+from workflows import directory, tasks
 from workflows.models import GroupChange, GroupRule, PagerRead, PagerTarget, PagerUser, Shift
+from workflows.oncall import people as matching
 from workflows.oncall import sync
 
 NINE = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
@@ -283,3 +285,42 @@ def test_expanding_groups_without_rules_costs_no_more_queries(house: House) -> N
     with CaptureQueriesContext(connection) as queries:
         directory.members(["support", "security"])
     assert len(queries) == 2
+
+
+def test_a_beat_with_nothing_due_asks_the_database_once_and_slack_never(house: House) -> None:
+    turn("ann")
+    rule()
+    now = timezone.now()
+    PagerRead.objects.create(pk=1, shifts_at=now, directory_at=now, shifts_until=now + timedelta(days=14))
+    tasks.keep_groups()
+    assert inside(house) == ["ann"]
+    before = house.slack.count()
+    with CaptureQueriesContext(connection) as queries:
+        tasks.keep_groups()
+    assert (len(queries), house.slack.count()) == (1, before)
+
+
+def test_a_match_by_hand_brings_somebody_in_at_the_next_beat(house: House) -> None:
+    turn("ann")
+    rule()
+    user = PagerUser.objects.create(pager_id="PDEE", name="Dee Dee")
+    Shift.objects.create(subject="SCHED", user="PDEE")
+    now = timezone.now()
+    PagerRead.objects.create(pk=1, shifts_at=now, directory_at=now, shifts_until=now + timedelta(days=14))
+    tasks.keep_groups()
+    assert inside(house) == ["ann"]
+    matching.match(user, person=house.person("dee"), by=house.person("lea"), at=timezone.now())
+    tasks.keep_groups()
+    assert inside(house) == ["ann", "dee"]
+
+
+def test_who_belongs_in_a_group_is_in_the_channel_though_slack_refuses_the_edit(house: House) -> None:
+    incident = house.declare(type="isolated")
+    turn("eve")
+    rule("support")
+    now = timezone.now()
+    PagerRead.objects.create(pk=1, shifts_at=now, directory_at=now, shifts_until=now + timedelta(days=14))
+    house.slack.workspace.anyone_edits_groups = False
+    house.settle(incident)
+    channel = house.slack.channel(house.channel(incident))
+    assert house.slack.person("eve").id in channel.members
