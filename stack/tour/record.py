@@ -54,8 +54,14 @@ def calls_made_once(checks: Checks, calls: Sequence[dict[str, Any]]) -> None:
     done = [call for call in calls if call["ok"]]
     created = Counter(call["args"].get("name") for call in done if call["method"] == "conversations.create")
     posted = Counter(_mark(call) for call in done if call["method"] == "chat.postMessage")
-    twice = [key for counted in (created, posted) for key, times in counted.items() if times > 1]
-    checks.so(f"of {len(done)} calls none made a channel or a message twice", not twice, instead=twice)
+    invited = Counter(
+        (call["args"]["channel"], person)
+        for call in done
+        if call["method"] == "conversations.invite"
+        for person in str(call["args"]["users"]).split(",")
+    )
+    twice = [key for counted in (created, posted, invited) for key, times in counted.items() if times > 1]
+    checks.so(f"of {len(done)} calls none made a channel or a message twice, or invited twice", not twice, instead=twice)
 
 
 def _mark(call: dict[str, Any]) -> str:
