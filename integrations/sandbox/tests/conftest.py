@@ -113,7 +113,7 @@ class serving:  # noqa: N801 -- used as a `with` statement reads
                 webhook_secrets=(WEBHOOK_SECRET,),
                 data_file=data_file.with_name("pagerduty.json"),
                 retry_s=(0.05,),
-                patience_s=0.3,
+                patience_s=1.5,
             ),
             **more,
         )

@@ -162,7 +162,7 @@ def test_what_fails_is_tried_again_and_holds_up_its_incident_alone(sandbox: Sand
 
 
 def test_an_app_that_does_not_answer_in_time_is_asked_again(sandbox: Sandbox, app: App) -> None:
-    slow = iter([0.5])
+    slow = iter([1.8])
 
     def answer(_: bytes) -> tuple[int, bytes]:
         time.sleep(next(slow, 0))

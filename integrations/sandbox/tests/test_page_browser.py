@@ -1,0 +1,36 @@
+"""The chat's page in a real browser: its forms, buttons and switches do what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from integrations.sandbox.tests.conftest import Sandbox
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_topic_is_set_and_a_channel_made(sandbox: Sandbox, page: Page) -> None:
+    page.goto(f"{sandbox.url}/?as=ada&in=checkout&panel=about")
+    page.get_by_label("Topic").fill("Slow since nine")
+    page.get_by_role("button", name="Set").click()
+    expect(page.locator("main")).to_contain_text("Slow since nine")
+    page.get_by_role("link", name="Browse or create").click()
+    page.get_by_role("textbox", name="Name").fill("war-room")
+    page.get_by_role("button", name="Create").click()
+    expect(page).to_have_title("#war-room · Sandbox workspace")
+
+
+def test_faults_are_switched_and_everything_starts_over(sandbox: Sandbox, page: Page) -> None:
+    page.goto(f"{sandbox.url}/?as=ada&in=checkout&panel=faults")
+    page.get_by_role("switch", name="Unreachable").click()
+    expect(page.get_by_role("switch", name="Unreachable")).to_have_attribute("aria-checked", "true")
+    page.get_by_role("button", name="Fresh workspace").click()
+    page.get_by_role("button", name="Start over").click()
+    expect(page.get_by_role("switch", name="Unreachable")).to_have_attribute("aria-checked", "false")
+    assert sandbox.ask("GET", "/sandbox/state")["faults"] == []
