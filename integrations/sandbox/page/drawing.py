@@ -32,6 +32,7 @@ def _environment() -> jinja2.Environment:
     env.filters["emoji"] = emoji.shown
     env.filters["plain"] = lambda text: emoji.replaced(str(text))
     env.globals["static"] = "/static/{}".format
+    env.globals["account_url"] = "/pagerduty"
     env.globals["palette"] = emoji.PALETTE
     env.globals["state_key"] = screens.state_key
     return env
