@@ -44,7 +44,7 @@ def test_axe_finds_nothing_on_any_page(scheme: str, size: str, codename: str, si
     verbs = ("resolve", "lead", "bring", "rename", "duplicate")
     paths = ["/", "/?q=nothing-of-the-kind", "/declare", "/types/", "/types/security/", "/types/add"]
     paths += ["/oncall/", "/oncall/people/", "/oncall/rules/", "/oncall/rules/add", f"{here}/alerts"]
-    paths += ["/oncall/groups/", "/oncall/groups/add"]
+    paths += ["/oncall/groups/", "/oncall/groups/add", f"{here}/pages"]
     paths += ["/types/security/versions/1", f"{here}/", f"{here}/retype", f"{here}/retype?to=security"]
     paths += [
         f"{here}/retype?to=major",

@@ -1,0 +1,57 @@
+"""Paging somebody in a browser: by keyboard, and without scripts; what comes of it reaches the open page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Sit, declare
+from tests.browser.test_everybody import faults
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def name_of(page: Page, policy: str) -> str:
+    """Return an escalation policy as it is offered, with who it rings."""
+    offered = page.locator("#page-form optgroup[label='Escalation policies'] option")
+    return offered.filter(has_text=re.compile(f"^{policy} ")).inner_text()
+
+
+def test_somebody_is_paged_by_keyboard_and_their_answer_is_seen(sit: Sit) -> None:
+    page = sit("Ada")
+    declare(page, "Support cannot log in")
+    expect(page.locator("#pages")).to_contain_text("Nobody was paged")
+    page.locator("#main").focus()
+    page.keyboard.press("p")
+    dialog = page.get_by_role("dialog", name="Page somebody")
+    expect(dialog.get_by_label("Whom?")).to_be_focused()
+    expect(dialog).to_contain_text("Nobody is before you confirm.")
+    page.keyboard.type("Support")
+    page.keyboard.press("Tab")
+    expect(dialog.locator("#rung")).to_contain_text(re.compile(r"Support: rings .+ now\."))
+    expect(dialog.get_by_label("Why?")).to_be_focused()
+    page.wait_for_timeout(300)
+    assert not faults(page)
+    page.keyboard.type("customers call")
+    page.keyboard.press("Control+Enter")
+    expect(dialog).not_to_be_visible()
+    expect(page.locator("#pages")).to_contain_text("ringing for", timeout=60_000)
+    expect(page.locator("#pages")).to_contain_text("Asked for by Ada Okafor: customers call")
+    expect(page.locator("#newest")).to_contain_text("Paged Support: rings")
+
+
+def test_without_scripts_who_would_be_rung_is_a_step_of_its_own(sit: Sit) -> None:
+    codename = declare(sit("Ada"), "Support cannot print")
+    page = sit("Ada", java_script_enabled=False)
+    page.goto(f"/incidents/{codename}/pages")
+    page.get_by_label("Whom?").select_option(label=name_of(page, "Support"))
+    page.get_by_role("button", name="Show who is rung").click()
+    expect(page.locator("#rung")).to_contain_text(re.compile(r"Support: rings .+ now\."))
+    page.get_by_role("button", name="Page Support").click()
+    expect(page.locator("body")).to_contain_text("Asked to page Support (rings")
