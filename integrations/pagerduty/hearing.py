@@ -66,6 +66,8 @@ def _kind(type: str, data: Mapping[str, Any]) -> words.Kind | None:
     if type == "incident.responder.replied":
         state = text(data.get("state"), chars=20)
         return words.REPLIES.get(state, words.KINDS[type])
+    if type == "incident.resolved" and mapping(data.get("resolve_reason")).get("type") == "merge_resolve_reason":
+        return words.MERGED
     return words.KINDS.get(type)
 
 

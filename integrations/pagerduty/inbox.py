@@ -143,3 +143,9 @@ def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> Non
 def waiting(*, at: datetime) -> int | None:
     """Return the number of a webhook that waits to be acted on, or None: what the lost hints were about."""
     return Webhook.objects.filter(state=State.WAITING, due_at__lte=at).values_list("pk", flat=True).first()
+
+
+def stuck() -> tuple[int, int]:
+    """Return how many webhooks are tried again because something went wrong, and how many were given up and kept."""
+    again = Webhook.objects.filter(state=State.WAITING, attempt__gt=0).count()
+    return again, Webhook.objects.filter(state=State.FAILED).count()

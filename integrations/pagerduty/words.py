@@ -50,8 +50,8 @@ KINDS: Final = {
     ),
     "incident.escalated": Kind(
         "escalated",
-        "escalated the page to {page}: {people} {are} rung now",
-        "Nobody answered the page to {page}, so it was escalated: {people} {are} rung now",
+        "escalated the page to {page}{level}: {people} {are} rung now",
+        "Nobody answered the page to {page}, so it was escalated{level}: {people} {are} rung now",
         told=True,
     ),
     "incident.reassigned": Kind(
@@ -114,6 +114,14 @@ KINDS: Final = {
         otherwise="another one",
     ),
 }
+
+# What ends by being merged into another one.
+MERGED: Final = Kind(
+    "resolved",
+    "merged the page to {page} into another incident of PagerDuty",
+    "The page to {page} was merged into another incident of PagerDuty",
+    told=True,
+)
 
 # What somebody who was asked to help answered, by the ``state`` of the answer.
 REPLIES: Final = {

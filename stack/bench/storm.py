@@ -53,7 +53,7 @@ def measure(stack: Stack, table: Table, records: Records) -> None:
     began = time.monotonic()
     answers = asyncio.run(_storm(port, requests)).must_be(202)
     _say_answers(table, answers, bare)
-    until(lambda: records.rows(LEFT)[0]["n"] == 0, what="what comes of the storm's webhooks", timeout_s=120)
+    until(lambda: records.rows(LEFT)[0]["n"] == 0, what="what comes of the storm's webhooks", timeout_s=300)
     took_s = time.monotonic() - began
     asyncio.run(_storm(port, requests[:AGAIN])).must_be(200)
     _say_outcome(table, records, took_s)

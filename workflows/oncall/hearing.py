@@ -11,11 +11,12 @@ from enum import StrEnum
 from typing import Any, Final
 
 from django.db import connection, transaction
+from django.db.models import Q
 
 from incidents import lifecycle, timeline
 from incidents.models import Incident, Participant, Person, Source
 from workflows.actions import RETIRE
-from workflows.models import Effect, Page, PagerUser
+from workflows.models import Effect, Page, PagerUser, Shift
 from workflows.oncall import alerts, looked
 from workflows.oncall.news import RANK, News, Told, Who
 
@@ -166,12 +167,23 @@ def _sentence(page: Page, news: News, *, named: bool) -> str:
         "page": page.name,
         "people": " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "the next in line",
         "are": "are" if len(names) > 1 else "is",
+        "level": f" to level {level}" if (level := _level(news)) else "",
         "text": news.text,
     }
     if news.by is None:
         return news.happened.format(**values)
     did = news.did.format(**values)
     return f"{name_of(news.by)} {did}" if named else did
+
+
+def _level(news: News) -> int | None:
+    """Return the level of the escalation policy at which those who are rung now are on call, above the first."""
+    if news.kind != "escalated" or not news.page.policy_id:
+        return None
+    now = Q(start_at=None) | Q(start_at__lte=news.at), Q(end_at=None) | Q(end_at__gt=news.at)
+    ids = [who.id for who in news.people]
+    turns = Shift.objects.filter(*now, subject=news.page.policy_id, level__gt=1, user__in=ids)
+    return turns.order_by("level").values_list("level", flat=True).first()
 
 
 def _on_it(news: News) -> tuple[Who, ...]:

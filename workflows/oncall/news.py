@@ -59,7 +59,8 @@ class News:
     is about: who is rung now, or who was asked to join. ``text`` is what somebody wrote.
 
     It reads as ``{by} {did}`` or, where nobody did it, as ``happened``: both may name ``{page}``, ``{people}`` (with
-    ``{are}``, which is *is* for one of them) and ``{text}``. ``told`` news are told where people talk.
+    ``{are}``, which is *is* for one of them), the ``{level}`` of the escalation policy that they are on, and
+    ``{text}``. ``told`` news are told where people talk.
     """
 
     id: str

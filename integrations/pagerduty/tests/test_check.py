@@ -34,7 +34,7 @@ def checked(pager: StraightPager) -> tuple[list[str], str]:
 
 
 @pytest.fixture
-def account() -> fake.FakeAccount:
+def account(db: None) -> fake.FakeAccount:
     account = fake.demo()
     account.add_subscription(setup.webhook_url())
     return account

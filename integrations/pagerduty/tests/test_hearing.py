@@ -17,7 +17,7 @@ from integrations.pagerduty import hearing, inbox, tasks
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.tests import posted
 from integrations.pagerduty.tests.posted import EVE, LEO, NINE, OURS, Door, about, event
-from workflows.models import Page, PagerUser
+from workflows.models import Page, PagerUser, Shift
 from workflows.oncall import alerts
 from workflows.oncall.news import News
 
@@ -100,11 +100,19 @@ SAYS = [
     (event("unacknowledged", agent=None), "Nobody went on with the page to Major incidents: it rings again"),
     (
         event("escalated", posted.incident(assignees=[LEO]), agent=None),
-        "Nobody answered the page to Major incidents, so it was escalated: Leo Ray is rung now",
+        "Nobody answered the page to Major incidents, so it was escalated to level 2: Leo Ray is rung now",
     ),
     (
         event("reassigned", posted.incident(assignees=[LEO, EVE])),
         "Eve passed the page to Major incidents on: Leo Ray and Eve Ito are rung now",
+    ),
+    (
+        event("escalated", posted.incident(assignees=[LEO])),
+        "Eve escalated the page to Major incidents to level 2: Leo Ray is rung now",
+    ),
+    (
+        event("resolved", posted.incident(resolve_reason={"type": "merge_resolve_reason"})),
+        "Eve merged the page to Major incidents into another incident of PagerDuty",
     ),
     (event("delegated"), "Eve handed the page to Major incidents over to Major incidents"),
     (event("responder.added", about(user=LEO, state="pending")), "Eve asked Leo Ray to help with the page"),
@@ -127,6 +135,7 @@ def test_each_kind_reads_as_a_person_would_say_it(
     door: Door, incident: Incident, on_pager: PagerUser, sent: dict[str, Any], words: str
 ) -> None:
     paged(incident)
+    Shift.objects.create(subject="PP1", level=2, user="PLEO")
     hear(door, sent)
     (spoken,) = said(incident)
     assert spoken.startswith(words)
@@ -297,6 +306,7 @@ def test_a_failure_of_ours_costs_one_webhook_some_time_and_no_other_anything(
     stuck = Webhook.objects.get(state="waiting")
     assert (stuck.attempt, "DatabaseError" in stuck.says, stuck.due_at > timezone.now()) == (1, True, True)
     assert stuck.body
+    assert inbox.stuck() == (1, 0)
     assert len(said(incident)) == 1
     monkeypatch.setattr(hearing, "act", act)
     assert door.work(after_s=60) == 1
@@ -319,3 +329,4 @@ def test_what_never_works_is_given_up_in_the_end_and_kept(
     assert (webhook.state, webhook.attempt, tries) == ("failed", inbox.ATTEMPTS, inbox.ATTEMPTS)
     assert webhook.body
     assert "It is kept" in webhook.says
+    assert inbox.stuck() == (0, 1)

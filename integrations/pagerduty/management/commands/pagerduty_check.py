@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from integrations import gateways
-from integrations.pagerduty import setup
+from integrations.pagerduty import inbox, setup
 from integrations.pagerduty.checking import Finding, findings
 
 
@@ -24,9 +25,19 @@ class Command(BaseCommand):
         for finding in findings(pager, webhook_url=setup.webhook_url(), at=timezone.now()):
             self.stdout.write(f"{_word(finding)}  {finding.says}")
             found.append(finding)
+        for says in _stuck():
+            self.stdout.write(f"note  {says}")
         wrong = sum(not one.is_fine for one in found)
         if wrong:
             raise CommandError(f"{wrong} to be mended.")
+
+
+def _stuck() -> Iterator[str]:
+    """Say what came by webhook and was not acted on, where there is any of it."""
+    again, given_up = inbox.stuck()
+    if again or given_up:
+        says = f"Of the webhooks that came, {again} are tried again and {given_up} could not be acted on."
+        yield f"{says} The rows of pagerduty_webhook, and the worker's log, say why."
 
 
 def _word(finding: Finding) -> str:
