@@ -53,6 +53,7 @@ urlpatterns = [
     path("file", file),
     path("page", page),
     path("slack/events", page),
+    path("pagerduty/webhook", page),
     path("broken", broken),
     path("stream", stream),
 ]
@@ -91,7 +92,8 @@ def test_a_page_is_answered_in_one_kept_thread() -> None:
 def test_doors_have_threads_of_their_own() -> None:
     assert answer("/slack/events", body=b"signed", kind="application/x-www-form-urlencoded") == (200, b"signed")
     assert answer("/slack/events", body=b"{}", kind="application/json") == (200, b"{}")
-    assert seen == ["command_0", "event_0"]
+    assert answer("/pagerduty/webhook", body=b"{}", kind="application/json") == (200, b"{}")
+    assert seen == ["command_0", "event_0", "pager_0"]
 
 
 @pytest.mark.filterwarnings("ignore")

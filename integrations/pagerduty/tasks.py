@@ -61,29 +61,25 @@ def _send(webhook_id: int) -> None:
 
 
 class _Hints:
-    """Sends the first hint at once, and one for all that are asked for within the next moment after it."""
+    """Sends one hint for all that are asked for within a moment, in a thread of its own: no answer waits for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._last = -APART_S
+        self._next = 0.0
         self._timer: threading.Timer | None = None
 
     def ask(self, webhook_id: int) -> None:
         with self._lock:
             if self._timer is not None:
                 return
-            wait_s = self._last + APART_S - time.monotonic()
-            if wait_s > 0:
-                self._timer = threading.Timer(wait_s, self._late, (webhook_id,))
-                self._timer.daemon = True
-                self._timer.start()
-                return
-            self._last = time.monotonic()
-        _send(webhook_id)
+            wait_s = max(0.0, self._next - time.monotonic())
+            self._timer = threading.Timer(wait_s, self._send, (webhook_id,))
+            self._timer.daemon = True
+            self._timer.start()
 
-    def _late(self, webhook_id: int) -> None:
-        with self._lock:
-            self._timer, self._last = None, time.monotonic()
+    def _send(self, webhook_id: int) -> None:
+        with self._lock:  # what is stored from here on may come too late for this hint
+            self._timer, self._next = None, time.monotonic() + APART_S
         _send(webhook_id)
 
 

@@ -22,7 +22,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def door(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Door:
     settings.FIREKIND = dataclasses.replace(settings.FIREKIND, pagerduty=posted.GIVEN)
-    settings.ROOT_URLCONF = "integrations.pagerduty.urls"
     monkeypatch.setattr(tasks, "hint", lambda number: None)
     return Door()
 

@@ -27,7 +27,6 @@ __all__ = ["ada", "ben", "eve", "incident", "secret", "shipped"]
 @pytest.fixture
 def door(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Door:
     settings.FIREKIND = dataclasses.replace(settings.FIREKIND, pagerduty=posted.GIVEN)
-    settings.ROOT_URLCONF = "integrations.pagerduty.urls"
     monkeypatch.setattr(tasks, "hint", lambda number: None)
     PagerUser.objects.create(pager_id="POURS", name="Firekind", email="Firekind@example.com")
     return Door()
