@@ -35,9 +35,10 @@ def responders(incident: Incident) -> list[Person]:
 
 
 class PickForm(VerbForm):
-    """A verb that asks for people; ``several`` of them or one."""
+    """A verb that asks for people: ``several`` of them, or one, which nobody ``must`` be unless it says so."""
 
     several = False
+    must = False
     template_name = "incidents/_pick.html"
 
     def picked(self) -> list[Person]:
@@ -93,6 +94,7 @@ class FillForm(RoleForm):
     """Who is the one of a role that nobody could be found for."""
 
     button, said = "Choose", "Chosen."
+    must = True
     explains = "The type asks for exactly one person. They are brought in."
 
     def others(self, q: str, picked: list[Person]) -> list[Person]:

@@ -17,5 +17,5 @@ def people(request: Request) -> HttpResponse:
     picked = list(joinable().filter(pk__in=numbers(request.GET.getlist(field))))
     found = suggested(request.GET.get("q", ""), without=picked)
     options = [(one, True) for one in picked] + [(one, False) for one in found]
-    several = request.GET.get("several") == "1"
-    return render(request, "incidents/_people.html", {"options": options, "several": several, "field": field})
+    asked = {name: request.GET.get(name) == "1" for name in ("several", "must")}
+    return render(request, "incidents/_people.html", {"options": options, "field": field} | asked)

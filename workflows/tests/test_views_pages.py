@@ -257,6 +257,8 @@ def test_whoever_is_missing_is_chosen_where_it_is_said(
     assert address in plan
     form = client.get(address).content.decode()
     assert f'value="{role}"' in form
+    assert "Nobody" not in form, "somebody must be"
+    assert "Nobody" not in client.get("/people?must=1&q=e").content.decode()
     act = address.partition("?")[0]
     assert client.post(act, {"role": role, "people": ""}).status_code == 422
     assert client.post(act, {"role": role, "people": str(eve.pk)}).status_code == 302
