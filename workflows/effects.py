@@ -80,7 +80,8 @@ class Work:
 class Outcome:
     """What came of an effect: things that exist now, things that are gone, and a sentence for the timeline.
 
-    ``kind`` is the entry's: one that is told where people talk is posted there. ``data`` goes into it.
+    ``kind`` is the entry's: one that is told where people talk is posted there. ``data`` goes into it; ``at`` is when
+    it happened, where that is not when it was recorded.
     """
 
     there: list[Resource] = field(default_factory=list)
@@ -88,6 +89,7 @@ class Outcome:
     says: str = ""
     kind: str = "did"
     data: dict[str, Any] = field(default_factory=dict)
+    at: datetime | None = None
 
 
 def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = HASTY) -> list[Work]:
@@ -151,7 +153,7 @@ def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
     if told_there:
         incident = Incident.objects.get(pk=effect.incident_id)
         data = {"room": incident.room, **data}
-    timeline.append(incident, outcome.kind, at=at, text=outcome.says, data=data)
+    timeline.append(incident, outcome.kind, at=outcome.at or at, recorded_at=at, text=outcome.says, data=data)
     if told_there:
         _plan_anew(effect.incident_id)
 

@@ -232,7 +232,9 @@ def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
     says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name
-    return Outcome([thing], says=says, kind="page", data={"page": page.key, "url": page.url})
+    data = {"page": page.key, "url": page.url}
+    # Before whatever was heard of it meanwhile: who acknowledges is often quicker than the answer to our request.
+    return Outcome([thing], says=says, kind="page", data=data, at=page.opened_at)
 
 
 def _note_status(page: Page, status: str, *, by: str, at: datetime) -> None:
