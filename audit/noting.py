@@ -1,0 +1,89 @@
+"""Write an entry down: one INSERT in the caller's transaction, and no lock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import connection
+from django.utils import timezone
+
+from audit.kinds import KINDS
+from audit.place import here
+
+# Asking first keeps numbers from being used up by what was noted already; two at once are settled by the key.
+_NOTE: Final = """
+    INSERT INTO audit_entry (at, kind, by_id, by_name, about, door, address, data, key)
+    SELECT %(at)s, %(kind)s, %(by)s, %(by_name)s, %(about)s, %(door)s, %(address)s, %(data)s::jsonb, %(key)s
+     WHERE %(key)s::text IS NULL OR NOT EXISTS (SELECT FROM audit_entry WHERE key = %(key)s)
+        ON CONFLICT (key) DO NOTHING
+"""
+
+
+def note(
+    kind: str,
+    *,
+    by: int | None,
+    by_name: str = "",
+    about: str = "",
+    where: str = "",
+    data: Mapping[str, Any] | None = None,
+    at: datetime | None = None,
+) -> None:
+    """Note that ``by`` did something of a kind, in the caller's transaction.
+
+    ``by`` is a person's id; ``about`` a codename or what else it was about, never a title; ``where`` the door, when it
+    is another than the one that the request came through. Raises ``ValueError`` for a kind that is in no table.
+    """
+    _write(kind, by=by, by_name=by_name, about=about, where=where, data=data, at=at, key=None)
+
+
+def once(
+    key: str,
+    kind: str,
+    *,
+    by: int | None,
+    by_name: str = "",
+    about: str = "",
+    where: str = "",
+    data: Mapping[str, Any] | None = None,
+    at: datetime | None = None,
+) -> bool:
+    """Note something unless it was noted under this key before; tell whether it is new."""
+    return _write(kind, by=by, by_name=by_name, about=about, where=where, data=data, at=at, key=key)
+
+
+def _write(
+    kind: str,
+    *,
+    by: int | None,
+    by_name: str,
+    about: str,
+    where: str,
+    data: Mapping[str, Any] | None,
+    at: datetime | None,
+    key: str | None,
+) -> bool:
+    if kind not in KINDS:
+        raise ValueError(f"{kind!r} is no kind of entry; audit.kinds names them.")
+    place = here()
+    values = {
+        "at": at or timezone.now(),
+        "kind": kind,
+        "by": by,
+        "by_name": _text(by_name),
+        "about": _text(about),
+        "door": where or place.door,
+        "address": place.address[:64],
+        "data": json.dumps(dict(data or {})),
+        "key": key,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_NOTE, values)
+        return cursor.rowcount == 1
+
+
+def _text(said: str) -> str:
+    return said.replace("\0", "")[:200]
