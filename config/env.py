@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from config import signing_in
 from config.signing_in import SignIn
 from config.values import LOOPBACK_HOSTS, flag, require, safe, shaped, url, whole
-from config.values import SettingError as SettingError  # whoever reads settings catches it
+from config.values import SettingError as SettingError  # noqa: PLC0414 (whoever reads settings catches it)
 
 ROOT = Path(__file__).resolve().parent.parent
 # Every name this project reads, in the order of `.env.example`.

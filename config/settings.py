@@ -15,12 +15,16 @@ ASGI_APPLICATION = "config.asgi.application"
 
 INSTALLED_APPS = [
     "config.apps.Wiring",
-    "audit",
     "incidents",
     "evidence",
     "workflows",
     "integrations.slack",
     "integrations.pagerduty",
+    "integrations.identity",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.mfa",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",
@@ -36,13 +40,14 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.compression.Compression",
-    "config.place.Whence",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "integrations.identity.visiting.Visiting",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
@@ -84,6 +89,23 @@ AUTHENTICATION_BACKENDS = ["incidents.accounts.Accounts"]
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/sign-in/"
+# allauth speaks the protocols; pages, words, rules and limits are those of integrations.identity.
+ACCOUNT_ADAPTER = "integrations.identity.adapters.Accounts"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_FORMS = {"reauthenticate": "integrations.identity.forms.Password"}
+ACCOUNT_RATE_LIMITS = False
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
+SOCIALACCOUNT_ADAPTER = "integrations.identity.adapters.Joining"
+MFA_ADAPTER = "integrations.identity.adapters.Factors"
+MFA_FORMS = {
+    "authenticate": "integrations.identity.forms.Code",
+    "authenticate_webauthn": "integrations.identity.forms.Key",
+    "reauthenticate": "integrations.identity.forms.CodeAgain",
+}
+MFA_RATE_LIMITS = False
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_TOLERANCE = 1  # clocks of phones differ
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -100,8 +122,10 @@ SECURE_HSTS_SECONDS = 365 * 24 * 3600 if ENV.https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = ENV.https
 SECURE_HSTS_PRELOAD = ENV.https
 SECURE_REFERRER_POLICY = "same-origin"
+SESSION_ENGINE = "integrations.identity.sessions"  # its rows end by the settings, and can be listed and ended
 SESSION_COOKIE_SECURE = ENV.https
-SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_SAMESITE = "Lax"  # whoever comes back from a provider comes with it
+SESSION_COOKIE_AGE = int(ENV.sign_in.lasts.total_seconds())
 CSRF_COOKIE_SECURE = ENV.https
 CSRF_COOKIE_HTTPONLY = False  # page scripts send it with htmx requests
 CSRF_TRUSTED_ORIGINS = [ENV.base_url]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from config.values import SettingError, flag, require, safe, shaped, whole
+from integrations.identity.provider import Provider
 
 NAMES = (
     "OIDC_ISSUER",
@@ -18,17 +19,6 @@ NAMES = (
     "SESSION_IDLE_HOURS",
 )
 SLACK_ISSUER = "https://slack.com"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
-    """One provider of OpenID Connect: `key` stands in addresses and beside who was joined, `name` on its button."""
-
-    key: str
-    name: str
-    issuer: str
-    client_id: str
-    client_secret: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

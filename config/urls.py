@@ -14,6 +14,7 @@ urlpatterns = [
     path("", include("integrations.slack.urls")),
     path("", include("integrations.pagerduty.urls")),
     path("", include("integrations.api.urls")),
+    path("", include("integrations.identity.urls")),
     path("", include("workflows.urls")),
     path("", include("evidence.urls")),
     path("", include("incidents.urls")),

@@ -2,14 +2,12 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
 from incidents import live
-from incidents.views import act, declare, listing, page, people, sign_in, types
+from incidents.views import act, declare, listing, page, people, types
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
     path("declare", declare.declare, name="declare"),
     path("people", people.people, name="people"),
-    path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
-    path("sign-in/as/<int:pk>", sign_in.sign_in_as, name="sign-in-as"),
     path("sign-out/", LogoutView.as_view(), name="sign-out"),
     path("types/", types.listing, name="types"),
     path("types/add", types.add, name="type-add"),

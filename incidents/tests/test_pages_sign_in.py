@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 from django.conf import settings as project
-from django.core.cache import cache
 from django.test import Client
 from pytest_django.fixtures import Settings
 
@@ -24,16 +23,6 @@ def test_an_account_comes_in_and_goes_back_to_where_it_was_going(ada: Person) ->
     given = {"username": "ada", "password": "of-no-use-elsewhere", "next": "/declare"}
     assert client.post(to, given)["Location"] == "/declare"
     assert client.get("/declare").status_code == 200
-
-
-def test_after_a_few_wrong_tries_there_is_a_pause(ada: Person) -> None:
-    cache.clear()
-    client = Client()
-    for _ in range(5):
-        assert "do not go together" in client.post("/sign-in/", {"username": "ada", "password": "no"}).content.decode()
-    right = {"username": "ada", "password": "of-no-use-elsewhere"}
-    assert "Too many tries" in client.post("/sign-in/", right).content.decode()
-    assert client.post("/sign-in/", right, REMOTE_ADDR="10.0.0.9").status_code == 302
 
 
 def test_outside_the_sandbox_nobody_can_pick_who_they_are(ada: Person) -> None:

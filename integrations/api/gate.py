@@ -8,10 +8,10 @@ from typing import Final
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.views import redirect_to_login
-from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpResponse, parse_cookie
 
 from integrations.api import answers, asking, otlp
+from integrations.identity.sessions import SessionStore
 
 REST, OTLP = "/api/", "/v1development/"
 FORM: Final = re.compile(r"/incidents/[^/]+/evidence/add")  # where a page sends the files that are dropped on it

@@ -1,0 +1,148 @@
+"""What allauth asks of us: where its own words, pages and rules would come in, ours do."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialApp
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.utils.http import url_has_allowed_host_and_scheme
+from requests import RequestException
+
+SAID = {
+    "mfa/messages/totp_activated.txt": "Your authenticator app is set up.",
+    "mfa/messages/totp_deactivated.txt": "Your authenticator app is no longer asked for.",
+    "mfa/messages/webauthn_added.txt": "Your passkey is set up.",
+    "mfa/messages/webauthn_removed.txt": "That passkey is no longer asked for.",
+    "mfa/messages/recovery_codes_generated.txt": "There are new recovery codes. The old ones no longer work.",
+}
+
+FORGED = "That sign-in was not begun in this browser, or it took too long. Begin again here."
+DOWN = "Who vouches for you does not answer. Try again in a moment."
+CANCELLED = "You did not sign in there. Nothing has happened; begin again whenever you like."
+
+
+class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings no types
+    """Accounts that nobody makes for themselves."""
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "incorrect_password": "That is not your password.",
+        "too_many_login_attempts": "Too many tries. Wait a few minutes, then try again.",
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Refuse: accounts come from providers and from the operator's terminal."""
+        return False
+
+    def is_safe_url(self, url: str) -> bool:
+        """Tell whether an address is one of our own pages."""
+        return url_has_allowed_host_and_scheme(url, allowed_hosts=None)
+
+    def get_login_stages(self) -> list[str]:
+        """Ask for a second factor where one is set up, and for nothing else."""
+        return ["allauth.mfa.stages.AuthenticateStage"]
+
+    def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
+        """Answer as to anybody who is not known."""
+        from integrations.identity.views.sign_in import refused
+
+        return refused(request, "This account belongs to somebody who has left.")
+
+    def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
+        """Send nothing: Firekind sends no e-mail."""
+
+    def add_message(
+        self,
+        request: HttpRequest,
+        level: int,
+        message_template: str | None = None,
+        message_context: dict[str, Any] | None = None,
+        extra_tags: str = "",
+        message: str | None = None,
+    ) -> None:
+        """Say it in our words, or not at all."""
+        words = message or SAID.get(message_template or "")
+        if words:
+            messages.add_message(request, level, words, extra_tags=extra_tags)
+
+
+class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth brings no types
+    """Who comes back from a provider."""
+
+    def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[SocialApp]:
+        """Return the providers of the settings; none is kept in the database."""
+        from integrations.identity import openid
+
+        return [openid.app_of(one) for one in settings.FIREKIND.sign_in.providers if provider in (None, one.key)]
+
+    def get_provider(self, request: HttpRequest, provider: Any, client_id: Any = None) -> Any:
+        """Return a provider of the settings."""
+        from integrations.identity import openid
+
+        return openid.OpenId(request, app=openid.app_of(openid.provider_of(provider)))
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+        """Refuse: who may come in was decided before."""
+        return False
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        """Find or join whom the provider vouches for, or answer in words why not."""
+        from integrations.identity import joining, openid
+        from integrations.identity.views.sign_in import refused
+
+        nonce = (sociallogin.state.get("data") or {}).get("nonce", "")
+        if not nonce or not secrets.compare_digest(nonce, str(sociallogin.nonce)):
+            raise ImmediateHttpResponse(refused(request, FORGED))
+        try:
+            joining.whom(openid.provider_of(sociallogin.account.provider), sociallogin.claims)
+        except joining.Refused as no:
+            raise ImmediateHttpResponse(refused(request, str(no))) from None
+        if not sociallogin.is_existing:
+            sociallogin.lookup()
+
+    def on_authentication_error(
+        self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
+    ) -> None:
+        """Answer on the sign-in page, in words."""
+        from integrations.identity.views.sign_in import refused
+
+        if isinstance(exception, RequestException):
+            raise ImmediateHttpResponse(refused(request, DOWN, status=503))
+        raise ImmediateHttpResponse(refused(request, CANCELLED if error == "cancelled" else FORGED))
+
+
+class Factors(DefaultMFAAdapter):  # type: ignore[misc]  # allauth brings no types
+    """Second factors."""
+
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": "That did not work. Take the code that is shown now, or a recovery code you have not used.",
+    }
+
+    def get_totp_issuer(self) -> str:
+        """Return the name under which an authenticator app lists its codes."""
+        return "Firekind"
+
+    def get_totp_label(self, user: Any) -> str:
+        """Return whose codes they are."""
+        return str(user.get_username())
+
+    def encrypt(self, text: str) -> str:
+        """Keep secrets unreadable to whoever holds the database alone."""
+        from integrations.identity import secrecy
+
+        return secrecy.seal(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Read what `encrypt` wrote."""
+        from integrations.identity import secrecy
+
+        return secrecy.read(encrypted_text)

@@ -1,0 +1,36 @@
+"""Browsers that have signed in before: theirs is a count of tries of their own."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+
+COOKIE, SALT = "browser", "integrations.identity.browsers"
+KEPT_S = 90 * 24 * 3600
+
+
+def known(request: HttpRequest, name: str) -> str:
+    """Return by what a browser is known in which an account has signed in; empty for any other."""
+    try:
+        who, which = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=KEPT_S)
+    except (signing.BadSignature, ValueError, TypeError):
+        return ""
+    return str(which) if who == name.lower() else ""
+
+
+def remember(response: HttpResponse, user: AbstractBaseUser) -> None:
+    """Let a browser be known as one in which an account has signed in."""
+    value = signing.dumps([user.get_username().lower(), secrets.token_urlsafe(12)], salt=SALT)
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=KEPT_S,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+        path="/sign-in/",
+    )

@@ -1,0 +1,75 @@
+"""What is asked of somebody half or wholly signed in, each with a limit to guessing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.forms import ReauthenticateForm
+from allauth.mfa.base.forms import AuthenticateForm
+from allauth.mfa.base.forms import ReauthenticateForm as CodeForm
+from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm
+from django import forms
+
+from integrations.identity import tries
+
+
+def _take(counted: dict[tries.Limit, str]) -> None:
+    if seconds := tries.take(counted):
+        raise forms.ValidationError(f"Too many tries. Try again in {tries.wait(seconds)}.", code="paused")
+
+
+def _code(form: Any) -> str:
+    """Check a code that was typed, once each and not too often."""
+    who = str(form.user.pk)
+    _take({tries.CODE: who})
+    code: str = form.checked()
+    if tries.take({tries.REUSE: f"{who}|{''.join(code.split())}"}):
+        raise forms.ValidationError("That code was used already. Wait for the next one.", code="used")
+    tries.clear({tries.CODE: who})
+    return code
+
+
+class Code(AuthenticateForm):  # type: ignore[misc]  # allauth brings no types
+    """The code of an authenticator app, or a recovery code, to sign in."""
+
+    def clean_code(self) -> str:
+        """Return a code that is right."""
+        return _code(self)
+
+    def checked(self) -> str:
+        """Return a code that is right, however often it was tried."""
+        return str(super().clean_code())
+
+
+class CodeAgain(CodeForm):  # type: ignore[misc]  # allauth brings no types
+    """The same, to show that it is still them."""
+
+    def clean_code(self) -> str:
+        """Return a code that is right."""
+        return _code(self)
+
+    def checked(self) -> str:
+        """Return a code that is right, however often it was tried."""
+        return str(super().clean_code())
+
+
+class Key(AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth brings no types
+    """What a passkey signed."""
+
+    def clean_credential(self) -> Any:
+        """Return the passkey that signed."""
+        _take({tries.CODE: f"key|{self.user.pk}"})
+        passkey = super().clean_credential()
+        tries.clear({tries.CODE: f"key|{self.user.pk}"})
+        return passkey
+
+
+class Password(ReauthenticateForm):  # type: ignore[misc]  # allauth brings no types
+    """The password, to show that it is still them."""
+
+    def clean_password(self) -> str:
+        """Return a password that is right."""
+        _take({tries.AGAIN: str(self.user.pk)})
+        password = str(super().clean_password())
+        tries.clear({tries.AGAIN: str(self.user.pk)})
+        return password

@@ -1,0 +1,100 @@
+"""Whose account they have whom a provider vouches for: by its id for them, and the first time by verified e-mail.
+
+No account comes into being for anybody who is not known to the workspace, or to the operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from incidents import people
+from incidents.models import Person
+from integrations.identity.provider import Provider
+
+SLACK_USER, SLACK_TEAM = "https://slack.com/user_id", "https://slack.com/team_id"
+
+
+class Refused(Exception):
+    """Somebody may not come in; the message is for them, and says what to do."""
+
+
+@transaction.atomic
+def whom(provider: Provider, claims: Mapping[str, Any]) -> User:
+    """Return the account of whom a provider describes, joined the first time; raise `Refused` in words."""
+    _same_workspace(provider, claims)
+    uid = str(claims["sub"])
+    pinned = SocialAccount.objects.filter(provider=provider.key, uid=uid).select_related("user__person").first()
+    user: User = pinned.user if pinned is not None else _joined(provider, uid, claims)
+    if people.of_user(user) is None:
+        raise Refused("This account belongs to somebody who has left. If that is a mistake, ask who runs Firekind.")
+    return user
+
+
+def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
+    email = str(claims.get("email") or "").strip()
+    if not email or str(claims.get("email_verified")).lower() != "true":
+        raise Refused(
+            f"{provider.name} does not vouch for your e-mail address, and by it alone you can be found the first time."
+            f" Confirm the address at {provider.name}, then sign in again."
+        )
+    person = _known(email)
+    if person is None:
+        raise Refused(
+            f"Nobody with the e-mail address {email} is known here. Join the team's Slack workspace with that address"
+            " and try again a minute later, or ask who runs Firekind for an account."
+        )
+    user = _account(person, provider, uid)
+    _only_one(user, provider)
+    _same_person(person, claims)
+    SocialAccount.objects.create(user=user, provider=provider.key, uid=uid, extra_data={})
+    return user
+
+
+def _known(email: str) -> Person | None:
+    """Find who may join: a member of the workspace, or somebody for whom the operator made an account."""
+    person = people.by_email(email)
+    if person is None:
+        made = User.objects.filter(email__iexact=email, is_active=True).order_by("pk").first()
+        person = people.of_user(made) if made is not None else None
+    if person is None or not person.can_join:
+        return None
+    return Person.objects.select_for_update(of=("self",)).select_related("user").get(pk=person.pk)
+
+
+def _account(person: Person, provider: Provider, uid: str) -> User:
+    if person.user is None:
+        user = User(username=f"{provider.key}:{uid}"[:150], first_name=person.name[:150], email=person.email)
+        user.set_unusable_password()
+        user.save()
+        person.user = user
+        person.save(update_fields=["user"])
+    return person.user
+
+
+def _only_one(user: User, provider: Provider) -> None:
+    """Refuse a second one with the same address: addresses are given to somebody else one day."""
+    if SocialAccount.objects.filter(user=user, provider=provider.key).exists():
+        raise Refused(
+            f"Somebody else already signs in with this e-mail address from {provider.name}. If that was you under an"
+            " earlier account, ask who runs Firekind to let go of it."
+        )
+
+
+def _same_workspace(provider: Provider, claims: Mapping[str, Any]) -> None:
+    slack = settings.FIREKIND.slack
+    ours = slack.team_id if slack is not None else ""
+    if provider.key == "slack" and ours and claims.get(SLACK_TEAM) != ours:
+        raise Refused("That is another Slack workspace. Choose the team's own when Slack asks which.")
+
+
+def _same_person(person: Person, claims: Mapping[str, Any]) -> None:
+    """Refuse a member of Slack who shows an address under which the workspace knows another member."""
+    said = claims.get(SLACK_USER)
+    if said and person.chat_id and said != person.chat_id:
+        raise Refused("Slack knows another member under this e-mail address. Ask who runs Firekind to look into it.")

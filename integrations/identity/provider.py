@@ -1,0 +1,16 @@
+"""A provider of OpenID Connect, as the settings name it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """One provider: `key` stands in addresses and beside who was joined, `name` on its button."""
+
+    key: str
+    name: str
+    issuer: str
+    client_id: str
+    client_secret: str

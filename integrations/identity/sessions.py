@@ -1,0 +1,68 @@
+"""Sessions that end: so long after signing in, and so long after they were last used; kept in the database.
+
+What decides is the row's `expire_date`: an ended session is not read again, whatever its cookie says.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends import db
+from django.utils import timezone
+
+from integrations.identity.models import Session
+
+UNKNOWN_LASTS = timedelta(hours=1)  # of somebody who has not signed in: time enough to do so at a provider
+BEGAN, SEEN, BROWSER, PLACE = "began_at", "seen_at", "browser", "place"
+
+
+class SessionStore(db.SessionStore):
+    """Django's sessions in the database, with whose they are and when they end in columns."""
+
+    @classmethod
+    def get_model_class(cls) -> type[Session]:
+        """Return our own table."""
+        return Session
+
+    def create_model_instance(self, data: Any) -> Session:
+        """Return the row of a session, its owner in a column."""
+        row = cast("Session", super().create_model_instance(data))
+        row.user_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
+        row.began_at, row.seen_at = moment(data.get(BEGAN)), moment(data.get(SEEN))
+        row.browser, row.place = data.get(BROWSER, ""), data.get(PLACE, "")
+        return row
+
+    def get_expiry_date(self, **kwargs: Any) -> datetime:
+        """Return when it ends unless it is used again."""
+        began, seen = moment(self.get(BEGAN)), moment(self.get(SEEN))
+        if SESSION_KEY not in self or began is None or seen is None:
+            return timezone.now() + UNKNOWN_LASTS
+        rules = settings.FIREKIND.sign_in
+        return min(began + rules.lasts, seen + rules.idle)
+
+    def get_expiry_age(self, **kwargs: Any) -> int:
+        """Return in how many seconds it ends."""
+        return max(0, int((self.get_expiry_date() - timezone.now()).total_seconds()))
+
+
+def moment(seconds: float | None) -> datetime | None:
+    """Return the moment of a time stamp in a session."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, tz=timezone.get_default_timezone())
+
+
+def of(user_id: int) -> Any:
+    """Return somebody's sessions that have not ended, the one used last first."""
+    return Session.objects.filter(user=user_id, expire_date__gt=timezone.now()).order_by("-seen_at")
+
+
+def end(user_id: int, *, but: str | None = None) -> int:
+    """End somebody's sessions, all or all but one; return how many there were."""
+    return int(of(user_id).exclude(session_key=but).delete()[0])
+
+
+def forget_ended() -> None:
+    """Delete what has ended: nobody reads it again."""
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()

@@ -1,0 +1,79 @@
+"""How often somebody may try: counted in the database, so that all processes count together.
+
+A try is counted before it is looked at, so that many at once are no way around it. No limit lasts long, and a browser
+that has signed in before has a count of its own: guessing at a name from elsewhere locks nobody out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from integrations.identity.models import Tries
+
+KEPT = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many tries within so many seconds of the first."""
+
+    name: str
+    most: int
+    within_s: int
+
+
+# From one address to one account, from one address to any, from anywhere to one account, from a browser known there.
+PAIR, PLACE = Limit("pair", 5, 60), Limit("place", 50, 300)
+ACCOUNT, KNOWN = Limit("account", 20, 60), Limit("known", 10, 60)
+# Codes and passwords of somebody half or wholly signed in; how often a provider is asked for one address.
+CODE, AGAIN, BEGIN = Limit("code", 5, 300), Limit("again", 5, 60), Limit("begin", 30, 60)
+REUSE = Limit("reuse", 1, 120)  # a code that was used is not taken twice
+
+
+def take(counted: dict[Limit, str], *, at: datetime | None = None) -> int:
+    """Count one try for each subject in turn; return 0, or the seconds to wait when it is one too many for one.
+
+    What comes after that one is not counted: whoever is held up at their own address uses up nobody's account.
+    """
+    now = at or timezone.now()
+    with transaction.atomic():
+        return next((wait_s for limit, subject in counted.items() if (wait_s := _one(limit, subject, now))), 0)
+
+
+def clear(counted: dict[Limit, str]) -> None:
+    """Begin to count anew: it was them."""
+    Tries.objects.filter(key__in=[_key(limit, subject) for limit, subject in counted.items()]).delete()
+
+
+def wait(seconds: int) -> str:
+    """Say when to try again."""
+    if seconds <= 90:
+        return f"{seconds} seconds" if seconds != 1 else "a second"
+    return f"{math.ceil(seconds / 60)} minutes"
+
+
+def forget_old() -> None:
+    """Delete counts that nobody asks for any more."""
+    Tries.objects.filter(until__lt=timezone.now() - KEPT).delete()
+
+
+def _one(limit: Limit, subject: str, now: datetime) -> int:
+    until = now + timedelta(seconds=limit.within_s)
+    row, _ = Tries.objects.select_for_update().get_or_create(key=_key(limit, subject), defaults={"until": until})
+    if row.until <= now:
+        row.count, row.until = 0, until
+    if row.count >= limit.most:
+        return max(1, math.ceil((row.until - now).total_seconds()))
+    row.count += 1
+    row.save(update_fields=["count", "until"])
+    return 0
+
+
+def _key(limit: Limit, subject: str) -> str:
+    return hashlib.sha256(f"{limit.name}|{subject}".encode()).hexdigest()

@@ -1,0 +1,44 @@
+"""To a provider and back."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
+
+from integrations.identity import openid, tries
+from integrations.identity.views import sign_in
+
+
+@require_POST
+def begin(request: HttpRequest, key: str) -> HttpResponse:
+    """Send somebody to a provider, by a page of ours.
+
+    A redirect would answer a form, and the policy against forms to elsewhere holds for all redirects after one.
+    """
+    one = openid.provider_of(key)
+    if seconds := tries.take({tries.BEGIN: sign_in.where(request)}):
+        return sign_in.refused(request, f"Too many tries. Try again in {tries.wait(seconds)}.", status=429)
+    try:
+        address = openid.begin(request, one, back=sign_in.back(request))
+    except openid.failures:
+        return sign_in.refused(request, f"{one.name} does not answer. {_instead()}", status=503)
+    response = render(request, "onward.html", {"provider": one, "address": address})
+    response.headers["Cache-Control"] = "no-store, private"
+    return response
+
+
+@require_GET
+def back(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Take somebody in who comes back from a provider."""
+    one = openid.provider_of(provider_id)
+    try:
+        return openid.finish(request, one)
+    except openid.failures:
+        return sign_in.refused(request, f"What {one.name} answered cannot be understood. {_instead()}", status=503)
+
+
+def _instead() -> str:
+    local = settings.FIREKIND.sign_in.local
+    return "Try again in a moment, or use an account of Firekind's own." if local else "Try again in a moment."

@@ -1,0 +1,141 @@
+"""The one page to come in by: a provider, an account of ours, and in the sandbox whoever one likes to be."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from allauth.mfa.models import Authenticator
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from incidents.forms.people import joinable
+from incidents.models import Person
+from integrations.identity import browsers, tries
+
+BACKEND = settings.AUTHENTICATION_BACKENDS[0]
+
+
+class SignInForm(AuthenticationForm):
+    """Ask for a name and a password, and for a pause after too many tries."""
+
+    error_messages = {
+        "invalid_login": "That name and password do not go together.",
+        "inactive": "That name and password do not go together.",
+    }
+
+    def clean(self) -> dict[str, Any]:
+        counted = self._counted()
+        if seconds := tries.take(counted):
+            raise forms.ValidationError(f"Too many tries. Try again in {tries.wait(seconds)}.", code="paused")
+        cleaned: dict[str, Any] = super().clean()
+        tries.clear(counted)
+        return cleaned
+
+    def _counted(self) -> dict[tries.Limit, str]:
+        request = cast("HttpRequest", self.request)
+        name, place = str(self.data.get("username", ""))[:150].lower(), where(request)
+        if which := browsers.known(request, name):
+            return {tries.KNOWN: which}
+        return {tries.PAIR: f"{place}|{name}", tries.PLACE: place, tries.ACCOUNT: name}
+
+
+class SignIn(LoginView):
+    """The sign-in page."""
+
+    template_name = "sign_in.html"
+    authentication_form = SignInForm
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        self.redirect_authenticated_user = not in_sandbox()  # there, people change who they are
+        response = super().dispatch(request, *args, **kwargs)
+        response.headers["Cache-Control"] = "no-store, private"
+        return response
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Sign in with an account of ours, where those may be used."""
+        if not settings.FIREKIND.sign_in.local:
+            raise Http404("No such page.")
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Come in, or on to the second factor."""
+        user = form.get_user()
+        if Authenticator.objects.filter(user=user).exists():
+            from allauth.account.utils import perform_login  # brings 13 MiB: only for those who have a second factor
+
+            answer: HttpResponse = perform_login(self.request, user, redirect_url=self.get_success_url())
+            return answer
+        login(self.request, user, backend=BACKEND)
+        messages.info(self.request, "Your account asks for no second factor yet: set one up under Your account.")
+        response = redirect(self.get_success_url())
+        browsers.remember(response, user)
+        return response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | ways()
+
+
+def ways() -> dict[str, Any]:
+    """Return what the page offers."""
+    sandbox, rules = in_sandbox(), settings.FIREKIND.sign_in
+    people = pickable() if sandbox else Person.objects.none()
+    return {"people": people, "sandbox": sandbox, "providers": rules.providers, "local": rules.local}
+
+
+def refused(request: HttpRequest, words: str, *, status: int = 403) -> HttpResponse:
+    """Show the page with the reason why somebody did not come in."""
+    shown = {"form": SignInForm(request), "refused": words, "next": "", **ways()}
+    response = render(request, "sign_in.html", shown, status=status)
+    response.headers["Cache-Control"] = "no-store, private"
+    return response
+
+
+@require_POST
+def sign_in_as(request: HttpRequest, pk: int) -> HttpResponse:
+    """Sign in as one person of the sandbox; anywhere else there is no such page."""
+    if not in_sandbox():
+        raise Http404("No such page.")
+    person = get_object_or_404(pickable(), pk=pk)
+    login(request, _account(person), backend=BACKEND)
+    return redirect(back(request))
+
+
+def in_sandbox() -> bool:
+    """Tell whether people may pick who they are."""
+    return bool(settings.FIREKIND.sandbox_url)
+
+
+def pickable() -> QuerySet[Person]:
+    """Return the people of the sandbox's workspace."""
+    return joinable().exclude(chat_id=None).order_by("name", "pk")
+
+
+def where(request: HttpRequest) -> str:
+    """Return the address that a request comes from."""
+    return str(request.META.get("REMOTE_ADDR", ""))
+
+
+def back(request: HttpRequest) -> str:
+    """Return the page of ours that somebody was on their way to."""
+    to = request.POST.get("next", "")
+    return to if url_has_allowed_host_and_scheme(to, allowed_hosts={request.get_host()}) else "/"
+
+
+def _account(person: Person) -> User:
+    if person.user is None:
+        person.user, _ = User.objects.get_or_create(
+            username=f"sandbox:{person.chat_id}", defaults={"first_name": person.name[:150], "email": person.email}
+        )
+        person.save(update_fields=["user"])
+    return person.user

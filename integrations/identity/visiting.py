@@ -1,0 +1,67 @@
+"""When a session begins and that it is used: what its end is reckoned from."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.signals import user_logged_in
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from integrations.identity import sessions, tries
+
+EVERY_S: Final = 300  # how exactly the last use is known: writing it down with every request would cost each a write
+BROWSERS: Final = ("Edg", "OPR", "Firefox", "Chrome", "Safari", "curl")
+NAMES: Final = {"Edg": "Edge", "OPR": "Opera", "curl": "a terminal"}
+SYSTEMS: Final = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows": "Windows", "Mac OS X": "macOS"}
+
+
+class Visiting:
+    """Note that a session is used, now and then; pages that ask by themselves do not count as use."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not _asks_by_itself(request):
+            self._touch(request)
+        return self._get_response(request)
+
+    def _touch(self, request: HttpRequest) -> None:
+        session: Any = request.session
+        if SESSION_KEY in session and time.time() - session.get(sessions.SEEN, 0) > EVERY_S:
+            session[sessions.SEEN] = time.time()
+            session.setdefault(sessions.BEGAN, session[sessions.SEEN])
+
+
+def _asks_by_itself(request: HttpRequest) -> bool:
+    """Tell whether a request may come from a page that nobody looks at: a poll or a stream."""
+    headers = request.headers
+    return request.method == "GET" and ("HX-Request" in headers or "event-stream" in headers.get("Accept", ""))
+
+
+@receiver(user_logged_in)
+def _begin(request: HttpRequest | None, **_: Any) -> None:
+    """Write into a new session when and where it began."""
+    if request is None:
+        return
+    now = time.time()
+    session: Any = request.session
+    session[sessions.BEGAN] = session[sessions.SEEN] = now
+    session[sessions.BROWSER] = browser(request.headers.get("User-Agent", ""))
+    session[sessions.PLACE] = request.META.get("REMOTE_ADDR", "")[:45]
+    sessions.forget_ended()
+    tries.forget_old()
+
+
+def browser(agent: str) -> str:
+    """Say what a browser is in words that its owner knows it by: `Firefox on Windows`."""
+    found = next((name for name in BROWSERS if re.search(rf"\b{name}/", agent)), "")
+    system = next((word for sign, word in SYSTEMS.items() if sign in agent), "Linux" if "Linux" in agent else "")
+    name = NAMES.get(found, found) or "a browser"
+    return f"{name} on {system}" if system else name
