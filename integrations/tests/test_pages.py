@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Participant
+from integrations.pagerduty.fake.faults import Kind
 from integrations.tests import duty as building
 from integrations.tests.duty import Duty
+from integrations.tests.house import House
 from workflows import paging, progress, retyping
 from workflows.models import Page
 from workflows.oncall import directory
@@ -137,7 +139,7 @@ def test_somebody_is_paged_by_hand_once_until_that_is_over(duty: Duty) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"])
-def test_a_fault_while_a_page_is_opened_pages_once(duty: Duty, kind: str) -> None:
+def test_a_fault_while_a_page_is_opened_pages_once(duty: Duty, kind: Kind) -> None:
     duty.account.faults.add(kind, method="POST", path="/incidents", times=2)
     incident = duty.house.declare(type="major")
     assert duty.opened(incident) == ["Major incidents: triggered"]
@@ -173,7 +175,7 @@ def test_while_the_pager_is_away_the_fallback_rings_under_the_same_key(duty: Dut
     assert [one.status for one in duty.account.account.incidents.values()] == ["resolved"]
 
 
-def test_without_a_pager_the_plan_says_what_cannot_be_done(house: building.House) -> None:
+def test_without_a_pager_the_plan_says_what_cannot_be_done(house: House) -> None:
     incident = house.declare()
     lines = [str(line) for line in retyping.preview(incident, to=house.type("major")).lines]
     assert "! No pager is connected: Major incidents cannot be paged." in lines

@@ -153,7 +153,7 @@ def night(first: str) -> Iterator[Night]:
                 last = max(last + 0.002, time.time())
                 return last
 
-            duty.account.now = clock  # type: ignore[method-assign]  # no two things happen at one moment
+            duty.account.now = clock  # no two things happen at one moment
             duty.account.add_subscription(secret=SECRET)
             yield Night(duty, duty.house.declare(type=first))
         transaction.set_rollback(True)
