@@ -31,8 +31,8 @@ class Duty:
     def opened(self, incident: Incident) -> list[str]:
         """The services' pages of an incident as the account has them: *name: status*, in the order of opening."""
         rows = {page.dedup_key: page.name for page in Page.objects.filter(incident=incident)}
-        found = [one for one in self.account.account.incidents.values() if one.key in rows]
-        return [f"{rows[one.key]}: {one.status}" for one in found]
+        found = [(rows.get(one.key or ""), one.status) for one in self.account.account.incidents.values()]
+        return [f"{name}: {status}" for name, status in found if name]
 
     def times_rung(self, handle: str) -> int:
         """How often somebody's phone rang."""

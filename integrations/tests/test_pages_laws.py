@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
@@ -21,6 +22,7 @@ from incidents import lifecycle
 from incidents.models import Event, Incident
 from integrations.pagerduty import fake
 from integrations.pagerduty.fake import Delivery, NotPossible
+from integrations.pagerduty.fake.faults import Kind
 from integrations.pagerduty.tasks import _take_all as act_on_webhooks
 from integrations.pagerduty.tests.straight import SETUP
 from integrations.tests import duty as building
@@ -30,9 +32,10 @@ from workflows.models import Effect, Page
 from workflows.oncall import looking
 
 TYPES = ["ambiguous", "internal", "security", "isolated", "major", "time-bomb"]
-FAULTS = ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"]
+FAULTS: list[Kind] = ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"]
 ACTS = ["acknowledge", "unacknowledge", "resolve", "reopen"]
 SECRET = "webhook-secret"
+GIVEN: Any = SETUP  # has what the settings have
 
 steps = st.one_of(
     st.tuples(st.just("retype"), st.sampled_from(TYPES)),
@@ -93,7 +96,7 @@ class Night:
         assert answer.status_code in {200, 202}, answer.content
         act_on_webhooks()
 
-    def fault(self, given: tuple[str, str]) -> None:
+    def fault(self, given: tuple[Kind, str]) -> None:
         kind, method = given
         self.duty.account.faults.add(kind, method=method, path="/incidents*", times=1)
 
@@ -144,7 +147,7 @@ class Night:
 def night(first: str) -> Iterator[Night]:
     """One incident, declared and settled, with webhooks coming; all of it is undone afterwards."""
     with pytest.MonkeyPatch.context() as patch, transaction.atomic():
-        patch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=SETUP))
+        patch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=GIVEN))
         with building.duty() as duty:
             last = time.time()
 
