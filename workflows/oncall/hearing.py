@@ -141,7 +141,7 @@ def _write(page: Page, news: News, *, told: bool, moved: bool, at: datetime) -> 
     incident = page.incident
     person = person_of(news.by)
     text = _sentence(page, news, named=person is None)
-    data: dict[str, Any] = {"page": page.key, "news": news.kind}
+    data: dict[str, Any] = {"page": page.key, "news": news.kind, "url": page.url}
     if outsiders := _outsiders(page, news):
         text = f"{text}. {outsiders}"
     if moved and _asks(page):

@@ -82,6 +82,7 @@ def test_who_acknowledges_is_named_told_and_brought_in(
     entry = last(incident)
     assert (entry.at, entry.data["room"]) == (NINE + timedelta(seconds=5), incident.room)
     assert entry.recorded_at > entry.at
+    assert entry.data["url"] == "https://acme.pagerduty.com/incidents/PI1"
     assert Participant.objects.get(incident=incident, person=eve).reason == "picked"
 
 
