@@ -36,7 +36,12 @@ def first(*, private: bool) -> tuple[str, int]:
     raise RuntimeError("no unused codename could be found")
 
 
-def fresh(*, room: int, private: bool, incident_id: int) -> str:
+def alone() -> str:
+    """Take a codename that leads to no incident, in the caller's transaction."""
+    return fresh(room=1, private=False, incident_id=None)
+
+
+def fresh(*, room: int, private: bool, incident_id: int | None) -> str:
     """Take a codename for a further room of an incident, in the caller's transaction."""
     with connection.cursor() as cursor:
         for name in _names():

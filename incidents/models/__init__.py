@@ -1,16 +1,20 @@
+from incidents.models.access import AccessRequest, Knock, Summary
 from incidents.models.event import Event, Source
 from incidents.models.incident import Codename, Incident, Participant, Status
 from incidents.models.people import Person
 from incidents.models.types import IncidentType, PolicyVersion
 
 __all__ = [
+    "AccessRequest",
     "Codename",
     "Event",
     "Incident",
     "IncidentType",
+    "Knock",
     "Participant",
     "Person",
     "PolicyVersion",
     "Source",
     "Status",
 ]
+    "Summary",

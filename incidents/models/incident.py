@@ -141,6 +141,7 @@ class Participant(models.Model):
         PICKED = "picked", "brought along"
         JOINED = "joined", "joined the channel"
         PAGED = "paged", "paged"
+        GLASS = "glass", "broke the glass"
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="participants")
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="takes_part")

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from django.db import models
+from django.urls import reverse
+
+from incidents.models.incident import Incident
+from incidents.models.people import Person
+
+
+class Knock(models.Model):
+    """The last time that somebody asked to be let in, whatever they named: one row a person.
+
+    ``codename`` and ``because`` stand here until they were carried to whom they are for, seconds later. They are blank
+    afterwards, whether there was such an incident or not.
+    """
+
+    person = models.OneToOneField(Person, on_delete=models.CASCADE, related_name="knock")
+    at = models.DateTimeField()
+    codename = models.CharField(max_length=80, blank=True)
+    because = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["at"], condition=~models.Q(codename=""), name="knock_to_carry")]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} at {self.at}"
+
+
+class AccessRequest(models.Model):
+    """Somebody asks the people of a private incident to let them in; ``n`` is its entry on the timeline."""
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="access_requests")
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
+    because = models.TextField()
+    asked_at = models.DateTimeField()
+    n = models.PositiveIntegerField()
+    let_in = models.BooleanField(null=True)  # None while nobody has answered
+    answered_at = models.DateTimeField(null=True)
+    answered_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["incident", "person"], condition=models.Q(let_in=None), name="access_asked_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} to {self.incident_id}"
+
+
+class Summary(models.Model):
+    """What a private incident says to everyone: the words alone, under a codename of their own.
+
+    Somebody writes it, somebody else confirms it; only then has it a ``codename`` and is it published.
+    """
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="summaries")
+    text = models.TextField()
+    written_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+    written_at = models.DateTimeField()
+    codename = models.CharField(max_length=80, blank=True)
+    reviewed_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+    published_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["codename"], condition=~models.Q(codename=""), name="summary_by_codename"),
+            models.Index(fields=["incident", "-id"], name="summary_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return self.codename or f"summary {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("summary", args=[self.codename])
