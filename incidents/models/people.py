@@ -5,6 +5,14 @@ from django.db import models
 from django.db.models.functions import Lower
 
 
+class Role(models.TextChoices):
+    """What somebody may do beyond what everybody may; `incidents.roles` says what that is."""
+
+    RESPONDER = "responder", "Responder"
+    MANAGER = "manager", "Manager"
+    AUDITOR = "auditor", "Auditor"
+
+
 class Person(models.Model):
     """Someone who responds: joined by e-mail once across web and chat, then pinned by id."""
 
@@ -14,6 +22,7 @@ class Person(models.Model):
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="person"
     )
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.RESPONDER)
     is_guest = models.BooleanField(default=False)
     is_bot = models.BooleanField(default=False)
     is_external = models.BooleanField(default=False)
