@@ -44,7 +44,10 @@ class Page(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["incident", "key"], name="page_key_once")]
-        indexes = [models.Index(fields=["pager_id"], condition=~models.Q(pager_id=""), name="page_by_pager_id")]
+        indexes = [
+            models.Index(fields=["pager_id"], condition=~models.Q(pager_id=""), name="page_by_pager_id"),
+            models.Index(fields=["opened_at"], condition=models.Q(pager_id=""), name="page_without_id"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.incident_id} {self.key} {self.status}"
