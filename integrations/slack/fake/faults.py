@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal, get_args
+
+from integrations.standin.faults import InForce
 
 Kind = Literal[
     "latency",  # the answer takes `ms` longer
@@ -50,54 +51,15 @@ class Blow:
         return self.fault.kind if self.fault else ""
 
 
-class Faults:
-    """The faults in force. Chances are drawn from a seeded source, so a run can be repeated."""
-
-    def __init__(self, *, seed: int = 0) -> None:
-        self._faults: list[Fault] = []
-        self._random = random.Random(seed)  # noqa: S311 -- chances of faults, no secret
-        self._last_id = 0
+class Faults(InForce[Fault]):
+    """The faults in force."""
 
     def add(self, kind: Kind, **settings: Any) -> Fault:
         """Put a fault in force and return it. Raises ValueError for a kind that does not exist."""
         if kind not in KINDS:
             raise ValueError(f"unknown fault {kind!r}; one of {', '.join(KINDS)}")
-        self._last_id += 1
-        fault = Fault(self._last_id, kind, **settings)
-        self._faults.append(fault)
-        return fault
-
-    def clear(self, id: int | None = None) -> None:
-        """Lift one fault, or all."""
-        self._faults = [f for f in self._faults if id is not None and f.id != id]
+        return self.put(Fault(self.next_id(), kind, **settings))
 
     def strike(self, method: str) -> Blow:
-        """Decide what happens to one call, using up what was ordered a number of times."""
-        if not self._faults:
-            return Blow()
-        latency_ms, hit = 0, None
-        for fault in list(self._faults):
-            if not fnmatchcase(method, fault.method) or (hit and fault.kind != "latency"):
-                continue
-            if fault.probability < 1 and self._random.random() >= fault.probability:
-                continue
-            self._use(fault)
-            if fault.kind == "latency":
-                latency_ms += fault.ms
-            else:
-                hit = fault
-                latency_ms += fault.ms
-        return Blow(latency_ms / 1000, hit)
-
-    def _use(self, fault: Fault) -> None:
-        if fault.times is None:
-            return
-        fault.times -= 1
-        if fault.times <= 0:
-            self._faults.remove(fault)
-
-    def __iter__(self) -> Any:
-        return iter(list(self._faults))
-
-    def __len__(self) -> int:
-        return len(self._faults)
+        """Decide what happens to one call."""
+        return Blow(*self.draw(lambda fault: fnmatchcase(method, fault.method)))
