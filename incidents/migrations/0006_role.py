@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('incidents', '0004_paged'),
+        ('incidents', '0005_access'),
     ]
 
     operations = [
