@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -88,8 +88,3 @@ def _note(found: dict[str, OnCall], one: OnCall) -> None:
 
 def _by_name(one: OnCall) -> tuple[str, str]:
     return one.user.name, one.user.pager_id
-
-
-def people(on: Mapping[Subject, tuple[OnCall, ...]], subject: Subject) -> tuple[Person, ...]:
-    """Return those on call for a subject who may be brought in."""
-    return tuple(one.person for one in on.get(subject, ()) if one.person is not None)
