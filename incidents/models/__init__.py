@@ -16,5 +16,5 @@ __all__ = [
     "PolicyVersion",
     "Source",
     "Status",
-]
     "Summary",
+]
