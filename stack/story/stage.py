@@ -143,7 +143,9 @@ class Stage:
     def hands_over(self, schedule: str, *, group: str) -> None:
         """Let a shift end now, and wait until the group followed."""
         self.say(f"The shift of {schedule} ends now.")
+        before = self.account.on_call(schedule)
         self.account.act("handover", schedule=schedule)
+        until(lambda: self.account.on_call(schedule) != before, what=f"nobody else is on call for {schedule}")
         self.tells_group(group, schedule)
 
     def tells_group(self, group: str, schedule: str) -> None:
