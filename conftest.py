@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.conf import settings
+from django.db import connection
+from pytest_django import DjangoDbBlocker
 
 from stack import chromium
 from stack.running import Stack
@@ -13,6 +15,8 @@ from stack.throwaway import throwaway
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+APPEND_ONLY = ("incidents_event", "audit_entry", "audit_seal")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,6 +26,19 @@ def _evidence_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         folder = tmp_path_factory.mktemp("evidence")
         patch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, evidence_storage=str(folder)))
         yield
+
+
+@pytest.fixture
+def erasable(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Let what is append-only be erased after a test that commits; ask for it before `transactional_db`."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        for table in APPEND_ONLY:
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        for table in APPEND_ONLY:
+            for part in ("rows", "table"):
+                cursor.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {table}_{part}_kept")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,12 @@
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
 from django.db import models
+
+from audit import chain
 
 
 class Entry(models.Model):
@@ -37,18 +43,41 @@ class Seal(models.Model):
     """A link of the chain: which rows it covers, and a hash over them and over the link before.
 
     ``covers`` names the rows of each kept table by ranges of their ids: ``{"entries": [[1, 40]], "events": []}``.
-    ``marks`` holds their hashes in that order, 32 bytes each. ``n`` counts from 1 without gaps. ``horizon`` is the
-    transaction that had not begun yet when it was made.
+    ``marks`` holds their hashes in that order, 32 bytes each. ``n`` counts from 1 without gaps.
+
+    ``tops`` are the highest ids covered so far, ``horizon`` the first transaction that had not begun when they were
+    read. ``settled`` is the newest link below whose tops nothing can appear any more.
     """
 
     n = models.BigIntegerField(primary_key=True)
     at = models.DateTimeField()
     previous = models.CharField(max_length=64)
     covers = models.JSONField()
-    rows = models.PositiveIntegerField()
     marks = models.BinaryField()
+    tops = models.JSONField()
     horizon = models.BigIntegerField()
+    settled = models.BigIntegerField()
     hash = models.CharField(max_length=64, unique=True)
 
     def __str__(self) -> str:
         return f"{self.n} {self.hash[:12]}"
+
+    def said(self) -> dict[str, Any]:
+        """Return all that this link's hash is over."""
+        names = ("n", "at", "previous", "covers", "tops", "horizon", "settled")
+        marks = [one.hex() for one in chain.marks(bytes(self.marks))]
+        return {name: getattr(self, name) for name in names} | {"marks": marks}
+
+    def marked(self, name: str) -> Iterator[tuple[int, bytes]]:
+        """Yield the ids of a kept table that this link covers, each with the hash that its row had."""
+        marks = iter(chain.marks(bytes(self.marks)))
+        for table, covered in sorted(self.covers.items()):
+            for id in itertools.chain.from_iterable(range(low, high + 1) for low, high in covered):
+                mark = next(marks, b"")
+                if table == name:
+                    yield id, mark
+
+    @property
+    def rows(self) -> int:
+        """How many rows it holds the hashes of."""
+        return len(self.marks) // chain.MARK

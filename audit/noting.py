@@ -14,9 +14,12 @@ from audit.kinds import KINDS
 from audit.place import here
 
 # Asking first keeps numbers from being used up by what was noted already; two at once are settled by the key.
+# The transaction gets its id before the row gets its number: sealing knows by that whether a number may still come.
 _NOTE: Final = """
+    WITH begun AS MATERIALIZED (SELECT pg_current_xact_id())
     INSERT INTO audit_entry (at, kind, by_id, by_name, about, door, address, data, key)
     SELECT %(at)s, %(kind)s, %(by)s, %(by_name)s, %(about)s, %(door)s, %(address)s, %(data)s::jsonb, %(key)s
+      FROM begun
      WHERE %(key)s::text IS NULL OR NOT EXISTS (SELECT FROM audit_entry WHERE key = %(key)s)
         ON CONFLICT (key) DO NOTHING
 """
@@ -69,7 +72,7 @@ def _write(
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is no kind of entry; audit.kinds names them.")
     place = here()
-    values = {
+    values: dict[str, Any] = {
         "at": at or timezone.now(),
         "kind": kind,
         "by": by,
@@ -82,7 +85,7 @@ def _write(
     }
     with connection.cursor() as cursor:
         cursor.execute(_NOTE, values)
-        return cursor.rowcount == 1
+        return bool(cursor.rowcount)
 
 
 def _text(said: str) -> str:

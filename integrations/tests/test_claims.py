@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
-from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle, timeline
 from incidents.models import Incident
@@ -64,17 +62,6 @@ def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> No
     assert progress.retry(failed[0].id, incident, by=house.person("dee"), at=timezone.now())
     incident = house.settle(incident)
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
-
-
-@pytest.fixture
-def erasable(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Let the timeline be erased after a test that commits."""
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE incidents_event DISABLE TRIGGER USER")
-    yield
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        for trigger in ("rows", "table"):
-            cursor.execute(f"ALTER TABLE incidents_event ENABLE ALWAYS TRIGGER incidents_event_{trigger}_kept")
 
 
 def test_recording_waits_for_planning_without_standing_in_its_way(erasable: None, transactional_db: None) -> None:

@@ -11,10 +11,9 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle, visibility
 from incidents.models import Event, Incident, IncidentType, Person
@@ -372,17 +371,6 @@ def test_a_pause_longer_than_the_window_begins_a_new_storm(major: IncidentType, 
             minute += gap
             hear(said(f"Q{n}", minute=minute))
         assert Incident.objects.count() == 1 + sum(gap > 30 for gap in gaps)
-
-
-@pytest.fixture
-def erasable(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Let the timeline be erased after a test that commits."""
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE incidents_event DISABLE TRIGGER USER")
-    yield
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        for trigger in ("rows", "table"):
-            cursor.execute(f"ALTER TABLE incidents_event ENABLE ALWAYS TRIGGER incidents_event_{trigger}_kept")
 
 
 def at_once(*work: Callable[[], object]) -> None:

@@ -1,0 +1,43 @@
+"""The audit as JSON lines, with the hashes by which anybody can check it elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from audit import chain, rows
+from audit.models import Seal
+from audit.rows import KEPT, Kept, Row
+
+
+def lines(*, since: datetime | None = None, words: bool = False) -> Iterator[str]:
+    """Yield each sealed row, and after its rows each seal, in the chain's order.
+
+    ``since`` leaves out links made before. Without ``words``, what people wrote on timelines is left out: the row's
+    hash stands there still, and the chain can be checked with it.
+    """
+    seals = Seal.objects.order_by("n")
+    for seal in (seals.filter(at__gte=since) if since else seals).iterator(chunk_size=100):
+        for name in sorted(seal.covers):
+            yield from _rows(KEPT[name], seal, words=words)
+        yield _line({"seal": seal.said() | {"marks": None}, "hash": seal.hash})
+
+
+def _rows(kept: Kept, seal: Seal, *, words: bool) -> Iterator[str]:
+    marked = list(seal.marked(kept.name))
+    found = rows.of_ids(kept, [id for id, _ in marked])
+    for id, mark in marked:
+        yield _line(_shown(kept, found.get(id, {}), words=words) | {"hash": mark.hex()})
+
+
+def _shown(kept: Kept, row: Row, *, words: bool) -> dict[str, Any]:
+    left_out = [] if words else [name for name in kept.words if row.get(name)]
+    shown = {name: value for name, value in row.items() if name not in left_out}
+    return {"row": shown} | ({"left_out": left_out} if left_out else {})
+
+
+def _line(value: dict[str, Any]) -> str:
+    plain = {name: json.loads(chain.written(one)) if isinstance(one, dict) else one for name, one in value.items()}
+    return json.dumps(plain, ensure_ascii=False)

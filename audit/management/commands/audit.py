@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+
+from audit import exporting, noting, verifying
+from audit.models import Seal
+
+
+class Command(BaseCommand):
+    help = "Check the audit's chain, export it, or print its newest hash to be kept elsewhere."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+        verify = verbs.add_parser("verify", help="check every link; exit with 1 and name the first that is broken")
+        verify.add_argument("--from", dest="since", type=int, default=1, metavar="N", help="begin with seal N")
+        verify.add_argument("--head", default="", metavar="HASH", help="a hash kept elsewhere, which must be there")
+        export = verbs.add_parser("export", help="print the audit as JSON lines that can be checked elsewhere")
+        export.add_argument("--since", default="", metavar="TIME", help="only what was sealed since then")
+        export.add_argument("--words", action="store_true", help="with what people wrote, on private timelines too")
+        verbs.add_parser("head", help="print the newest seal's number, time and hash")
+
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
+        getattr(self, f"_{verb}")(options)
+
+    def _verify(self, options: dict[str, Any]) -> None:
+        try:
+            held = verifying.verify(at=timezone.now(), since=options["since"], head=options["head"])
+        except verifying.Broken as broken:
+            raise CommandError(str(broken)) from broken
+        self.stdout.write(f"{held.links} seals over {held.rows} rows hold. The newest hash is {held.head}.")
+
+    def _export(self, options: dict[str, Any]) -> None:
+        since = _time(options["since"]) if options["since"] else None
+        noting.note("export", by=None, about="audit", data={"since": options["since"], "words": options["words"]})
+        for line in exporting.lines(since=since, words=options["words"]):
+            self.stdout.write(line)
+
+    def _head(self, options: dict[str, Any]) -> None:
+        newest = Seal.objects.order_by("-n").first()
+        if newest is None:
+            raise CommandError("Nothing is sealed yet.")
+        self.stdout.write(f"{newest.n} {newest.at.isoformat()} {newest.hash}")
+
+
+def _time(said: str) -> datetime:
+    """Read a day or a time, in UTC where it does not say."""
+    try:
+        day = parse_date(said)
+        time = datetime(day.year, day.month, day.day) if day else parse_datetime(said)  # noqa: DTZ001  # below
+    except ValueError:
+        time = None
+    if time is None:
+        raise CommandError(f"{said!r} is no day or time. Write 2026-11-21 or 2026-11-21T06:40.")
+    return time if timezone.is_aware(time) else timezone.make_aware(time, timezone.get_default_timezone())

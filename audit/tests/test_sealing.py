@@ -1,0 +1,162 @@
+"""Sealing: every row once, whatever the order in which rows appear, and nothing when nothing is new."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+import psycopg
+import pytest
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+import audit
+from audit import chain, sealing, verifying
+from audit.models import Entry, Seal
+
+
+@pytest.fixture
+def now() -> datetime:
+    """Say what time it is."""
+    return timezone.now()
+
+
+def sealed(name: str = "entries") -> list[int]:
+    """Return the ids that seals cover, in the order of the seals."""
+    return [id for one in Seal.objects.order_by("n") for id, _ in one.marked(name)]
+
+
+def noted(count: int) -> list[int]:
+    """Note something so many times and return the numbers."""
+    for _ in range(count):
+        audit.note("sign-in", by=7, by_name="Ada")
+    return list(Entry.objects.order_by("n").values_list("n", flat=True))
+
+
+@pytest.mark.django_db
+def test_a_seal_covers_what_is_new_and_follows_the_one_before(now: datetime) -> None:
+    first = noted(3)
+    assert sealing.seal(at=now) == 3
+    every = noted(2)
+    assert sealing.seal(at=now) == 2
+    one, two = Seal.objects.order_by("n")
+    assert (one.n, one.previous, two.n, two.previous) == (1, chain.BEFORE_ALL, 2, one.hash)
+    assert [id for id, _ in one.marked("entries")] == first
+    assert sealed() == every
+
+
+@pytest.mark.django_db
+def test_nothing_new_makes_no_seal_and_costs_a_few_questions(now: datetime) -> None:
+    noted(3)
+    sealing.seal(at=now)
+    with CaptureQueriesContext(connection) as asked:
+        assert sealing.seal(at=now) == 0
+    assert Seal.objects.count() == 1
+    assert len([one for one in asked if "SAVEPOINT" not in one["sql"]]) <= 4
+
+
+@pytest.mark.django_db
+def test_more_than_one_seal_holds_goes_into_several(now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealing, "BATCH", 4)
+    every = noted(11)
+    assert sealing.seal(at=now) == 11
+    assert [one.rows for one in Seal.objects.order_by("n")] == [4, 4, 3]
+    assert sealed() == every
+    verifying.verify(at=now)
+
+
+@pytest.mark.django_db
+def test_one_go_is_bounded_and_the_next_goes_on(now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealing, "BATCH", 2)
+    monkeypatch.setattr(sealing, "LINKS", 2)
+    every = noted(7)
+    assert [sealing.seal(at=now) for _ in range(3)] == [4, 3, 0]
+    assert sealed() == every
+
+
+class Writer:
+    """Somebody who writes on a connection of their own and has not committed yet."""
+
+    def __init__(self) -> None:
+        values = connection.get_connection_params()
+        given = {name: values[name] for name in ("dbname", "user", "password", "host", "port") if values.get(name)}
+        self.connection = psycopg.connect(**given)
+
+    def note(self) -> int:
+        """Write an entry and return its number."""
+        row = self.connection.execute(
+            "INSERT INTO audit_entry (at, kind, by_name, about, door, address, data)"
+            " VALUES (now(), 'sign-in', '', '', 'web', '', '{}') RETURNING n"
+        ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def end(self, *, commit: bool = True) -> None:
+        """Commit, or take it back."""
+        (self.connection.commit if commit else self.connection.rollback)()
+        self.connection.close()
+
+
+def test_a_row_that_appears_below_sealed_ones_is_sealed_once_however_late(
+    erasable: None, transactional_db: None, now: datetime
+) -> None:
+    slow = Writer()
+    late = slow.note()
+    for _ in range(4):
+        noted(2)
+        sealing.seal(at=now)
+    assert late not in sealed()
+    slow.end()
+    for _ in range(4):
+        noted(2)
+        sealing.seal(at=now)
+    assert sorted(sealed()) == list(Entry.objects.order_by("n").values_list("n", flat=True))
+    assert sealed().count(late) == 1
+    verifying.verify(at=timezone.now())
+
+
+def test_what_is_looked_at_again_does_not_grow(erasable: None, transactional_db: None, now: datetime) -> None:
+    lost = Writer()
+    lost.note()
+    lost.end(commit=False)
+    for _ in range(6):
+        noted(2)
+        sealing.seal(at=now)
+    newest = Seal.objects.latest("n")
+    assert newest.n - newest.settled <= 2
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_any_order_of_commits_misses_none(
+    erasable: None, transactional_db: None, now: datetime, order: tuple[int, ...]
+) -> None:
+    writers = [Writer() for _ in order]
+    every = sorted(one.note() for one in writers)
+    for place in order:
+        writers[place].end()
+        noted(1)
+        sealing.seal(at=now)
+        sealing.seal(at=now)
+    assert set(every) <= set(sealed())
+    assert len(sealed()) == len(set(sealed())) == Entry.objects.count()
+
+
+def test_two_beats_at_once_seal_each_row_once(erasable: None, transactional_db: None, now: datetime) -> None:
+    noted(40)
+    ready = threading.Barrier(4)
+
+    def beat() -> int:
+        try:
+            ready.wait(10)
+            return sealing.seal(at=now)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        counts = [one.result(30) for one in [pool.submit(beat) for _ in range(4)]]
+    assert sum(counts) == 40
+    assert len(sealed()) == len(set(sealed())) == 40
+    verifying.verify(at=timezone.now())

@@ -1,0 +1,122 @@
+"""Check the chain against the rows, link by link, and name the first thing that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from audit import chain, rows
+from audit.models import Seal
+from audit.rows import KEPT, Kept
+
+ROWS_AT_ONCE: Final = 2_000
+LATE: Final = timedelta(minutes=1)
+
+Covered = dict[str, list[list[int]]]
+
+
+class Broken(Exception):
+    """The chain does not hold; the message names the first link or row that is wrong."""
+
+
+@dataclass(slots=True)
+class Verified:
+    """What holds: how many links over how many rows, and the newest link's hash."""
+
+    links: int = 0
+    rows: int = 0
+    head: str = chain.BEFORE_ALL
+
+
+def verify(*, at: datetime, since: int = 1, head: str = "") -> Verified:
+    """Check every link from number ``since`` on, and that no row is left out.
+
+    ``head`` is a hash that was kept elsewhere; it must be in the chain. Raises ``Broken``.
+    """
+    so_far = Verified()
+    covered: Covered = {name: [] for name in KEPT}
+    for some in _batches(since):
+        for one in some:
+            _follows(one, so_far, since=since)
+        for name, kept in KEPT.items():
+            _rows_hold(kept, some)
+            covered[name] += _joined(kept, [one for seal in some for one in seal.covers.get(name, ())])
+    _nothing_left_out(covered, tops=_tops_before(since), at=at)
+    if head and not Seal.objects.filter(hash=head).exists():
+        raise Broken(f"No seal has the hash {head[:12]}… that was kept elsewhere: the chain was cut off or rewritten.")
+    return so_far
+
+
+def _batches(since: int) -> Iterator[list[Seal]]:
+    """Yield links in order, as many at once as cover some thousands of rows."""
+    batch: list[Seal] = []
+    size = 0
+    for one in Seal.objects.filter(n__gte=since).order_by("n").iterator(chunk_size=200):
+        batch.append(one)
+        size += one.rows + 1
+        if size >= ROWS_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _follows(one: Seal, so_far: Verified, *, since: int) -> None:
+    """Check that a link follows the one before, and that its hash is over what it says."""
+    expected = since + so_far.links
+    if one.n != expected:
+        raise Broken(f"Seal {expected} is missing.")
+    if chain.mark(one.said()).hex() != one.hash or _names(one.covers) != one.rows:
+        raise Broken(f"Seal {one.n} was changed.")
+    if one.previous != so_far.head and (so_far.links or one.n == 1):
+        raise Broken(f"Seal {one.n} does not follow seal {one.n - 1}: one of them was replaced.")
+    so_far.links += 1
+    so_far.rows += one.rows
+    so_far.head = one.hash
+
+
+def _names(covers: Covered) -> int:
+    """Return how many rows a link names; none when it names what is no table of ours."""
+    if not covers.keys() <= KEPT.keys():
+        return -1
+    return sum(high - low + 1 for some in covers.values() for low, high in some)
+
+
+def _rows_hold(kept: Kept, some: list[Seal]) -> None:
+    """Check that each row these links cover is there and as it was."""
+    found = rows.of_ids(kept, [id for one in some for id, _ in one.marked(kept.name)])
+    for one in some:
+        for id, mark in one.marked(kept.name):
+            if id not in found:
+                raise Broken(f"Row {id} of {kept.table}, which seal {one.n} covers, is missing.")
+            if rows.mark(found[id]) != mark:
+                raise Broken(f"Row {id} of {kept.table} was changed after seal {one.n} was made.")
+
+
+def _joined(kept: Kept, covered: list[list[int]]) -> list[list[int]]:
+    """Return ranges with those joined that follow each other; raise ``Broken`` for a row that is in two."""
+    twice = chain.twice(covered)
+    if twice is not None:
+        raise Broken(f"Row {twice} of {kept.table} is covered by two seals.")
+    joined: list[list[int]] = []
+    for low, high in sorted(covered):
+        if joined and low == joined[-1][1] + 1:
+            joined[-1][1] = high
+        else:
+            joined.append([low, high])
+    return joined
+
+
+def _nothing_left_out(covered: Covered, *, tops: Mapping[str, int], at: datetime) -> None:
+    """Check that no row is sealed twice, and that every row of more than a minute ago is sealed."""
+    for name, kept in KEPT.items():
+        gaps = chain.gaps(_joined(kept, covered[name]), above=tops.get(name, 0))
+        for row in rows.in_gaps(kept, gaps, limit=1, before=at - LATE):
+            raise Broken(f"Row {row[kept.id]} of {kept.table} is over a minute old and not sealed.")
+
+
+def _tops_before(since: int) -> Mapping[str, int]:
+    before = Seal.objects.filter(n=since - 1).first()
+    return before.tops if before else {}

@@ -1,0 +1,16 @@
+"""What of the timeline is sealed into the audit's chain: all of it."""
+
+from typing import Final
+
+from audit.rows import Kept
+
+TIMELINE: Final = Kept(
+    "events",
+    table="incidents_event",
+    id="id",
+    at="recorded_at",
+    columns=(
+        "id", "incident_id", "n", "kind", "at", "recorded_at", "by_id", "source", "text", "data", "link", "about_n",
+    ),
+    words=("text", "data", "link"),
+)  # fmt: skip
