@@ -70,6 +70,12 @@ def _judged(text: str, data: Data) -> str:
     return f"{_because(about, text)} (round {data['round']})"
 
 
+def _opening(text: str, data: Data) -> str:
+    """Say a summary that is not published yet, and who has to confirm it."""
+    who = data["reviewer"] or "somebody else who takes part"
+    return f"wrote what everyone may read, once {who} confirms it: {text}"
+
+
 KINDS: dict[str, Kind] = {
     "declared": Kind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
     "retyped": Kind("Retyped", _retyped, told=True, news="the change of type"),
@@ -119,6 +125,28 @@ KINDS: dict[str, Kind] = {
     "brought": Kind("People", lambda text, data: f"brought in {text}"),
     "joined": Kind("People", lambda text, data: f"{text} joined the channel", quiet=True),
     "left": Kind("People", lambda text, data: f"{text} left the channel", quiet=True),
+    "asked_in": Kind(
+        "Access",
+        lambda text, data: _because("asks to be let in", text),
+        told=True,
+        news="who asks to be let in",
+    ),
+    "let_in": Kind("Access", lambda text, data: f"let {data['name']} in"),
+    "turned_away": Kind("Access", lambda text, data: f"answered “not now” to {data['name']}", quiet=True),
+    "glass": Kind(
+        "Access",
+        lambda text, data: _because("broke the glass and sees everything from here on", text),
+        told=True,
+        news="who broke the glass",
+    ),
+    "opening": Kind("Opening up", _opening, told=True, news="the summary to confirm"),
+    "opened_up": Kind(
+        "Opening up",
+        lambda text, data: f"confirmed the summary: it is published as {data['codename']}",
+        told=True,
+        news="that the summary is published",
+    ),
+    "warned": Kind("Warning", lambda text, data: text, told=True, news="a warning"),
     "edited": Kind("Edit", lambda text, data: f"changed entry {data['about']} to: {text}", quiet=True),
     "retracted": Kind("Retraction", lambda text, data: _because(f"retracted entry {data['about']}", text), quiet=True),
     "policy": Kind("Policy", lambda text, data: text),

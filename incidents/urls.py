@@ -2,7 +2,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
 from incidents import live
-from incidents.views import act, declare, listing, page, people, types
+from incidents.views import access, act, declare, listing, page, people, summaries, types
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
@@ -14,11 +14,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("types/<slug:slug>/", types.edit, name="type"),
     path("types/<slug:slug>/versions/<int:number>", types.version, name="type-version"),
     path("types/<slug:slug>/<slug:verb>", types.act, name="type-act"),
+    path("access/", access.ask, name="access-which"),
+    path("access/<slug:codename>", access.ask, name="access"),
+    path("access/<slug:codename>/now", access.glass, name="access-glass"),
+    path("summaries/<slug:codename>", summaries.summary, name="summary"),
     path("incidents/<slug:codename>/", page.page, name="incident"),
     path("incidents/<slug:codename>/live", page.live, name="incident-live"),
     path("incidents/<slug:codename>/stream", live.stream, name="incident-stream"),
     path("incidents/<slug:codename>/earlier", page.earlier, name="incident-earlier"),
     path("incidents/<slug:codename>/history/<int:n>", page.history, name="incident-history"),
+    path("incidents/<slug:codename>/access", access.panel, name="incident-access"),
     path("incidents/<slug:codename>/write", act.write, name="incident-write"),
     path("incidents/<slug:codename>/<slug:verb>", act.act, name="incident-act"),
 ]

@@ -95,6 +95,7 @@ def _retitle(label: str, spec: Spec) -> str:
 
 KINDS: dict[str, Kind] = {
     "channel": Kind({CREATE: "conversations.create"}, 0, create=_open, line=0),
+    "outlet": Kind({CREATE: "conversations.create"}, 0, create=lambda label, spec: f"open {label} to everyone", line=0),
     "post": Kind(
         {CREATE: "chat.postMessage", CHANGE: "chat.update"},
         1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from workflows.card import Button, Card
-from workflows.facts import Facts, Told
+from workflows.facts import Facts, Published, Told
 
 TOPIC_CHARS = 250  # Slack's limit for a topic
 STATUS_WORDS = {
@@ -16,6 +16,7 @@ STATUS_WORDS = {
     "duplicate": "Duplicate",
 }
 ASKS = {"update": "Write an update", "resolve": "Resolve the incident", "fill": "Choose who"}
+ANSWERS = (("Let them in", "let-in"), ("Not now", "turn-away"))
 LINKS = {"page": "Open the page", "alert": "Open the alert"}
 
 
@@ -109,6 +110,12 @@ def handover(facts: Facts) -> Card:
     )
 
 
+def summary(published: Published) -> Card:
+    """What a private incident says in public: the words that two people confirmed, and none besides."""
+    link = published.url
+    return Card("summary", title="Summary", text=published.text, link=link, link_label="Read it on a page of its own")
+
+
 def told(event: Told, facts: Facts) -> Card:
     """Tell an event where people talk."""
     if event.retracted:
@@ -120,6 +127,7 @@ def told(event: Told, facts: Facts) -> Card:
     if event.finding:
         return _judged(event, facts)
     sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
+    sentence += f"\n{event.answer}" if event.answer else ""
     label = LINKS.get(event.kind, "Open it") if event.link else ""
     return Card(event.kind, title="", text=sentence, link=event.link, link_label=label, buttons=_asked(event, facts))
 
@@ -128,6 +136,10 @@ def _asked(event: Told, facts: Facts) -> tuple[Button, ...]:
     """Offer what a message asks for: trying again, an update, choosing who has a role, the end."""
     if event.kind == "failed" and event.retry:
         return (Button("Try again", "retry", f"{facts.codename}|{event.retry}"),)
+    if event.kind == "asked_in":
+        return (
+            () if event.answer else tuple(Button(says, verb, f"{facts.codename}|{event.n}") for says, verb in ANSWERS)
+        )
     verb, _, about = ("update" if event.kind == "due" else event.ask).partition("|")
     if verb not in ASKS:
         return ()

@@ -56,7 +56,7 @@ def desired_state(facts: Facts) -> Desired:
     """Work out everything that should exist outside for an incident with these facts."""
     talk = _talk(facts)
     gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts)]
-    things = (*talk.things, *(_page(one, facts) for one in _pages(facts)), *_captures(facts))
+    things = (*talk.things, *_summary(facts), *(_page(one, facts) for one in _pages(facts)), *_captures(facts))
     return replace(talk, things=things, gaps=tuple(gaps))
 
 
@@ -76,6 +76,16 @@ def _talk(facts: Facts) -> Desired:
     if opened and facts.active and facts.is_there(f"archived/{facts.room}"):
         gaps.append(_archived_gap(facts))
     return Desired(tuple(things), tuple(gaps), chosen)
+
+
+def _summary(facts: Facts) -> Iterator[Thing]:
+    """The public channel of a summary, with that one message: what two people confirmed, and nobody invited."""
+    if facts.published is None or not facts.chat:
+        return
+    spec = {"name": facts.published.channel, "private": False}
+    yield Thing("outlet", "outlet", spec, f"#{facts.published.channel}")
+    said = {"in": "outlet", "card": cards.summary(facts.published).as_dict()}
+    yield Thing("summary", "post", said, "the summary for everyone", needs=("outlet",))
 
 
 def _pages(facts: Facts) -> tuple[pages.Wanted, ...]:

@@ -28,7 +28,7 @@ class Told:
 
     ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
     number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
-    ``link`` where it is to be seen with the pager.
+    ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked.
     """
 
     n: int
@@ -45,6 +45,17 @@ class Told:
     finding: int = 0
     ask: str = ""
     link: str = ""
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a private incident says to everyone: these words, on a page and in a channel of the codename's own."""
+
+    codename: str
+    channel: str
+    text: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +68,7 @@ class Facts:
     captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of role, by role.
     ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
     name that a policy pages to whom that is. ``otherwise`` are those whom a policy names itself, by what it calls them.
+    ``published`` is what two people confirmed that everyone may read of a private incident.
     """
 
     revision: int
@@ -92,6 +104,7 @@ class Facts:
     callees: Mapping[str, Callee | None] = field(default_factory=dict)
     asked: tuple[Asked, ...] = ()
     paged: tuple[Paged, ...] = ()
+    published: Published | None = None
 
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""

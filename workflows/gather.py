@@ -13,10 +13,10 @@ from django.db.models import Count
 from incidents import kinds
 from incidents.models import Codename, Event, Incident, Participant, Person
 from incidents.policy import Capture
-from workflows import calling, captures, directory, ports
+from workflows import calling, captures, directory, opening_up, ports
 from workflows.actions import CREATE, RETIRE
 from workflows.captures import Source, Trigger
-from workflows.facts import Facts, Room, Told
+from workflows.facts import Facts, Published, Room, Told
 from workflows.models import Effect, Page, Resource
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
 from workflows.pages import Asked, Callee, Paged
@@ -26,12 +26,14 @@ Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect, Page)
 
 ONE_OF = "gap/one-of/"
 WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too
-NEWS = [*kinds.TOLD, "asked", "paged", "chosen"]  # the kinds of entries that plans depend on
+ANSWERS = ("let_in", "turned_away")  # the kinds of entries that answer who asked to be let in
+NEWS = [*kinds.TOLD, *ANSWERS, "asked", "paged", "chosen"]  # the kinds of entries that plans depend on
 PERSONAL = {
     Participant.Reason.DECLARED,
     Participant.Reason.LEAD,
     Participant.Reason.ROLE,
     Participant.Reason.PICKED,
+    Participant.Reason.GLASS,
 }
 
 
@@ -76,6 +78,7 @@ class _Rows:
     resources: dict[int, list[Resource]] = field(default_factory=lambda: defaultdict(list))
     effects: dict[int, list[Effect]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    published: Mapping[int, Published] = field(default_factory=dict)
 
 
 def _read(incidents: Sequence[Incident]) -> _Rows:
@@ -105,6 +108,8 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
         asked=[event.data["target"] for events in rows.events.values() for event in events if event.kind == "paged"],
         pager=rows.pager,
     )
+    opened = [event.incident_id for events in rows.events.values() for event in events if event.kind == "opened_up"]
+    rows.published = opening_up.published(opened)
     moved = [incident.pk for incident in incidents if incident.room > 1]
     if moved:
         _file(rows.codenames, Codename.objects.filter(incident__in=moved))
@@ -166,7 +171,8 @@ def _owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
 def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
     participants = rows.participants[incident.pk]
     events = rows.events[incident.pk]
-    told = tuple(_told(event, rows) for event in events if event.kind in kinds.TOLD)
+    answers = {event.data["request"]: event for event in events if event.kind in ANSWERS}
+    told = tuple(_told(event, rows, answers.get(event.n)) for event in events if event.kind in kinds.TOLD)
     slack = settings.FIREKIND.slack
     return Facts(
         revision=incident.revision,
@@ -202,6 +208,7 @@ def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
         callees=rows.calling.callees,
         asked=tuple(_asked(event, rows) for event in events if event.kind == "paged"),
         paged=tuple(_paged(page) for page in rows.pages[incident.pk]),
+        published=rows.published.get(incident.pk),
     )
 
 
@@ -280,7 +287,7 @@ def someone(person: Person, why: str) -> Someone:
     return Someone(person.chat_id or "", person.name, why, person.pk)
 
 
-def _told(event: Event, rows: _Rows) -> Told:
+def _told(event: Event, rows: _Rows, answer: Event | None = None) -> Told:
     change = rows.changes.get((event.incident_id, event.n))
     text = change.text if change and change.kind == "edited" else event.text
     return Told(
@@ -298,7 +305,14 @@ def _told(event: Event, rows: _Rows) -> Told:
         finding=event.data["n"] if event.kind == "judged" else 0,
         ask=_ask(event),
         link=event.link or str(event.data.get("url", "")) if event.kind in WITH_PAGER else "",
+        answer=_answer(answer) if answer else "",
     )
+
+
+def _answer(event: Event) -> str:
+    """Say who answered whoever asked to be let in, and how."""
+    sentence = kinds.sentence(event.kind, text=event.text, data=event.data)
+    return f"{event.by.name if event.by else 'Firekind'} {sentence}."
 
 
 def _ask(event: Event) -> str:

@@ -63,8 +63,13 @@ def _opened(work: Work, channel: Channel) -> Outcome:
     external = {"id": channel.id, "name": channel.name, "url": channel.url}
     thing = made(work, external=external, external_id=channel.id)
     thing.label = f"#{channel.name}"
-    says = f"opened #{channel.name}" if work.effect.room == 1 else "moved the talk to a new private channel"
-    return Outcome([thing], says=says)
+    return Outcome([thing], says=_says_opened(work, channel))
+
+
+def _says_opened(work: Work, channel: Channel) -> str:
+    if work.effect.kind == "outlet":
+        return f"opened #{channel.name}, in which everyone can read the summary"
+    return f"opened #{channel.name}" if work.effect.room == 1 else "moved the talk to a new private channel"
 
 
 def _ours(chat: Chat, work: Work, name: str) -> Channel | None:
@@ -169,6 +174,8 @@ def look_for_post(chat: Chat, work: Work) -> Outcome | None:
 
 def _target(work: Work) -> str:
     spec = work.effect.spec
+    if "in" in spec:
+        return str(work.external[spec["in"]]["id"])
     return str(spec["channel"]) if "channel" in spec else work.channel_id(spec["room"])
 
 
@@ -222,6 +229,7 @@ def _channel(external: Mapping[str, Any] | None) -> str:
 
 PERFORMERS: dict[tuple[str, str], Performer] = {
     ("channel", CREATE): open_channel,
+    ("outlet", CREATE): open_channel,
     ("member", CREATE): invite,
     ("topic", CREATE): set_topic,
     ("topic", CHANGE): set_topic,
@@ -244,6 +252,7 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
 # Where looking first matters. The other actions do no harm when they are done twice.
 LOOKERS: dict[tuple[str, str], Looker] = {
     ("channel", CREATE): look_for_channel,
+    ("outlet", CREATE): look_for_channel,
     ("member", CREATE): look_for_people,
     ("topic", CREATE): look_at_topic,
     ("topic", CHANGE): look_at_topic,

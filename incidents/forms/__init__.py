@@ -1,5 +1,6 @@
 """What people may send in, checked once for every page. The rules themselves live in ``lifecycle``."""
 
+from incidents.forms.access import LetInForm, OpenUpForm, PublishForm, TurnAwayForm
 from incidents.forms.declare import DeclareForm
 from incidents.forms.ending import ArchiveForm, CancelForm, DuplicateForm, MitigateForm, ReopenForm, ResolveForm
 from incidents.forms.people import BringForm, FillForm, LeadForm, RoleForm
@@ -35,6 +36,10 @@ VERBS: dict[str, type[VerbForm]] = {
     "duplicate": DuplicateForm,
     "cancel": CancelForm,
     "archive": ArchiveForm,
+    "let-in": LetInForm,
+    "turn-away": TurnAwayForm,
+    "open-up": OpenUpForm,
+    "publish": PublishForm,
 }
 
 __all__ = ["VERBS", "DeclareForm", "TypeForm", "VerbForm"]

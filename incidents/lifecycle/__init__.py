@@ -1,5 +1,6 @@
 """The only writer of an incident. Each verb is one transaction, does no network I/O, and raises ``Refused``."""
 
+from incidents.lifecycle.access import ask_in, break_glass, carry, let_in, turn_away
 from incidents.lifecycle.declaring import declare
 from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve, unarchived
 from incidents.lifecycle.entries import (
@@ -14,6 +15,7 @@ from incidents.lifecycle.entries import (
     update,
     update_fell_due,
 )
+from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
 from incidents.lifecycle.retyping import adopt, retype
 from incidents.lifecycle.rules import BadInput, Refused, Stale
@@ -26,10 +28,13 @@ __all__ = [
     "Stale",
     "adopt",
     "archive_channel",
+    "ask_in",
+    "break_glass",
     "bring_in",
     "cancel",
     "capture",
     "captured",
+    "carry",
     "check_off",
     "declare",
     "describe",
@@ -38,8 +43,11 @@ __all__ = [
     "fill",
     "joined",
     "left",
+    "let_in",
     "mitigate",
     "note",
+    "open_up",
+    "publish",
     "remark",
     "rename",
     "reopen",
@@ -50,6 +58,7 @@ __all__ = [
     "set_lead",
     "set_role",
     "take_back",
+    "turn_away",
     "unarchived",
     "update",
     "update_fell_due",

@@ -43,7 +43,7 @@ def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def of_incidents() -> list[str]:
-    return [route for route in routes() if "<slug:codename>" in route]
+    return [route for route in routes() if "incidents/<slug:codename>" in route]
 
 
 def test_there_are_pages_of_incidents_to_walk() -> None:

@@ -1,0 +1,180 @@
+"""Getting into a private incident: asking its people, their answer, and breaking the glass."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from incidents import timeline, visibility
+from incidents.lifecycle import rules
+from incidents.lifecycle.people import take_part
+from incidents.models import AccessRequest, Codename, Incident, Knock, Participant, Person, Source
+
+EVERY = timedelta(minutes=15)
+BECAUSE_CHARS = 1_000
+WORDS_OF_A_SENTENCE = 4
+AT_ONCE = 100
+NOT_PRIVATE = "There is no such incident, or it is not private. Look at the codename again: this was written down."
+
+# One statement decides whose turn it is, so that two requests at once are not two.
+_KNOCK = """
+    INSERT INTO incidents_knock AS known (person_id, at, codename, because) VALUES (%s, %s, %s, %s)
+    ON CONFLICT (person_id) DO UPDATE
+       SET at = excluded.at, codename = excluded.codename, because = excluded.because
+     WHERE known.at <= %s
+ RETURNING id
+"""
+
+
+def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None:
+    """Ask the people of whatever private incident has this codename to let somebody in.
+
+    The same is written for any codename, and nothing is looked up here: neither what is answered nor how long that
+    takes can tell whether there is such an incident. ``carry`` does the rest. Raises ``Refused`` for guests, without a
+    reason, and when the same person asked less than fifteen minutes ago, whatever for.
+    """
+    if not person.can_join:
+        raise rules.Refused("Guests cannot ask to be let in here. Ask somebody you work with to bring you in.")
+    because = _reason(because)
+    with connection.cursor() as cursor:
+        cursor.execute(_KNOCK, [person.pk, at, codename.strip().lower()[:80] or "-", because, at - EVERY])
+        if cursor.fetchone() is None:
+            raise rules.Refused(_too_soon(person, at=at))
+
+
+def carry(*, at: datetime) -> int:
+    """Carry what people asked to those whom it is for, and forget what it was; return how many there were."""
+    waiting = list(Knock.objects.exclude(codename="").order_by("at").values_list("pk", flat=True)[:AT_ONCE])
+    return sum(_carried(pk, at=at) for pk in waiting)
+
+
+def let_in(incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB) -> AccessRequest:
+    """Let in whoever asked in entry ``n``: they are brought in. The first answer counts."""
+    return _answer(incident, n=n, yes=True, by=by, at=at, source=source)
+
+
+def turn_away(
+    incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
+) -> AccessRequest:
+    """Answer *not now* to whoever asked in entry ``n``; they are not told."""
+    return _answer(incident, n=n, yes=False, by=by, at=at, source=source)
+
+
+def break_glass(codename: str, *, by: Person, because: str, at: datetime, source: str = Source.WEB) -> Incident:
+    """Let somebody of the house into a private incident at once, and tell its people.
+
+    Whoever does it learns whether there is such an incident: each try is written down. Raises ``Refused`` for guests,
+    without a sentence of reason, and for a codename of no incident that is closed to them.
+    """
+    if not by.can_join:
+        raise rules.Refused("Guests cannot break the glass. Ask somebody you work with.")
+    because = rules.text(because, field="because")
+    if len(because.split()) < WORDS_OF_A_SENTENCE:
+        raise rules.BadInput("because", "Say in a whole sentence why you must see it now: its people read that.")
+    incident = _closed_to(by, codename.strip().lower())
+    if incident is None:
+        raise rules.Refused(NOT_PRIVATE)
+    with rules.changing(incident) as now:
+        take_part(now, by, reason=Participant.Reason.GLASS, at=at)
+        timeline.append(now, "glass", at=at, by=by, source=source, text=because, data={"room": now.room})
+        _settle(now, by, yes=True, by=by, at=at)
+        rules.save(now)
+    return now
+
+
+def waiting(incident: Incident) -> list[AccessRequest]:
+    """Return what nobody has answered yet, the first who asked first."""
+    return list(
+        AccessRequest.objects.filter(incident=incident, let_in=None).select_related("person").order_by("asked_at")
+    )
+
+
+def must_take_part(incident: Incident, by: Person | None) -> None:
+    """Raise ``Refused`` unless somebody of the house takes part; None is the terminal itself."""
+    if by is None:
+        return
+    taking_part = Participant.objects.filter(incident=incident, person=by, left_at=None)
+    if not (by.can_join and taking_part.exists()):
+        raise rules.Refused("Only people of this workspace who take part can decide this.")
+
+
+def _carried(pk: int, *, at: datetime) -> bool:
+    with transaction.atomic():
+        mine = Knock.objects.filter(pk=pk).exclude(codename="").select_related("person")
+        knock = mine.select_for_update(of=("self",), skip_locked=True).first()
+        if knock is None:
+            return False
+        incident = _closed_to(knock.person, knock.codename)
+        if incident is not None and knock.person.can_join:
+            _tell(incident, knock.person, knock.because, asked_at=knock.at, at=at)
+        return bool(Knock.objects.filter(pk=pk).update(codename="", because=""))
+
+
+def _closed_to(person: Person, codename: str) -> Incident | None:
+    """Return the private incident of a codename, when this person may not see it."""
+    found = Incident.objects.filter(private=True, pk__in=Codename.objects.filter(name=codename).values("incident"))
+    incident = found.first()
+    return incident if incident is not None and not visibility.may_see(person, incident) else None
+
+
+def _tell(incident: Incident, person: Person, because: str, *, asked_at: datetime, at: datetime) -> None:
+    with rules.changing(incident) as now:
+        if AccessRequest.objects.filter(incident=now, person=person, let_in=None).exists():
+            return  # its people were asked, and have not answered yet
+        data = {"name": person.name, "room": now.room}
+        event = timeline.append(now, "asked_in", at=asked_at, recorded_at=at, by=person, text=because, data=data)
+        AccessRequest.objects.create(incident=now, person=person, because=because, asked_at=asked_at, n=event.n)
+        rules.save(now)
+
+
+def _answer(incident: Incident, *, n: int, yes: bool, by: Person | None, at: datetime, source: str) -> AccessRequest:
+    with rules.changing(incident) as now:
+        must_take_part(now, by)
+        request = AccessRequest.objects.filter(incident=now, n=n).select_related("person", "answered_by").first()
+        if request is None:
+            raise rules.Refused("Nobody asked that.")
+        if request.let_in is not None:
+            raise rules.Refused(_answered_already(request))
+        if yes and not request.person.can_join:
+            raise rules.Refused(f"{request.person.name} cannot be brought in any more.")
+        if yes:
+            take_part(now, request.person, reason=Participant.Reason.PICKED, at=at)
+        _settle(now, request.person, yes=yes, by=by, at=at)
+        data = {"name": request.person.name, "request": n, "room": now.room}
+        timeline.append(now, "let_in" if yes else "turned_away", at=at, by=by, source=source, data=data)
+        rules.save(now)
+    request.let_in, request.answered_by, request.answered_at = yes, by, at
+    return request
+
+
+def _settle(incident: Incident, person: Person, *, yes: bool, by: Person | None, at: datetime) -> None:
+    asked = AccessRequest.objects.filter(incident=incident, person=person, let_in=None)
+    asked.update(let_in=yes, answered_by=by, answered_at=at)
+
+
+def _answered_already(request: AccessRequest) -> str:
+    who = request.answered_by.name if request.answered_by else "The terminal"
+    if request.let_in:
+        return f"{request.person.name} is in already: {who} answered before you."
+    return f"{who} answered “not now” before you. Bring {request.person.name} in by hand if that was wrong."
+
+
+def _reason(because: str) -> str:
+    because = rules.text(because, field="because", needed=False)
+    if not because:
+        raise rules.BadInput("because", "Say why in a few words: whoever decides reads them.")
+    if len(because) > BECAUSE_CHARS:
+        raise rules.BadInput("because", f"At most {BECAUSE_CHARS:,} characters; this has {len(because):,}.")
+    return because
+
+
+def _too_soon(person: Person, *, at: datetime) -> str:
+    again = Knock.objects.get(person=person).at + EVERY
+    minutes = max(1, -(-int((again - at).total_seconds()) // 60))
+    unit = "minute" if minutes == 1 else "minutes"
+    return (
+        f"You asked at {timezone.localtime(again - EVERY):%H:%M}. One can ask once in fifteen minutes, whatever for: "
+        f"again in {minutes} {unit}."
+    )

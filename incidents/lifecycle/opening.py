@@ -1,0 +1,96 @@
+"""Opening up: a private incident publishes a summary that two of its people wrote and confirmed, and nothing else."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from incidents import codenames, timeline
+from incidents.lifecycle import rules
+from incidents.lifecycle.access import must_take_part
+from incidents.models import Codename, Incident, Participant, Person, Source, Summary
+
+SUMMARY_CHARS = 3_000
+
+
+def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Summary:
+    """Write what everybody may read about a private incident; nothing is published before ``publish``.
+
+    Takes the place of what was written before and not confirmed. Raises ``BadInput`` for a text that names the
+    incident, which would lead from the one to the other.
+    """
+    text = rules.text(summary, field="summary")
+    if len(text) > SUMMARY_CHARS:
+        raise rules.BadInput("summary", f"At most {SUMMARY_CHARS:,} characters; this has {len(text):,}.")
+    with rules.changing(incident) as now:
+        must_take_part(now, by)
+        if not now.private:
+            raise rules.Refused(f"{now.codename} is public already: everybody can read it.")
+        _must_not_name(now, text)
+        Summary.objects.filter(incident=now, published_at=None).delete()
+        row = Summary.objects.create(incident=now, text=text, written_by=by, written_at=at)
+        reviewer = reviewer_of(row)
+        data = {"summary": row.pk, "reviewer": reviewer.name if reviewer else "", "room": now.room}
+        timeline.append(now, "opening", at=at, by=by, source=source, text=text, data=data)
+        rules.save(now)
+    return row
+
+
+def publish(incident: Incident, *, summary: int, by: Person | None, at: datetime, source: str = Source.WEB) -> Summary:
+    """Confirm the summary of this id as it was read, and publish it under a codename of its own.
+
+    Raises ``Refused`` for whoever wrote it, for everybody but the lead where somebody else leads, and when it was
+    written anew meanwhile. What was published before is replaced.
+    """
+    with rules.changing(incident) as now:
+        must_take_part(now, by)
+        row = proposed(now)
+        if row is None or row.pk != summary:
+            raise rules.Refused("This summary was written anew or published meanwhile. Read it again, then confirm.")
+        _must_be_for(by, row)
+        before = published(now)
+        row.codename = before.codename if before else codenames.alone()
+        row.reviewed_by, row.published_at = by, at
+        row.save(update_fields=["codename", "reviewed_by", "published_at"])
+        data = {"codename": row.codename, "summary": row.pk, "room": now.room}
+        timeline.append(now, "opened_up", at=at, by=by, source=source, data=data)
+        rules.save(now)
+    return row
+
+
+def proposed(incident: Incident) -> Summary | None:
+    """Return the summary that waits to be confirmed, if there is one."""
+    found = Summary.objects.filter(incident=incident, published_at=None)
+    return found.select_related("written_by", "incident__lead").order_by("-pk").first()
+
+
+def published(incident: Incident) -> Summary | None:
+    """Return what is published of an incident, if anything is."""
+    return Summary.objects.filter(incident=incident).exclude(published_at=None).order_by("-pk").first()
+
+
+def reviewer_of(summary: Summary) -> Person | None:
+    """Return the lead, who has to confirm it; None where they wrote it or nobody leads: then anybody else may."""
+    lead = summary.incident.lead
+    if lead is None or lead.pk == summary.written_by_id:
+        return None
+    here = Participant.objects.filter(incident=summary.incident_id, person=lead, left_at=None).exists()
+    return lead if here and lead.can_join else None
+
+
+def _must_be_for(by: Person | None, summary: Summary) -> None:
+    reviewer = reviewer_of(summary)
+    if by is not None and by.pk == summary.written_by_id:
+        who = reviewer.name if reviewer else "somebody else who takes part"
+        raise rules.Refused(f"You wrote this summary, so {who} has to confirm it.")
+    if reviewer is not None and by is not None and by.pk != reviewer.pk:
+        raise rules.Refused(f"{reviewer.name} leads, and has to confirm what is published.")
+    if by is None and summary.written_by_id is None:
+        raise rules.Refused("A terminal wrote this summary, so a person has to confirm it.")
+
+
+def _must_not_name(incident: Incident, text: str) -> None:
+    said = text.casefold()
+    names = {incident.codename, *Codename.objects.filter(incident=incident).values_list("name", flat=True)}
+    named = next((name for name in sorted(names) if name in said), None)
+    if named is not None:
+        raise rules.BadInput("summary", f"Leave out {named}: it would lead from the summary to the private incident.")

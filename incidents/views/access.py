@@ -1,0 +1,103 @@
+"""Getting into a private incident: a page that says nothing about it, and the panel of those who are in."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from incidents import lifecycle, visibility
+from incidents.lifecycle import access as asking
+from incidents.lifecycle import opening
+from incidents.models import Incident, Person
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+
+UNPROCESSABLE = 422
+ANSWERS = (("let-in", "Let them in"), ("turn-away", "Not now"))
+CODENAME = re.compile(r"[\w-]{1,80}")
+CAME_FROM = re.compile(r"/incidents/([\w-]{1,80})/")
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def ask(request: Request, codename: str = "") -> HttpResponse:
+    """Ask to be let in. What is said is the same for any codename that one may not see, of an incident or of none."""
+    codename = _named(request, codename)
+    if codename and (seen := _seen(request.person, codename)):
+        return redirect(seen)
+    if request.method == "GET":
+        return render(request, "incidents/access.html", {"codename": codename, "asked": "asked" in request.GET})
+    because = request.POST.get("because", "")
+    try:
+        _must_name(codename)
+        lifecycle.ask_in(codename, person=request.person, because=because, at=timezone.now())
+    except lifecycle.Refused as refused:
+        context = {"codename": codename if CODENAME.fullmatch(codename) else "", "because": because}
+        return render(request, "incidents/access.html", context | {"wrong": str(refused)}, status=UNPROCESSABLE)
+    response = redirect("access", codename)
+    response["Location"] += "?asked"
+    return response
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def glass(request: Request, codename: str) -> HttpResponse:
+    """Break the glass: with a sentence of reason somebody of the house is let in at once, and its people are told."""
+    if seen := _seen(request.person, codename):
+        return redirect(seen)
+    context = {"codename": codename, "because": request.POST.get("because", "")}
+    if request.method == "GET":
+        return render(request, "incidents/glass.html", context)
+    try:
+        because = context["because"]
+        incident = lifecycle.break_glass(codename, by=request.person, because=because, at=timezone.now())
+    except lifecycle.Refused as refused:
+        return render(request, "incidents/glass.html", context | {"wrong": str(refused)}, status=UNPROCESSABLE)
+    return redirect(incident)
+
+
+@require_GET
+@signed_in
+def panel(request: Request, codename: str) -> HttpResponse:
+    """Show those who take part who else may see a private incident and why, who asks to, and what is published."""
+    incident = incident_or_404(request.person, codename)
+    proposed = opening.proposed(incident)
+    reviewer = opening.reviewer_of(proposed) if proposed else None
+    mine = proposed is not None and proposed.written_by_id == request.person.pk
+    context = {
+        "incident": incident,
+        "answers": ANSWERS,
+        "waiting": asking.waiting(incident),
+        "readers": visibility.readers(incident) if incident.private else (),
+        "proposed": proposed,
+        "reviewer": reviewer,
+        "may_publish": not mine and reviewer in (None, request.person),
+        "published": opening.published(incident),
+    }
+    return render(request, "incidents/access_panel.html" + ("#panel" if request.htmx else ""), context)
+
+
+def _named(request: Request, codename: str) -> str:
+    """Return the codename of the address, what was typed, or that of the page that one came from."""
+    if codename:
+        return codename
+    if request.method == "POST":
+        return request.POST.get("codename", "").strip().lower().lstrip("#")
+    came_from = CAME_FROM.match(urlsplit(request.headers.get("Referer", "")).path)
+    return came_from[1] if came_from else ""
+
+
+def _must_name(codename: str) -> None:
+    if not CODENAME.fullmatch(codename):
+        raise lifecycle.Refused("Type the codename of the incident: two words with a hyphen, as in amber-otter.")
+
+
+def _seen(person: Person, codename: str) -> Incident | None:
+    try:
+        return visibility.find(person, codename)
+    except Incident.DoesNotExist:
+        return None
