@@ -14,11 +14,11 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from incidents import lifecycle, timeline
-from incidents.models import Incident, Participant, Person, Source
+from incidents.models import Source
 from workflows.actions import RETIRE
-from workflows.models import Effect, Page, PagerUser, Shift
-from workflows.oncall import alerts, looked
-from workflows.oncall.news import RANK, News, Told, Who
+from workflows.models import Effect, Page, Shift
+from workflows.oncall import alerts, coming, looked
+from workflows.oncall.news import RANK, News, Told
 
 SOON: Final = timedelta(seconds=10)
 ID_CHARS: Final = 120
@@ -97,7 +97,7 @@ def take(page: Page, news: News, *, at: datetime) -> None:
         _write(page, news, told=news.told and not late, moved=newest and page.status != was, at=at)
     elif page.status != was:
         timeline.nudge_readers(page.incident_id)
-    _bring_in(page, news, at=at)
+    coming.bring_in(page, news, at=at)
 
 
 def is_newest(page: Page, news: News) -> bool:
@@ -115,14 +115,14 @@ def learn(page: Page, told: Told) -> None:
 
 def _move(page: Page, news: News) -> None:
     page.status, page.status_at = news.status, news.at
-    page.status_by = name_of(news.by)[:200] if news.by else ""
+    page.status_by = coming.name_of(news.by)[:200] if news.by else ""
 
 
 def _is_our_doing(page: Page, news: News) -> bool:
     """Tell whether news only say what we did ourselves: that stands on the timeline already."""
     if news.ours or news.kind == "triggered":
         return True
-    if news.kind != "resolved" or (news.by is not None and _user(news.by) is not None):
+    if news.kind != "resolved" or (news.by is not None and coming.user_of(news.by) is not None):
         return False
     return _ended_just_now(page, news) or is_ending(page)
 
@@ -139,10 +139,10 @@ def is_ending(page: Page) -> bool:
 
 def _write(page: Page, news: News, *, told: bool, moved: bool, at: datetime) -> None:
     incident = page.incident
-    person = person_of(news.by)
+    person = coming.person_of(news.by)
     text = _sentence(page, news, named=person is None)
     data: dict[str, Any] = {"page": page.key, "news": news.kind, "url": page.url}
-    if outsiders := _outsiders(page, news):
+    if outsiders := coming.outsiders(page, news):
         text = f"{text}. {outsiders}"
     if moved and _asks(page):
         text, data["ask"] = f"{text}. {STILL_OPEN}", "resolve"
@@ -162,7 +162,7 @@ def _asks(page: Page) -> bool:
 
 def _sentence(page: Page, news: News, *, named: bool) -> str:
     """Say the news, with who did it in front where the entry does not name them itself."""
-    names = [name_of(who) for who in news.people]
+    names = [coming.name_of(who) for who in news.people]
     values = {
         "page": page.name,
         "people": " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "the next in line",
@@ -173,7 +173,7 @@ def _sentence(page: Page, news: News, *, named: bool) -> str:
     if news.by is None:
         return news.happened.format(**values)
     did = news.did.format(**values)
-    return f"{name_of(news.by)} {did}" if named else did
+    return f"{coming.name_of(news.by)} {did}" if named else did
 
 
 def _level(news: News) -> int | None:
@@ -184,77 +184,3 @@ def _level(news: News) -> int | None:
     ids = [who.id for who in news.people]
     turns = Shift.objects.filter(*now, subject=news.page.policy_id, level__gt=1, user__in=ids)
     return turns.order_by("level").values_list("level", flat=True).first()
-
-
-def _on_it(news: News) -> tuple[Who, ...]:
-    """Who is on it by this news: who acknowledged it, or was asked to join and does."""
-    if news.ours:
-        return ()
-    if news.kind == "acknowledged" and news.by is not None:
-        return (news.by,)
-    return news.people if news.joins else ()
-
-
-def _bring_in(page: Page, news: News, *, at: datetime) -> None:
-    """Bring in who is on it: into a private incident only those who were rung for it, or are in already."""
-    incident = page.incident
-    if not incident.is_active:
-        return
-    people = [person for who in _on_it(news) if (person := person_of(who)) is not None and _may_come(page, person)]
-    people = [person for person in people if not _left_since(incident, person, since=news.at)]
-    if people:
-        lifecycle.bring_in(incident, people=people, by=None, at=at, source=Source.SYSTEM)
-
-
-def _may_come(page: Page, person: Person) -> bool:
-    if not person.can_join:
-        return False
-    return not page.incident.private or page.rung.filter(pk=person.pk).exists()
-
-
-def _left_since(incident: Incident, person: Person, *, since: datetime) -> bool:
-    """Tell whether somebody left, or was shut out, after what the news tell: old news fetch nobody back."""
-    return Participant.objects.filter(incident=incident, person=person, left_at__gte=since).exists()
-
-
-def _outsiders(page: Page, news: News) -> str:
-    """Say who has it and cannot follow it here, and how to mend that; empty when everybody can."""
-    said = [_outside(page, who) for who in _on_it(news)] if page.incident.is_active else []
-    return " ".join(filter(None, said))
-
-
-def _outside(page: Page, who: Who) -> str:
-    person = person_of(who)
-    if person is None and not who.id:
-        return ""
-    if person is None:
-        return f"Nobody here is matched with {name_of(who)}, so they were not brought in: match them under On call"
-    if _takes_part(page.incident, person) or _may_come(page, person):
-        return ""
-    if not page.incident.private:
-        return f"{person.name} cannot be brought in by us: invite them to the channel by hand"
-    return (
-        f"{person.name} is not in this private incident and cannot see it: "
-        "bring them in on its page, or invite them to its channel"
-    )
-
-
-def _takes_part(incident: Incident, person: Person) -> bool:
-    return Participant.objects.filter(incident=incident, person=person, left_at=None).exists()
-
-
-def person_of(who: Who | None) -> Person | None:
-    """Return who somebody of the pager's is here, or None while the two are not matched."""
-    user = _user(who) if who else None
-    return user.person if user else None
-
-
-def name_of(who: Who) -> str:
-    """Return a name to call somebody by: as the pager told it, else as we know it."""
-    user = None if who.name else _user(who)
-    return who.name or (user.name if user else "Somebody")
-
-
-def _user(who: Who) -> PagerUser | None:
-    """Return what we know of somebody: by id, which is how they were matched, never by name."""
-    return PagerUser.objects.filter(pager_id=who.id).select_related("person").first() if who.id else None

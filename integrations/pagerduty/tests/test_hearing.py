@@ -1,8 +1,7 @@
-"""From a webhook to the timeline: what people read, who is brought in, and what stays as it was."""
+"""From a webhook to the timeline: what people read, and what stays as it was."""
 
 from __future__ import annotations
 
-import dataclasses
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,87 +10,15 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from incidents import lifecycle
-from incidents.models import Event, Incident, Participant, Person
-from incidents.tests.conftest import ada, ben, eve, incident, secret, shipped
-from integrations.pagerduty import hearing, inbox, tasks
+from incidents.models import Incident, Person
+from integrations.pagerduty import hearing, inbox
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.tests import posted
 from integrations.pagerduty.tests.posted import EVE, LEO, NINE, OURS, Door, about, event
-from workflows.models import Page, PagerUser, Shift
+from integrations.pagerduty.tests.told import hear, in_it, last, paged, said
+from workflows.models import PagerUser, Shift
 from workflows.oncall import alerts
 from workflows.oncall.news import News
-
-__all__ = ["ada", "ben", "eve", "incident", "secret", "shipped"]
-
-
-@pytest.fixture
-def door(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Door:
-    settings.FIREKIND = dataclasses.replace(settings.FIREKIND, pagerduty=posted.GIVEN)
-    monkeypatch.setattr(tasks, "hint", lambda number: None)
-    PagerUser.objects.create(pager_id="POURS", name="Firekind", email="Firekind@example.com")
-    return Door()
-
-
-@pytest.fixture
-def on_pager(eve: Person) -> PagerUser:
-    return PagerUser.objects.create(pager_id="PEVE", name="Eve Ito", email="eve@example.com", person=eve)
-
-
-def paged(incident: Incident, *, pager_id: str = "PI1", key: str = "page/policy/P1", **more: Any) -> Page:
-    """A page of ours that rings."""
-    values = {
-        "target": "policy/P1",
-        "name": "Major incidents",
-        "dedup_key": f"firekind-{incident.pk}-{key}",
-        "status": "triggered",
-        "status_at": NINE - timedelta(minutes=1),
-        "opened_at": NINE - timedelta(minutes=1),
-    }
-    return Page.objects.create(incident=incident, key=key, pager_id=pager_id, **(values | more))
-
-
-def said(incident: Incident) -> list[str]:
-    """What the timeline says of pages, each with who it names in front, in the order it was recorded."""
-    events = Event.objects.filter(incident=incident, kind="page").select_related("by").order_by("n")
-    return [f"{one.by.name} {one.text}" if one.by else one.text for one in events]
-
-
-def last(incident: Incident) -> Event:
-    return Event.objects.filter(incident=incident, kind="page").latest("n")
-
-
-def hear(door: Door, *events: dict[str, Any]) -> None:
-    for one in events:
-        assert door.send(one).status_code == 202
-    assert door.work() == len(events)
-    assert not Webhook.objects.exclude(state="done").exists()
-
-
-def in_it(incident: Incident, person: Person) -> bool:
-    return Participant.objects.filter(incident=incident, person=person, left_at=None).exists()
-
-
-def test_who_acknowledges_is_named_told_and_brought_in(
-    door: Door, incident: Incident, on_pager: PagerUser, eve: Person
-) -> None:
-    page = paged(incident)
-    hear(door, event("acknowledged", after_s=5))
-    page.refresh_from_db()
-    assert (page.status, page.status_by, page.status_at) == ("acknowledged", "Eve Ito", NINE + timedelta(seconds=5))
-    assert said(incident) == ["Eve acknowledged the page to Major incidents"]
-    entry = last(incident)
-    assert (entry.at, entry.data["room"]) == (NINE + timedelta(seconds=5), incident.room)
-    assert entry.recorded_at > entry.at
-    assert entry.data["url"] == "https://acme.pagerduty.com/incidents/PI1"
-    assert Participant.objects.get(incident=incident, person=eve).reason == "picked"
-
-
-def test_somebody_unknown_is_named_and_it_says_how_to_mend_that(door: Door, incident: Incident) -> None:
-    paged(incident)
-    hear(door, event("acknowledged", agent=LEO))
-    (words,) = said(incident)
-    assert words.startswith("Leo Ray acknowledged the page to Major incidents. Nobody here is matched with Leo Ray")
-
 
 SAYS = [
     (event("resolved"), "Eve resolved the page to Major incidents in PagerDuty. The incident itself is still open"),
@@ -224,42 +151,6 @@ def test_waiting_webhooks_are_acted_on_in_the_order_of_what_happened(door: Door,
         door.send(sent)
     door.work()
     assert [words.split()[2] for words in said(incident)] == ["acknowledged", "resolved"]
-
-
-def test_a_private_incident_opens_to_nobody_who_was_not_rung(
-    door: Door, secret: Incident, on_pager: PagerUser, eve: Person
-) -> None:
-    paged(secret, name="Security")
-    hear(door, event("acknowledged"))
-    assert not in_it(secret, eve)
-    (words,) = said(secret)
-    assert words.startswith("Eve acknowledged the page to Security. Eve is not in this private incident")
-    assert "bring them in on its page" in words
-
-
-def test_a_private_incident_opens_to_who_was_rung_for_it(
-    door: Door, secret: Incident, on_pager: PagerUser, eve: Person
-) -> None:
-    paged(secret, name="Security").rung.add(eve)
-    hear(door, event("acknowledged"))
-    assert in_it(secret, eve)
-    assert said(secret) == ["Eve acknowledged the page to Security"]
-
-
-def test_a_guest_is_not_brought_in(door: Door, incident: Incident, on_pager: PagerUser, eve: Person) -> None:
-    Person.objects.filter(pk=eve.pk).update(is_guest=True)
-    paged(incident)
-    hear(door, event("acknowledged"))
-    assert not in_it(incident, eve)
-    assert "invite them to the channel by hand" in said(incident)[0]
-
-
-def test_old_news_fetch_nobody_back(door: Door, incident: Incident, on_pager: PagerUser, eve: Person) -> None:
-    paged(incident)
-    lifecycle.bring_in(incident, people=[eve], by=None, at=NINE)
-    lifecycle.left(incident, person=eve, room=incident.room, at=NINE + timedelta(minutes=5))
-    hear(door, event("acknowledged", after_s=60))
-    assert not in_it(incident, eve)
 
 
 def test_what_is_told_of_an_incident_that_ended_is_for_the_record(

@@ -1,0 +1,93 @@
+"""Who has a page comes to the incident: brought in, or said why not and how to mend that."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from incidents import lifecycle
+from incidents.models import Incident, Participant, Person, Source
+from workflows.models import Page, PagerUser
+from workflows.oncall.news import News, Who
+
+
+def _on_it(news: News) -> tuple[Who, ...]:
+    """Who is on it by this news: who acknowledged it, or was asked to join and does."""
+    if news.ours:
+        return ()
+    if news.kind == "acknowledged" and news.by is not None:
+        return (news.by,)
+    return news.people if news.joins else ()
+
+
+def bring_in(page: Page, news: News, *, at: datetime) -> None:
+    """Bring in who is on it: into a private incident only those who were rung for it, or are in already."""
+    incident = page.incident
+    if not incident.is_active:
+        return
+    people = [person for who in _on_it(news) if (person := person_of(who)) is not None and _may_come(page, person)]
+    people = [person for person in people if not _left_since(incident, person, since=news.at)]
+    if people:
+        lifecycle.bring_in(incident, people=people, by=None, at=at, source=Source.SYSTEM)
+
+
+def _may_come(page: Page, person: Person) -> bool:
+    if not person.can_join:
+        return False
+    return not page.incident.private or _was_rung_in(page, person)
+
+
+def _was_rung_in(page: Page, person: Person) -> bool:
+    """Tell whether somebody was rung for what is private: since it took its type, and was not shut out or gone since."""
+    incident = page.incident
+    if page.opened_at < incident.typed_at:
+        return False
+    gone = Participant.objects.filter(incident=incident, person=person, left_at__isnull=False).exists()
+    return not gone and page.rung.filter(pk=person.pk).exists()
+
+
+def _left_since(incident: Incident, person: Person, *, since: datetime) -> bool:
+    """Tell whether somebody left, or was shut out, after what the news tell: old news fetch nobody back."""
+    return Participant.objects.filter(incident=incident, person=person, left_at__gte=since).exists()
+
+
+def outsiders(page: Page, news: News) -> str:
+    """Say who has it and cannot follow it here, and how to mend that; empty when everybody can."""
+    said = [_outside(page, who) for who in _on_it(news)] if page.incident.is_active else []
+    return " ".join(filter(None, said))
+
+
+def _outside(page: Page, who: Who) -> str:
+    person = person_of(who)
+    if person is None and not who.id:
+        return ""
+    if person is None:
+        return f"Nobody here is matched with {name_of(who)}, so they were not brought in: match them under On call"
+    if _takes_part(page.incident, person) or _may_come(page, person):
+        return ""
+    if not page.incident.private:
+        return f"{person.name} cannot be brought in by us: invite them to the channel by hand"
+    return (
+        f"{person.name} is not in this private incident and cannot see it: "
+        "bring them in on its page, or invite them to its channel"
+    )
+
+
+def _takes_part(incident: Incident, person: Person) -> bool:
+    return Participant.objects.filter(incident=incident, person=person, left_at=None).exists()
+
+
+def person_of(who: Who | None) -> Person | None:
+    """Return who somebody of the pager's is here, or None while the two are not matched."""
+    user = user_of(who) if who else None
+    return user.person if user else None
+
+
+def name_of(who: Who) -> str:
+    """Return a name to call somebody by: as the pager told it, else as we know it."""
+    user = None if who.name else user_of(who)
+    return who.name or (user.name if user else "Somebody")
+
+
+def user_of(who: Who) -> PagerUser | None:
+    """Return what we know of somebody: by id, which is how they were matched, never by name."""
+    return PagerUser.objects.filter(pager_id=who.id).select_related("person").first() if who.id else None
