@@ -37,7 +37,7 @@ def _may_come(page: Page, person: Person) -> bool:
 
 
 def _was_rung_in(page: Page, person: Person) -> bool:
-    """Tell whether somebody was rung for what is private: since it took its type, and was not shut out or gone since."""
+    """Tell whether somebody was rung since it took its type, and was not shut out, or went, meanwhile."""
     incident = page.incident
     if page.opened_at < incident.typed_at:
         return False
