@@ -95,16 +95,19 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Find or join whom the provider vouches for, or answer in words why not."""
-        from integrations.identity import joining, openid
+        from integrations.identity import joining, noted, openid
         from integrations.identity.views.sign_in import refused
 
         nonce = (sociallogin.state.get("data") or {}).get("nonce", "")
         if not nonce or not secrets.compare_digest(nonce, str(sociallogin.nonce)):
+            noted.note("sign-in-failed", None, why="forged", way=sociallogin.account.provider)
             raise ImmediateHttpResponse(refused(request, FORGED))
         try:
             joining.whom(openid.provider_of(sociallogin.account.provider), sociallogin.claims)
         except joining.Refused as no:
+            noted.note("sign-in-failed", None, why="not known", way=sociallogin.account.provider)
             raise ImmediateHttpResponse(refused(request, str(no))) from None
+        request.way_in = sociallogin.account.provider  # type: ignore[attr-defined]  # for the audit
         if not sociallogin.is_existing:
             sociallogin.lookup()
 

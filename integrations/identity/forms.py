@@ -11,6 +11,7 @@ from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm
 from django import forms
 
 from integrations.identity import tries
+from integrations.identity.noted import note
 
 
 def _take(counted: dict[tries.Limit, str]) -> None:
@@ -22,7 +23,11 @@ def _code(form: Any) -> str:
     """Check a code that was typed, once each and not too often."""
     who = str(form.user.pk)
     _take({tries.CODE: who})
-    code: str = form.checked()
+    try:
+        code: str = form.checked()
+    except forms.ValidationError:
+        note("sign-in-failed", form.user, why="code")
+        raise
     if tries.take({tries.REUSE: f"{who}|{''.join(code.split())}"}):
         raise forms.ValidationError("That code was used already. Wait for the next one.", code="used")
     tries.clear({tries.CODE: who})
@@ -59,7 +64,11 @@ class Key(AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth brings no 
     def clean_credential(self) -> Any:
         """Return the passkey that signed."""
         _take({tries.CODE: f"key|{self.user.pk}"})
-        passkey = super().clean_credential()
+        try:
+            passkey = super().clean_credential()
+        except forms.ValidationError:
+            note("sign-in-failed", self.user, why="passkey")
+            raise
         tries.clear({tries.CODE: f"key|{self.user.pk}"})
         return passkey
 

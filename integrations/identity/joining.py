@@ -15,6 +15,7 @@ from django.db import transaction
 
 from incidents import people
 from incidents.models import Person
+from integrations.identity.noted import note
 from integrations.identity.provider import Provider
 
 SLACK_USER, SLACK_TEAM = "https://slack.com/user_id", "https://slack.com/team_id"
@@ -53,6 +54,7 @@ def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
     _only_one(user, provider)
     _same_person(person, claims)
     SocialAccount.objects.create(user=user, provider=provider.key, uid=uid, extra_data={})
+    note("account", user, joined=provider.name)
     return user
 
 

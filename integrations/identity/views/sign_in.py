@@ -22,6 +22,7 @@ from django.views.decorators.http import require_POST
 from incidents.forms.people import joinable
 from incidents.models import Person
 from integrations.identity import browsers, tries
+from integrations.identity.sandbox import give_roles
 
 BACKEND = settings.AUTHENTICATION_BACKENDS[0]
 
@@ -106,7 +107,9 @@ def sign_in_as(request: HttpRequest, pk: int) -> HttpResponse:
     """Sign in as one person of the sandbox; anywhere else there is no such page."""
     if not in_sandbox():
         raise Http404("No such page.")
+    give_roles()
     person = get_object_or_404(pickable(), pk=pk)
+    request.way_in = "sandbox"  # type: ignore[attr-defined]  # for the audit
     login(request, _account(person), backend=BACKEND)
     return redirect(back(request))
 
