@@ -17,7 +17,10 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from audit import place
+
+    with place.at("terminal", place.account()):
+        execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -41,3 +43,11 @@ def at(door: str, address: str = "") -> Iterator[None]:
         yield
     finally:
         _place.reset(token)
+
+
+def account() -> str:
+    """Return the name of the account that holds a terminal, or its number where it has no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # no such entry, as in many containers
+        return str(os.getuid())

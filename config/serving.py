@@ -13,6 +13,7 @@ from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.http.response import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
+from audit import place
 from config import bodies
 from config.bodies import Receive, Scope, Send
 from config.turns import Crowd, Line
@@ -79,7 +80,8 @@ class Application(ASGIHandler):
         signals.request_started.send(sender=self.__class__, scope=scope)
         try:
             authorization, cookie = bodies.header(scope, b"authorization"), bodies.header(scope, b"cookie")
-            return gate.check(scope["path"], authorization=authorization, cookie=cookie)
+            with place.at("api", (scope.get("client") or [""])[0]):
+                return gate.check(scope["path"], authorization=authorization, cookie=cookie)
         finally:
             signals.request_finished.send(sender=self.__class__)  # gives the database connection back
 

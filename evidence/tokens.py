@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from evidence.models import Token
-from incidents import lifecycle
+from incidents import lifecycle, noted
 from incidents.models import Incident, Person
 
 PREFIX: Final = "fk_"  # so that those who scan for lost secrets can tell ours
@@ -32,6 +33,7 @@ class Issued:
     secret: str
 
 
+@transaction.atomic
 def issue(
     person: Person,
     *,
@@ -56,6 +58,7 @@ def issue(
         created_at=at,
         expires_at=at + (lasts or (FOR_AN_INCIDENT if incident else PERSONAL)),
     )
+    noted.note("token-made", by=person, about=_about(token), **_said(token))
     return Issued(token, secret)
 
 
@@ -67,9 +70,11 @@ def find(secret: str, *, at: datetime) -> Token | None:
     if not SHAPE.fullmatch(secret):
         return None
     digest = _hash(secret)
-    token = _live(at=at).select_related("person", "person__user").filter(hash=digest).first()
+    token = _live(at=at).select_related("person", "person__user", "incident").filter(hash=digest).first()
     if token is None or not hmac.compare_digest(token.hash, digest) or not _is_here(token.person):
         return None
+    if token.last_used_at is None:
+        noted.once(f"token-used:{token.pk}", "token-used", by=token.person, about=_about(token), **_said(token))
     if token.last_used_at is None or token.last_used_at < at - USED_EVERY:
         Token.objects.filter(pk=token.pk).update(last_used_at=at)
     return token
@@ -80,9 +85,14 @@ def working(person: Person, *, at: datetime) -> QuerySet[Token]:
     return _live(at=at).filter(person=person).select_related("incident").order_by("-pk")
 
 
+@transaction.atomic
 def revoke(token_id: int, *, by: Person, at: datetime) -> bool:
     """End one of one's own tokens; tell whether it worked until now."""
-    return bool(working(by, at=at).filter(pk=token_id).update(revoked_at=at))
+    token = working(by, at=at).filter(pk=token_id).first()
+    if token is None or not working(by, at=at).filter(pk=token_id).update(revoked_at=at):
+        return False
+    noted.note("token-revoked", by=by, about=_about(token), **_said(token))
+    return True
 
 
 def _live(*, at: datetime) -> QuerySet[Token]:
@@ -91,6 +101,15 @@ def _live(*, at: datetime) -> QuerySet[Token]:
 
 def _is_here(person: Person) -> bool:
     return not person.deactivated and (person.user is None or person.user.is_active)
+
+
+def _about(token: Token) -> str:
+    """Return what the audit says a token was for."""
+    return token.incident.codename if token.incident is not None else f"…{token.hint}"
+
+
+def _said(token: Token) -> dict[str, str | int]:
+    return {"token": token.pk, "name": token.name, "ends": token.hint}
 
 
 def _hash(secret: str) -> str:

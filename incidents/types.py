@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
+from incidents import noted
 from incidents.models import IncidentType, Person, PolicyVersion
 from incidents.policy import Policy
 from incidents.policy_file import SLUG, TypesFile
@@ -59,7 +60,7 @@ def edit(type: IncidentType, *, policy: Policy, by: Person | None, at: datetime)
         return _write(locked, policy, by=by, at=at)
 
 
-def reorder(slugs: Sequence[str]) -> None:
+def reorder(slugs: Sequence[str], *, by: Person | None) -> None:
     """Put types in the order of their slugs; ones not named come after, in their old order."""
     with transaction.atomic():
         types = {one.slug: one for one in IncidentType.objects.select_for_update().order_by("position", "slug")}
@@ -67,27 +68,33 @@ def reorder(slugs: Sequence[str]) -> None:
         for position, slug in enumerate([*wanted, *(slug for slug in types if slug not in wanted)]):
             types[slug].position = position
         IncidentType.objects.bulk_update(types.values(), ["position"])
+        noted.note("type", by=by, about="the order of types", becomes=list(slugs))
 
 
-def archive(type: IncidentType, *, at: datetime) -> None:
+@transaction.atomic
+def archive(type: IncidentType, *, by: Person | None, at: datetime) -> None:
     """Take a type out of use; incidents that have it keep it. The default type must be replaced first."""
     if type.is_default:
         raise Refused("Make another type the default before you archive this one.")
     IncidentType.objects.filter(pk=type.pk, archived_at=None).update(archived_at=at)
+    noted.note("type", by=by, about=type.slug, did="archived")
 
 
-def restore(type: IncidentType) -> None:
+@transaction.atomic
+def restore(type: IncidentType, *, by: Person | None) -> None:
     """Put an archived type back into use."""
     IncidentType.objects.filter(pk=type.pk).update(archived_at=None)
+    noted.note("type", by=by, about=type.slug, did="restored")
 
 
-def make_default(type: IncidentType) -> None:
+def make_default(type: IncidentType, *, by: Person | None) -> None:
     """Make this the type that a declaration takes when it names none."""
     if type.archived_at is not None:
         raise Refused("An archived type cannot be the default.")
     with transaction.atomic():
         IncidentType.objects.filter(is_default=True).update(is_default=False)
         IncidentType.objects.filter(pk=type.pk).update(is_default=True)
+        noted.note("type", by=by, about=type.slug, did="made the default")
 
 
 def _create(policy: Policy, *, by: Person | None, at: datetime, from_file: bool = False) -> IncidentType:
@@ -105,6 +112,7 @@ def _write(
     )
     type.current = version
     type.save(update_fields=["current"])
+    noted.note("type", by=by, about=type.slug, did="said what it asks for", version=version.number, from_file=from_file)
     return version
 
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 import audit
-from audit import chain, sealing, verifying
+from audit import chain, rows, sealing, verifying
 from audit.models import Entry, Seal
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def sealed(now: datetime) -> list[int]:
     return list(Entry.objects.order_by("n").values_list("n", flat=True))
 
 
-def tamper(statement: str, *values: object, table: str = "audit_entry") -> None:
+def tamper(statement: str, *values: str | bytes | int, table: str = "audit_entry") -> None:
     """Do what only the owner of a table can, who switches its triggers off first."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -103,9 +103,9 @@ def reseal(n: int) -> None:
     seal = Seal.objects.get(n=n)
     id, _ = next(seal.marked("entries"))
     tamper("UPDATE audit_entry SET by_name = 'Eve' WHERE n = %s", id)
-    kept = sealing.rows.KEPT["entries"]
-    found = sealing.rows.of_ids(kept, [id for id, _ in seal.marked("entries")])
-    seal.marks = b"".join(sealing.rows.mark(row) for row in found.values())
+    kept = rows.KEPT["entries"]
+    found = rows.of_ids(kept, [id for id, _ in seal.marked("entries")])
+    seal.marks = b"".join(rows.mark(row) for row in found.values())
     hash = chain.mark(seal.said()).hex()
     tamper("UPDATE audit_seal SET marks = %s, hash = %s WHERE n = %s", seal.marks, hash, n, table="audit_seal")
 

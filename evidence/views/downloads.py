@@ -15,6 +15,7 @@ from evidence.models.evidence import Kind
 from evidence.views import functions
 from evidence.views.finding import evidence_of, profile_of, tree_of
 from evidence.views.policy import locked
+from incidents import noted
 from incidents.views.signed_in import Request, signed_in
 
 
@@ -31,6 +32,7 @@ def original(request: Request, codename: str, n: int) -> HttpResponseBase:
     file = storage.store().local(evidence.original).open("rb")
     if "inline" in request.GET and evidence.kind == Kind.PICTURE:
         return FileResponse(file, content_type=evidence.format)
+    _note(request, evidence, "original")
     return FileResponse(
         file, as_attachment=True, filename=evidence.file_name or name_of(evidence, "bin"),
         content_type="application/octet-stream",
@@ -46,6 +48,7 @@ def folded(request: Request, codename: str, n: int) -> HttpResponseBase:
     evidence = profile_of(request, codename, n)
     tree = tree_of(evidence)
     lines = exports.folded(tree.stacks(), type=functions.chosen(request, tree))
+    _note(request, evidence, "folded")
     return _attached(lines, name_of(evidence, "folded"), "text/plain; charset=utf-8")
 
 
@@ -56,6 +59,7 @@ def pprof(request: Request, codename: str, n: int) -> HttpResponseBase:
     from evidence import exports
 
     evidence = profile_of(request, codename, n)
+    _note(request, evidence, "pprof")
     return _attached(
         [exports.pprof(tree_of(evidence).stacks())], name_of(evidence, "pb.gz"), "application/octet-stream"
     )
@@ -71,6 +75,7 @@ def svg(request: Request, codename: str, n: int) -> HttpResponseBase:
     tree = tree_of(evidence)
     type = functions.chosen(request, tree)
     made = drawing.svg(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
+    _note(request, evidence, "svg")
     return _attached([made.encode()], name_of(evidence, "svg"), "image/svg+xml")
 
 
@@ -87,6 +92,7 @@ def png(request: Request, codename: str, n: int) -> HttpResponseBase:
     tree = tree_of(evidence)
     type = functions.chosen(request, tree)
     made = picture.png(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
+    _note(request, evidence, "png")
     return _attached([made], name_of(evidence, "png"), "image/png", inline=True)
 
 
@@ -94,6 +100,12 @@ def name_of(evidence: Evidence, ending: str) -> str:
     """Return the name of a file that is made of evidence: codename, number, words of its title."""
     words = re.sub(r"[^A-Za-z0-9]+", "-", evidence.title).strip("-").lower()[:40]
     return "-".join(part for part in (evidence.incident.codename, str(evidence.n), words) if part) + f".{ending}"
+
+
+def _note(request: Request, evidence: Evidence, form: str) -> None:
+    """Note that somebody takes a file along; a title is never part of that."""
+    kind = "download" if form == "original" else "export"
+    noted.note(kind, by=request.person, about=evidence.incident.codename, evidence=evidence.n, form=form)
 
 
 def _says(evidence: Evidence, type: int, default: int) -> str:

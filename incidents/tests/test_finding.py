@@ -11,7 +11,7 @@ from incidents.policy import Policy
 @pytest.fixture
 def dee(db: None) -> Person:
     types.add(Policy("ambiguous", "Ambiguous", "not sure"), by=None, at=timezone.now())
-    types.make_default(IncidentType.objects.get())
+    types.make_default(IncidentType.objects.get(), by=None)
     return Person.objects.create(name="Dee")
 
 

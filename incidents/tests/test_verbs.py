@@ -67,7 +67,7 @@ def test_the_same_type_an_archived_one_and_an_ended_incident_are_refused(
 
     with pytest.raises(lifecycle.Refused, match="is Ambiguous already"):
         lifecycle.retype(incident, to=shipped["ambiguous"], by=None, at=now)
-    types.archive(shipped["internal"], at=now)
+    types.archive(shipped["internal"], by=None, at=now)
     with pytest.raises(lifecycle.Refused, match="is archived"):
         lifecycle.retype(incident, to=IncidentType.objects.get(slug="internal"), by=None, at=now)
     lifecycle.resolve(incident, by=None, at=now)

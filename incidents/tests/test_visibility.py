@@ -13,7 +13,7 @@ def incidents(db: None) -> dict[str, Incident]:
     """A public and a private incident, both declared by Dee."""
     for slug, private in (("ambiguous", False), ("security", True)):
         types.add(Policy(slug, slug.capitalize(), "says", private=private), by=None, at=timezone.now())
-    types.make_default(IncidentType.objects.get(slug="ambiguous"))
+    types.make_default(IncidentType.objects.get(slug="ambiguous"), by=None)
     dee = Person.objects.create(name="Dee")
     return {
         type.slug: lifecycle.declare(f"A {type.slug} one", by=dee, at=timezone.now(), type=type)

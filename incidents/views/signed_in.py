@@ -15,7 +15,7 @@ from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
-from incidents import people, visibility
+from incidents import noted, people, visibility
 from incidents.models import Incident, Person
 
 P = ParamSpec("P")
@@ -78,8 +78,10 @@ def zone_of(request: HttpRequest) -> ZoneInfo:
 
 
 def incident_or_404(person: Person, codename: str) -> Incident:
-    """Return an incident that this person may see; hidden and absent ones are alike."""
+    """Return an incident that this person may see; hidden and absent ones are alike. To read a private one is noted."""
     try:
-        return visibility.find(person, codename)
+        incident = visibility.find(person, codename)
     except Incident.DoesNotExist:
         raise Http404("No such incident.") from None
+    noted.read(incident, by=person)
+    return incident

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from incidents import types
 from incidents.forms import TypeForm
-from incidents.models import IncidentType
+from incidents.models import IncidentType, Person
 from incidents.views.signed_in import Request, signed_in
 
 UNPROCESSABLE = 422
@@ -73,7 +73,7 @@ def act(request: Request, slug: str, verb: str) -> HttpResponse:
     if verb not in VERBS:
         raise Http404("No such verb.")
     try:
-        VERBS[verb](type, timezone.now())
+        VERBS[verb](type, request.person, timezone.now())
     except types.Refused as refused:
         messages.error(request, str(refused))
     return redirect("types")
@@ -84,22 +84,22 @@ def find(slug: str) -> IncidentType:
     return get_object_or_404(IncidentType.objects.select_related("current"), slug=slug)
 
 
-def _move(type: IncidentType, step: int) -> None:
+def _move(type: IncidentType, step: int, *, by: Person) -> None:
     slugs = list(IncidentType.objects.filter(archived_at=None).values_list("slug", flat=True))
     if type.slug not in slugs:
         return
     at = slugs.index(type.slug)
     to = min(max(at + step, 0), len(slugs) - 1)
     slugs.insert(to, slugs.pop(at))
-    types.reorder(slugs)
+    types.reorder(slugs, by=by)
 
 
-VERBS: Mapping[str, Callable[[IncidentType, datetime], None]] = {
-    "up": lambda one, _: _move(one, -1),
-    "down": lambda one, _: _move(one, 1),
-    "archive": lambda one, at: types.archive(one, at=at),
-    "restore": lambda one, _: types.restore(one),
-    "default": lambda one, _: types.make_default(one),
+VERBS: Mapping[str, Callable[[IncidentType, Person, datetime], None]] = {
+    "up": lambda one, by, _: _move(one, -1, by=by),
+    "down": lambda one, by, _: _move(one, 1, by=by),
+    "archive": lambda one, by, at: types.archive(one, by=by, at=at),
+    "restore": lambda one, by, _: types.restore(one, by=by),
+    "default": lambda one, by, _: types.make_default(one, by=by),
 }
 
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from evidence import tokens
 from evidence.models import Token
-from incidents import visibility
+from incidents import noted, visibility
 from incidents.models import Incident
 
 
@@ -22,7 +22,10 @@ def incident_of(token: Token, codename: str) -> Incident | None:
         incident = visibility.find(token.person, codename)
     except Incident.DoesNotExist:
         return None
-    return incident if token.incident_id in (None, incident.pk) else None
+    if token.incident_id not in (None, incident.pk):
+        return None
+    noted.read(incident, by=token.person)
+    return incident
 
 
 def own_incident(token: Token) -> Incident | None:

@@ -10,6 +10,7 @@ from slack_sdk import WebClient
 from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
+from audit import place
 from integrations.slack import bolt, shapes
 from integrations.slack.setup import Setup
 
@@ -26,7 +27,8 @@ class Handler(SocketModeHandler):
             return
         close_old_connections()
         try:
-            super().handle(client, req)
+            with place.at("slack"):
+                super().handle(client, req)
         finally:
             close_old_connections()
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
+from incidents import noted
 from incidents.models import Person
 from workflows.models import GroupRule
 from workflows.oncall.groups import Subject
@@ -24,29 +26,47 @@ def add(
     if not is_new:
         return None
     rule.permanent.set(permanent)
+    _note(rule, by=by, did="let it follow", **_said(sources, permanent))
     return rule
 
 
 @transaction.atomic
-def edit(rule: GroupRule, *, sources: Sequence[Subject], permanent: Collection[Person], at: datetime) -> None:
+def edit(
+    rule: GroupRule, *, sources: Sequence[Subject], permanent: Collection[Person], by: Person, at: datetime
+) -> None:
     """Change who belongs in a group; what was refused is tried again at the next look."""
     GroupRule.objects.filter(pk=rule.pk).update(sources=_kept(sources), edited_at=at, try_again_at=None)
     rule.permanent.set(permanent)
+    _note(rule, by=by, did="changed", **_said(sources, permanent))
 
 
-def pause(rule: GroupRule) -> None:
+@transaction.atomic
+def pause(rule: GroupRule, *, by: Person) -> None:
     """Leave a group as it is until somebody resumes its rule."""
     GroupRule.objects.filter(pk=rule.pk).update(active=False)
+    _note(rule, by=by, did="paused")
 
 
-def resume(rule: GroupRule, *, at: datetime) -> None:
+@transaction.atomic
+def resume(rule: GroupRule, *, by: Person, at: datetime) -> None:
     """Let a group follow again; the next look is within seconds."""
     GroupRule.objects.filter(pk=rule.pk).update(active=True, edited_at=at, try_again_at=None)
+    _note(rule, by=by, did="resumed")
 
 
-def remove(rule: GroupRule) -> None:
+@transaction.atomic
+def remove(rule: GroupRule, *, by: Person) -> None:
     """Delete a rule with its history; the group keeps who is in it."""
+    _note(rule, by=by, did="deleted")
     rule.delete()
+
+
+def _note(rule: GroupRule, *, by: Person, did: str, **said: Any) -> None:
+    noted.note("group", by=by, about=f"@{rule.handle}", did=did, **said)
+
+
+def _said(sources: Sequence[Subject], permanent: Collection[Person]) -> dict[str, Any]:
+    return {"sources": _kept(sources), "permanent": [one.pk for one in permanent]}
 
 
 def _kept(sources: Sequence[Subject]) -> list[dict[str, str | int]]:

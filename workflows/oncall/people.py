@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Lower
 
-from incidents import lifecycle, told
+from incidents import lifecycle, noted, told
 from incidents.models import Incident, Person
 from workflows.models import PagerUser
 
@@ -107,6 +107,7 @@ def part(user: PagerUser, *, by: Person, at: datetime) -> None:
 @transaction.atomic
 def _pin(user: PagerUser, *, person: Person | None, matched: Matched, by: Person, at: datetime) -> None:
     PagerUser.objects.filter(pk=user.pk).update(person=person, matched=matched, matched_by=by, matched_at=at)
+    noted.note("match", by=by, about=user.name, user=user.pager_id, person=person.pk if person else None)
     for incident in Incident.objects.filter(active=True).only("pk"):
         told.tell(incident)
 

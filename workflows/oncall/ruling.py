@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max, Q
 
-from incidents import visibility
+from incidents import noted, visibility
 from incidents.models import Person
 from workflows.models import Alert, DeclareRule
 from workflows.oncall import matching, storms
@@ -25,22 +25,30 @@ def add(asked: dict[str, Any], *, by: Person, at: datetime) -> DeclareRule:
     with transaction.atomic():
         last = _held().aggregate(last=Max("position"))["last"]
         position = 0 if last is None else last + 1
-        return DeclareRule.objects.create(**asked, position=position, created_at=at, created_by=by)
+        rule = DeclareRule.objects.create(**asked, position=position, created_at=at, created_by=by)
+        _note(rule, by=by, did="added", becomes={name: str(value) for name, value in asked.items()})
+        return rule
 
 
-def edit(rule: DeclareRule, asked: dict[str, Any]) -> None:
+@transaction.atomic
+def edit(rule: DeclareRule, asked: dict[str, Any], *, by: Person) -> None:
     """Change what a rule asks for; storms that it began go on."""
+    was = {name: str(getattr(rule, name)) for name in asked}
     for name, value in asked.items():
         setattr(rule, name, value)
     rule.save(update_fields=list(asked))
+    becomes = {name: str(value) for name, value in asked.items() if str(value) != was[name]}
+    _note(rule, by=by, did="changed", was={name: was[name] for name in becomes}, becomes=becomes)
 
 
-def switch(rule: DeclareRule, *, on: bool) -> None:
+@transaction.atomic
+def switch(rule: DeclareRule, *, on: bool, by: Person) -> None:
     """Switch a rule on or off."""
     DeclareRule.objects.filter(pk=rule.pk).update(active=on)
+    _note(rule, by=by, did="switched on" if on else "switched off")
 
 
-def move(rule: DeclareRule, *, step: int) -> None:
+def move(rule: DeclareRule, *, step: int, by: Person) -> None:
     """Move a rule that many places down, or up when negative, as far as there are places."""
     with transaction.atomic():
         order = list(_held())
@@ -51,11 +59,18 @@ def move(rule: DeclareRule, *, step: int) -> None:
         for position, one in enumerate(order):
             one.position = position
         DeclareRule.objects.bulk_update(order, ["position"])
+        _note(rule, by=by, did="moved", step=step)
 
 
-def remove(rule: DeclareRule) -> None:
+@transaction.atomic
+def remove(rule: DeclareRule, *, by: Person) -> None:
     """Delete a rule. What it declared stays, and so do its alerts."""
+    _note(rule, by=by, did="deleted")
     rule.delete()
+
+
+def _note(rule: DeclareRule, *, by: Person, did: str, **said: Any) -> None:
+    noted.note("rule", by=by, about=rule.name, rule=rule.pk, did=did, **said)
 
 
 def _held() -> Any:

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from incidents.models import Person
 from incidents.views.signed_in import Request, signed_in
 from workflows import directory, ports
 from workflows.models import GroupRule
@@ -75,7 +76,7 @@ def remove(request: Request, pk: int) -> HttpResponse:
     member_or_404(request.person)
     rule = get_object_or_404(GroupRule, pk=pk)
     if request.method == "POST":
-        group_rules.remove(rule)
+        group_rules.remove(rule, by=request.person)
         messages.success(request, f"@{rule.handle} follows nobody any more. It keeps who is in it.")
         return redirect("oncall-groups")
     return render(request, "workflows/group_delete.html", _page({"rule": rule}))
@@ -89,11 +90,11 @@ def act(request: Request, pk: int, verb: str) -> HttpResponse:
     if verb not in VERBS:
         raise Http404("No such verb.")
     rule = get_object_or_404(GroupRule, pk=pk)
-    messages.success(request, VERBS[verb](rule))
+    messages.success(request, VERBS[verb](rule, request.person))
     return redirect("oncall-group", pk=rule.pk)
 
 
-def _sync(rule: GroupRule) -> str:
+def _sync(rule: GroupRule, by: Person) -> str:
     if ports.chat() is None:
         return "Slack is not connected, so no group can be changed."
     found = sync.sync(at=timezone.now(), only=[rule.handle])
@@ -108,17 +109,17 @@ def _told(synced: Synced) -> str:
     return f"@{synced.handle} is in step: {len(synced.joined)} joined, {len(synced.left)} left."
 
 
-def _pause(rule: GroupRule) -> str:
-    group_rules.pause(rule)
+def _pause(rule: GroupRule, by: Person) -> str:
+    group_rules.pause(rule, by=by)
     return f"@{rule.handle} stays as it is until you resume it."
 
 
-def _resume(rule: GroupRule) -> str:
-    group_rules.resume(rule, at=timezone.now())
+def _resume(rule: GroupRule, by: Person) -> str:
+    group_rules.resume(rule, by=by, at=timezone.now())
     return SAVED.format(rule.handle)
 
 
-VERBS: Mapping[str, Callable[[GroupRule], str]] = {"sync": _sync, "pause": _pause, "resume": _resume}
+VERBS: Mapping[str, Callable[[GroupRule, Person], str]] = {"sync": _sync, "pause": _pause, "resume": _resume}
 
 
 def _posted(request: Request) -> Any:
@@ -152,11 +153,12 @@ def _write(request: Request, form: GroupForm, *, rule: GroupRule | None) -> Http
 
 
 def _saved(request: Request, form: GroupForm, rule: GroupRule | None) -> HttpResponse:
-    given: dict[str, Any] = {"sources": form.chosen(), "permanent": form.permanent(), "at": timezone.now()}
+    given: dict[str, Any] = {"sources": form.chosen(), "permanent": form.permanent()}
+    given |= {"by": request.person, "at": timezone.now()}
     if rule is not None:
         group_rules.edit(rule, **given)
     else:
-        rule = group_rules.add(form.group(), by=request.person, **given)
+        rule = group_rules.add(form.group(), **given)
     if rule is None:
         messages.error(request, f"Somebody else has just made @{form.group()} follow.")
         return redirect("oncall-groups")

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from incidents import visibility
-from incidents.models import IncidentType
+from incidents.models import IncidentType, Person
 from incidents.views.signed_in import Request, signed_in
 from workflows.models import DeclareRule
 from workflows.oncall import matching, ruling, storms
@@ -73,7 +73,7 @@ def remove(request: Request, pk: int) -> HttpResponse:
     member_or_404(request.person)
     rule = _find(pk)
     if request.method == "POST":
-        ruling.remove(rule)
+        ruling.remove(rule, by=request.person)
         messages.success(request, f"Deleted the rule “{rule.name}”.")
         return redirect("oncall-rules")
     return render(request, "workflows/rule_delete.html", _page({"rule": rule}))
@@ -86,15 +86,15 @@ def act(request: Request, pk: int, verb: str) -> HttpResponse:
     member_or_404(request.person)
     if verb not in VERBS:
         raise Http404("No such verb.")
-    VERBS[verb](_find(pk))
+    VERBS[verb](_find(pk), request.person)
     return redirect("oncall-rules")
 
 
-VERBS: Mapping[str, Callable[[DeclareRule], None]] = {
-    "up": lambda rule: ruling.move(rule, step=-1),
-    "down": lambda rule: ruling.move(rule, step=1),
-    "on": lambda rule: ruling.switch(rule, on=True),
-    "off": lambda rule: ruling.switch(rule, on=False),
+VERBS: Mapping[str, Callable[[DeclareRule, Person], None]] = {
+    "up": lambda rule, by: ruling.move(rule, step=-1, by=by),
+    "down": lambda rule, by: ruling.move(rule, step=1, by=by),
+    "on": lambda rule, by: ruling.switch(rule, on=True, by=by),
+    "off": lambda rule, by: ruling.switch(rule, on=False, by=by),
 }
 
 
@@ -118,7 +118,7 @@ def _saved(request: Request, form: RuleForm, rule: DeclareRule | None) -> HttpRe
     if rule is None:
         rule = ruling.add(form.asked(), by=request.person, at=timezone.now())
     else:
-        ruling.edit(rule, form.asked())
+        ruling.edit(rule, form.asked(), by=request.person)
     messages.success(request, f"The rule “{rule.name}” holds from now on." if rule.active else "Saved; it is off.")
     return redirect("oncall-rules")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from incidents import noted
 from incidents.models import Incident
 from integrations.slack import blocks, inbox, places, setup, words
 from integrations.slack.answers import Answer, Say
@@ -151,6 +152,7 @@ def picked(asked: Asked) -> Answer:
 
 def _about(command: Command, asked: Asked, incident: Incident) -> Answer:
     assert command.about is not None, "run() has taken the other kind"
+    noted.read(incident, by=asked.by)
     return command.about(asked, incident)
 
 

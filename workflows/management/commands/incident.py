@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from incidents import lifecycle, people, visibility
+from incidents import lifecycle, noted, people, visibility
 from incidents.models import Incident, IncidentType, Person, Source
 from workflows import capturing, paged, paging, retyping, terminal
 
@@ -137,6 +137,8 @@ class Command(BaseCommand):
         seen = visibility.visible_to(by or visibility.OPERATOR).select_related("type", "lead")
         seen = seen.order_by("-active", "-declared_at", "-pk")
         seen = seen.filter(active=True) if options["active"] else seen
+        if private := sum(one.private for one in seen):
+            noted.note("read", by=by, about="the list of incidents", private=private)
         if options["json"]:
             self._json([terminal.row(incident) for incident in seen])
         else:
@@ -144,9 +146,11 @@ class Command(BaseCommand):
 
     def _incident(self, by: Person | None, options: dict[str, Any]) -> Incident:
         try:
-            return visibility.find(by or visibility.OPERATOR, options["codename"])
+            incident = visibility.find(by or visibility.OPERATOR, options["codename"])
         except Incident.DoesNotExist:
             raise CommandError(f"There is no incident {options['codename']}. Try `incident list`.") from None
+        noted.read(incident, by=by)
+        return incident
 
     def _person(self, email: str) -> Person:
         known = people.by_email(email)

@@ -1,0 +1,28 @@
+"""What the audit is told by everything that knows people and incidents. What incidents went through is on timelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+
+import audit
+from incidents.models import Incident, Person
+
+
+def note(kind: str, *, by: Person | None, about: str = "", **data: Any) -> None:
+    """Note that somebody did something of a kind; without ``by`` it was a terminal, or Firekind itself."""
+    audit.note(kind, by=by.pk if by else None, by_name=by.name if by else "", about=about, data=data)
+
+
+def once(key: str, kind: str, *, by: Person | None, about: str = "", **data: Any) -> None:
+    """Note something unless it was noted under this key before."""
+    audit.once(key, kind, by=by.pk if by else None, by_name=by.name if by else "", about=about, data=data)
+
+
+def read(incident: Incident, *, by: Person | None) -> None:
+    """Note that somebody opened a private incident, once an hour; of a public one nothing is noted or asked."""
+    if incident.private:
+        at = timezone.now()
+        who = by.pk if by else "terminal"
+        once(f"read:{who}:{incident.pk}:{at:%Y-%m-%dT%H}", "read", by=by, about=incident.codename)
