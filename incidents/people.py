@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models.functions import Lower
 
 from incidents.models import Participant, Person
+from incidents.models.people import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +103,14 @@ def _pin(known: list[Known]) -> None:
 def _join(account: Person, met: Person) -> None:
     """Make one of two: someone with an account who was met in the chat before the workspace was read.
 
-    What they may see comes along; what each of them wrote stays as it was written.
+    What they may see and their role come along; what each of them wrote stays as it was written.
     """
     already = Participant.objects.filter(person=met).values("incident")
     Participant.objects.filter(person=account).exclude(incident__in=already).update(person=met)
     user_id = account.user_id
-    Person.objects.filter(pk=account.pk).update(user=None, email="")
-    Person.objects.filter(pk=met.pk).update(user=user_id)
+    role = account.role if account.role != Role.RESPONDER else met.role
+    Person.objects.filter(pk=account.pk).update(user=None, email="", role=Role.RESPONDER)
+    Person.objects.filter(pk=met.pk).update(user=user_id, role=role)
 
 
 def _row(one: Known, owners: dict[str, str | None]) -> Person:

@@ -2,12 +2,14 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
 from incidents import live
-from incidents.views import access, act, declare, listing, page, people, summaries, types
+from incidents.views import access, act, declare, listing, page, people, roles, summaries, types
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
     path("declare", declare.declare, name="declare"),
     path("people", people.people, name="people"),
+    path("people/roles", roles.listing, name="roles"),
+    path("people/roles/<int:pk>", roles.give, name="role"),
     path("sign-out/", LogoutView.as_view(), name="sign-out"),
     path("types/", types.listing, name="types"),
     path("types/add", types.add, name="type-add"),

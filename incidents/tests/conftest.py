@@ -1,4 +1,4 @@
-"""Three people and the shipped types: Ada who owns, Ben her team mate, Eve who is a stranger to it all."""
+"""Three people and the shipped types: Ada who owns and manages, Ben her team mate, Eve who is a stranger to it all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from incidents import lifecycle, policy_file, types
 from incidents.models import Incident, IncidentType, Person
+from incidents.models.people import Role
 
 Open = Callable[[Person], Client]
 
@@ -23,16 +24,16 @@ def shipped(db: None) -> dict[str, IncidentType]:
     return {one.slug: one for one in IncidentType.objects.select_related("current")}
 
 
-def someone(name: str) -> Person:
+def someone(name: str, *, role: Role = Role.RESPONDER) -> Person:
     """Record a person of the workspace who has an account as well."""
     user = User.objects.create_user(name.lower(), password="of-no-use-elsewhere")
-    return Person.objects.create(name=name, chat_id=f"U{name.upper()}", user=user)
+    return Person.objects.create(name=name, chat_id=f"U{name.upper()}", user=user, role=role)
 
 
 @pytest.fixture
 def ada(db: None) -> Person:
-    """Owns what the tests are about."""
-    return someone("Ada")
+    """Owns what the tests are about, and is the one manager."""
+    return someone("Ada", role=Role.MANAGER)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from incidents import types
 from incidents.forms import TypeForm
 from incidents.models import IncidentType, Person
+from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 
 UNPROCESSABLE = 422
@@ -33,6 +34,7 @@ def listing(request: Request) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("types")
 def add(request: Request) -> HttpResponse:
     """Add a type."""
     form = TypeForm(request.POST if request.method == "POST" else None)
@@ -49,7 +51,7 @@ def add(request: Request) -> HttpResponse:
 
 @signed_in
 def edit(request: Request, slug: str) -> HttpResponse:
-    """Show what a type asks for, to be changed; what that would mean is shown before it is saved."""
+    """Show what a type asks for, to managers as a form; what a change would mean is shown before it is saved."""
     type = find(slug)
     versions = type.versions.select_related("created_by").order_by("-number")
     context = {"here": "types", "type": type, "policy": type.policy, "versions": versions}
@@ -67,6 +69,7 @@ def version(request: Request, slug: str, number: int) -> HttpResponse:
 
 @require_POST
 @signed_in
+@needs("types")
 def act(request: Request, slug: str, verb: str) -> HttpResponse:
     """Move a type, archive it, bring it back, or make it the default."""
     type = find(slug)

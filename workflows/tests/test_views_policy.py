@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from incidents.models import Incident, IncidentType, Person
+from incidents.models.people import Role
 from workflows.tests.test_views_retype import Open
 
 GIVEN = {
@@ -54,6 +55,7 @@ def test_somebody_elses_version_is_not_overwritten_unseen(incident: Incident, ad
 def test_a_private_incident_is_shown_and_changed_by_its_people_alone(
     secret: Incident, ada: Person, eve: Person, browse: Open
 ) -> None:
+    Person.objects.filter(pk=eve.pk).update(role=Role.MANAGER)
     given = GIVEN | {"name": "Security", "private": "on", "announce": "", "invite": "@security"}
     address = "/types/security/preview"
     assert secret.codename not in browse(eve).post(address, given).content.decode()

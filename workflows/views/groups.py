@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from incidents.models import Person
+from incidents.views.allowed import needs, refused
 from incidents.views.signed_in import Request, signed_in
 from workflows import directory, ports
 from workflows.models import GroupRule
@@ -46,17 +47,17 @@ def listing(request: Request) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("groups")
 def add(request: Request) -> HttpResponse:
     """Let another group follow, after showing what that would change."""
-    member_or_404(request.person)
     return _write(request, GroupForm(_posted(request)), rule=None)
 
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("groups")
 def edit(request: Request, pk: int) -> HttpResponse:
     """Change whom a group follows, after showing what that would change."""
-    member_or_404(request.person)
     rule = get_object_or_404(GroupRule, pk=pk)
     return _write(request, GroupForm(_posted(request), rule=rule), rule=rule)
 
@@ -71,9 +72,9 @@ def rule(request: Request, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("groups")
 def remove(request: Request, pk: int) -> HttpResponse:
     """Ask whether a rule is to be deleted, or delete it."""
-    member_or_404(request.person)
     rule = get_object_or_404(GroupRule, pk=pk)
     if request.method == "POST":
         group_rules.remove(rule, by=request.person)
@@ -85,10 +86,12 @@ def remove(request: Request, pk: int) -> HttpResponse:
 @require_POST
 @signed_in
 def act(request: Request, pk: int, verb: str) -> HttpResponse:
-    """Look at a group right now, or pause it, or let it follow again."""
+    """Look at a group right now, which everybody may; or pause it, or let it follow again."""
     member_or_404(request.person)
     if verb not in VERBS:
         raise Http404("No such verb.")
+    if verb != "sync" and (refusal := refused(request, "groups")):
+        return refusal
     rule = get_object_or_404(GroupRule, pk=pk)
     messages.success(request, VERBS[verb](rule, request.person))
     return redirect("oncall-group", pk=rule.pk)

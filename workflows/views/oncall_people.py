@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from incidents import lifecycle
 from incidents.forms.people import joinable, suggested
 from incidents.models import Person
+from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 from workflows.models import PagerUser
 from workflows.oncall import freshness
@@ -64,9 +65,9 @@ def people(request: Request) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("match")
 def match(request: Request, pk: int) -> HttpResponse:
     """Show people to choose from for somebody of the pager; take the one that is chosen."""
-    member_or_404(request.person)
     user = _user_or_404(pk)
     if request.method != "POST":
         return render(request, "workflows/oncall_match.html", _choice(request, user))
@@ -83,9 +84,9 @@ def match(request: Request, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("match")
 def part(request: Request, pk: int) -> HttpResponse:
     """Ask whether two are not the same, and part them."""
-    member_or_404(request.person)
     user = _user_or_404(pk)
     if user.person is None:
         return redirect("oncall-people")

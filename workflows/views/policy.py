@@ -16,6 +16,7 @@ from incidents import capture_lines, lifecycle, one_of_lines, types, visibility
 from incidents.forms import TypeForm
 from incidents.models import Incident, IncidentType, Person
 from incidents.policy import Policy, moves_room
+from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 from incidents.views.types import find
 from workflows import retyping
@@ -37,6 +38,7 @@ class Meaning:
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("types")
 def preview(request: Request, slug: str) -> HttpResponse:
     """Show what an edited policy changes; save it once that was confirmed."""
     type = find(slug)

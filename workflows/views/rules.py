@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from incidents import visibility
 from incidents.models import IncidentType, Person
+from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 from workflows.models import DeclareRule
 from workflows.oncall import matching, ruling, storms
@@ -49,18 +50,18 @@ def listing(request: Request) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("rules")
 def add(request: Request) -> HttpResponse:
     """Add a rule, or see first what it would have taken."""
-    member_or_404(request.person)
     form = RuleForm(request.POST if request.method == "POST" else None)
     return _write(request, form, rule=None)
 
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("rules")
 def edit(request: Request, pk: int) -> HttpResponse:
     """Change a rule, or see first what it would have taken."""
-    member_or_404(request.person)
     rule = _find(pk)
     form = RuleForm(request.POST if request.method == "POST" else None, rule=rule)
     return _write(request, form, rule=rule)
@@ -68,9 +69,9 @@ def edit(request: Request, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @signed_in
+@needs("rules")
 def remove(request: Request, pk: int) -> HttpResponse:
     """Ask whether a rule is to be deleted, or delete it."""
-    member_or_404(request.person)
     rule = _find(pk)
     if request.method == "POST":
         ruling.remove(rule, by=request.person)
@@ -81,9 +82,9 @@ def remove(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 @signed_in
+@needs("rules")
 def act(request: Request, pk: int, verb: str) -> HttpResponse:
     """Move a rule up or down, or switch it on or off."""
-    member_or_404(request.person)
     if verb not in VERBS:
         raise Http404("No such verb.")
     VERBS[verb](_find(pk), request.person)

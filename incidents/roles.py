@@ -1,0 +1,102 @@
+"""What each role may do beyond what everybody may: one table, who holds a role, and words for who may not.
+
+No role opens a private incident: who may see one is `incidents.visibility`'s to say, and it asks for no role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+import audit
+from incidents.lifecycle.rules import Refused
+from incidents.models import Person
+from incidents.models.people import Role
+
+NAMED: Final = 3  # of those who may, when somebody is told whom to ask
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that one role may do, in words that follow the role's name: managers *change types*."""
+
+    says: str
+    role: Role
+
+
+ACTS: Final[Mapping[str, Act]] = {
+    "types": Act("change types", Role.MANAGER),
+    "rules": Act("change the rules of on-call", Role.MANAGER),
+    "groups": Act("change which groups follow who is on call", Role.MANAGER),
+    "match": Act("say who somebody of PagerDuty is", Role.MANAGER),
+    "roles": Act("give roles", Role.MANAGER),
+    "audit": Act("read the audit", Role.AUDITOR),
+}
+SAYS: Final[Mapping[Role, str]] = {
+    Role.RESPONDER: "Runs incidents: all that is needed for that, and nothing more.",
+    Role.MANAGER: "Changes types, the rules and groups of on-call, who is who in PagerDuty, and roles.",
+    Role.AUDITOR: "Reads the audit. Private incidents stay closed to them.",
+}
+_BY_ACCOUNT: Final = Q(user__is_superuser=True, user__is_active=True)  # who runs Firekind need not be named
+
+
+def may(person: Person, what: str) -> bool:
+    """Tell whether somebody may do something of the table."""
+    return person.can_join and ACTS[what].role in held_by(person)
+
+
+def held_by(person: Person) -> set[str]:
+    """Return the roles that somebody has: the one given, and manager with an account that runs Firekind."""
+    user = person.user
+    by_account = {Role.MANAGER.value} if user is not None and user.is_superuser and user.is_active else set()
+    return {str(person.role)} | by_account
+
+
+def holders(role: Role) -> QuerySet[Person]:
+    """Return those who have a role, by name."""
+    given = Q(role=role) | _BY_ACCOUNT if role == Role.MANAGER else Q(role=role)
+    here = Person.objects.filter(is_guest=False, is_bot=False, is_external=False, deactivated=False)
+    return here.filter(given).select_related("user").order_by("name", "pk")
+
+
+def who_may(what: str) -> str:
+    """Say who may do something, and whom to ask."""
+    act = ACTS[what]
+    names = list(holders(act.role).values_list("name", flat=True)[:NAMED])
+    if not names:
+        return f"Only {act.role}s {act.says}, and there is none yet: whoever runs Firekind names one."
+    *first, last = names
+    ask = f"{', '.join(first)} or {last}" if first else last
+    return f"Only {act.role}s {act.says}. Ask {ask}."
+
+
+@transaction.atomic
+def give(person: Person, *, role: Role, by: Person | None, where: str = "") -> bool:
+    """Give somebody a role; tell whether that changed anything. Raises ``Refused`` for who can hold none.
+
+    Managers are locked first, so that two who take the role from each other at once do not leave nobody.
+    """
+    managers = list(holders(Role.MANAGER).select_for_update(of=("self",)).order_by("pk"))
+    person = Person.objects.select_for_update(of=("self",)).select_related("user").get(pk=person.pk)
+    if person.role == role:
+        return False
+    _check(person, role, managers)
+    was, person.role = person.role, role
+    person.save(update_fields=["role"])
+    said = {"person": person.pk, "was": was, "becomes": str(role)}
+    audit.note(
+        "role", by=by.pk if by else None, by_name=by.name if by else "", about=person.name, where=where, data=said
+    )
+    return True
+
+
+def _check(person: Person, role: Role, managers: list[Person]) -> None:
+    if role != Role.RESPONDER and not person.can_join:
+        raise Refused(f"{person.name} can have no role: guests, apps, people from elsewhere and leavers never do.")
+    still = [one for one in managers if one != person or (one.user is not None and one.user.is_superuser)]
+    if person in managers and not still:
+        raise Refused(f"{person.name} is the last manager. Make somebody else one first.")

@@ -1,0 +1,44 @@
+"""Pages that only one role may use: everybody else is told in words who may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Final
+
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from incidents import roles
+from incidents.views.signed_in import P, Request, View
+
+FORBIDDEN: Final = 403
+PAGES: Final = {"types": "types", "rules": "oncall", "groups": "oncall", "match": "oncall"}
+
+
+def needs(what: str) -> Callable[[View[P]], View[P]]:
+    """Let a view answer only those who may do something of `roles.ACTS`; it stands below ``signed_in``.
+
+    None of these pages is about an incident, so saying no gives nothing away. To guests they are absent.
+    """
+
+    def guarded(view: View[P]) -> View[P]:
+        @wraps(view)
+        def asked(request: Request, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            refusal = refused(request, what)
+            return view(request, *args, **kwargs) if refusal is None else refusal
+
+        return asked
+
+    return guarded
+
+
+def refused(request: Request, what: str) -> HttpResponse | None:
+    """Return the page that says who may do something; None for somebody who may."""
+    if not request.person.can_join:
+        raise Http404("No such page.")
+    if roles.may(request.person, what):
+        return None
+    context = {"here": PAGES.get(what, ""), "who_may": roles.who_may(what)}
+    return render(request, "not_yours.html", context, status=FORBIDDEN)

@@ -1,0 +1,61 @@
+"""Who has which role, for everybody of the house to read; managers give them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from incidents import lifecycle, roles
+from incidents.forms.people import joinable, suggested
+from incidents.models import Person
+from incidents.models.people import Role
+from incidents.views.allowed import needs
+from incidents.views.signed_in import Request, signed_in
+
+HELD: Final = (Role.MANAGER, Role.AUDITOR)
+
+
+@require_GET
+@signed_in
+def listing(request: Request) -> HttpResponse:
+    """Show who manages and who audits; managers find somebody by name and give a role."""
+    if not request.person.can_join:
+        raise Http404("No such page.")
+    q = " ".join(request.GET.get("q", "").split())[:80]
+    context: dict[str, Any] = {
+        "held": [(role, roles.SAYS[role], list(roles.holders(role))) for role in HELD],
+        "choices": [(role, role.label, roles.SAYS[role]) for role in Role],
+        "q": q,
+        "found": suggested(q) if q else [],
+    }
+    return render(request, "people/roles.html", context)
+
+
+@require_POST
+@signed_in
+@needs("roles")
+def give(request: Request, pk: int) -> HttpResponse:
+    """Give somebody a role."""
+    person = get_object_or_404(joinable(), pk=pk)
+    role = request.POST.get("role", "")
+    if role not in Role.values:
+        raise Http404("No such role.")
+    try:
+        changed = roles.give(person, role=Role(role), by=request.person)
+    except lifecycle.Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _said(person, Role(role), changed=changed))
+    return redirect("roles")
+
+
+def _said(person: Person, role: Role, *, changed: bool) -> str:
+    return f"{person.name} is {'now' if changed else 'already'} {_a(role)}."
+
+
+def _a(role: Role) -> str:
+    return f"an {role}" if role == Role.AUDITOR else f"a {role}"
