@@ -38,7 +38,7 @@ def killed_worker(tour: Tour, stack: Stack) -> None:
     before = tour.workspace.called()
     stage = Stage(tour.workspace, tour.records, tour.stage.account, tour.stage.desk, tour.stage.tell)
     stage.declares("kofi", f"/incident declare time-bomb: {TITLE}", where="platform")
-    stack.wait_exit("worker")
+    stack.wait_exit("worker", timeout_s=90)  # a busy machine takes long to start one
     tour.checks.so("the worker was killed after it had posted and before it had noted that", True)
     stack.kill9("worker")
     stack.start("worker")
