@@ -46,6 +46,7 @@ CONFIGURATION = {
         "read-evidence": {"task": "evidence.tasks.sweep", "schedule": 5.0, "options": {"expires": 5}},
         "hear-webhooks": {"task": "integrations.pagerduty.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},
         "look-at-pages": {"task": "workflows.tasks.look_at_pages", "schedule": 60.0, "options": {"expires": 60}},
+        "watch-members": {"task": "workflows.tasks.watch_members", "schedule": 45.0, "options": {"expires": 45}},
         "audit": {"task": "workflows.tasks.audit", "schedule": 300.0, "options": {"expires": 300}},
         "forget-alerts": {"task": "workflows.tasks.forget_alerts", "schedule": 3600.0, "options": {"expires": 3600}},
         "refresh-directory": {

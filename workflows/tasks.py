@@ -11,8 +11,8 @@ from celery import shared_task
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from incidents import told
-from workflows import directory, perform, ports
+from incidents import lifecycle, told
+from workflows import directory, membership, perform, ports
 from workflows import reconcile as reconciling
 from workflows import sweep as sweeping
 from workflows.actions import EVIDENCE, KINDS
@@ -78,6 +78,13 @@ def sweep() -> None:
         elif incident_id not in unplanned:
             _send(drain, incident_id)
     sweeping.fall_due(at=at)
+    lifecycle.carry(at=at)
+
+
+@shared_task
+def watch_members() -> None:
+    """Ask who is in the channels of private incidents: whoever left one loses access although no event said so."""
+    membership.poll(at=timezone.now())
 
 
 @shared_task

@@ -1,6 +1,6 @@
 """The only writer of an incident. Each verb is one transaction, does no network I/O, and raises ``Refused``."""
 
-from incidents.lifecycle.access import ask_in, break_glass, carry, let_in, turn_away
+from incidents.lifecycle.access import ask_in, break_glass, carry, let_in, turn_away, warn
 from incidents.lifecycle.declaring import declare
 from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve, unarchived
 from incidents.lifecycle.entries import (
@@ -62,4 +62,5 @@ __all__ = [
     "unarchived",
     "update",
     "update_fell_due",
+    "warn",
 ]

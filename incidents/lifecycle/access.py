@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from django.utils import timezone
 
+import audit
 from incidents import timeline, visibility
 from incidents.lifecycle import rules
 from incidents.lifecycle.people import take_part
-from incidents.models import AccessRequest, Codename, Incident, Knock, Participant, Person, Source
+from incidents.models import AccessRequest, Codename, Event, Incident, Knock, Participant, Person, Source
+from incidents.models.people import Role
 
 EVERY = timedelta(minutes=15)
 BECAUSE_CHARS = 1_000
@@ -68,6 +70,8 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
     Whoever does it learns whether there is such an incident: each try is written down. Raises ``Refused`` for guests,
     without a sentence of reason, and for a codename of no incident that is closed to them.
     """
+    if by.role == Role.AUDITOR:
+        raise rules.Refused("Auditors read the audit, and no private incidents. Ask a responder to look.")
     if not by.can_join:
         raise rules.Refused("Guests cannot break the glass. Ask somebody you work with.")
     because = rules.text(because, field="because")
@@ -75,13 +79,28 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
         raise rules.BadInput("because", "Say in a whole sentence why you must see it now: its people read that.")
     incident = _closed_to(by, codename.strip().lower())
     if incident is None:
+        _note_glass(codename, by=by, found=False, at=at)
         raise rules.Refused(NOT_PRIVATE)
     with rules.changing(incident) as now:
+        _note_glass(now.codename, by=by, found=True, at=at)
         take_part(now, by, reason=Participant.Reason.GLASS, at=at)
         timeline.append(now, "glass", at=at, by=by, source=source, text=because, data={"room": now.room})
         _settle(now, by, yes=True, by=by, at=at)
         rules.save(now)
     return now
+
+
+def _note_glass(codename: str, *, by: Person, found: bool, at: datetime) -> None:
+    audit.note("glass-broken", by=by.pk, by_name=by.name, about=codename[:80], data={"found": found}, at=at)
+
+
+def warn(incident: Incident, says: str, *, about: str, at: datetime) -> None:
+    """Warn the people of an incident, once of each thing for as long as they talk in the same room."""
+    with rules.changing(incident) as now:
+        data = {"about": about, "room": now.room}
+        if not Event.objects.filter(incident=now, kind="warned", data__contains=data).exists():
+            timeline.append(now, "warned", at=at, text=says, data=data)
+            rules.save(now)
 
 
 def waiting(incident: Incident) -> list[AccessRequest]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
-from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -32,7 +32,7 @@ def kinds(incident: Incident) -> list[str]:
     return list(Event.objects.filter(incident=incident).order_by("n").values_list("kind", flat=True))
 
 
-def told(response: HttpResponse, codename: str) -> tuple[int, dict[str, str], str]:
+def told(response: Any, codename: str) -> tuple[int, dict[str, str], str]:
     """What a browser is told, but for the name that it sent itself and the token of its form."""
     said = response.content.decode().replace(codename, "NAME")
     lines = [line for line in said.splitlines() if "csrfmiddlewaretoken" not in line and "csrf" not in line]

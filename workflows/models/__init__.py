@@ -2,6 +2,7 @@ from workflows.models.alerts import Alert, DeclareRule
 from workflows.models.directory import DirectoryRead, Group
 from workflows.models.effects import Effect, Limit, Planned, Resource
 from workflows.models.groups import GroupChange, GroupRule
+from workflows.models.members import MembersRead
 from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.models.pages import Page
 
@@ -14,6 +15,7 @@ __all__ = [
     "GroupChange",
     "GroupRule",
     "Limit",
+    "MembersRead",
     "Page",
     "PagerRead",
     "PagerTarget",

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from incidents import lifecycle
 from integrations.slack.answers import Answer
 from integrations.slack.asked import Asked
 from integrations.slack.delivered import Listener
 from integrations.slack.listeners import (
+    access,
     capture,
     commands,
     declare,
@@ -48,6 +50,8 @@ BUTTONS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
     paging.TARGET: paging.chosen,
     "firekind:pick": commands.picked,
     "firekind:retry": retry.pressed,
+    "firekind:let-in": access.answer(lifecycle.let_in),
+    "firekind:turn-away": access.answer(lifecycle.turn_away),
     **{f"firekind:{verb.name}": say.button(verb) for verb in say.VERBS.values()},
 }
 MODALS: Final[Mapping[str, Callable[[Asked], Answer]]] = {

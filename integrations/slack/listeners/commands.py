@@ -13,7 +13,19 @@ from incidents.models import Incident
 from integrations.slack import blocks, inbox, places, setup, words
 from integrations.slack.answers import Answer, Say
 from integrations.slack.asked import Asked
-from integrations.slack.listeners import declare, evidence, findings, lead, oncall, paging, profiles, read, retype, say
+from integrations.slack.listeners import (
+    access,
+    declare,
+    evidence,
+    findings,
+    lead,
+    oncall,
+    paging,
+    profiles,
+    read,
+    retype,
+    say,
+)
 
 PICK: Final = "firekind:pick"
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
@@ -114,6 +126,12 @@ COMMANDS: Final = (
     ),
     Command("reopen", "reopen [text]", "it is not over after all", about=say.command(say.VERBS["reopen"]), of=ENDED),
     Command("cancel", "cancel [text]", "it was no incident", about=say.command(say.VERBS["cancel"])),
+    Command(
+        "access",
+        "access codename because …",
+        "asks the people of a private incident to let you in",
+        run=access.command,
+    ),
     Command("list", "list", "shows the open incidents", run=read.listed, aliases=("ls",)),
     Command("help", "help", "shows this", run=help_),
 )

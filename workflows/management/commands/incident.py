@@ -56,6 +56,8 @@ class Command(BaseCommand):
         page.add_argument("whom", nargs="?", default="", metavar="WHOM", help="a name, an id, or a person's e-mail")
         page.add_argument("--because", default="", metavar="WORDS")
         page.add_argument("--dry-run", action="store_true", help="say who would be rung and page nobody")
+        glass = verb("open-glass", "Let somebody into a private incident at once; its people are told.")
+        glass.add_argument("--because", required=True, metavar="SENTENCE")
         verb("show", "Show one incident.")
         listing = verb("list", "List incidents.", codename=False)
         listing.add_argument("--active", action="store_true", help="only those that people still respond to")
@@ -66,7 +68,7 @@ class Command(BaseCommand):
             if verb in WORDED:
                 self._worded(verb, by, options)
             else:
-                getattr(self, f"_{verb}")(by, options)
+                getattr(self, f"_{verb.replace('-', '_')}")(by, options)
         except lifecycle.Refused as refused:
             raise CommandError(str(refused)) from refused
 
@@ -125,6 +127,15 @@ class Command(BaseCommand):
         why = options["because"]
         said = paging.ask(incident, target=choice.target, because=why, by=by, at=timezone.now(), via=Source.TERMINAL)
         self._done(self._incident(by, options), options, [f"+ {said}"])
+
+    def _open_glass(self, by: Person | None, options: dict[str, Any]) -> None:
+        if by is None:
+            raise CommandError("Say who must see it: --by EMAIL. The terminal itself sees everything.")
+        name, why = options["codename"], options["because"]
+        incident = lifecycle.break_glass(name, by=by, because=why, at=timezone.now(), source=Source.TERMINAL)
+        self._done(
+            self._incident(by, options), options, [f"! {by.name} is in {incident.codename}; its people are told"]
+        )
 
     def _show(self, by: Person | None, options: dict[str, Any]) -> None:
         incident = self._incident(by, options)

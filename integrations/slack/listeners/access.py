@@ -1,0 +1,41 @@
+"""Ask to be let into a private incident, and answer who asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from incidents import lifecycle, visibility
+from incidents.models import Incident, Source
+from integrations.slack import messages, places, setup
+from integrations.slack.answers import Answer, Nothing, Say
+from integrations.slack.asked import Asked
+
+SAID: Final = re.compile(r"#?(?P<name>[\w-]{1,80})\s*(?:\bbecause\b:?)?\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+ASKED: Final = "If there is such an incident, its people were asked."
+
+
+def command(asked: Asked) -> Answer:
+    """Ask to be let in; what is said is the same for any codename that one may not see."""
+    said = SAID.fullmatch(messages.typed(asked.words))
+    if said is None:
+        return Say(f"Type which incident, and why: `{setup.command()} access amber-otter because …`.")
+    try:
+        seen = visibility.find(asked.by, said["name"].lower())
+    except Incident.DoesNotExist:
+        lifecycle.ask_in(said["name"], person=asked.by, because=said["because"], at=asked.at)
+        return Say(ASKED)
+    return Say(f"You can see it: {places.linked(seen)}.")
+
+
+def answer(verb: Callable[..., object]) -> Callable[[Asked], Answer]:
+    """Make the button of an answer: the card then says who answered, and its buttons go."""
+
+    def run(asked: Asked) -> Answer:
+        codename, _, n = asked.value.partition("|")
+        incident = places.named(codename, by=asked.by)
+        verb(incident, n=int(n), by=asked.by, at=asked.at, source=Source.SLACK)
+        return Nothing()
+
+    return run

@@ -1,0 +1,95 @@
+"""Asking to be let in from Slack says the same of any codename; the people of the incident answer on a card."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle, visibility
+from incidents.models import AccessRequest, Incident, Knock
+from integrations.slack.tests.door import Door
+
+SAME = "If there is such an incident, its people were asked."
+
+
+@pytest.fixture
+def secret(door: Door) -> Incident:
+    """A private incident of Ann's."""
+    return door.declared("keys", type="security")
+
+
+def ask(door: Door, incident: Incident, *, who: str = "eve") -> None:
+    assert door.command(who, f"access {incident.codename} because it is my service") == SAME
+    lifecycle.carry(at=timezone.now())
+    door.house.settle(incident)
+
+
+def card(door: Door, incident: Incident) -> str:
+    return next(text for text in door.slack.texts(door.house.channel(incident)) if "asks to be let in" in text)
+
+
+def buttons(door: Door, incident: Incident) -> list[str]:
+    blocks = [block for one in door.slack.messages(door.house.channel(incident)) for block in one.blocks or ()]
+    found = [part["action_id"] for block in blocks if block["type"] == "actions" for part in block["elements"]]
+    return [action_id for action_id in found if action_id in {"firekind:let-in", "firekind:turn-away"}]
+
+
+def test_the_same_is_said_of_a_hidden_incident_and_of_none(door: Door, secret: Incident) -> None:
+    for name in (secret.codename, "quiet-heron"):
+        Knock.objects.update(at=timezone.now() - timedelta(hours=1))
+        assert door.command("eve", f"access {name} because it is my service") == SAME
+        assert "once in fifteen minutes" in door.command("eve", f"access {secret.codename} because please")
+
+
+def test_what_is_left_out_is_asked_for_whatever_it_is_about(door: Door, secret: Incident) -> None:
+    assert "access amber-otter because" in door.command("eve", "access")
+    said = {door.command("eve", f"access {name}") for name in (secret.codename, "quiet-heron")}
+    assert said == {"Say why in a few words: whoever decides reads them."}
+
+
+def test_what_one_sees_is_linked(door: Door, secret: Incident) -> None:
+    assert f"|{secret.codename}>" in door.command("ann", f"access {secret.codename} because I forgot")
+    assert not Knock.objects.exists()
+
+
+def test_who_is_let_in_is_invited_and_the_card_says_who_did_it(door: Door, secret: Incident) -> None:
+    ask(door, secret)
+    assert buttons(door, secret) == ["firekind:let-in", "firekind:turn-away"]
+    assert "Eve asks to be let in: it is my service" in card(door, secret)
+    door.press("sam", "firekind:let-in", channel=door.house.channel(secret))
+    door.house.settle(secret)
+    assert "eve" in door.slack.members(door.house.channel(secret))
+    assert "Sam let Eve in." in card(door, secret)
+    assert not buttons(door, secret)
+
+
+def test_a_refusal_is_silent(door: Door, secret: Incident) -> None:
+    ask(door, secret)
+    heard = len(door.slack.ephemerals("eve"))
+    door.press("sam", "firekind:turn-away", channel=door.house.channel(secret))
+    door.house.settle(secret)
+    assert len(door.slack.ephemerals("eve")) == heard
+    assert "eve" not in door.slack.members(door.house.channel(secret))
+    assert "Sam answered “not now” to Eve." in card(door, secret)
+    assert not buttons(door, secret)
+
+
+def test_the_second_answer_is_told_of_the_first(door: Door, secret: Incident) -> None:
+    ask(door, secret)
+    request = AccessRequest.objects.get()
+    lifecycle.turn_away(secret, n=request.n, by=door.house.person("sia"), at=timezone.now())
+    door.press("sam", "firekind:let-in", channel=door.house.channel(secret))
+    assert "Sia answered “not now” before you" in door.slack.ephemerals("sam")[-1].text
+    assert not visibility.may_see(door.house.person("eve"), secret)
+
+
+def test_breaking_the_glass_is_told_in_the_channel_and_brings_in(door: Door, secret: Incident) -> None:
+    eve, why = door.house.person("eve"), "Our keys are public and I can revoke them."
+    lifecycle.break_glass(secret.codename, by=eve, because=why, at=timezone.now())
+    assert visibility.may_see(eve, secret)
+    door.house.settle(secret)
+    said = door.slack.texts(door.house.channel(secret))
+    assert any("Eve broke the glass" in text and why in text for text in said)
+    assert "eve" in door.slack.members(door.house.channel(secret))

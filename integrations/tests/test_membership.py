@@ -1,0 +1,171 @@
+"""Who leaves the channel of a private incident loses the web within one poll, although every event was lost."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from incidents import lifecycle, live, visibility
+from incidents.listening import Hub
+from incidents.models import Event, Incident, Participant, Person
+from integrations.tests.house import House
+from workflows import membership
+from workflows.models import Limit
+
+METHOD = "conversations.members"
+
+
+@pytest.fixture
+def secret(house: House) -> Incident:
+    """A private incident of Dee's; Sam, Sia and Pat are in its channel."""
+    return house.declare("keys", type="security")
+
+
+def soon() -> datetime:
+    return timezone.now() + timedelta(minutes=1)
+
+
+def may_see(house: House, name: str, incident: Incident) -> bool:
+    return visibility.may_see(house.person(name), incident)
+
+
+def texts(incident: Incident, kind: str) -> list[str]:
+    return list(Event.objects.filter(incident=incident, kind=kind).order_by("n").values_list("text", flat=True))
+
+
+def signed_in(person: Person) -> Client:
+    Person.objects.filter(pk=person.pk).update(user=User.objects.create_user(person.name.lower()))
+    client = Client()
+    client.force_login(User.objects.get(username=person.name.lower()))
+    return client
+
+
+def test_who_was_removed_loses_the_page_although_the_event_was_lost(house: House, secret: Incident) -> None:
+    client, address = signed_in(house.person("sam")), secret.get_absolute_url()
+    assert client.get(address).status_code == 200
+    house.slack.acts.kick("dee", house.channel(secret), "sam")
+    assert membership.poll(at=soon()) == 1
+    assert client.get(address).status_code == 404
+    assert texts(secret, "left") == ["Sam"]
+    assert Participant.objects.get(incident=secret, person=house.person("sam")).went
+    house.settle(secret)
+    assert "sam" not in house.slack.members(house.channel(secret))
+
+
+def test_who_was_invited_by_hand_gains_it(house: House, secret: Incident) -> None:
+    house.slack.acts.invite("dee", house.channel(secret), ["eve"])
+    membership.poll(at=soon())
+    assert may_see(house, "eve", secret)
+    assert texts(secret, "joined") == ["Eve"]
+
+
+def test_nothing_is_written_where_nothing_differs(house: House, secret: Incident) -> None:
+    before = Incident.objects.get(pk=secret.pk).last_n
+    membership.poll(at=soon())
+    assert Incident.objects.get(pk=secret.pk).last_n == before
+
+
+def test_who_is_not_invited_yet_or_could_not_be_is_not_thrown_out(house: House, secret: Incident) -> None:
+    house.slack.person("cat").deleted = True
+    for name in ("cat", "ann"):
+        lifecycle.bring_in(secret, people=[house.person(name)], by=house.person("dee"), at=timezone.now())
+        if name == "cat":
+            house.settle(secret)
+    assert "cat" not in house.slack.members(house.channel(secret))
+    membership.poll(at=soon())
+    assert may_see(house, "cat", secret)
+    assert may_see(house, "ann", secret)
+
+
+def test_what_an_event_said_meanwhile_is_newer_than_the_answer(
+    house: House, secret: Incident, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = house.chat.members
+
+    def removed_meanwhile(channel_id: str) -> frozenset[str]:
+        answer = ask(channel_id)
+        lifecycle.left(secret, person=house.person("sam"), room=secret.room, at=timezone.now())
+        return answer
+
+    monkeypatch.setattr(house.chat, "members", removed_meanwhile)
+    membership.poll(at=soon())
+    assert not may_see(house, "sam", secret)
+
+
+@pytest.mark.parametrize("trait", ["is_restricted", "is_stranger"])
+def test_guests_and_people_from_elsewhere_are_warned_of_once(house: House, secret: Incident, trait: str) -> None:
+    setattr(house.slack.add_person("gus", name="Gus"), trait, True)
+    house.slack.channel(house.channel(secret)).members.append(house.slack.person("gus").id)
+    membership.poll(at=soon())
+    membership.poll(at=soon() + timedelta(minutes=1))
+    (said,) = texts(secret, "warned")
+    assert "is in the channel: they read what is written there" in said
+
+
+def test_who_leaves_ends_their_open_stream(house: House, secret: Incident, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "let_go", lambda: None)
+    sam = house.person("sam")
+    assert live._still(sam, secret.pk)
+    house.slack.acts.kick("dee", house.channel(secret), "sam")
+    with CaptureQueriesContext(connection) as asked:
+        membership.poll(at=soon())
+    assert any("pg_notify" in one["sql"] for one in asked.captured_queries), "streams are told to look again"
+    still, hub = live._still(sam, secret.pk), Hub()
+    monkeypatch.setattr(live, "_still", lambda person, incident: still)
+    monkeypatch.setattr(live, "hub", hub)
+    monkeypatch.setattr(hub, "_ensure", lambda: None)
+
+    async def listen() -> list[str]:
+        stream = live.changes(secret.pk, n=5, seen=5, person=sam)
+        await anext(stream)
+        hub.tell(secret.pk, 6)
+        return [said async for said in stream]
+
+    assert asyncio.run(listen()) == ["event: bye\ndata: gone\n\n"]
+
+
+def test_public_incidents_and_those_long_over_are_not_asked_about(house: House, secret: Incident) -> None:
+    house.declare("Checkout is slow")
+    lifecycle.resolve(secret, by=None, at=timezone.now())
+    house.slack.calls.clear()
+    assert membership.poll(at=soon()) == 1
+    assert membership.poll(at=soon() + timedelta(days=8)) == 0
+    assert house.slack.calls.count(METHOD) == 1
+
+
+def test_each_poll_is_bounded_and_takes_turns(house: House, secret: Incident, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = house.declare("more keys", type="security")
+    monkeypatch.setattr(membership, "AT_MOST", 1)
+    for incident, when in ((secret, soon()), (other, soon() + timedelta(minutes=1))):
+        house.slack.acts.kick("dee", house.channel(incident), "sam")
+        assert membership.poll(at=when) == 1
+        assert not may_see(house, "sam", incident)
+
+
+def test_a_rate_limit_holds_until_it_is_over(house: House, secret: Incident) -> None:
+    house.slack.faults.add("ratelimited", method=METHOD, times=1, retry_after_s=30)
+    house.slack.acts.kick("dee", house.channel(secret), "sam")
+    at = soon()
+    assert membership.poll(at=at) == 0
+    assert Limit.objects.get(method=METHOD).blocked_until == at + timedelta(seconds=30)
+    house.slack.calls.clear()
+    assert membership.poll(at=at + timedelta(seconds=29)) == 0
+    assert not house.slack.calls.count(METHOD)
+    assert membership.poll(at=at + timedelta(seconds=31)) == 1
+    assert not may_see(house, "sam", secret)
+
+
+def test_that_the_app_was_removed_is_said_once(house: House, secret: Incident) -> None:
+    house.slack.channel(house.channel(secret)).members.remove(house.slack.person("firekind").id)
+    for minutes in (0, 1):
+        membership.poll(at=soon() + timedelta(minutes=minutes))
+    (said,) = texts(secret, "warned")
+    assert "cannot see who leaves it" in said
+    assert may_see(house, "sam", secret)

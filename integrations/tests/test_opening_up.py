@@ -1,0 +1,60 @@
+"""Opening up publishes one message in one new public channel; what is private stays where it is."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident, Summary
+from integrations.tests.house import House
+
+TEXT = "A key was public for an hour. Nobody used it."
+
+
+def publish(house: House, incident: Incident, text: str = TEXT) -> Summary:
+    row = lifecycle.open_up(incident, summary=text, by=house.person("sam"), at=timezone.now())
+    house.settle(incident)
+    done = lifecycle.publish(incident, summary=row.pk, by=house.person("dee"), at=timezone.now())
+    house.settle(incident)
+    return done
+
+
+def test_nothing_is_public_before_it_was_confirmed(house: House) -> None:
+    incident = house.declare("our keys leaked", type="security")
+    before = set(house.slack.workspace.channels)
+    lifecycle.open_up(incident, summary=TEXT, by=house.person("sam"), at=timezone.now())
+    house.settle(incident)
+    assert set(house.slack.workspace.channels) == before
+    assert any(TEXT in text for text in house.slack.texts(house.channel(incident)))
+
+
+def test_the_new_channel_holds_the_summary_and_nothing_else(house: House) -> None:
+    incident = house.declare("our keys leaked", type="security")
+    done = publish(house, incident)
+    channel = house.slack.channel(f"inc-{done.codename}")
+    assert not channel.is_private
+    (said,) = house.slack.messages(f"inc-{done.codename}")
+    assert TEXT in said.text
+    for word in ("leaked", incident.codename, "Sam", "Dee"):
+        assert word not in str(said)
+    assert house.slack.members(f"inc-{done.codename}") == {"firekind"}
+    assert house.slack.channel(house.channel(incident)).is_private
+
+
+def test_another_summary_takes_its_place(house: House) -> None:
+    incident = house.declare("our keys leaked", type="security")
+    publish(house, incident)
+    house.slack.calls.clear()
+    done = publish(house, incident, "It was used after all.")
+    (said,) = house.slack.messages(f"inc-{done.codename}")
+    assert "It was used after all." in said.text
+    assert "conversations.create" not in house.writes()
+
+
+def test_one_that_has_ended_opens_up_as_well(house: House) -> None:
+    incident = house.declare("our keys leaked", type="security")
+    lifecycle.resolve(incident, by=house.person("dee"), at=timezone.now())
+    lifecycle.archive_channel(incident, by=house.person("dee"), at=timezone.now())
+    house.settle(incident)
+    done = publish(house, incident)
+    assert len(house.slack.messages(f"inc-{done.codename}")) == 1
