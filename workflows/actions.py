@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from workflows.desired import Spec
+from workflows.things import Spec
 
 CREATE, CHANGE, RETIRE = "create", "change", "retire"
 SIGNS = {CREATE: "+", CHANGE: "~", RETIRE: "-"}
@@ -140,6 +140,24 @@ KINDS: dict[str, Kind] = {
         port="pager",
         detail="asking the pager",
     ),
+    "title": Kind(
+        {CREATE: "pager.retitle"},
+        5,
+        create=lambda label, spec: f"change the title of {label}",
+        create_sign="~",
+        line=3,
+        port="pager",
+        detail="asking the pager",
+    ),
+    "closed": Kind(
+        {CREATE: "admin.conversations.convertToPrivate"},
+        0,
+        create=lambda label, spec: f"make {label} private",
+        create_sign="~",
+        line=0,
+    ),
+    "counted": Kind({CREATE: "conversations.history"}, 7, create=lambda label, spec: f"count {label}", line=None),
+    "direct": Kind({CREATE: "chat.postMessage"}, 1, create=lambda label, spec: f"tell {label}", line=None),
     "upload": Kind(
         {CREATE: "files.getUploadURLExternal"},
         8,

@@ -12,8 +12,8 @@ from incidents import lifecycle
 from incidents.models import Incident, Person, Source
 from incidents.policy import COUNTS, MEASURES, sentence
 from workflows import effects, ports
-from workflows.effects import Outcome, Work, made
 from workflows.ports import Profiler, VendorError
+from workflows.work import Outcome, Work, made
 
 
 def ask(

@@ -17,6 +17,7 @@ STATUS_WORDS = {
 }
 ASKS = {"update": "Write an update", "resolve": "Resolve the incident", "fill": "Choose who"}
 ANSWERS = (("Let them in", "let-in"), ("Not now", "turn-away"))
+BY_HAND = "manual action required"
 LINKS = {"page": "Open the page", "alert": "Open the alert"}
 
 
@@ -128,14 +129,32 @@ def told(event: Told, facts: Facts) -> Card:
         return _judged(event, facts)
     sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
     sentence += f"\n{event.answer}" if event.answer else ""
+    if event.by_hand:
+        text = f"{sentence}\n{event.by_hand}"
+        return Card(event.kind, title=BY_HAND.capitalize(), text=text, buttons=_asked(event, facts))
     label = LINKS.get(event.kind, "Open it") if event.link else ""
     return Card(event.kind, title="", text=sentence, link=event.link, link_label=label, buttons=_asked(event, facts))
+
+
+def by_hand(event: Told, facts: Facts) -> Card:
+    """Tell one person what waits for their hand, where no channel can: nothing that says what it is about."""
+    return Card(
+        kind="by_hand",
+        title=f"{facts.codename}: {BY_HAND}",
+        text=event.by_hand,
+        context=("You are told directly because there is no private channel yet. Nothing was posted anywhere else.",),
+        link=facts.url,
+        link_label="Open the timeline",
+        buttons=_asked(event, facts),
+    )
 
 
 def _asked(event: Told, facts: Facts) -> tuple[Button, ...]:
     """Offer what a message asks for: trying again, an update, choosing who has a role, the end."""
     if event.kind == "failed" and event.retry:
-        return (Button("Try again", "retry", f"{facts.codename}|{event.retry}"),)
+        about = f"{facts.codename}|{event.retry}"
+        done = (Button("I have done it", "by-hand", about),) if event.by_hand else ()
+        return (Button("Try again", "retry", about), *done)
     if event.kind == "asked_in":
         return (
             () if event.answer else tuple(Button(says, verb, f"{facts.codename}|{event.n}") for says, verb in ANSWERS)

@@ -3,60 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any
+from dataclasses import replace
 
 from incidents.policy import OneOf, Policy
-from workflows import captures, cards, pages
-from workflows.card import Card
+from workflows import captures, cards, leaving, pages
 from workflows.facts import Facts, Told
 from workflows.someone import Someone
-
-Spec = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Thing:
-    """One thing that should exist outside.
-
-    ``key`` names it within the incident (``topic/1``); ``spec`` says how it should be, in plain JSON values;
-    ``needs`` are keys of things that must be there first; ``room`` is None for what stands in no room of ours;
-    ``due_at`` is when it may be made, where that is not at once.
-    """
-
-    key: str
-    kind: str
-    spec: Spec
-    label: str
-    needs: tuple[str, ...] = ()
-    room: int | None = None
-    why: str = ""
-    due_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Something the policy asks for that cannot be had; ``says`` what is missing and how to mend it."""
-
-    key: str
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
-class Desired:
-    """Everything that should exist, and what is missing."""
-
-    things: tuple[Thing, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    chosen: Mapping[str, Someone] = field(default_factory=dict)
+from workflows.things import Desired, Gap, Thing, post
 
 
 def desired_state(facts: Facts) -> Desired:
     """Work out everything that should exist outside for an incident with these facts."""
     talk = _talk(facts)
     gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts)]
-    things = (*talk.things, *_summary(facts), *(_page(one, facts) for one in _pages(facts)), *_captures(facts))
+    things = (
+        *talk.things,
+        *_summary(facts),
+        *(_page(one, facts) for one in _pages(facts)),
+        *_captures(facts),
+        *leaving.titles(facts),
+    )
     return replace(talk, things=things, gaps=tuple(gaps))
 
 
@@ -70,9 +36,14 @@ def _talk(facts: Facts) -> Desired:
     if not facts.chat:
         return Desired()
     if not (facts.active or opened):
-        return Desired(tuple(_withdrawals(facts)))
+        return Desired(tuple(leaving.withdrawals(facts)))
     invitees, chosen, gaps = _people(facts)
-    things = [*_current_room(facts, invitees), *_announcement(facts), *_told(facts), *_left_rooms(facts)]
+    things = [*_current_room(facts, invitees), *leaving.announcement(facts), *_told(facts)]
+    things = [
+        *leaving.once_closed(things, facts),
+        *leaving.rooms(facts),
+        *leaving.direct(facts),
+    ]
     if opened and facts.active and facts.is_there(f"archived/{facts.room}"):
         gaps.append(_archived_gap(facts))
     return Desired(tuple(things), tuple(gaps), chosen)
@@ -220,10 +191,10 @@ def _current_room(facts: Facts, invitees: Mapping[str, Someone]) -> Iterator[Thi
     bookmark = {"room": number, "title": "Incident page", "link": facts.url}
     yield Thing(f"bookmark/{number}", "bookmark", bookmark, "the incident page", needs=(channel,), room=number)
     headline = f"headline/{number}"
-    yield _post(headline, cards.headline(facts), "the headline", number)
+    yield post(headline, cards.headline(facts), "the headline", number)
     yield Thing(f"pin/{number}", "pin", {"post": headline}, "the headline", needs=(headline,), room=number)
     if number > 1:
-        yield _post(f"handover/{number}", cards.handover(facts), "the hand-over", number)
+        yield post(f"handover/{number}", cards.handover(facts), "the hand-over", number)
     if facts.archive_asked and not facts.active:
         yield Thing(f"archived/{number}", "archived", {"room": number}, f"#{room.shown}", (channel,), number)
 
@@ -231,7 +202,7 @@ def _current_room(facts: Facts, invitees: Mapping[str, Someone]) -> Iterator[Thi
 def _told(facts: Facts) -> Iterator[Thing]:
     for event in facts.told:
         if event.room == facts.room:
-            yield _post(f"told/{event.n}", cards.told(event, facts), event.label, event.room)
+            yield post(f"told/{event.n}", cards.told(event, facts), event.label, event.room)
             if event.pictured and not event.retracted:
                 yield from _picture(event)
 
@@ -243,59 +214,6 @@ def _picture(event: Told) -> Iterator[Thing]:
     yield Thing(upload, "upload", spec, label, needs=(f"channel/{event.room}",), room=event.room)
     shown = spec | {"post": post, "upload": upload}
     yield Thing(f"picture/{event.n}", "picture", shown, label, needs=(post, upload), room=event.room)
-
-
-def _announcement(facts: Facts) -> Iterator[Thing]:
-    announce = facts.policy.announce and not facts.private
-    if not announce and not facts.is_there("announcement"):
-        return
-    if facts.private:
-        card = cards.withdrawn_announcement()
-    elif announce:
-        card = cards.announcement(facts)
-    else:
-        card = cards.ended_announcement(facts)
-    label = f"the announcement in #{facts.announce_channel}"
-    spec = {"channel": facts.announce_channel, "card": card.as_dict()}
-    yield Thing("announcement", "post", spec, label, needs=(f"channel/{facts.room}",) if announce else ())
-
-
-def _left_rooms(facts: Facts) -> Iterator[Thing]:
-    """Public rooms that the talk left: our words withdrawn, one neutral line, the topic cleared, archived.
-
-    Words are withdrawn at once. The neutral line and the archiving wait until the private room stands and its
-    hand-over is posted: if it cannot be made, nothing new is said anywhere public.
-    """
-    for number in range(1, facts.room):
-        channel = f"channel/{number}"
-        if not facts.is_there(channel):
-            continue
-        yield from _withdrawn(facts, number)
-        moved = (channel, f"channel/{facts.room}", f"handover/{facts.room}")
-        farewell = _post(f"farewell/{number}", cards.farewell(), "one neutral line in the old channel", number)
-        yield Thing(farewell.key, "post", farewell.spec, farewell.label, needs=moved, room=number)
-        shown = f"#{facts.room_of(number).shown}"
-        yield Thing(f"archived/{number}", "archived", {"room": number}, shown, (*moved, farewell.key), number)
-
-
-def _withdrawals(facts: Facts) -> Iterator[Thing]:
-    if facts.private:
-        yield from _announcement(facts)
-    for number in range(1, facts.room):
-        yield from _withdrawn(facts, number)
-
-
-def _withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
-    for key in (f"headline/{number}", *(f"told/{e.n}" for e in facts.told if e.room == number)):
-        if facts.is_there(key):
-            yield _post(key, cards.withdrawn(), "our message in the old channel", number)
-    if facts.is_there(f"topic/{number}"):
-        channel = f"channel/{number}"
-        yield Thing(f"topic/{number}", "topic", {"room": number, "text": ""}, "the old topic", (channel,), number)
-
-
-def _post(key: str, card: Card, label: str, room: int) -> Thing:
-    return Thing(key, "post", {"room": room, "card": card.as_dict()}, label, needs=(f"channel/{room}",), room=room)
 
 
 def _unread_groups(policy: Policy) -> Gap:

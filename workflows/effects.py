@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,12 +12,14 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from incidents import kinds as kinds_of_events
-from incidents import timeline, told
+from incidents import lifecycle, timeline, told
 from incidents.models import Incident
+from workflows import checking
 from workflows.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS
 from workflows.models import Effect, Limit, Resource
-from workflows.observed import THERE
 from workflows.ports import VendorError
+from workflows.ready import CLAIM, READY_INCIDENTS
+from workflows.work import Outcome, Work
 
 ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
 BACK_OFF_AT_MOST_S = 300
@@ -26,70 +27,8 @@ BACK_OFF_AT_MOST_S = 300
 QUIET_FAILURES = {("channel", CREATE), ("post", CREATE), ("post", CHANGE), ("pin", CREATE)}
 QUIET_FAILURES |= {("upload", CREATE), ("picture", CREATE)}
 
-# Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
-# incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.
-READY = """
-    SELECT e.id FROM workflows_effect e
-      JOIN workflows_planned p ON p.incident_id = e.incident_id
-      JOIN incidents_incident i ON i.id = e.incident_id AND i.revision = p.revision
-     WHERE (e.state = 'waiting' AND e.due_at <= %(at)s OR e.state = 'running' AND e.leased_until < %(at)s)
-       AND NOT EXISTS (SELECT FROM unnest(e.needs) AS need(key) WHERE NOT EXISTS (
-               SELECT FROM workflows_resource r
-                WHERE r.incident_id = e.incident_id AND r.key = need.key AND r.state = 'there'))
-       AND NOT EXISTS (SELECT FROM workflows_effect o
-                WHERE o.incident_id = e.incident_id AND o.key = ANY(e.after) AND o.state IN ('waiting', 'running'))
-       AND NOT EXISTS (SELECT FROM workflows_limit l WHERE l.method = e.method AND l.blocked_until > %(at)s)
-"""
-
-CLAIM = f"""
-    UPDATE workflows_effect SET state = 'running', token = token + 1, attempt = attempt + 1,
-           unsure = unsure OR state = 'running', leased_until = %(lease)s, begun_at = coalesce(begun_at, %(at)s),
-           tried_at = %(at)s
-     WHERE id IN ({READY} AND e.incident_id = %(incident)s AND e.kind = ANY(%(kinds)s)
-                  ORDER BY e.rank, e.id LIMIT %(limit)s FOR UPDATE OF e SKIP LOCKED)
- RETURNING *, (SELECT jsonb_object_agg(r.key, r.external) FROM workflows_resource r
-                WHERE r.incident_id = %(incident)s AND (r.kind = 'channel' OR r.key = ANY(needs)))::text AS known
-"""  # noqa: S608  # both halves are constants of this module
-
-
-READY_INCIDENTS = f"""
-    SELECT DISTINCT incident_id, kind = ANY(%(slow)s) FROM workflows_effect WHERE id IN ({READY}) LIMIT %(limit)s
-"""  # noqa: S608  # a constant of this module
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A claimed effect with what its performer needs: the ids of things that it is about."""
-
-    effect: Effect
-    external: dict[str, dict[str, Any]]
-
-    @property
-    def unsure(self) -> bool:
-        """Whether an earlier try may have done it without recording it."""
-        return self.effect.unsure
-
-    def channel_id(self, room: int) -> str:
-        """Return the vendor's id of a room's channel."""
-        return str(self.external[f"channel/{room}"]["id"])
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What came of an effect: things that exist now, things that are gone, and a sentence for the timeline.
-
-    ``kind`` is the entry's: one that is told where people talk is posted there. ``data`` goes into it; ``at`` is when
-    it happened, where that is not when it was recorded.
-    """
-
-    there: list[Resource] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
-    says: str = ""
-    kind: str = "did"
-    data: dict[str, Any] = field(default_factory=dict)
-    at: datetime | None = None
 
 
 def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = HASTY) -> list[Work]:
@@ -155,7 +94,7 @@ def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
         data = {"room": incident.room, **data}
     timeline.append(incident, outcome.kind, at=outcome.at or at, recorded_at=at, text=outcome.says, data=data)
     if told_there:
-        _plan_anew(effect.incident_id)
+        plan_anew(effect.incident_id)
 
 
 def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime) -> None:
@@ -213,17 +152,17 @@ def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
     held = _held(effect).filter(abandoned=True)
     if not held.update(state=Effect.State.CANCELLED, ended_at=at, leased_until=None):
         return False
-    _plan_anew(effect.incident_id)
+    plan_anew(effect.incident_id)
     return True
 
 
 def _unless_unwanted(effect: Effect) -> None:
     """Plan anew when what was just made was given up while it was under way: it is to be taken back."""
     if Effect.objects.filter(pk=effect.pk, abandoned=True).exists():
-        _plan_anew(effect.incident_id)
+        plan_anew(effect.incident_id)
 
 
-def _plan_anew(incident_id: int) -> None:
+def plan_anew(incident_id: int) -> None:
     """Make what came of an effect a new fact, so that it cannot be missed by a plan that is being made."""
     Incident.objects.filter(pk=incident_id).update(revision=F("revision") + 1)
     told.tell(Incident(pk=incident_id))
@@ -236,11 +175,29 @@ def _wait_s(error: VendorError, attempt: int) -> float:
 
 
 def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
-    incident = Incident.objects.get(pk=effect.incident_id)
-    room = 0 if (effect.kind, effect.verb) in QUIET_FAILURES else incident.room
+    """Write down what failed for good; in a private incident with what somebody has to do about it by hand."""
+    if effect.kind == "counted":
+        return
+    incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
     text = f"Could not {effect.sentence}: {error.says}"
-    timeline.append(incident, "failed", at=at, text=text, data={"effect": effect.pk, "room": room})
-    _plan_anew(incident.pk)
+    if effect.kind == "closed" and lifecycle.leave_room(incident, room=effect.room or 1):
+        text = f"{text} The talk moves to a new private channel instead."
+    by_hand = checking.instruction(effect, incident) if incident.private else ""
+    quiet = (effect.kind, effect.verb) in QUIET_FAILURES and not by_hand
+    data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})
+    timeline.append(incident, "failed", at=at, text=text, data=data)
+    plan_anew(incident.pk)
+
+
+def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
+    """Record a failed effect as done, in the caller's transaction; tell whether it was still failed."""
+    failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
+    if not failed.update(state=Effect.State.DONE, ended_at=at, error="", error_code=""):
+        return False
+    if outcome.there:
+        _keep(effect, outcome.there, at=at)
+    Resource.objects.filter(incident=effect.incident_id, key__in=outcome.gone).delete()
+    return True
 
 
 def put_back(work: Work, *, until: datetime) -> None:
@@ -286,23 +243,6 @@ def ready_incidents(*, at: datetime, limit: int) -> list[tuple[int, str]]:
     with connection.cursor() as cursor:
         cursor.execute(READY_INCIDENTS, {"at": at, "limit": limit, "slow": SLOW})
         return [(pk, EVIDENCE if slow else EFFECTS) for pk, slow in cursor.fetchall()]
-
-
-def made(
-    work: Work, *, external: dict[str, Any], external_id: str = "", spec: dict[str, Any] | None = None
-) -> Resource:
-    """Return the one thing that an effect is about, as it exists now."""
-    effect = work.effect
-    return Resource(
-        key=effect.thing,
-        kind=effect.kind,
-        room=effect.room,
-        label=effect.labels.get(effect.thing, ""),
-        spec=effect.spec if spec is None else spec,
-        external=external,
-        external_id=external_id,
-        state=THERE,
-    )
 
 
 def _held(effect: Effect) -> Any:

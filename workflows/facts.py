@@ -14,12 +14,16 @@ from workflows.someone import Someone
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A place where people talk: ``name`` is the codename, empty while it is not known yet."""
+    """A place where people talk: ``name`` is the codename, empty while it is not known yet.
+
+    ``public`` says that its channel exists and everyone in the workspace may read it.
+    """
 
     number: int
     name: str
     private: bool
     shown: str
+    public: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,8 @@ class Told:
 
     ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
     number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
-    ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked.
+    ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked,
+    ``by_hand`` what somebody has to do.
     """
 
     n: int
@@ -46,6 +51,7 @@ class Told:
     ask: str = ""
     link: str = ""
     answer: str = ""
+    by_hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,8 @@ class Facts:
     captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of role, by role.
     ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
     name that a policy pages to whom that is. ``otherwise`` are those whom a policy names itself, by what it calls them.
-    ``published`` is what two people confirmed that everyone may read of a private incident.
+    ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
+    vendor may make a public channel private.
     """
 
     revision: int
@@ -105,6 +112,7 @@ class Facts:
     asked: tuple[Asked, ...] = ()
     paged: tuple[Paged, ...] = ()
     published: Published | None = None
+    converts: bool = False
 
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""
@@ -119,15 +127,19 @@ class Facts:
         """The number that the next entry of the timeline will have at least, after those that are known here."""
         return max((0, *(one.n for one in self.triggers), *(one.n for one in self.told))) + 1
 
-    def retyped(self, policy: Policy, *, keep: tuple[Someone, ...], bring: tuple[Someone, ...]) -> Facts:
+    def retyped(
+        self, policy: Policy, *, keep: tuple[Someone, ...], bring: tuple[Someone, ...], stays: bool = False
+    ) -> Facts:
         """Return the facts as they would be after a retype: what the lifecycle's verb does, without doing it.
 
-        ``keep`` are those who stay in when the talk moves to a private room (the actor, the lead).
+        ``keep`` are those who stay in when the talk moves to a private room (the actor, the lead); ``stays`` says that
+        the room is made private itself.
         """
         moves = moves_room(self.private, policy)
         stay = {one.chat_id: one for one in (keep if moves else self.people)} | {one.chat_id: one for one in bring}
-        number = self.room + 1 if moves else self.room
-        rooms = (*self.rooms, Room(number, "", True, "a new private channel")) if moves else self.rooms
+        leaves = moves and not stays
+        number = self.room + 1 if leaves else self.room
+        rooms = (*self.rooms, Room(number, "", True, "a new private channel")) if leaves else self.rooms
         return replace(
             self,
             revision=self.revision + 1,

@@ -69,6 +69,7 @@ class _Rows:
     sources: Mapping[str, Source]
     holders: Mapping[int, Person]
     pager: bool
+    converts: bool
     calling: calling.Known
     participants: dict[int, list[Participant]] = field(default_factory=lambda: defaultdict(list))
     events: dict[int, list[Event]] = field(default_factory=lambda: defaultdict(list))
@@ -85,9 +86,11 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
     ids = [incident.pk for incident in incidents]
     handles = {handle for incident in incidents for handle in incident.policy.groups}
     held = {person for incident in incidents for person in incident.roles.values()}
+    chat = ports.chat()
     rows = _Rows(
         groups=directory.members(handles),
-        chat=ports.chat() is not None,
+        chat=chat is not None,
+        converts=chat is not None and chat.converts,
         sources=sources(),
         holders={person.pk: person for person in Person.objects.filter(pk__in=held)} if held else {},
         pager=ports.pager() is not None,
@@ -207,7 +210,8 @@ def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
         otherwise=rows.calling.otherwise,
         callees=rows.calling.callees,
         asked=tuple(_asked(event, rows) for event in events if event.kind == "paged"),
-        paged=tuple(_paged(page) for page in rows.pages[incident.pk]),
+        paged=tuple(_paged(page, observed) for page in rows.pages[incident.pk]),
+        converts=rows.converts,
         published=rows.published.get(incident.pk),
     )
 
@@ -228,9 +232,11 @@ def _asked(event: Event, rows: _Rows) -> Asked:
     return Asked(callee, event.data["turn"], event.data.get("room", 1))
 
 
-def _paged(page: Page) -> Paged:
+def _paged(page: Page, observed: Observed) -> Paged:
+    seen = observed.seen.get(page.key)
+    title = str(seen.spec.get("title", "")) if seen else ""
     rung = tuple(someone(person, f"on call for {page.name}") for person in page.rung.all() if person.chat_id)
-    return Paged(page.key, page.target, page.name, page.service_id, page.status, rung)
+    return Paged(page.key, page.target, page.name, page.service_id, page.status, rung, title)
 
 
 def sources() -> Mapping[str, Source]:
@@ -261,7 +267,8 @@ def _rooms(incident: Incident, rows: _Rows, observed: Observed) -> tuple[Room, .
     for code in sorted(rows.codenames[incident.pk] or [first], key=lambda code: code.room):
         name = f"{prefix}-{code.name}"
         seen = observed.seen.get(f"channel/{code.room}")
-        rooms.append(Room(code.room, name, code.private, seen.label.removeprefix("#") if seen else name))
+        public = seen is not None and not seen.spec.get("private")
+        rooms.append(Room(code.room, name, code.private, seen.label.removeprefix("#") if seen else name, public))
     return tuple(rooms)
 
 
@@ -304,6 +311,7 @@ def _told(event: Event, rows: _Rows, answer: Event | None = None) -> Told:
         pictured=event.kind == "evidence" and bool(event.data.get("picture")),
         finding=event.data["n"] if event.kind == "judged" else 0,
         ask=_ask(event),
+        by_hand=str(event.data.get("by_hand", "")),
         link=event.link or str(event.data.get("url", "")) if event.kind in WITH_PAGER else "",
         answer=_answer(answer) if answer else "",
     )

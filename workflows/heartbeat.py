@@ -12,7 +12,7 @@ from django.db import Error, connection
 from django.utils import timezone
 
 from workflows import effects
-from workflows.effects import Work
+from workflows.work import Work
 
 log = logging.getLogger(__name__)
 

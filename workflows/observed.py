@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from workflows.desired import Spec
+from workflows.things import Spec
 
 THERE = "there"  # exists, as ``spec`` says
 THEIRS = "theirs"  # a person changed it by hand: not fought

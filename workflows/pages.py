@@ -33,7 +33,7 @@ class Callee:
 
 @dataclass(frozen=True, slots=True)
 class Paged:
-    """A page of ours: the key of its thing, whom it went to, how it stands, and who was rung."""
+    """A page of ours: the key of its thing, whom it went to, how it stands, who was rung, and what its title says."""
 
     key: str
     ref: str
@@ -41,6 +41,7 @@ class Paged:
     service: str
     status: str = OPENING
     people: tuple[Someone, ...] = ()
+    title: str = ""
 
     def goes_to(self, said: str) -> bool:
         """Tell whether a policy means this one, by name or id."""

@@ -16,11 +16,11 @@ from incidents import lifecycle
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Person, Source
 from workflows import calling, pages, ports
-from workflows.effects import Outcome, Work, made
 from workflows.models import Page
 from workflows.observed import GONE
 from workflows.pages import Callee
 from workflows.ports import Pager, Ring, Rung
+from workflows.work import Outcome, Work, made
 
 SKEW = timedelta(minutes=2)
 Status = Page.Status
@@ -151,9 +151,18 @@ def look(pager: Pager, work: Work) -> Outcome | None:
 def retitle(pager: Pager, work: Work) -> Outcome:
     """Change the page's title; one that only the fallback knows has none to change."""
     page = _of(work)
-    if page.pager_id:
-        pager.retitle(page.pager_id, str(work.effect.spec["title"]))
-    return Outcome([made(work, external=work.external[work.effect.thing], external_id=page.pager_id)])
+    taken = not page.pager_id or pager.retitle(page.pager_id, str(work.effect.spec["title"]))
+    external = work.external[work.effect.thing] | {"title_kept": not taken}
+    return Outcome([made(work, external=external, external_id=page.pager_id)])
+
+
+def retitle_ended(pager: Pager, work: Work) -> Outcome:
+    """Try to change the title of a page that ended: what the pager no longer takes is written down as kept."""
+    spec = work.effect.spec
+    page = Page.objects.get(incident=work.effect.incident_id, key=spec["page"])
+    taken = not page.pager_id or pager.retitle(page.pager_id, str(spec["title"]))
+    says = "" if taken else f"the pager keeps the title of the ended page to {page.name}: it takes no change any more"
+    return Outcome([made(work, external={"title_kept": not taken})], says=says)
 
 
 def resolve(pager: Pager, work: Work) -> Outcome:
@@ -166,12 +175,14 @@ def resolve(pager: Pager, work: Work) -> Outcome:
         _note_status(page, now.status, by=now.by, at=now.at or timezone.now())
         thing = made(work, external=external, external_id=page.pager_id)
         return Outcome([thing], says=f"left the page to {page.name} open: {said(page)}", kind="page")
+    spec = work.effect.spec
     if incident.private and page.pager_id:
-        pager.retitle(page.pager_id, f"{incident.codename} needs you")
+        spec = spec | {"title": f"{incident.codename} needs you"}
+        external = external | {"title_kept": not pager.retitle(page.pager_id, spec["title"])}
     if now is None or now.status != Status.RESOLVED:
         pager.resolve(page.pager_id, key=page.dedup_key, via=page.via)
     _note_status(page, Status.RESOLVED, by="Firekind", at=timezone.now())
-    thing = made(work, external=external, external_id=page.pager_id)
+    thing = made(work, external=external, external_id=page.pager_id, spec=spec)
     thing.state = GONE
     return Outcome([thing], says=f"resolved the page to {page.name}", kind="page", data={"room": 0})
 

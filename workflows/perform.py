@@ -16,10 +16,10 @@ from django.utils import timezone
 from incidents import timeline
 from workflows import actions, crash, effects, heartbeat, ports
 from workflows.actions import EFFECTS, KINDS
-from workflows.effects import Outcome, Work
 from workflows.performers import LOOKERS, PERFORMERS
 from workflows.ports import VendorError
 from workflows.turns import Turns
+from workflows.work import Outcome, Work
 
 log = logging.getLogger(__name__)
 

@@ -10,26 +10,19 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from django.utils.crypto import salted_hmac
-
-from workflows import capturing, paging, picturing
+from workflows import capturing, closing, paging, picturing
 from workflows.actions import CHANGE, CREATE, RETIRE
 from workflows.card import Card
-from workflows.effects import Outcome, Work, made
 from workflows.models import Resource
 from workflows.observed import REFUSED, THERE
 from workflows.ports import Channel, Chat, Posted, VendorError
+from workflows.work import Outcome, Work, made
 
 # The first argument is what stands behind the kind's port.
 Performer = Callable[[Any, Work], Outcome]
 Looker = Callable[[Any, Work], Outcome | None]
 SUFFIXES = ("", "-2", "-3", "-4", "-5")
 CLOCK_SKEW = timedelta(minutes=2)
-
-
-def mark_of(work: Work) -> str:
-    """Return the opaque mark by which our message of this effect is found again; it tells nothing to others."""
-    return salted_hmac("workflows.mark", str(work.effect.pk)).hexdigest()[:24]
 
 
 def open_channel(chat: Chat, work: Work) -> Outcome:
@@ -161,14 +154,14 @@ def remove_bookmark(chat: Chat, work: Work) -> Outcome:
 
 def post(chat: Chat, work: Work) -> Outcome:
     """Post a card, marked so that it can be found again."""
-    return _posted(work, chat.post(_target(work), _card(work), mark=mark_of(work)))
+    return _posted(work, chat.post(_target(work), _card(work), mark=work.mark))
 
 
 def look_for_post(chat: Chat, work: Work) -> Outcome | None:
     """Look for the message by its mark."""
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
-    found = chat.find_post(_target(work), mark=mark_of(work), since=begun - CLOCK_SKEW)
+    found = chat.find_post(_target(work), mark=work.mark, since=begun - CLOCK_SKEW)
     return _posted(work, found) if found else None
 
 
@@ -240,6 +233,10 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("post", CHANGE): edit_post,
     ("pin", CREATE): pin,
     ("archived", CREATE): archive,
+    ("closed", CREATE): closing.close,
+    ("counted", CREATE): closing.count,
+    ("direct", CREATE): closing.tell,
+    ("title", CREATE): paging.retitle_ended,
     ("upload", CREATE): picturing.upload,
     ("picture", CREATE): picturing.show,
     ("picture", RETIRE): picturing.take_back,

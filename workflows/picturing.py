@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from evidence import pictures
 from evidence.pictures import NoPicture, Picture
-from workflows.effects import Outcome, Work, made
 from workflows.ports import Chat, Posted, VendorError
+from workflows.work import Outcome, Work, made
 
 
 def upload(chat: Chat, work: Work) -> Outcome:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from workflows.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RETIRE, SIGNS, Action
-from workflows.desired import Desired, Gap, Thing
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
+from workflows.things import Desired, Gap, Thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +26,31 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """Something to know before confirming, under a heading of several where there are many."""
+
+    text: str
+    heading: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.heading}: {self.text}" if self.heading else self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What will be done: ``actions`` to become effects, effects to cancel, and how it reads.
 
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
     is unknown they are only looked for, never tried again.
-    ``notes`` say what cannot be undone. ``digest`` is what a person confirms: it changes with every word they read.
+    ``notes`` say what else happens at once and what cannot be undone. ``digest`` is what a person confirms: it changes
+    with every word they read.
     """
 
     actions: tuple[Action, ...] = ()
     cancels: tuple[str, ...] = ()
     abandons: tuple[str, ...] = ()
     lines: tuple[Line, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     gaps: tuple[Gap, ...] = ()
 
     @property
@@ -47,9 +59,17 @@ class Plan:
         return not self.actions and not self.cancels
 
     @property
+    def noted(self) -> dict[str, list[str]]:
+        """The notes by heading, in order; the heading is empty for those without."""
+        found: dict[str, list[str]] = {}
+        for note in self.notes:
+            found.setdefault(note.heading, []).append(note.text)
+        return found
+
+    @property
     def digest(self) -> str:
         """Sixteen hexadecimal digits over everything that the plan says."""
-        said = "\n".join([*map(str, self.lines), *self.notes])
+        said = "\n".join([*map(str, self.lines), *map(str, self.notes)])
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 

@@ -48,6 +48,21 @@ class Channel:
     name: str
     private: bool
     url: str = ""
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What others posted in a channel: how many messages by each author's id, how many files; ``more`` than counted."""
+
+    authors: Mapping[str, int] = field(default_factory=dict)
+    files: int = 0
+    more: bool = False
+
+    @property
+    def messages(self) -> int:
+        """How many messages."""
+        return sum(self.authors.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +141,32 @@ class Chat(Protocol):
 
     def archive(self, channel_id: str) -> None:
         """Archive a channel; one that is archived already is fine."""
+
+    @property
+    def self_id(self) -> str:
+        """The id under which we are in channels ourselves."""
+
+    @property
+    def converts(self) -> bool:
+        """Whether ``close`` may succeed here at all."""
+
+    def close(self, channel_id: str) -> Channel:
+        """Make a public channel private; returns only once the vendor shows it as private. Twice is fine."""
+
+    def look(self, channel_id: str) -> Channel | None:
+        """Return how a channel stands; None when it is gone, or closed to us."""
+
+    def room(self, name: str) -> Channel | None:
+        """Look among the channels we are in for one of that name, whoever made it."""
+
+    def is_posted(self, channel_id: str, ts: str) -> bool:
+        """Tell whether a message still stands."""
+
+    def remains(self, channel_id: str) -> Remains:
+        """Count what others posted in a channel, without their words."""
+
+    def tell(self, person: str, card: Card, *, mark: str) -> Posted:
+        """Post a card to one person directly."""
 
     def upload(self, name: str, content: bytes, *, alt: str) -> str:
         """Send a file up, with words for who cannot see it, and return its id; nobody sees it until it is shared."""
@@ -261,8 +302,8 @@ class Pager(Protocol):
     def look(self, id: str) -> Rung | None:
         """Return how a page stands; None when the pager has none of that id."""
 
-    def retitle(self, id: str, title: str) -> None:
-        """Change a page's title; one that ended already is fine."""
+    def retitle(self, id: str, title: str) -> bool:
+        """Change a page's title; tell whether that was taken, which may not be once the page ended."""
 
     def resolve(self, id: str, *, key: str, via: str) -> None:
         """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key."""

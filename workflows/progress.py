@@ -13,10 +13,12 @@ from django.utils import timezone
 
 from incidents import timeline, told
 from incidents.models import Incident, Participant, Person, Source
-from workflows import effects
+from workflows import by_hand, effects, remains
 from workflows.actions import KINDS
+from workflows.by_hand import ByHand
 from workflows.models import Effect, Limit, Planned, Resource
 from workflows.observed import GONE, REFUSED, THERE
+from workflows.remains import Left
 
 State = Effect.State
 WAITED_FOR = {"chat": "Slack", "pager": "the pager"}
@@ -87,6 +89,9 @@ class Progress:
     people: list[PersonLine] = field(default_factory=list)
     channel: ChannelLine | None = None
     gaps: list[GapLine] = field(default_factory=list)
+    by_hand: list[ByHand] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    kept_titles: list[str] = field(default_factory=list)
     planned: bool = True
 
     @property
@@ -112,6 +117,9 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
         people=_people(incident, resources),
         channel=_channel(resources.get(f"channel/{incident.room}")),
         gaps=[GapLine(row.label, row.key) for row in resources.values() if row.kind == "gap"],
+        by_hand=by_hand.of(incident, rows, resources),
+        left=remains.of(resources) if incident.private else [],
+        kept_titles=[row.label for row in resources.values() if row.external.get("title_kept")],
         planned=planned,
     )
 

@@ -12,12 +12,13 @@ from incidents import timeline
 from incidents.models import Incident, Participant
 from workflows import gather
 from workflows.actions import KINDS, Action
-from workflows.desired import Desired, Gap, desired_state
+from workflows.desired import desired_state
 from workflows.facts import Facts
 from workflows.gather import Known
 from workflows.models import Effect, Planned, Resource
 from workflows.plan import Plan, plan
 from workflows.someone import Someone
+from workflows.things import Desired, Gap
 
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)

@@ -12,12 +12,13 @@ from django.db import transaction
 from incidents import kinds, lifecycle
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.policy import Policy, moves_room, private_after
-from workflows import calling, directory, gather, ports
+from workflows import calling, directory, gather, moving, ports
 from workflows.captures import Trigger
 from workflows.desired import desired_state
 from workflows.facts import Facts, Room, Told
+from workflows.models import Alert
 from workflows.observed import Observed
-from workflows.plan import Line, Plan, plan
+from workflows.plan import Line, Note, Plan, plan
 from workflows.someone import Someone
 
 
@@ -33,7 +34,8 @@ def preview(incident: Incident, *, to: IncidentType, by: Person | None = None, b
     """Return what a retype would do, without doing any of it and without asking any vendor."""
     known = gather.one(incident)
     after = _retyped(known.facts, incident, to.policy, by=by, bring=bring)
-    return _with_notes(plan(desired_state(after), known.observed), known.facts, after, known.observed)
+    alerts = Alert.objects.filter(incident=incident).count() if after.private and not known.facts.private else 0
+    return _with_notes(plan(desired_state(after), known.observed), known.facts, after, alerts=alerts)
 
 
 def confirm(
@@ -59,7 +61,16 @@ def confirm(
             fresh = preview(now, to=to, by=by, bring=bring)
             if fresh.digest != digest:
                 raise PlanChanged(fresh)
-        return lifecycle.retype(now, to=to, by=by, at=at, source=source, because=because, bring=bring, since=since)
+        stays = moves_room(now.private, to.policy) and _keeps_room(now, to.policy, by=by, bring=bring)
+        return lifecycle.retype(
+            now, to=to, by=by, at=at, source=source, because=because, bring=bring, since=since, keep_room=stays
+        )
+
+
+def _keeps_room(incident: Incident, policy: Policy, *, by: Person | None, bring: Collection[Person]) -> bool:
+    """Tell whether the room is made private itself, by the same facts as the plan that was shown."""
+    facts = gather.one(incident).facts
+    return _retyped(facts, incident, policy, by=by, bring=bring).room == facts.room
 
 
 def preview_declare(
@@ -106,9 +117,23 @@ def _retyped(
 ) -> Facts:
     keep = {one.chat_id: one for one in [*_persons(incident.lead, "leads"), *_persons(by, "retyped it")]}
     brought = tuple(one for person in bring for one in _persons(person, "brought along"))
-    after = facts.retyped(policy, keep=tuple(keep.values()), bring=brought)
+    stays = _stays(facts, policy, {*keep, *(one.chat_id for one in brought)})
+    after = facts.retyped(policy, keep=tuple(keep.values()), bring=brought, stays=stays)
     told = Told(0, "retyped", kinds.of("retyped").news, by.name if by else "", "", "", after.room)
     return _with_groups(replace(after, told=(*after.told, told)))
+
+
+def _stays(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
+    """Tell whether the room is made private itself: where that can be done, and everyone in it may stay."""
+    room = facts.room_of(facts.room)
+    if not (facts.converts and room.public and facts.is_there(f"channel/{facts.room}")):
+        return False
+    if facts.is_there(f"archived/{facts.room}"):
+        return False
+    inside = {key.rpartition("/")[2] for key in facts.there if key.startswith(f"member/{facts.room}/")}
+    groups = directory.members(set(policy.groups))
+    invited = {one.chat_id for handle in policy.invite for one in groups.get(handle) or ()}
+    return inside <= {*coming, *invited}
 
 
 def _with_groups(facts: Facts) -> Facts:
@@ -127,30 +152,20 @@ def _persons(person: Person | None, why: str) -> list[Someone]:
     return [gather.someone(person, why)] if person is not None and person.chat_id else []
 
 
-def _with_notes(result: Plan, before: Facts, after: Facts, observed: Observed) -> Plan:
+def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
     result = _without_ports(result, after)
-    notes: list[str] = []
-    if after.room != before.room:
-        notes = _notes_of_the_move(before, after)
+    notes: tuple[Note, ...] = ()
+    if after.private and not before.private:
+        notes = moving.notes(before, after, alerts=alerts)
     elif before.private and not after.policy.private:
         joining = [
             line.text.removeprefix("invite ")
             for line in result.lines
             if line.sign == "+" and line.key.startswith("invite")
         ]
-        notes = ["The channel and its history stay private. Opening up is a separate, deliberate step."]
-        notes += [f"{names} will be able to read the private history." for names in joining]
-    return replace(result, notes=tuple(notes))
-
-
-def _notes_of_the_move(before: Facts, after: Facts) -> list[str]:
-    notes = ["At once, only the people named here can see this incident on the web and in searches."]
-    if before.is_there(f"channel/{before.room}"):
-        shown = f"#{before.room_of(before.room).shown}"
-        notes.append(f"People who read {shown} have read it, and what others wrote there stays there.")
-        notes.append(f"{shown} cannot be brought back by Firekind once it is archived.")
-    notes.append("It stays private from then on, whatever type it takes later.")
-    return notes
+        says = "The channel and its history stay private. Opening up is a separate, deliberate step."
+        notes = (Note(says), *(Note(f"{names} will be able to read the private history.") for names in joining))
+    return replace(result, notes=notes)
 
 
 def _without_ports(result: Plan, facts: Facts) -> Plan:

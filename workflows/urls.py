@@ -2,6 +2,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from workflows.views import (
     alerts,
+    by_hand,
     captures,
     declaring,
     groups,
@@ -10,6 +11,7 @@ from workflows.views import (
     pages,
     policy,
     progress,
+    remains,
     retype,
     rules,
 )
@@ -35,6 +37,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("incidents/<slug:codename>/evidence/captures", captures.captures, name="captures"),
     path("incidents/<slug:codename>/alerts", alerts.alerts, name="incident-alerts"),
     path("incidents/<slug:codename>/retype", retype.retype, name="retype"),
+    path("incidents/<slug:codename>/retype/remains", remains.remains, name="retype-remains"),
+    path("incidents/<slug:codename>/by-hand/<int:effect>", by_hand.done, name="by-hand"),
     path("incidents/<slug:codename>/pages", pages.pages, name="pages"),
     path("incidents/<slug:codename>/progress", progress.progress, name="progress"),
     path("incidents/<slug:codename>/retry/<int:effect>", progress.retry, name="retry"),

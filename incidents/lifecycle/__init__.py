@@ -17,7 +17,7 @@ from incidents.lifecycle.entries import (
 )
 from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
-from incidents.lifecycle.retyping import adopt, retype
+from incidents.lifecycle.retyping import adopt, leave_room, retype
 from incidents.lifecycle.rules import BadInput, Refused, Stale
 from incidents.lifecycle.wording import check_off, describe, rename, serve
 
@@ -42,6 +42,7 @@ __all__ = [
     "edit",
     "fill",
     "joined",
+    "leave_room",
     "left",
     "let_in",
     "mitigate",

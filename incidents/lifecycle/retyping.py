@@ -24,12 +24,14 @@ def retype(
     because: str = "",
     bring: Collection[Person] = (),
     since: int | None = None,
+    keep_room: bool = False,
 ) -> Incident:
     """Give the incident another type, at once for every surface; workflows carry out the difference.
 
     Towards a private type this closes it, in the same transaction, to everyone but the actor, the lead and
     ``bring``; roles that others hold are open again, and people of the new policy come in when the plan is carried
-    out. Raises ``Stale`` when someone retyped it after event ``since``.
+    out. ``keep_room`` says that the room where people talk is made private itself, so that none follows it. Raises
+    ``Stale`` when someone retyped it after event ``since``.
     """
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, since=since, clash={"retyped"}) as now:
@@ -39,7 +41,9 @@ def retype(
         moves = moves_room(now.private, version.policy)
         _take(now, to, version, at=at)
         if moves:
-            _move_to_private_room(now, keep={by, now.lead, *bring}, at=at)
+            _close(now, keep={by, now.lead, *bring}, at=at)
+            if not keep_room:
+                _take_room(now)
         _bring(now, bring, at=at)
         data = {
             "from": before.slug,
@@ -91,11 +95,28 @@ def _take(incident: Incident, to: IncidentType, version: PolicyVersion, *, at: d
     incident.update_due_at = rules.next_update_at(incident, at=at)
 
 
-def _move_to_private_room(incident: Incident, *, keep: set[Person | None], at: datetime) -> None:
-    incident.private = private_after(incident.private, incident.policy)
+def leave_room(incident: Incident, *, room: int) -> bool:
+    """Let the talk of a private incident go on in a new room, because this one could not be made private.
+
+    Tells whether it was still there. In the caller's transaction; nobody comes in or goes by it.
+    """
+    with rules.changing(incident) as now:
+        if not now.private or now.room != room:
+            return False
+        _take_room(now)
+        rules.save(now, "room", "archive_asked")
+    incident.room = now.room
+    return True
+
+
+def _take_room(incident: Incident) -> None:
     incident.room += 1
     incident.archive_asked = False
     codenames.fresh(room=incident.room, private=True, incident_id=incident.pk)
+
+
+def _close(incident: Incident, *, keep: set[Person | None], at: datetime) -> None:
+    incident.private = private_after(incident.private, incident.policy)
     kept = {one.pk for one in keep if one}
     incident.roles = {role: holder for role, holder in incident.roles.items() if holder in kept}
     # Leaving the public channel by hand said nothing about the private one: everybody starts anew there.

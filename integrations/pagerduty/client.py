@@ -101,10 +101,10 @@ class PagerDutyPager:
                 raise
             return None
 
-    def retitle(self, id: str, title: str) -> None:
-        """Change a page's title; one that ended already is fine."""
+    def retitle(self, id: str, title: str) -> bool:
+        """Change a page's title; False where PagerDuty no longer takes it, because the page has ended."""
         with _named("pager.retitle"):
-            self._change(id, title=title[: opening.MAX_TITLE])
+            return self._change(id, title=title[: opening.MAX_TITLE])
 
     def resolve(self, id: str, *, key: str, via: str) -> None:
         """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key."""
@@ -132,12 +132,15 @@ class PagerDutyPager:
             raise opening.refusal("no_fallback")
         self.events.send(events.resolve(key))
 
-    def _change(self, id: str, **changes: str) -> None:
+    def _change(self, id: str, **changes: str) -> bool:
+        """Change a page; tell whether it was taken: one that is as it was asked to be already takes no more."""
         try:
             self.wire.call("PUT", "/incidents/{id}", id=id, body={"incident": {"type": "incident", **changes}})
         except VendorError as error:
             if error.code not in ENDED:
                 raise
+            return False
+        return True
 
     def note(self, id: str, text: str) -> None:
         """Write a note on a page."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from integrations.slack.blocks import Block
@@ -56,8 +56,15 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """Do what has to ask a vendor, once the press is noted, and tell the one who pressed what it returns."""
+
+    run: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """Take note; close the modal that was submitted."""
 
 
-Answer = Say | Open | Replace | Redraw | Publish | Wrong | Nothing
+Answer = Say | Open | Replace | Redraw | Publish | Wrong | Later | Nothing

@@ -9,41 +9,28 @@ from datetime import datetime
 from typing import Any, Final
 
 from incidents.people import Known
-from integrations.slack import cards, directory, files, groups, mending
+from integrations.slack import cards, directory, files, groups, inviting, looking
 from integrations.slack.identity import Identity
 from integrations.slack.limits import MAX_TOPIC
-from integrations.slack.wire import SlackRefused, Wire, each
+from integrations.slack.wire import Wire
 from integrations.slack.words import as_typed
 from workflows.card import Card
-from workflows.ports import Channel, Group, Invited, Posted, VendorError
+from workflows.ports import Channel, Group, Invited, Posted, Remains, VendorError
 
-CHANNEL_ID: Final = re.compile(r"[CGD][A-Z0-9]{2,}")
+CHANNEL_ID: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")  # or a person's, who is written to directly
 EVENT_TYPE: Final = "firekind"
 PAGE: Final = 200
 LARGE_PAGE: Final = 999  # a workspace has thousands of channels, and only some twenty calls a minute to list them
 SKEW_S: Final = 120  # how far Slack's clock and ours may be apart
-# Codes that speak of one person in a list, not of the channel or the token.
-OF_A_PERSON: Final = frozenset(
-    {
-        "already_in_channel",
-        "cant_invite",
-        "cant_invite_self",
-        "invitee_cant_see_channel",
-        "org_user_not_in_team",
-        "ura_max_channels",
-        "user_disabled",
-        "user_is_restricted",
-        "user_not_found",
-    }
-)
 
 
 class SlackChat:
     """Where people talk, when that is Slack. Satisfies ``workflows.ports.Chat``."""
 
-    def __init__(self, wire: Wire, *, identity: Identity) -> None:
+    def __init__(self, wire: Wire, *, identity: Identity, admin: Wire | None = None) -> None:
         self.wire = wire
         self.identity = identity
+        self.admin = admin  # with the token of an organisation's admin, where there is one
         self._ids: dict[str, str] = {}  # channel ids by name, for the announce channel
 
     def open_channel(self, name: str, *, private: bool) -> Channel:
@@ -62,25 +49,7 @@ class SlackChat:
 
     def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
         """Invite at most 100 people; those who cannot be are named, the rest come in."""
-        if not people:
-            return Invited()
-        try:
-            # Without `force` one bad id turns everyone away.
-            answer = self.wire.call(
-                "conversations.invite", channel=channel_id, users=",".join(people), force=len(people) > 1
-            )
-        except SlackRefused as refused:
-            return self._after_refusal(channel_id, people, refused)
-        return _invited(people, each(answer))
-
-    def _after_refusal(self, channel_id: str, people: Sequence[str], refused: SlackRefused) -> Invited:
-        if refused.each:
-            return _invited(people, refused.each)
-        if refused.code not in OF_A_PERSON:
-            raise refused
-        if len(people) == 1:
-            return _invited(people, {people[0]: refused.code})
-        return _together([self.invite(channel_id, [one]) for one in people])
+        return inviting.invite(self.wire, channel_id, people)
 
     def members(self, channel_id: str) -> frozenset[str]:
         """Return the ids of everyone in the channel."""
@@ -177,6 +146,42 @@ class SlackChat:
         with _fine("already_archived"):
             self.wire.call("conversations.archive", channel=channel_id)
 
+    @property
+    def self_id(self) -> str:
+        """The app's own id in channels."""
+        return self.identity.bot_user_id
+
+    @property
+    def converts(self) -> bool:
+        """Whether a public channel can be made private, which takes an organisation and its admin's token."""
+        return self.admin is not None
+
+    def close(self, channel_id: str) -> Channel:
+        """Make a public channel private, and return it as Slack shows it then."""
+        return self._channel(looking.close(self.wire, self.admin, channel_id))
+
+    def look(self, channel_id: str) -> Channel | None:
+        """Return how a channel stands; None when Slack shows us none of that id."""
+        found = looking.channel(self.wire, channel_id)
+        return self._channel(found) if found else None
+
+    def room(self, name: str) -> Channel | None:
+        """Look among the channels we are in for one of that name, whoever made it."""
+        return next((self._channel(one) for one in self._ours() if one["name"] == name), None)
+
+    def is_posted(self, channel_id: str, ts: str) -> bool:
+        """Tell whether a message still stands."""
+        return looking.is_posted(self.wire, channel_id, ts)
+
+    def remains(self, channel_id: str) -> Remains:
+        """Count what others posted in a channel."""
+        return looking.remains(self.wire, channel_id, ours=self.identity.bot_user_id)
+
+    def tell(self, person: str, card: Card, *, mark: str) -> Posted:
+        """Post a card to one person directly."""
+        answer = self._post(person, card, mark)
+        return Posted(str(answer["channel"]), str(answer["ts"]))
+
     def upload(self, name: str, content: bytes, *, alt: str) -> str:
         """Send a file up, with words for who cannot see it; nobody does until it is shared."""
         return files.upload(self.wire, name=name, content=content, alt=alt)
@@ -251,7 +256,8 @@ class SlackChat:
     def _channel(self, channel: Mapping[str, Any]) -> Channel:
         channel_id = str(channel["id"])
         url = self.identity.channel_url(channel_id)
-        return Channel(id=channel_id, name=str(channel["name"]), private=bool(channel.get("is_private")), url=url)
+        private, archived = bool(channel.get("is_private")), bool(channel.get("is_archived"))
+        return Channel(id=channel_id, name=str(channel["name"]), private=private, url=url, archived=archived)
 
     def _posted(self, channel_id: str, ts: str) -> Posted:
         return Posted(channel_id=channel_id, ts=ts, url=self.identity.message_url(channel_id, ts))
@@ -273,17 +279,3 @@ def _mark(message: Mapping[str, Any]) -> str | None:
         return None
     mark: str | None = (metadata.get("event_payload") or {}).get("mark")
     return mark
-
-
-def _invited(people: Sequence[str], failed: Mapping[str, str]) -> Invited:
-    already = tuple(one for one in people if failed.get(one) in {"already_in_channel", "cant_invite_self"})
-    refused = {one: mending.words(failed[one]) for one in people if one in failed and one not in already}
-    return Invited(tuple(one for one in people if one not in failed), already, refused)
-
-
-def _together(parts: Sequence[Invited]) -> Invited:
-    return Invited(
-        tuple(one for part in parts for one in part.invited),
-        tuple(one for part in parts for one in part.already),
-        {one: why for part in parts for one, why in part.refused.items()},
-    )

@@ -17,7 +17,10 @@ def shown(plan: Plan) -> list[blocks.Block]:
     """Render a plan: its notes, its lines, and in small print what is so already."""
     doing = [line for line in plan.lines if line.sign in SIGNS]
     already = [line for line in plan.lines if line.sign not in SIGNS]
-    parts = [blocks.section(f"*Before you confirm*\n{_bullets(plan.notes)}")] if plan.notes else []
+    parts = [
+        blocks.section(f"*{heading or 'Before you confirm'}*\n{_bullets(notes)}")
+        for heading, notes in plan.noted.items()
+    ]
     parts += [blocks.section(text) for text in _gathered(map(_line, doing[:SHOWN]))]
     if len(doing) > SHOWN:
         parts.append(blocks.context(f"And {len(doing) - SHOWN} more."))

@@ -35,6 +35,9 @@ def to_command(answer: Answer, *, ack: Ack, trigger_id: str) -> BoltResponse:
 def to_button(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -> BoltResponse:
     """Answer a press or a choice; what is said, only the one who pressed sees."""
     match answer:
+        case answers.Later(run):
+            said = answers.Say(run())
+            return to_button(said, ack=ack, trigger_id=trigger_id, response_url=response_url)
         case answers.Say(text, shown, instead) if response_url:
             _say(response_url, text, shown, instead=instead)
         case answers.Say(text):

@@ -24,6 +24,7 @@ from integrations.tests.house import House
 from workflows import capturing, effects, heartbeat, perform, ports, progress, reconcile, sweep
 from workflows.actions import EVIDENCE
 from workflows.models import Effect
+from workflows.work import Work
 
 
 @dataclass(slots=True)
@@ -214,7 +215,7 @@ def test_the_lease_is_renewed_while_a_capture_lasts(captures: Captures, monkeypa
     (work,) = effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
     held, beaten = [], threading.Event()
 
-    def keep_hold(work: effects.Work, *, at: Any) -> bool:
+    def keep_hold(work: Work, *, at: Any) -> bool:
         held.append(work.effect.pk)
         beaten.set()
         return len(held) < 2

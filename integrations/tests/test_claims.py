@@ -15,8 +15,8 @@ from incidents import lifecycle, timeline
 from incidents.models import Incident
 from integrations.tests.house import House, house
 from workflows import effects, perform, progress, reconcile
-from workflows.effects import Outcome, Work
 from workflows.models import Effect
+from workflows.work import Outcome, Work, made
 
 
 def planned(house: House) -> Incident:
@@ -65,8 +65,8 @@ def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> No
 
 
 def test_recording_waits_for_planning_without_standing_in_its_way(erasable: None, transactional_db: None) -> None:
-    with house() as made:
-        incident = planned(made)
+    with house() as built:
+        incident = planned(built)
         work = claimed(incident)
         recording = threading.Thread(target=_record, args=(work,))
         with transaction.atomic():
@@ -106,11 +106,11 @@ def test_an_effect_that_ends_while_a_plan_is_being_made_is_not_done_again(house:
     def end_meanwhile(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if running and sql.startswith("SELECT") and f'FROM "{table}"' in sql:
             one = running.pop()
-            thing = effects.made(one, external={"ts": "1", "channel_id": "C1"})
+            thing = made(one, external={"ts": "1", "channel_id": "C1"})
             effects.record_done(one, Outcome(there=[thing]), at=timezone.now())
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(end_meanwhile):
         reconcile.reconcile(incident.pk, at=timezone.now())
-    made = Effect.objects.filter(incident=incident, verb="create").values_list("thing", flat=True)
-    assert len(made) == len(set(made))
+    created = Effect.objects.filter(incident=incident, verb="create").values_list("thing", flat=True)
+    assert len(created) == len(set(created))

@@ -11,6 +11,7 @@ from incidents.models import Incident
 from integrations.tests.house import House
 from workflows import effects, progress
 from workflows.models import Effect, Limit
+from workflows.work import Outcome
 
 METHODS = [
     "conversations.create",
@@ -82,7 +83,9 @@ def test_when_the_private_channel_cannot_be_made_nothing_new_is_said_in_public(h
     house.slack.faults.add("error", method="conversations.create", error="restricted_action")
     house.slack.calls.clear()
     incident = house.retype(incident, "security")
-    assert "chat.postMessage" not in house.writes()
+    posts = [call for call in house.slack.calls.writes() if call.method == "chat.postMessage"]
+    assert {str(call.args["channel"]) for call in posts} <= {house.slack.person("dee").id}  # told directly, no title
+    assert "keys" not in str([call.args for call in posts])
     assert not house.slack.channel(house.channel(incident, 1)).is_archived
     assert "keys" not in " ".join([*house.slack.texts(house.channel(incident, 1)), *house.slack.texts("incidents")])
 
@@ -107,7 +110,7 @@ def test_only_the_holder_of_the_newest_claim_may_record(house: House) -> None:
     newer = effects.claim(incident.pk, at=timezone.now(), limit=1)[0]
     assert newer.effect.pk == late.effect.pk
     assert newer.unsure
-    effects.record_done(late, effects.Outcome(), at=timezone.now())
+    effects.record_done(late, Outcome(), at=timezone.now())
     assert Effect.objects.get(pk=late.effect.pk).state == "running"
 
 

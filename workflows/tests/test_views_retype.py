@@ -82,7 +82,9 @@ def test_towards_a_private_type_those_who_come_along_are_picked(
     client = browse(ada)
     page = client.get(retype_page(incident, f"?to=security&bring={ben.pk}")).content.decode()
     assert "Who comes along?" in page
-    assert "only the people named here can see this incident" in page
+    assert "only the people named here see it" in page
+    assert "What closes at once" in page
+    assert "What cannot be undone" in page
     assert re.search(rf'name="bring" value="{ben.pk}" checked', page)
     assert client.post(retype_page(incident), hidden(page)).status_code == 302
     assert browse(ben).get(incident.get_absolute_url()).status_code == 200

@@ -164,8 +164,13 @@ class World:
 
     def _is_ready(self, action: Action) -> bool:
         there = all(need in self.seen and self.seen[need].state == THERE for need in action.needs)
-        waits = any(key in self.open and key not in self.failed for key in action.after)
+        waits = any(key in self.open and not self._is_past(self.open[key], action) for key in action.after)
         return there and not waits and action.key not in self.failed
+
+    def _is_past(self, other: Action, action: Action) -> bool:
+        """Whether what failed is in nobody's way: it is in that of archiving, unless it would have made something."""
+        holds = action.kind == "archived" and other.room == action.room and other.verb != CREATE
+        return other.key in self.failed and not holds
 
     def begin(self, action: Action) -> None:
         """A worker claimed it and is calling the vendor."""

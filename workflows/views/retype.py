@@ -21,6 +21,7 @@ from workflows import retyping
 from workflows.plan import Line, Plan
 
 UNPROCESSABLE = 422
+BY_HAND = ("(brought along)", "(leads)", "(retyped it)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +105,19 @@ def _context(request: Request, incident: Incident, asked: Asked, plan: Plan | No
         "chosen": asked.to.policy if asked.to else None,
         "moves": moves,
         "responders": _responders(incident, request.person) if moves else [],
+        "policy_brings": by_policy(plan) if moves and plan else [],
         "bring": asked.ids,
         "because": request.POST.get("because", request.GET.get("because", "")),
         "plan": plan,
         "lines": [(line, bool(shown) and mark(line) not in shown) for line in plan.lines] if plan else [],
         "shown": " ".join(mark(line) for line in plan.lines) if plan else "",
     }
+
+
+def by_policy(plan: Plan) -> list[str]:
+    """Return who comes in by the type itself, in the plan's own words, apart from those whom somebody picked."""
+    joining = (line.text.removeprefix("invite ") for line in plan.lines if line.key.startswith("invite"))
+    return [said for said in joining if not said.endswith(BY_HAND)]
 
 
 def mark(line: Line) -> str:

@@ -12,6 +12,7 @@ from integrations.slack.asked import Asked
 from integrations.slack.delivered import Listener
 from integrations.slack.listeners import (
     access,
+    by_hand,
     capture,
     commands,
     declare,
@@ -52,6 +53,7 @@ BUTTONS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
     "firekind:retry": retry.pressed,
     "firekind:let-in": access.answer(lifecycle.let_in),
     "firekind:turn-away": access.answer(lifecycle.turn_away),
+    "firekind:by-hand": by_hand.pressed,
     **{f"firekind:{verb.name}": say.button(verb) for verb in say.VERBS.values()},
 }
 MODALS: Final[Mapping[str, Callable[[Asked], Answer]]] = {

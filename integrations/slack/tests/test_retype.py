@@ -77,7 +77,7 @@ def test_to_a_private_type_it_says_what_cannot_be_undone_and_asks_who_comes_alon
 ) -> None:
     door.command("ann", "type security because keys leaked", channel=channel)
     shown = door.reads(door.modal("ann"))
-    assert shown.index("Before you confirm") < shown.index("move the talk to a new private channel")
+    assert shown.index("What closes at once") < shown.index("move the talk to a new private channel")
     assert f"People who read #{channel} have read it" in shown
     door.press("ann", "firekind:retype-bring", value=[door.slack.person("eve").id])
     assert "invite Eve (brought along)" in door.reads(door.modal("ann"))

@@ -62,7 +62,7 @@ class LittlePager:
     def look(self, id: str) -> Rung | None:
         raise NotImplementedError
 
-    def retitle(self, id: str, title: str) -> None:
+    def retitle(self, id: str, title: str) -> bool:
         raise NotImplementedError
 
     def resolve(self, id: str, *, key: str, via: str) -> None:

@@ -1,0 +1,87 @@
+"""How channels stand: looked at before somebody's word is believed, and counted before and after a move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from integrations.slack import mending
+from integrations.slack.wire import Wire
+from workflows.ports import Remains, VendorError
+
+PAGE: Final = 200
+PAGES: Final = 25  # five thousand messages; more are said to be more
+# Slack's own lines about who came and went, and what bots say, are nobody's words.
+SILENT: Final = frozenset({"bot_message", "tombstone"})
+LINES: Final = ("channel_", "group_")
+NOT_OURS_TO_CLOSE: Final = "Slack does not show the channel as private, so nothing is posted there."
+
+
+def channel(wire: Wire, channel_id: str) -> Mapping[str, Any] | None:
+    """Return a channel as Slack describes it; None for one that is gone, or closed to us."""
+    try:
+        found: Mapping[str, Any] = wire.call("conversations.info", channel=channel_id)["channel"]
+    except VendorError as error:
+        if error.code != "channel_not_found":
+            raise
+        return None
+    return found
+
+
+def is_posted(wire: Wire, channel_id: str, ts: str) -> bool:
+    """Tell whether a message still stands; one in a channel that Slack no longer shows us does not."""
+    try:
+        answer = _at(wire, channel_id, ts)
+    except VendorError as error:
+        if error.code == "channel_not_found":
+            return False
+        if error.code != "not_in_channel":
+            raise
+        wire.call("conversations.join", channel=channel_id)
+        answer = _at(wire, channel_id, ts)
+    return any(one.get("ts") == ts and one.get("subtype") != "tombstone" for one in answer["messages"])
+
+
+def _at(wire: Wire, channel_id: str, ts: str) -> dict[str, Any]:
+    return wire.call("conversations.history", channel=channel_id, oldest=ts, latest=ts, inclusive=True, limit=1)
+
+
+def remains(wire: Wire, channel_id: str, *, ours: str) -> Remains:
+    """Count messages by their author and files, without those of the app itself; the words are not kept."""
+    authors: Counter[str] = Counter()
+    files, cursor = 0, None
+    for _ in range(PAGES):
+        page = wire.call("conversations.history", channel=channel_id, limit=PAGE, cursor=cursor)
+        for one in (one for one in page["messages"] if is_somebodys(one, ours=ours)):
+            authors[str(one["user"])] += 1 + int(one.get("reply_count") or 0)
+            files += len(one.get("files") or ())
+        cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        if cursor is None:
+            return Remains(dict(authors), files)
+    return Remains(dict(authors), files, more=True)
+
+
+def is_somebodys(message: Mapping[str, Any], *, ours: str) -> bool:
+    """Tell whether a person wrote a message: not the app, nor Slack about who came and went."""
+    subtype = str(message.get("subtype") or "")
+    if subtype in SILENT or subtype.startswith(LINES) or "bot_id" in message:
+        return False
+    return bool(message.get("user")) and message["user"] != ours
+
+
+def close(wire: Wire, admin: Wire | None, channel_id: str) -> Mapping[str, Any]:
+    """Make a channel private and look whether it is: Slack's word alone opens nothing.
+
+    https://docs.slack.dev/reference/methods/admin.conversations.convertToPrivate
+    """
+    method = "admin.conversations.convertToPrivate"
+    found = channel(wire, channel_id)
+    if found is not None and not found.get("is_private"):
+        if admin is None:
+            raise VendorError(mending.words("feature_not_enabled"), code="feature_not_enabled", method=method)
+        admin.call(method, channel_id=channel_id)
+        found = channel(wire, channel_id)
+    if found is None or not found.get("is_private"):
+        raise VendorError(NOT_OURS_TO_CLOSE, code="not_private", method=method)
+    return found

@@ -1,0 +1,156 @@
+"""Steps of a move that fail for good: what is to be done by hand, and a person's word, checked before it is taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.tests.house import House
+from workflows import by_hand, progress
+from workflows.by_hand import ByHand
+
+
+def waiting(house: House, incident: Incident) -> list[ByHand]:
+    return progress.of(incident).by_hand
+
+
+def press(house: House, incident: Incident, one: ByHand) -> str:
+    return by_hand.done(one.effect, incident, by=house.person("dee"), at=house.now())
+
+
+def refuse(house: House, method: str, code: str) -> None:
+    house.slack.faults.add("error", method=method, error=code)
+
+
+def direct(house: House, handle: str) -> str:
+    """Everything that the app wrote to somebody directly."""
+    person = house.slack.person(handle).id
+    channels = [one for one in house.slack.workspace.channels.values() if one.kind == "im" and person in one.members]
+    return " ".join(str(message.blocks) for one in channels for message in one.messages.values())
+
+
+@pytest.fixture
+def incident(house: House) -> Incident:
+    return house.declare("Someone has our keys")
+
+
+def test_nothing_waits_while_a_move_goes_well(house: House, incident: Incident) -> None:
+    moved = house.retype(incident, "security")
+    assert waiting(house, moved) == []
+
+
+def test_a_channel_that_may_not_be_archived_is_archived_by_hand(house: House, incident: Incident) -> None:
+    old = house.channel(incident)
+    refuse(house, "conversations.archive", "restricted_action")
+    moved = house.retype(incident, "security")
+    (one,) = waiting(house, moved)
+    assert one.how == f"Archive #{old} in Slack: its settings have the entry."
+    with pytest.raises(lifecycle.Refused, match="is not archived yet"):
+        press(house, moved, one)
+    assert waiting(house, moved) == [one]
+    house.slack.acts.archive("dee", old)
+    assert press(house, moved, one).startswith("Thank you")
+    assert waiting(house, moved) == []
+    before = len(house.writes())
+    house.settle(moved)
+    assert waiting(house, moved) == []
+    assert "conversations.archive" not in house.writes()[before:]
+    assert moved.events.filter(kind="did", text__startswith="did it by hand: archive").exists()
+
+
+def test_the_private_channel_itself_says_what_waits(house: House, incident: Incident) -> None:
+    refuse(house, "conversations.archive", "restricted_action")
+    moved = house.retype(incident, "security")
+    said = house.slack.texts(house.channel(moved))
+    assert any("Manual action required" in one and "Archive #" in one for one in said)
+
+
+def test_a_private_channel_that_cannot_be_made_is_told_to_the_lead_alone(house: House, incident: Incident) -> None:
+    old = house.channel(incident)
+    said_before = len(house.slack.texts(old))
+    refuse(house, "conversations.create", "restricted_action")
+    moved = house.retype(incident, "security")
+    (one,) = waiting(house, moved)
+    assert "Make a private channel named" in one.how
+    told = direct(house, "dee")
+    assert one.how in told.replace("&amp;", "&")
+    assert "keys" not in told
+    assert len(house.slack.texts(old)) == said_before
+    assert "keys" not in " ".join([*house.slack.texts(old), *house.slack.texts("incidents")])
+    with pytest.raises(lifecycle.Refused, match="The app is in no channel named"):
+        press(house, moved, one)
+
+
+def test_the_channel_made_by_hand_takes_everything_that_waited(house: House, incident: Incident) -> None:
+    old = house.channel(incident)
+    refuse(house, "conversations.create", "restricted_action")
+    moved = house.retype(incident, "security")
+    (one,) = waiting(house, moved)
+    name = one.how.split("named ")[1].split()[0]
+    house.slack.acts.create_channel("dee", name, is_private=True)
+    house.slack.acts.invite("dee", name, ["firekind"])
+    press(house, moved, one)
+    moved = house.settle(moved)
+    assert house.channel(moved) == name
+    assert "keys" in " ".join(house.slack.texts(name))
+    assert house.slack.channel(old).is_archived
+    assert waiting(house, moved) == []
+
+
+def test_a_public_channel_made_by_hand_is_not_taken(house: House, incident: Incident) -> None:
+    refuse(house, "conversations.create", "restricted_action")
+    moved = house.retype(incident, "security")
+    (one,) = waiting(house, moved)
+    name = one.how.split("named ")[1].split()[0]
+    house.slack.acts.create_channel("dee", name, is_private=False)
+    house.slack.acts.invite("dee", name, ["firekind"])
+    with pytest.raises(lifecycle.Refused, match="is public"):
+        press(house, moved, one)
+
+
+def test_a_message_that_could_not_be_emptied_is_deleted_by_hand(house: House, incident: Incident) -> None:
+    refuse(house, "chat.update", "cant_update_message")
+    moved = house.retype(incident, "security")
+    waits = waiting(house, moved)
+    assert {one.what.split()[0] for one in waits} == {"withdraw"}
+    announced = next(one for one in waits if "#incidents" in one.how)
+    with pytest.raises(lifecycle.Refused, match="still stands"):
+        press(house, moved, announced)
+    own = moved.resources.get(key="announcement").external
+    house.slack.person("dee").is_admin = True
+    house.slack.acts.delete("dee", "incidents", own["ts"])
+    press(house, moved, announced)
+    assert announced not in waiting(house, house.settle(moved))
+
+
+def test_a_topic_that_may_not_be_cleared_is_cleared_by_hand(house: House, incident: Incident) -> None:
+    old = house.channel(incident)
+    refuse(house, "conversations.setTopic", "user_is_restricted")
+    moved = house.retype(incident, "security")
+    one = next(one for one in waiting(house, moved) if "topic" in one.what)
+    assert one.how == f"Clear the topic of #{old} in Slack."
+    assert not house.slack.channel(old).is_archived  # archived, it could never be cleared
+    house.slack.faults.clear()
+    house.slack.acts.set_topic("dee", old, "")
+    press(house, moved, one)
+    house.settle(moved)
+    assert house.slack.channel(old).is_archived
+
+
+def test_what_is_done_already_is_not_taken_twice(house: House, incident: Incident) -> None:
+    old = house.channel(incident)
+    refuse(house, "conversations.archive", "restricted_action")
+    moved = house.retype(incident, "security")
+    (one,) = waiting(house, moved)
+    house.slack.acts.archive("dee", old)
+    press(house, moved, one)
+    with pytest.raises(lifecycle.Refused, match="nothing to do by hand"):
+        press(house, moved, one)
+
+
+def test_a_public_incident_has_nothing_that_waits_for_a_hand(house: House) -> None:
+    refuse(house, "conversations.setTopic", "user_is_restricted")
+    incident = house.declare()
+    assert waiting(house, incident) == []
+    assert progress.of(incident).counts["failed"] == 1

@@ -1,0 +1,76 @@
+"""What waits for a person's hand after a step of a move failed for good, and their word for it, checked first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from incidents import lifecycle, timeline
+from incidents.models import Incident, Person, Source
+from workflows import checking, effects, ports
+from workflows.actions import KINDS
+from workflows.checking import CHECKS
+from workflows.models import Effect, Resource
+from workflows.ports import VendorError
+from workflows.work import Outcome, Work
+
+
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """One thing to do: what could not be done and why, and what to do about it."""
+
+    effect: int
+    what: str
+    why: str
+    how: str
+
+
+def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]) -> list[ByHand]:
+    """Return what waits for somebody's hand, from the effects and the resources of an incident."""
+    if not incident.private:
+        return []
+    failed = [row for row in rows if row.state == Effect.State.FAILED and (row.kind, row.verb) in CHECKS]
+    found = [(row, CHECKS[row.kind, row.verb].how(row, incident.room, resources)) for row in failed]
+    return [ByHand(row.pk, row.sentence, row.error, how) for row, how in found if how]
+
+
+def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
+    """Take somebody's word that they did it, once the vendor shows it so; return what was recorded, in words.
+
+    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction.
+    """
+    effect = Effect.objects.filter(pk=effect_id, incident=incident, state=Effect.State.FAILED).first()
+    check = CHECKS.get((effect.kind, effect.verb)) if effect else None
+    if effect is None or check is None:
+        raise lifecycle.Refused("There is nothing to do by hand here any more: it is done, or no longer needed.")
+    found = _looked(effect, check, incident)
+    with transaction.atomic():
+        timeline.hold(incident.pk)
+        if not effects.done_by_hand(effect, found, at=at):
+            raise lifecycle.Refused("Somebody else did this meanwhile.")
+        text, data = f"did it by hand: {effect.sentence}", {"effect": effect.key}
+        timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)
+        effects.plan_anew(incident.pk)
+    return f"Thank you: it is done. {effect.sentence.capitalize()}."
+
+
+def _looked(effect: Effect, check: checking.Check, incident: Incident) -> Outcome:
+    port = ports.connected().get(KINDS[effect.kind].port)
+    if port is None:
+        raise lifecycle.Refused("Nothing is connected that could be asked whether it is done.")
+    resources = _resources(incident)
+    work = Work(effect, {key: row.external for key, row in resources.items()})
+    try:
+        found = check.look(port, work)
+    except VendorError as error:
+        raise lifecycle.Refused(f"It could not be looked at: {error.says}") from error
+    if isinstance(found, str):
+        raise lifecycle.Refused(found)
+    return found
+
+
+def _resources(incident: Incident) -> dict[str, Resource]:
+    return {row.key: row for row in Resource.objects.filter(incident=incident)}

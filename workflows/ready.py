@@ -1,0 +1,33 @@
+"""Which effects may be performed right now, in SQL: asked by whoever claims one, and by the sweep."""
+
+# Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
+# incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.
+# What failed has ended, too, but for archiving: our words that could not be taken back could never be, after that.
+READY = """
+    SELECT e.id FROM workflows_effect e
+      JOIN workflows_planned p ON p.incident_id = e.incident_id
+      JOIN incidents_incident i ON i.id = e.incident_id AND i.revision = p.revision
+     WHERE (e.state = 'waiting' AND e.due_at <= %(at)s OR e.state = 'running' AND e.leased_until < %(at)s)
+       AND NOT EXISTS (SELECT FROM unnest(e.needs) AS need(key) WHERE NOT EXISTS (
+               SELECT FROM workflows_resource r
+                WHERE r.incident_id = e.incident_id AND r.key = need.key AND r.state = 'there'))
+       AND NOT EXISTS (SELECT FROM workflows_effect o
+                WHERE o.incident_id = e.incident_id AND o.key = ANY(e.after) AND (o.state IN ('waiting', 'running')
+                  OR o.state = 'failed' AND e.kind = 'archived' AND o.room = e.room AND o.verb <> 'create'))
+       AND NOT EXISTS (SELECT FROM workflows_limit l WHERE l.method = e.method AND l.blocked_until > %(at)s)
+"""
+
+CLAIM = f"""
+    UPDATE workflows_effect SET state = 'running', token = token + 1, attempt = attempt + 1,
+           unsure = unsure OR state = 'running', leased_until = %(lease)s, begun_at = coalesce(begun_at, %(at)s),
+           tried_at = %(at)s
+     WHERE id IN ({READY} AND e.incident_id = %(incident)s AND e.kind = ANY(%(kinds)s)
+                  ORDER BY e.rank, e.id LIMIT %(limit)s FOR UPDATE OF e SKIP LOCKED)
+ RETURNING *, (SELECT jsonb_object_agg(r.key, r.external) FROM workflows_resource r
+                WHERE r.incident_id = %(incident)s AND (r.kind = 'channel' OR r.key = ANY(needs)))::text AS known
+"""  # noqa: S608  # both halves are constants of this module
+
+
+READY_INCIDENTS = f"""
+    SELECT DISTINCT incident_id, kind = ANY(%(slow)s) FROM workflows_effect WHERE id IN ({READY}) LIMIT %(limit)s
+"""  # noqa: S608  # a constant of this module

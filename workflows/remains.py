@@ -1,0 +1,66 @@
+"""What others wrote in a public channel and the app cannot take away: counted, with who wrote it, never the words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from incidents.models import Incident, Person
+from workflows import ports, rooms
+from workflows.models import Resource
+from workflows.observed import THERE
+from workflows.ports import Remains, VendorError
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What stays in one channel: how many messages, by whom, and how many files."""
+
+    channel: str
+    messages: int
+    files: int
+    authors: tuple[tuple[str, int], ...]
+    more: bool = False
+
+    def __str__(self) -> str:
+        """Say it in one sentence: *12 messages and 1 file that others posted stay in #inc-amber-otter*."""
+        messages, files = _counted(self.messages, "message"), _counted(self.files, "file")
+        more = "More than " if self.more else ""
+        stay = "stays" if (self.messages, self.files) == (1, 0) else "stay"
+        said = f"{messages} and {files}" if self.files else messages
+        return f"{more}{said} that others posted {stay} in {self.channel}"
+
+
+def now(incident: Incident) -> Left | None:
+    """Count right now, asking the vendor, in the channel where people talk; None while nothing can be counted."""
+    channel, chat = rooms.channel_of(incident), ports.chat()
+    if channel is None or chat is None:
+        return None
+    try:
+        found = chat.remains(channel.external_id)
+    except VendorError:
+        return None
+    return _left(channel.label, found, _names(found.authors))
+
+
+def of(resources: Mapping[str, Resource]) -> list[Left]:
+    """Return what was counted in each channel that the talk left, from what is known of an incident."""
+    rows = [row for row in resources.values() if row.kind == "counted" and row.state == THERE]
+    found = [(resources.get(f"channel/{row.room}"), Remains(**row.external)) for row in rows]
+    names = _names({author: 0 for _, one in found for author in one.authors})
+    return [_left(channel.label, one, names) for channel, one in found if channel and (one.messages or one.files)]
+
+
+def _left(channel: str, found: Remains, names: Mapping[str, str]) -> Left:
+    ordered = sorted(found.authors.items(), key=lambda pair: (-pair[1], pair[0]))
+    authors = tuple((names.get(author, "somebody else"), count) for author, count in ordered)
+    return Left(channel, found.messages, found.files, authors, found.more)
+
+
+def _names(authors: Mapping[str, int]) -> dict[str, str]:
+    rows = Person.objects.filter(chat_id__in=authors).values_list("chat_id", "name") if authors else ()
+    return {str(chat_id): name for chat_id, name in rows}
+
+
+def _counted(number: int, one: str) -> str:
+    return f"{number} {one if number == 1 else f'{one}s'}"
