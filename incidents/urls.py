@@ -2,7 +2,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
 from incidents import live
-from incidents.views import access, act, declare, listing, page, people, roles, summaries, types
+from incidents.views import access, act, audit, declare, listing, page, people, roles, summaries, types
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
@@ -11,6 +11,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("people/roles", roles.listing, name="roles"),
     path("people/roles/<int:pk>", roles.give, name="role"),
     path("sign-out/", LogoutView.as_view(), name="sign-out"),
+    path("audit/", audit.listing, name="audit"),
+    path("audit/entries.csv", audit.as_csv, name="audit-csv"),
     path("types/", types.listing, name="types"),
     path("types/add", types.add, name="type-add"),
     path("types/<slug:slug>/", types.edit, name="type"),

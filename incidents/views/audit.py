@@ -1,0 +1,95 @@
+"""Who did, saw and changed what: for auditors. It holds codenames and never a title."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from audit import finding, kinds
+from audit.finding import PAGE, Filters
+from audit.models import Entry, Seal
+from audit.place import DOORS
+from incidents import noted
+from incidents.views.allowed import needs
+from incidents.views.signed_in import Request, signed_in
+
+CSV_ROWS: Final = 10_000
+COLUMNS: Final = ("n", "at", "kind", "by", "by_name", "about", "door", "address", "data")
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An entry in words."""
+
+    entry: Entry
+    said: str
+    details: str
+    where: str
+
+
+@require_GET
+@signed_in
+@needs("audit")
+def listing(request: Request) -> HttpResponse:
+    """Show one page of entries, newest first."""
+    noted.once(f"audit-read:{request.person.pk}:{timezone.now():%Y-%m-%dT%H}", "audit-read", by=request.person)
+    filters = Filters.read(request.GET.dict())
+    found = list(finding.find(filters)[: PAGE + 1])
+    context = {
+        "here": "audit",
+        "filters": filters,
+        "kinds": sorted(kinds.KINDS.items(), key=lambda one: one[1]),
+        "rows": [shown(one) for one in found[:PAGE]],
+        "older": address(filters, before=str(found[PAGE - 1].n)) if len(found) > PAGE else "",
+        "newest": address(filters) if filters.before else "",
+        "csv": reverse("audit-csv") + filters.to(),
+        "head": Seal.objects.only("n", "at", "hash").order_by("-n").first(),
+    }
+    return render(request, "audit/list.html", context)
+
+
+@require_GET
+@signed_in
+@needs("audit")
+def as_csv(request: Request) -> HttpResponse:
+    """Give the newest entries that the filters let through, for a spreadsheet; a terminal exports all of it."""
+    filters = Filters.read(request.GET.dict())
+    noted.note("export", by=request.person, about="audit", filters=filters.to())
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="audit.csv"'
+    writer = csv.writer(response)
+    writer.writerow(COLUMNS)
+    for one in finding.find(filters)[:CSV_ROWS]:
+        writer.writerow([_cell(getattr(one, name)) for name in COLUMNS])
+    return response
+
+
+def address(filters: Filters, **changes: str) -> str:
+    """Return the address of this page with some filters changed."""
+    return reverse("audit") + filters.to(**changes)
+
+
+def shown(entry: Entry) -> Shown:
+    """Put an entry into words."""
+    details = " · ".join(f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in entry.data.items() if value)
+    where = " · ".join(part for part in (DOORS.get(entry.door, entry.door), entry.address) if part)
+    return Shown(entry, kinds.sentence(entry.kind), details, where)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _cell(value: object) -> object:
+    """Write a cell so that no spreadsheet takes what somebody was called for a formula."""
+    said = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+    return f"'{said}" if isinstance(said, str) and said.startswith(FORMULA) else said
