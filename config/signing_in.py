@@ -12,6 +12,7 @@ NAMES = (
     "OIDC_CLIENT_ID",
     "OIDC_CLIENT_SECRET",
     "OIDC_NAME",
+    "OIDC_EMAILS_VERIFIED",
     "SLACK_CLIENT_ID",
     "SLACK_CLIENT_SECRET",
     "SIGN_IN_LOCAL",
@@ -56,6 +57,7 @@ def _oidc(given: Mapping[str, str]) -> Provider | None:
         name=shaped(given, "OIDC_NAME", "your company account", r".{1,60}", "at most 60 characters"),
         issuer=safe(given, "OIDC_ISSUER", default=""),
         client_id=given["OIDC_CLIENT_ID"],
+        vouches=flag(given, "OIDC_EMAILS_VERIFIED"),
         client_secret=given["OIDC_CLIENT_SECRET"],
     )
 

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from django.apps import apps
+from django.contrib.staticfiles.finders import AppDirectoriesFinder
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 # Kept as they are: what is named by content already and loads by those names, and scripts of a package that no page
 # of ours asks for, in whose comments `import` leads nowhere.
 AS_THEY_ARE = ("vendor/speedscope/", "django_htmx/ext/")
+
+
+class Finder(AppDirectoriesFinder):
+    """Finds what packages bring, but for allauth's scripts: its pages are not ours, and no page asks for them."""
+
+    def __init__(self, app_names: Any = None, *args: Any, **kwargs: Any) -> None:
+        ours = [one.name for one in apps.get_app_configs() if not one.name.startswith("allauth")]
+        super().__init__(app_names or ours, *args, **kwargs)
 
 
 class Statics(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # whitenoise's storage is untyped

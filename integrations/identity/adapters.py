@@ -115,11 +115,15 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
         self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
     ) -> None:
         """Answer on the sign-in page, in words."""
+        from integrations.identity import noted
         from integrations.identity.views.sign_in import refused
 
         if isinstance(exception, RequestException):
             raise ImmediateHttpResponse(refused(request, DOWN, status=503))
-        raise ImmediateHttpResponse(refused(request, CANCELLED if error == "cancelled" else FORGED))
+        if error == "cancelled":
+            raise ImmediateHttpResponse(refused(request, CANCELLED))
+        noted.note("sign-in-failed", None, why="forged", way=provider.sub_id)
+        raise ImmediateHttpResponse(refused(request, FORGED))
 
 
 class Factors(DefaultMFAAdapter):  # type: ignore[misc]  # allauth brings no types

@@ -39,7 +39,7 @@ def whom(provider: Provider, claims: Mapping[str, Any]) -> User:
 
 def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
     email = str(claims.get("email") or "").strip()
-    if not email or str(claims.get("email_verified")).lower() != "true":
+    if not email or str(claims.get("email_verified", provider.vouches)).lower() != "true":
         raise Refused(
             f"{provider.name} does not vouch for your e-mail address, and by it alone you can be found the first time."
             f" Confirm the address at {provider.name}, then sign in again."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from typing import Any
 
 import requests
@@ -18,6 +19,9 @@ from django.urls import reverse
 
 from integrations.identity.provider import Provider
 
+FRESH_S = 300.0
+_read: dict[str, tuple[float, dict[str, Any]]] = {}  # what providers say about themselves, and until when it is fresh
+
 
 class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth brings no types
     """What is asked of a provider, and what of its answers is believed."""
@@ -25,10 +29,13 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth bri
     @property
     def openid_config(self) -> dict[str, Any]:
         """Return what the provider says about itself; raise when it says it is another one."""
-        config: dict[str, Any] = super().openid_config
         issuer = str(self.get_provider().app.settings["server_url"])
-        if str(config.get("issuer", "")).rstrip("/") != issuer:
-            raise OAuth2Error("The provider names another issuer than the settings do.")
+        until, config = _read.get(issuer, (0.0, {}))
+        if until < time.monotonic():
+            config = super().openid_config
+            if str(config.get("issuer", "")).rstrip("/") != issuer:
+                raise OAuth2Error("The provider names another issuer than the settings do.")
+            _read[issuer] = time.monotonic() + FRESH_S, config
         return config
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:

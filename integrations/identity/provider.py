@@ -14,3 +14,4 @@ class Provider:
     issuer: str
     client_id: str
     client_secret: str
+    vouches: bool = False  # whether all its addresses are verified, though it says so of none

@@ -75,6 +75,19 @@ def test_an_address_that_is_not_verified_proves_nothing(vouching: Vouching, grac
     assert "does not vouch for your e-mail" in vouching.signs_in(Client(), "g1").content.decode()
 
 
+def test_silence_about_addresses_is_believed_only_where_the_operator_says_so(
+    vouching: Vouching, grace: Person, settings: Settings
+) -> None:
+    (one,) = settings.FIREKIND.sign_in.providers
+    trusted = replace(settings.FIREKIND.sign_in, providers=(replace(one, vouches=True),))
+    settings.FIREKIND = replace(settings.FIREKIND, sign_in=trusted)
+    vouching.knows("g1", email="grace@acme.example", email_verified=False)
+    assert vouching.signs_in(Client(), "g1").status_code == 403
+
+    vouching.knows("g1", email="grace@acme.example")
+    assert vouching.signs_in(Client(), "g1").status_code == 302
+
+
 @pytest.mark.parametrize("kind", ["is_guest", "is_external", "is_bot", "deactivated"])
 def test_guests_externals_bots_and_leavers_are_never_joined_by_e_mail(
     vouching: Vouching, grace: Person, kind: str

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -9,6 +13,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from integrations.identity import openid, tries
 from integrations.identity.views import sign_in
+
+WAITING = BoundedSemaphore(3)  # of the threads that answer pages; each waits five seconds at most for each answer
+
+
+class Busy(Exception):
+    """Many wait for the provider already."""
 
 
 @require_POST
@@ -21,8 +31,9 @@ def begin(request: HttpRequest, key: str) -> HttpResponse:
     if seconds := tries.take({tries.BEGIN: sign_in.where(request)}):
         return sign_in.refused(request, f"Too many tries. Try again in {tries.wait(seconds)}.", status=429)
     try:
-        address = openid.begin(request, one, back=sign_in.back(request))
-    except openid.failures:
+        with _patience():
+            address = openid.begin(request, one, back=sign_in.back(request))
+    except (*openid.failures, Busy):
         return sign_in.refused(request, f"{one.name} does not answer. {_instead()}", status=503)
     response = render(request, "onward.html", {"provider": one, "address": address})
     response.headers["Cache-Control"] = "no-store, private"
@@ -34,9 +45,21 @@ def back(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Take somebody in who comes back from a provider."""
     one = openid.provider_of(provider_id)
     try:
-        return openid.finish(request, one)
-    except openid.failures:
+        with _patience():
+            return openid.finish(request, one)
+    except (*openid.failures, Busy):
         return sign_in.refused(request, f"What {one.name} answered cannot be understood. {_instead()}", status=503)
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """Wait for a provider in few threads at once: one that hangs keeps nobody from their pages."""
+    if not WAITING.acquire(timeout=1):
+        raise Busy
+    try:
+        yield
+    finally:
+        WAITING.release()
 
 
 def _instead() -> str:
