@@ -1,0 +1,70 @@
+"""Where the application is not the owner of the tables: what docs/audit.md grants is enough, and never too much."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+import audit
+from audit import sealing, verifying
+
+DOCS = Path(settings.BASE_DIR) / "docs" / "audit.md"
+ROLE = f"firekind_app_{os.getpid()}"  # one a process: roles belong to the whole server
+
+
+@pytest.fixture
+def as_application(db: None) -> Iterator[None]:
+    """Carry out the grants of the documentation, and go on as the role that they are for."""
+    code = re.search(r"```sql\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    assert code is not None, "docs/audit.md holds the grants"
+    grants = code[1].replace("firekind_app", ROLE).replace("DATABASE firekind", f"DATABASE {_database()}")
+    with connection.cursor() as cursor:
+        cursor.execute(grants)
+        cursor.execute(f"SET LOCAL ROLE {ROLE}")
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("RESET ROLE")
+
+
+def _database() -> str:
+    return connection.ops.quote_name(str(connection.settings_dict["NAME"]))
+
+
+@pytest.mark.parametrize("table", ["audit_entry", "audit_seal", "incidents_event"])
+@pytest.mark.parametrize("statement", ["UPDATE {} SET at = now()", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
+def test_the_application_may_not_change_what_is_kept(as_application: None, table: str, statement: str) -> None:
+    with (
+        connection.cursor() as cursor,
+        pytest.raises(DatabaseError, match="permission denied"),
+        transaction.atomic(),
+    ):
+        cursor.execute(statement.format(table))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE audit_entry DISABLE TRIGGER USER",
+        "DROP TRIGGER audit_entry_rows_kept ON audit_entry",
+        "ALTER TABLE audit_entry OWNER TO CURRENT_USER",
+        "SET session_replication_role = replica",
+        "CREATE OR REPLACE FUNCTION audit_is_kept() RETURNS trigger LANGUAGE sql AS ''",
+    ],
+)
+def test_nor_take_the_triggers_away(as_application: None, statement: str) -> None:
+    with connection.cursor() as cursor, pytest.raises(DatabaseError), transaction.atomic():
+        cursor.execute(statement)
+
+
+def test_it_notes_and_seals_and_checks(as_application: None) -> None:
+    audit.note("sign-in", by=7)
+    assert audit.once("once", "read", by=7)
+    assert sealing.seal(at=timezone.now()) == 2
+    assert verifying.verify(at=timezone.now()).rows == 2
