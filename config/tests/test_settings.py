@@ -34,6 +34,11 @@ def test_other_protections_are_on(client: Client) -> None:
     assert settings.SESSION_COOKIE_HTTPONLY
 
 
+def test_what_says_nothing_else_is_kept_by_nobody(client: Client) -> None:
+    assert "no-store" in client.get("/health").headers["Cache-Control"]
+    assert "no-store" in client.get("/no-such-page").headers["Cache-Control"]
+
+
 def test_pages_are_compressed_and_padded() -> None:
     request = RequestFactory().get("/", headers={"accept-encoding": "gzip"})
     compress = Compression(lambda _: HttpResponse())

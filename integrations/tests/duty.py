@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -56,9 +56,9 @@ def account() -> FakeAccount:
 
 
 @contextmanager
-def duty() -> Iterator[Duty]:
-    """Put a workspace and an account behind the ports. Needs a database."""
-    slack = building.workspace(others=("dee", "out", *ON_CALL.values()))
+def duty(others: Iterable[str] = ()) -> Iterator[Duty]:
+    """Put a workspace and an account behind the ports, with these people too. Needs a database."""
+    slack = building.workspace(others=("dee", "out", *ON_CALL.values(), *others))
     with building.house(slack) as house:
         made = account()
         pager = pager_on(made)

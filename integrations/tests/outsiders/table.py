@@ -1,0 +1,178 @@
+"""Every address of the project, and what an outsider may find there. A new address needs its row here.
+
+An address that has an incident's codename in it goes to ``OF_INCIDENTS``: the walk asks it by every method and as
+everyone, for a private incident and for none, and nothing may differ but the name. All others go to ``OF_NONE``, with
+what is asked of them: pages of those must not change by a byte when a private incident comes to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RoutePattern
+
+NOT_THERE: Final = frozenset({401, 404, 405})
+SAME_FOR_ALL: Final = frozenset({200, 302, 405, 422})
+HOW: Final = (
+    "add it to integrations/tests/outsiders/table.py: to OF_INCIDENTS when a codename stands in it, else to OF_NONE"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How an address is walked: values of what else stands in it, queries, and forms that are posted to it.
+
+    ``answers`` are the statuses that somebody known may get; ``is_public`` ones answer anybody.
+    """
+
+    fill: Mapping[str, Sequence[str]] | None = None
+    asks: Sequence[str] = ("",)
+    posts: Sequence[Mapping[str, str]] = ({},)
+    answers: frozenset[int] = NOT_THERE
+    is_public: bool = False
+
+    def addresses(self, route: str, codename: str = "") -> Iterator[str]:
+        """Give the addresses of a route, for one incident if a codename stands in it."""
+        found = [route.replace("<slug:codename>", codename)]
+        for name, values in (self.fill or {}).items():
+            found = [one.replace(name, value) for one in found for value in values]
+        for one in found:
+            assert "<" not in one, f"{one}: its row has no value for this"
+            yield f"/{one}"
+
+
+N: Final = {"<int:n>": ("1",)}
+BOXES: Final = "?small&q=rotate&search=rotate&name=rotate&root=1&control=1&with=2&type=0"
+OF_EVIDENCE: Final = Row(N, asks=("", BOXES))
+BASE, EVIDENCE = "incidents/<slug:codename>/", "incidents/<slug:codename>/evidence/"
+API: Final = "api/v1/incidents/<slug:codename>/"
+VERBS: Final = ("resolve", "bring", "no-such-verb")
+
+OF_INCIDENTS: Final[Mapping[str, Row]] = {
+    BASE: Row(asks=("", "?n=1", "?kind=updates")),
+    f"{BASE}live": Row(asks=("", "?n=1")),
+    f"{BASE}stream": Row(asks=("", "?n=1")),
+    f"{BASE}earlier": Row(asks=("", "?before=3")),
+    f"{BASE}history/<int:n>": Row(N),
+    f"{BASE}access": Row(),
+    f"{BASE}write": Row(posts=({}, {"text": "hello"}, {"text": "hello", "kind": "note"})),
+    f"{BASE}<slug:verb>": Row({"<slug:verb>": VERBS}, posts=({}, {"text": "hello", "n": "1"})),
+    f"{BASE}alerts": Row(),
+    f"{BASE}retype": Row(asks=("", "?to=major"), posts=({}, {"to": "major"})),
+    f"{BASE}pages": Row(posts=({}, {"target": "policy/P1"})),
+    f"{BASE}progress": Row(),
+    f"{BASE}retry/<int:effect>": Row({"<int:effect>": ("1",)}),
+    f"{BASE}by-hand/<int:effect>": Row({"<int:effect>": ("1",)}),
+    f"{BASE}retype/remains": Row(),
+    EVIDENCE: Row(asks=("", "?kind=profile")),
+    f"{EVIDENCE}add": Row(posts=({}, {"link": "https://example.com/graph", "title": "A graph"})),
+    f"{EVIDENCE}panel": Row(),
+    f"{EVIDENCE}captures": Row(posts=({}, {"source": "checkout-api", "kind": "cpu"})),
+    f"{EVIDENCE}commands": Row(),
+    f"{EVIDENCE}compare/": OF_EVIDENCE,
+    f"{EVIDENCE}compare.json": OF_EVIDENCE,
+    f"{EVIDENCE}compare-search.json": OF_EVIDENCE,
+    **{
+        f"{EVIDENCE}<int:n>/{last}": OF_EVIDENCE
+        for last in (
+            *("", "withdraw", "again", "boxes.json", "search.json", "function.json", "functions/", "original"),
+            *("folded", "pprof", "svg", "png", "speedscope/", "speedscope/app"),
+        )
+    },
+    f"{EVIDENCE}<int:n>/speedscope/file/<str:name>": Row({**N, "<str:name>": ("profile.speedscope.json", "x.folded")}),
+    f"{BASE}findings/": Row(posts=({}, {"claim": "It is the cache"})),
+    f"{BASE}findings/strip/": Row(),
+    f"{BASE}findings/<int:n>/": Row(N, posts=({}, {"verdict": "supported", "text": "Look"})),
+    f"{BASE}findings/about/<int:n>/": Row(N),
+    # Asking to be let in says the same of any codename; breaking the glass, with a reason, tells and is told.
+    "access/<slug:codename>": Row(answers=SAME_FOR_ALL, posts=({}, {"because": ""})),
+    "access/<slug:codename>/now": Row(answers=SAME_FOR_ALL, posts=({}, {"because": "please"})),
+    "summaries/<slug:codename>": Row(),
+    f"{API}evidence": Row(asks=("", "?title=A+graph")),
+    f"{API}evidence/": Row(asks=("", "?title=A+graph")),
+    f"{API}evidence/<int:n>": Row(N),
+}
+
+# These a member gets by a token, as a stream that stays open, or once something was published.
+NOT_BY_PAGE: Final = frozenset(
+    {one for one in OF_INCIDENTS if one.startswith("api/")} | {f"{BASE}stream", "summaries/<slug:codename>"}
+)
+# speedscope styles itself from its script: its page alone, in a frame of its own, may do that.
+POLICY_OF_THEIR_OWN: Final = frozenset({f"{EVIDENCE}<int:n>/speedscope/app"})
+
+PK: Final = {"<int:pk>": ("1", "999")}
+PUBLIC: Final = Row(is_public=True)
+# ``{}`` stands for the codename of the private incident, WORD for what is written all over it.
+LOOKED_FOR: Final = ("", "?q={}", "?q=WORD", "?q=private", "?type=security", "?status=active", "?me=in", "?me=lead")
+NARROWED: Final = ("?status=open&type=security&q=WORD", "?after=1,2026-01-01T00:00:00%2B00:00,1")
+
+OF_NONE: Final[Mapping[str, Row]] = {
+    "health": PUBLIC,
+    "slack/events": PUBLIC,  # signed: what comes in by it is walked in test_slack
+    "pagerduty/webhook": PUBLIC,  # signed
+    "sign-in/": PUBLIC,
+    "sign-in/as/<int:pk>": Row({"<int:pk>": ("999",)}, is_public=True),
+    "sign-in/with/<slug:key>": Row({"<slug:key>": ("no-such",)}, is_public=True),
+    "sign-in/<slug:provider_id>/back": Row({"<slug:provider_id>": ("no-such",)}, is_public=True),
+    "sign-in/again": Row(),
+    "sign-in/again/code": Row(),
+    "sign-in/again/key": Row(),
+    "sign-in/code": PUBLIC,  # the second step of somebody who is not known yet
+    "sign-out/": PUBLIC,
+    "account/": Row(),
+    "account/app": Row(),
+    "account/app/remove": Row(),
+    "account/codes": Row(),
+    "account/codes/new": Row(),
+    "account/key": Row(),
+    "account/key/<int:pk>/remove": Row({"<int:pk>": ("999",)}),
+    "account/sessions/<slug:ref>/end": Row({"<slug:ref>": ("no-such",)}),
+    "account/sessions/end": Row(),
+    "": Row(asks=(*LOOKED_FOR, *NARROWED)),
+    "access/": Row(posts=({}, {"codename": "{}"})),
+    "declare": Row(asks=("", "?title=WORD&summary=WORD")),
+    "declare/plan": Row(asks=("", "?type=security", "?type=major")),
+    "people": Row(asks=("", "?q=a", "?q=WORD", "?with={}", "?incident={}")),
+    "people/roles": Row(),
+    "people/roles/<int:pk>": Row(PK),
+    "audit/": Row(asks=("", "?about=WORD", "?who=WORD&kind=read")),
+    "audit/entries.csv": Row(),
+    "types/": Row(),
+    "types/add": Row(),
+    "types/<slug:slug>/": Row({"<slug:slug>": ("security", "ambiguous")}),
+    "types/<slug:slug>/preview": Row({"<slug:slug>": ("security", "ambiguous")}),
+    "types/<slug:slug>/versions/<int:number>": Row({"<slug:slug>": ("security",), "<int:number>": ("1",)}),
+    "types/<slug:slug>/<slug:verb>": Row({"<slug:slug>": ("security",), "<slug:verb>": ("up", "no-such")}),
+    "tokens/": Row(),
+    "tokens/<int:pk>/revoke": Row(PK),
+    "v1development/profiles": Row(),
+    "oncall/": Row(asks=("", "?q=WORD")),
+    "oncall/people/": Row(asks=("", "?q=WORD")),
+    "oncall/people/<int:pk>/match": Row(PK),
+    "oncall/people/<int:pk>/part": Row(PK),
+    "oncall/groups/": Row(),
+    "oncall/groups/add": Row(),
+    "oncall/groups/<int:pk>/": Row(PK),
+    "oncall/groups/<int:pk>/edit": Row(PK),
+    "oncall/groups/<int:pk>/delete": Row(PK),
+    "oncall/groups/<int:pk>/<slug:verb>": Row({**PK, "<slug:verb>": ("no-such",)}),
+    "oncall/rules/": Row(asks=("", "?try&title=WORD&service=S1", "?try&title=WORD&priority=P1")),
+    "oncall/rules/add": Row(posts=({}, {"name": "x", "type": "security", "contains": "WORD", "try": "1"})),
+    "oncall/rules/<int:pk>/": Row(PK),
+    "oncall/rules/<int:pk>/delete": Row(PK),
+    "oncall/rules/<int:pk>/<slug:verb>": Row({**PK, "<slug:verb>": ("no-such",)}),
+}
+
+
+def routes(patterns: list[URLPattern | URLResolver] | None = None, before: str = "") -> Iterator[str]:
+    """Give the route of every address of the project."""
+    for one in get_resolver().url_patterns if patterns is None else patterns:
+        assert isinstance(one.pattern, RoutePattern), f"{one.pattern}: write it with path(), so that it can be walked"
+        route = before + str(one.pattern)
+        if isinstance(one, URLResolver):
+            yield from routes(one.url_patterns, route)
+        else:
+            yield route

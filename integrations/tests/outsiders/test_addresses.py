@@ -1,0 +1,119 @@
+"""Every address, by every method, as everybody: a private incident is as one that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from incidents.models import Incident
+from integrations.tests.outsiders import alike, table
+from integrations.tests.outsiders.alike import ask
+from integrations.tests.outsiders.scene import ANONYMOUS, GONE, MEMBER, OUTSIDER, OUTSIDERS, WORD, Scene
+from integrations.tests.outsiders.table import OF_INCIDENTS, OF_NONE, Row
+
+RARE = ("HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
+METHODS = ("GET", "POST", *RARE)
+Question = tuple[str, str, Mapping[str, str] | None]
+
+
+def test_every_address_has_its_row() -> None:
+    missing = sorted({*table.routes()} - {*OF_INCIDENTS, *OF_NONE})
+    assert not missing, f"{missing} would not be walked: {table.HOW}."
+
+
+def test_an_address_with_a_codename_is_one_of_an_incident() -> None:
+    wrong = [one for one in OF_NONE if "codename" in one]
+    assert not wrong, f"{wrong} name an incident: {table.HOW}."
+    assert all("<slug:codename>" in one for one in OF_INCIDENTS)
+
+
+def there(rows: Mapping[str, Row]) -> list[tuple[str, Row]]:
+    """The rows whose address there is."""
+    found = {*table.routes()}
+    return [(route, row) for route, row in rows.items() if route in found]
+
+
+def questions(row: Row, *, who: str, turn: int) -> Iterator[Question]:
+    """What somebody asks of an address: the outsider all there is, everyone else by turns more than a look."""
+    if who == OUTSIDER:
+        yield from (("GET", query, None) for query in row.asks)
+        yield from (("POST", "", post) for post in row.posts)
+        yield from ((method, "", None) for method in RARE)
+    else:
+        other = METHODS[1:][turn % len(METHODS[1:])]
+        yield from (("GET", row.asks[-1], None), (other, "", row.posts[-1] if other == "POST" else None))
+
+
+def allowed(who: str, row: Row) -> frozenset[int]:
+    """The statuses that somebody may get: whoever is unknown is sent to sign in, who has left is told so."""
+    if who == ANONYMOUS:
+        return frozenset({302, 401, 405})
+    return frozenset({401, 403, 405}) if who == GONE else row.answers
+
+
+def test_nobody_outside_tells_a_private_incident_from_none(scene: Scene, hidden: Incident) -> None:
+    none = alike.absent(hidden.codename)
+    for shift, who in enumerate(OUTSIDERS):
+        client = scene.browser(who)
+        for turn, (route, row) in enumerate(there(OF_INCIDENTS), start=shift):
+            for one, other in zip(row.addresses(route, hidden.codename), row.addresses(route, none), strict=True):
+                for method, query, post in questions(row, who=who, turn=turn):
+                    known = ask(client, method, one + query, name=hidden.codename, post=post)
+                    unknown = ask(client, method, other + query, name=none, post=post)
+                    where = f"{method} {one}{query} {post or ''} as {OUTSIDERS[who]}"
+                    assert known == unknown, where
+                    assert known.status in allowed(who, row), f"{where}: {known.status}"
+                    assert WORD not in known.body, where
+
+
+def test_nobody_outside_tells_them_apart_by_a_token(scene: Scene, hidden: Incident) -> None:
+    none, client = alike.absent(hidden.codename), scene.browser(ANONYMOUS)
+    elsewhere = scene.declare("Mail is late")
+    for who in OUTSIDERS:
+        for token in (scene.token(who), scene.token(who, incident=elsewhere), scene.token(who, incident=hidden)):
+            for route, row in there(OF_INCIDENTS):
+                if not route.startswith("api/"):
+                    continue
+                for one, other in zip(row.addresses(route, hidden.codename), row.addresses(route, none), strict=True):
+                    ask(client, "GET", other, name=none, token=token)  # the first use of a token is written down
+                    for method in ("GET", "POST"):
+                        known = ask(client, method, one, name=hidden.codename, token=token)
+                        unknown = ask(client, method, other, name=none, token=token)
+                        assert known == unknown, f"{method} {one} as {OUTSIDERS[who]}"
+                        assert known.status in table.NOT_THERE
+
+
+def test_members_find_something_at_each_of_them_and_nothing_is_kept(scene: Scene, hidden: Incident) -> None:
+    """What is walked is there; and no browser keeps it, lets a script into it, or tells others of it."""
+    for route, row in there(OF_INCIDENTS):
+        if route in table.NOT_BY_PAGE:
+            continue
+        address = next(iter(row.addresses(route, hidden.codename)))
+        response = scene.browser(MEMBER).get(address + row.asks[-1])
+        alike.text(response)
+        assert response.status_code in {200, 302, 405}, f"{address}: {response.status_code}"
+        held(response.headers, address, relaxed=route in table.POLICY_OF_THEIR_OWN)
+
+
+@pytest.mark.parametrize("who", [ANONYMOUS, OUTSIDER])
+def test_other_pages_are_as_guarded(who: str, scene: Scene) -> None:
+    for route, row in there(OF_NONE):
+        for address in row.addresses(route):
+            response = scene.browser(who).get(address)
+            held(response.headers, address, relaxed=False)
+            if who == ANONYMOUS and not row.is_public:
+                assert response.status_code in {302, 401, 405}, address
+                assert response.headers.get("Location", "/sign-in/").startswith("/sign-in/"), address
+
+
+def held(headers: Mapping[str, str], address: str, *, relaxed: bool) -> None:
+    """Hold the headers of an answer: kept nowhere, no script or style that stands in the page, no address told on."""
+    policy = headers.get("Content-Security-Policy", "")
+    assert "no-store" in headers.get("Cache-Control", ""), address
+    assert headers.get("Referrer-Policy") in {"same-origin", "no-referrer"}, address
+    assert headers.get("X-Content-Type-Options") == "nosniff", address
+    assert "default-src 'none'" in policy, address
+    assert "unsafe-eval" not in policy.replace("wasm-unsafe-eval" if relaxed else "-", ""), address
+    assert relaxed or "unsafe-inline" not in policy, address
+    assert "frame-ancestors" in policy or "sandbox" in policy, address
