@@ -18,10 +18,26 @@ from incidents.models import AccessRequest, Incident
 READ = {"rows": 3, "readonly": True}  # shown to be read, not to be written
 
 
+class Shown(forms.CharField):
+    """Words that are shown as they are now, whatever was sent along."""
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Return what is so now."""
+        return initial
+
+
+class ShownNumber(forms.IntegerField):
+    """A number that is shown as it is now: what was sent is what the person had read."""
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Return what is so now."""
+        return initial
+
+
 class AnswerForm(VerbForm):
     """An answer to somebody who asked to be let in; ``n`` is the entry in which they did."""
 
-    asks = forms.CharField(label="Who asks, and why", required=False, widget=forms.Textarea(READ))
+    asks = Shown(label="Who asks, and why", required=False, widget=forms.Textarea(READ))
     n = forms.IntegerField(widget=forms.HiddenInput)
 
     @classmethod
@@ -29,7 +45,7 @@ class AnswerForm(VerbForm):
         return incident.private
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        n = number(asked.get("n"))
+        n = number(asked.get("n") or self.given.get("n"))
         found = AccessRequest.objects.filter(incident=self.incident, n=n or 0).select_related("person").first()
         return {"n": n, "asks": f"{found.person.name}: {found.because}" if found else "Nobody asked that."}
 
@@ -78,8 +94,8 @@ class PublishForm(VerbForm):
     heading, button, icon, tone = "Publish this summary", "Publish it", "doc", "grave"
     said = "Published. Its channel is being opened."
     explains = "Everyone in the workspace will read these words, and nothing else. They cannot be unread."
-    text = forms.CharField(label="The summary", required=False, widget=forms.Textarea(READ | {"rows": 12}))
-    summary = forms.IntegerField(widget=forms.HiddenInput)
+    text = Shown(label="The summary", required=False, widget=forms.Textarea(READ | {"rows": 12}))
+    summary = ShownNumber(widget=forms.HiddenInput)
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:

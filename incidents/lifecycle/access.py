@@ -79,19 +79,15 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
         raise rules.BadInput("because", "Say in a whole sentence why you must see it now: its people read that.")
     incident = _closed_to(by, codename.strip().lower())
     if incident is None:
-        _note_glass(codename, by=by, found=False, at=at)
+        note("glass-broken", codename[:80], by=by, at=at, found=False)
         raise rules.Refused(NOT_PRIVATE)
     with rules.changing(incident) as now:
-        _note_glass(now.codename, by=by, found=True, at=at)
+        note("glass-broken", now.codename, by=by, at=at, found=True)
         take_part(now, by, reason=Participant.Reason.GLASS, at=at)
         timeline.append(now, "glass", at=at, by=by, source=source, text=because, data={"room": now.room})
         _settle(now, by, yes=True, by=by, at=at)
         rules.save(now)
     return now
-
-
-def _note_glass(codename: str, *, by: Person, found: bool, at: datetime) -> None:
-    audit.note("glass-broken", by=by.pk, by_name=by.name, about=codename[:80], data={"found": found}, at=at)
 
 
 def warn(incident: Incident, says: str, *, about: str, at: datetime) -> None:
@@ -108,6 +104,11 @@ def waiting(incident: Incident) -> list[AccessRequest]:
     return list(
         AccessRequest.objects.filter(incident=incident, let_in=None).select_related("person").order_by("asked_at")
     )
+
+
+def note(kind: str, codename: str, *, by: Person | None, at: datetime, **data: object) -> None:
+    """Note in the audit what somebody did about access; without a person it was the terminal itself."""
+    audit.note(kind, by=by.pk if by else None, by_name=by.name if by else "", about=codename, data=data, at=at)
 
 
 def must_take_part(incident: Incident, by: Person | None) -> None:
@@ -144,6 +145,7 @@ def _tell(incident: Incident, person: Person, because: str, *, asked_at: datetim
             return  # its people were asked, and have not answered yet
         data = {"name": person.name, "room": now.room}
         event = timeline.append(now, "asked_in", at=asked_at, recorded_at=at, by=person, text=because, data=data)
+        note("access-asked", now.codename, by=person, at=at)
         AccessRequest.objects.create(incident=now, person=person, because=because, asked_at=asked_at, n=event.n)
         rules.save(now)
 
@@ -162,6 +164,7 @@ def _answer(incident: Incident, *, n: int, yes: bool, by: Person | None, at: dat
             take_part(now, request.person, reason=Participant.Reason.PICKED, at=at)
         _settle(now, request.person, yes=yes, by=by, at=at)
         data = {"name": request.person.name, "request": n, "room": now.room}
+        note("access-given" if yes else "access-refused", now.codename, by=by, at=at, person=request.person_id)
         timeline.append(now, "let_in" if yes else "turned_away", at=at, by=by, source=source, data=data)
         rules.save(now)
     request.let_in, request.answered_by, request.answered_at = yes, by, at

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from incidents import codenames, timeline
 from incidents.lifecycle import rules
-from incidents.lifecycle.access import must_take_part
+from incidents.lifecycle.access import must_take_part, note
 from incidents.models import Codename, Incident, Participant, Person, Source, Summary
 
 SUMMARY_CHARS = 3_000
@@ -52,6 +52,7 @@ def publish(incident: Incident, *, summary: int, by: Person | None, at: datetime
         row.reviewed_by, row.published_at = by, at
         row.save(update_fields=["codename", "reviewed_by", "published_at"])
         data = {"codename": row.codename, "summary": row.pk, "room": now.room}
+        note("opened-up", now.codename, by=by, at=at, summary=row.codename)
         timeline.append(now, "opened_up", at=at, by=by, source=source, data=data)
         rules.save(now)
     return row

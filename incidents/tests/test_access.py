@@ -11,8 +11,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from audit.models import Entry
 from incidents import lifecycle, visibility
 from incidents.models import AccessRequest, Event, Incident, Knock, Participant, Person
+from incidents.models.people import Role
 from incidents.tests.conftest import Open
 
 WHY = "I wrote the service that it is about"
@@ -179,6 +181,19 @@ def test_it_is_answered_on_the_page(secret: Incident, ben: Person, eve: Person, 
     assert "Eve" in client.get(f"/incidents/{secret.codename}/access").content.decode()
 
 
+def test_the_second_answer_is_told_of_the_first_on_the_page(
+    secret: Incident, ada: Person, ben: Person, eve: Person, browse: Open
+) -> None:
+    knock(secret.codename, eve)
+    n = asked(secret).n
+    lifecycle.turn_away(secret, n=n, by=ben, at=timezone.now())
+    response = browse(ada).post(f"/incidents/{secret.codename}/let-in", {"n": n})
+    assert response.status_code == 422
+    said = response.content.decode()
+    assert "Ben answered “not now” before you" in said
+    assert f"Eve: {WHY}" in said
+
+
 class TestGlass:
     because = "Our keys are on a public page and I can revoke them."
 
@@ -195,6 +210,18 @@ class TestGlass:
         for name, who in (("quiet-heron", eve), (incident.codename, eve), (secret.codename, ben)):
             with pytest.raises(lifecycle.Refused, match="no such incident, or it is not private"):
                 lifecycle.break_glass(name, by=who, because=self.because, at=timezone.now())
+
+    def test_each_try_is_in_the_audit(self, secret: Incident, eve: Person) -> None:
+        with pytest.raises(lifecycle.Refused):
+            lifecycle.break_glass("quiet-heron", by=eve, because=self.because, at=timezone.now())
+        lifecycle.break_glass(secret.codename, by=eve, because=self.because, at=timezone.now())
+        noted = Entry.objects.filter(kind="glass-broken", by=eve.pk).order_by("n")
+        assert [(one.about, one.data["found"]) for one in noted] == [("quiet-heron", False), (secret.codename, True)]
+
+    def test_auditors_break_none(self, secret: Incident, eve: Person) -> None:
+        eve.role = Role.AUDITOR
+        with pytest.raises(lifecycle.Refused, match="Auditors"):
+            lifecycle.break_glass(secret.codename, by=eve, because=self.because, at=timezone.now())
 
     def test_a_sentence_of_reason_is_needed(self, secret: Incident, eve: Person, browse: Open) -> None:
         response = browse(eve).post(f"/access/{secret.codename}/now", {"because": "let me in"})

@@ -64,6 +64,20 @@ def test_what_was_written_anew_is_read_anew(secret: Incident, ada: Person, ben: 
         lifecycle.publish(secret, summary=row.pk, by=ada, at=timezone.now())
 
 
+def test_a_confirmation_that_comes_too_late_shows_what_is_written_now(
+    secret: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    before = written(secret, ben)
+    now = written(secret, ben, "Something else.")
+    client, address = browse(ada), f"/incidents/{secret.codename}/publish"
+    response = client.post(address, {"summary": before.pk})
+    assert response.status_code == 422
+    said = response.content.decode()
+    assert "Something else." in said
+    assert f'value="{now.pk}"' in said
+    assert client.post(address, {"summary": now.pk}).status_code == 302
+
+
 def test_everybody_reads_the_words_and_nothing_else(
     secret: Incident, ada: Person, ben: Person, eve: Person, browse: Open
 ) -> None:
