@@ -1,4 +1,4 @@
-"""Tokens: let a host that hurts, or a script, add evidence as the person who made them."""
+"""Tokens: let a host that hurts, or a script, add evidence or read incidents as the person who made them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -14,6 +15,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from evidence.models import Token
+from evidence.models.token import Scope, evidence_alone
 from incidents import lifecycle, noted
 from incidents.models import Incident, Person
 
@@ -41,11 +43,13 @@ def issue(
     incident: Incident | None = None,
     name: str = "",
     lasts: timedelta | None = None,
+    scopes: Collection[str] | None = None,
 ) -> Issued:
-    """Make a token: for one incident it lasts some hours, a personal one some months.
+    """Make a token: for one incident it lasts some hours, a personal one some months. It adds evidence, or as asked.
 
-    Raises ``Refused`` when this person has too many already.
+    Raises ``Refused`` when this person has too many already, and ``BadInput`` for scopes that cannot be.
     """
+    asked = _scopes(scopes, narrow=incident is not None)
     if working(person, at=at).count() >= AT_MOST:
         raise lifecycle.Refused(f"You have {AT_MOST} tokens that work. Revoke some that are not needed any more first.")
     secret = f"{PREFIX}{secrets.token_urlsafe(32)}"
@@ -53,6 +57,7 @@ def issue(
         person=person,
         incident=incident,
         name=" ".join("".join(one for one in name if one.isprintable()).split())[:80],
+        scopes=asked,
         hash=_hash(secret),
         hint=secret[-4:],
         created_at=at,
@@ -103,13 +108,24 @@ def _is_here(person: Person) -> bool:
     return not person.deactivated and (person.user is None or person.user.is_active)
 
 
+def _scopes(asked: Collection[str] | None, *, narrow: bool) -> list[str]:
+    if asked is None:
+        return evidence_alone()
+    known = [one.value for one in Scope if one in asked]
+    if not known or len(known) != len(set(asked)):
+        raise lifecycle.BadInput("scopes", "Say what it may be used for.")
+    if narrow and known != evidence_alone():
+        raise lifecycle.BadInput("scopes", "A token for one incident adds evidence to it and reads nothing else.")
+    return known
+
+
 def _about(token: Token) -> str:
     """Return what the audit says a token was for."""
     return token.incident.codename if token.incident is not None else f"…{token.hint}"
 
 
 def _said(token: Token) -> dict[str, str | int]:
-    return {"token": token.pk, "name": token.name, "ends": token.hint}
+    return {"token": token.pk, "name": token.name, "ends": token.hint, "scopes": " ".join(token.scopes)}
 
 
 def _hash(secret: str) -> str:

@@ -124,13 +124,25 @@ def cursor(last: Incident) -> str:
     return f"{int(last.is_active)}.{last.declared_at.isoformat()}.{last.pk}"
 
 
-def _after(asked: QuerySet[Incident], after: str) -> QuerySet[Incident]:
+def is_cursor(after: str) -> bool:
+    """Tell whether this says where a page begins."""
+    return _place(after) is not None
+
+
+def _place(after: str) -> tuple[str, datetime, int] | None:
     try:
         active, rest = after.split(".", 1)
         at_text, pk = rest.rsplit(".", 1)
-        at, last = moment(at_text), int(pk)
+        return active, moment(at_text), int(pk)
     except (ValueError, OverflowError):
+        return None
+
+
+def _after(asked: QuerySet[Incident], after: str) -> QuerySet[Incident]:
+    place = _place(after)
+    if place is None:
         return asked
+    active, at, last = place
     older = Q(declared_at__lt=at) | Q(declared_at=at, pk__lt=last)
     if active == "1":
         return asked.filter((Q(active=True) & older) | Q(active=False))

@@ -57,19 +57,26 @@ def row(incident: Incident) -> dict[str, Any]:
 def whole(incident: Incident) -> dict[str, Any]:
     """Return an incident as the object of ``show --json``: the row, and its events, channel, people and effects."""
     now = progress.of(incident)
-    channel = now.channel
     events = Event.objects.filter(incident=incident).select_related("by").order_by("n")
+    return about(incident, now=now) | {
+        "events": [event(one) for one in events],
+        "effects": [
+            {"key": one.key, "state": one.state, "sentence": one.sentence, "detail": one.detail} for one in now.effects
+        ],
+    }
+
+
+def about(incident: Incident, *, now: progress.Progress | None = None) -> dict[str, Any]:
+    """Return what is so of an incident now: the row, and its words, channel, people and gaps."""
+    now = now or progress.of(incident)
+    channel = now.channel
     return row(incident) | {
         "summary": incident.summary,
         "services": incident.services,
         "duplicate_of": incident.duplicate_of.codename if incident.duplicate_of else None,
         "settled": now.settled,
-        "events": [_event(event) for event in events],
         "channel": {"id": channel.id, "name": channel.name, "private": channel.private} if channel else None,
         "people": [{"name": one.name, "why": one.why, "state": one.state, "needed": one.needed} for one in now.people],
-        "effects": [
-            {"key": one.key, "state": one.state, "sentence": one.sentence, "detail": one.detail} for one in now.effects
-        ],
         "gaps": [gap.says for gap in now.gaps],
     }
 
@@ -105,7 +112,8 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
         yield from (f"  {line}" for line in said)
 
 
-def _event(event: Event) -> dict[str, Any]:
+def event(event: Event) -> dict[str, Any]:
+    """Return an entry of a timeline as one object."""
     return {
         "n": event.n,
         "kind": event.kind,

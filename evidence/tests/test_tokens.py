@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from evidence import commands, tokens
 from evidence.models import Token
+from incidents import lifecycle
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
 
@@ -67,7 +68,13 @@ def test_an_outsider_gets_no_lines(secret: Incident, eve: Person, browse: Open) 
 def test_personal_tokens_are_listed_made_and_revoked(ada: Person, eve: Person, browse: Open) -> None:
     client = browse(ada)
     assert client.post("/tokens/", {"name": ""}).status_code == 422
-    made = client.post("/tokens/", {"name": "soak runs"}).content.decode()
+    assert client.post("/tokens/", {"name": "soak runs"}).status_code == 422, "it must be for something"
+    assert client.post("/tokens/", {"name": "soak runs", "scopes": "everything"}).status_code == 422
+    assert not Token.objects.exists()
+    made = client.post(
+        "/tokens/", {"name": "soak runs", "scopes": ["incidents:read", "evidence:write"]}
+    ).content.decode()
+    assert "may add evidence, and read it; read incidents and their timelines" in made
     (secret,) = set(SECRET.findall(made))
     listed = client.get("/tokens/").content.decode()
     assert "soak runs" in listed
@@ -83,8 +90,8 @@ def test_personal_tokens_are_listed_made_and_revoked(ada: Person, eve: Person, b
 def test_nobody_piles_up_tokens_without_end(ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "AT_MOST", 1)
     client = browse(ada)
-    client.post("/tokens/", {"name": "one"})
-    assert client.post("/tokens/", {"name": "two"}).status_code == 422
+    client.post("/tokens/", {"name": "one", "scopes": "evidence:write"})
+    assert client.post("/tokens/", {"name": "two", "scopes": "evidence:write"}).status_code == 422
     assert Token.objects.count() == 1
 
 
@@ -110,6 +117,21 @@ def test_the_terminal_makes_tokens_for_those_who_hold_it(incident: Incident, sec
         call_command("evidence_token", "eve", "--incident", secret.codename)
     with pytest.raises(CommandError, match="Nobody"):
         call_command("evidence_token", "zoe")
+
+
+def test_a_token_is_for_what_was_asked_and_for_evidence_when_nothing_was(incident: Incident, ada: Person) -> None:
+    assert tokens.issue(ada, at=timezone.now()).token.scopes == ["evidence:write"]
+    assert tokens.issue(ada, at=timezone.now(), scopes=["incidents:read"]).token.scopes == ["incidents:read"]
+    for scopes in ([], ["incidents:write"], ["incidents:read", "all"]):
+        with pytest.raises(lifecycle.BadInput):
+            tokens.issue(ada, at=timezone.now(), scopes=scopes)
+    with pytest.raises(lifecycle.BadInput, match="reads nothing else"):
+        tokens.issue(ada, at=timezone.now(), incident=incident, scopes=["incidents:read"])
+    out = io.StringIO()
+    call_command("evidence_token", "ada", "--scope", "incidents:read", "--scope", "evidence:write", stdout=out)
+    found = tokens.find(out.getvalue().strip(), at=timezone.now())
+    assert found is not None
+    assert found.scopes == ["evidence:write", "incidents:read"]
 
 
 def test_the_off_cpu_line_folds_what_bpftrace_prints() -> None:

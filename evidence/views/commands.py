@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evidence import commands as ready
 from evidence import tokens
+from evidence.models.token import Scope
 from evidence.tokens import Issued
 from incidents import lifecycle
 from incidents.views.signed_in import Request, incident_or_404, signed_in
@@ -42,7 +43,9 @@ def commands(request: Request, codename: str) -> HttpResponse:
 @signed_in
 def listing(request: Request) -> HttpResponse:
     """Show one's own tokens; with POST make a personal one, whose secret is shown once."""
-    context: dict[str, Any] = {"days": tokens.PERSONAL.days}
+    chosen = request.POST.getlist("scopes") if request.method == "POST" else [Scope.EVIDENCE_WRITE.value]
+    scopes = [(one.value, one.label, one.value in chosen) for one in Scope]
+    context: dict[str, Any] = {"days": tokens.PERSONAL.days, "scopes": scopes}
     status = 200
     if request.method == "POST":
         try:
@@ -57,7 +60,7 @@ def _personal(request: Request) -> Issued:
     name = request.POST.get("name", "").strip()
     if not name:
         raise lifecycle.BadInput("name", "Say where it will be used, so that you know it again.")
-    return tokens.issue(request.person, at=timezone.now(), name=name)
+    return tokens.issue(request.person, at=timezone.now(), name=name, scopes=request.POST.getlist("scopes"))
 
 
 @require_POST

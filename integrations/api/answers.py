@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpResponse, JsonResponse
 
 from evidence.models import Evidence
+from incidents import lifecycle
 from incidents.models import Incident
 
 CREATED: Final = 201
@@ -19,7 +20,7 @@ def refused(status: int, error: str, says: str, **more: Any) -> HttpResponse:
     response = JsonResponse({"error": error, "says": says, **more}, status=status)
     if status == 401:
         response["WWW-Authenticate"] = 'Bearer realm="firekind"'
-    return _fresh(response)
+    return fresh(response)
 
 
 def unknown_token() -> HttpResponse:
@@ -30,6 +31,33 @@ def unknown_token() -> HttpResponse:
 def not_found() -> HttpResponse:
     """Say that there is none, whether it is hidden or absent."""
     return refused(404, "not_found", "There is no such incident, or no such evidence.")
+
+
+def beyond(scope: str) -> HttpResponse:
+    """Say that a token was made for something else; whatever was asked for was not looked up."""
+    says = f"This token may not do that: make one with the scope {scope}."
+    response = refused(403, "insufficient_scope", says, scope=scope)
+    response["WWW-Authenticate"] = f'Bearer realm="firekind", error="insufficient_scope", scope="{scope}"'
+    return response
+
+
+def too_many(seconds: int) -> HttpResponse:
+    """Say that a token asks too often, and when to ask again."""
+    response = refused(429, "too_many", f"This token asks too often. Ask again in {seconds} s.")
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def not_allowed(*methods: str) -> HttpResponse:
+    """Say which methods an address takes."""
+    response = refused(405, "not_allowed", f"This takes {' and '.join(methods)}.")
+    response["Allow"] = ", ".join(methods)
+    return response
+
+
+def bad_parameter(wrong: lifecycle.BadInput) -> HttpResponse:
+    """Name the parameter that cannot be used."""
+    return refused(400, "bad_parameter", str(wrong), parameter=wrong.field)
 
 
 def too_large() -> HttpResponse:
@@ -43,12 +71,12 @@ def one(evidence: Evidence, *, status: int = 200) -> HttpResponse:
     response = JsonResponse(described(evidence), status=status)
     if status == CREATED:
         response["Location"] = address(evidence)
-    return _fresh(response)
+    return fresh(response)
 
 
 def several(incident: Incident, found: Iterable[Evidence]) -> HttpResponse:
     """List the evidence of an incident."""
-    return _fresh(JsonResponse({"incident": incident.codename, "evidence": [described(each) for each in found]}))
+    return fresh(JsonResponse({"incident": incident.codename, "evidence": [described(each) for each in found]}))
 
 
 def described(evidence: Evidence) -> dict[str, Any]:
@@ -82,6 +110,7 @@ def address(evidence: Evidence) -> str:
     return f"{settings.FIREKIND.base_url}{page}evidence/{evidence.n}/"
 
 
-def _fresh(response: HttpResponse) -> HttpResponse:
+def fresh(response: HttpResponse) -> HttpResponse:
+    """Let nobody keep an answer."""
     response["Cache-Control"] = "no-store"
     return response

@@ -12,14 +12,15 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.views.decorators.csrf import csrf_exempt
 
 from evidence import receiving
 from evidence.models import Evidence, Token
 from evidence.models.evidence import State
+from evidence.models.token import Scope
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.api import answers, asking, parameters
+from integrations.api.admitting import admits
 from integrations.api.parameters import Asked
 
 CHUNK: Final = 1 << 18
@@ -29,28 +30,18 @@ FORMS: Final = ("multipart/form-data",)
 _waiting = threading.BoundedSemaphore(2)  # of the few threads that take files in
 
 
-@csrf_exempt  # there is no session to abuse: whoever holds the token sends it
-def evidence(request: HttpRequest, codename: str) -> HttpResponse:
+@admits(Scope.EVIDENCE_WRITE, "GET", "POST")
+def evidence(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
     """Take a file in as evidence of an incident, or list what there is."""
-    if request.method not in ("GET", "HEAD", "POST"):
-        return _not_allowed("GET", "POST")
-    token = asking.token_of(request.headers.get("Authorization", ""))
-    if token is None:
-        return answers.unknown_token()
     incident = asking.incident_of(token, codename)
     if incident is None:
         return answers.not_found()
     return _taken(request, incident, token) if request.method == "POST" else _listed(incident, token)
 
 
-@csrf_exempt
-def one(request: HttpRequest, codename: str, n: int) -> HttpResponse:
+@admits(Scope.EVIDENCE_WRITE, "GET")
+def one(request: HttpRequest, token: Token, codename: str, n: int) -> HttpResponse:
     """Describe one piece of evidence."""
-    if request.method not in ("GET", "HEAD"):
-        return _not_allowed("GET")
-    token = asking.token_of(request.headers.get("Authorization", ""))
-    if token is None:
-        return answers.unknown_token()
     incident = asking.incident_of(token, codename)
     found = _of(incident, token).filter(n=n).first() if incident else None
     if incident is None or found is None:
@@ -84,7 +75,7 @@ def _taken(request: HttpRequest, incident: Incident, token: Token) -> HttpRespon
     except receiving.TooLarge:
         return answers.too_large()
     except lifecycle.BadInput as wrong:
-        return answers.refused(400, "bad_parameter", str(wrong), parameter=wrong.field)
+        return answers.bad_parameter(wrong)
     except lifecycle.Refused as refusal:
         return answers.refused(400, "refused", str(refusal))
     return answers.one(_read(found, asked), status=answers.CREATED)
@@ -124,9 +115,3 @@ def _of(incident: Incident, token: Token) -> QuerySet[Evidence]:
     """Return what a token may read: all of it, or only what came by it when it is for one incident's host."""
     seen = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).select_related("added_by")
     return seen.filter(origin__token=token.pk) if token.incident_id else seen
-
-
-def _not_allowed(*methods: str) -> HttpResponse:
-    response = answers.refused(405, "not_allowed", f"This takes {' and '.join(methods)}.")
-    response["Allow"] = ", ".join(methods)
-    return response

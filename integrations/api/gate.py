@@ -14,6 +14,7 @@ from integrations.api import answers, asking, otlp
 from integrations.identity.sessions import SessionStore
 
 REST, OTLP = "/api/", "/v1development/"
+DESCRIPTION: Final = "/api/v1/openapi.json"  # of the API itself, for anybody
 FORM: Final = re.compile(r"/incidents/[^/]+/evidence/add")  # where a page sends the files that are dropped on it
 MIB: Final = 1 << 20
 MARGIN: Final = 64 * 1024  # of a form around its file
@@ -36,6 +37,8 @@ def most(path: str) -> int:
 
 def check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None:
     """Refuse who may not send, before anything of theirs is kept; None for everybody else, of whom the view decides."""
+    if path == DESCRIPTION:
+        return None
     if FORM.fullmatch(path):
         return None if _is_signed_in(cookie) else redirect_to_login("/")
     if asking.token_of(authorization) is not None:

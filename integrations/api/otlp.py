@@ -20,9 +20,10 @@ from django.views.decorators.csrf import csrf_exempt
 
 from evidence import receiving
 from evidence.models import Evidence, Token
+from evidence.models.token import Scope
 from incidents import lifecycle
 from incidents.models import Incident
-from integrations.api import asking, wire
+from integrations.api import admitting, asking, wire
 from integrations.api.wire import NotProtobuf
 
 KIND: Final = "application/x-protobuf"
@@ -70,6 +71,10 @@ def _take(request: HttpRequest) -> None:
     token = asking.token_of(request.headers.get("Authorization", ""))
     if token is None:
         raise Refused(401, "Send a token that works: Authorization: Bearer fk_…")
+    if seconds := admitting.wait_s(token):
+        raise Refused(429, f"This token asks too often. Ask again in {seconds} s.")
+    if Scope.EVIDENCE_WRITE not in token.scopes:
+        raise Refused(403, f"This token may not add evidence: make one with the scope {Scope.EVIDENCE_WRITE}.")
     if request.content_type != KIND:
         raise Refused(415, f"Send Content-Type: {KIND}.")
     with _unpacked(request) as (file, resources):

@@ -1,8 +1,12 @@
 from django.urls import path
 
-from integrations.api import doors, otlp
+from integrations.api import doors, otlp, reading
 
 urlpatterns = [
+    path("api/v1/openapi.json", reading.description, name="api-description"),
+    path("api/v1/incidents", reading.incidents, name="api-incidents"),
+    path("api/v1/incidents/<slug:codename>", reading.incident, name="api-incident"),
+    path("api/v1/incidents/<slug:codename>/events", reading.events, name="api-events"),
     path("api/v1/incidents/<slug:codename>/evidence", doors.evidence, name="api-evidence"),
     path("api/v1/incidents/<slug:codename>/evidence/", doors.evidence),  # as many people type it
     path("api/v1/incidents/<slug:codename>/evidence/<int:n>", doors.one, name="api-evidence-one"),

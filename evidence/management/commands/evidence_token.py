@@ -10,17 +10,21 @@ from django.db.models import Q
 from django.utils import timezone
 
 from evidence import tokens
+from evidence.models.token import Scope
 from incidents import lifecycle, people, visibility
 from incidents.models import Incident, Person
 
 
 class Command(BaseCommand):
-    help = "Make a token with which a script adds evidence as somebody, and print it: it is shown only once."
+    help = "Make a token with which a script acts as somebody, and print it: it is shown only once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("person", help="an e-mail, an account's name, a chat id, or a name that only one has")
         parser.add_argument("--incident", metavar="CODENAME", help="the only incident that it adds to")
         parser.add_argument("--hours", type=float, help="how long it works; 12 for an incident, 90 days otherwise")
+        parser.add_argument(
+            "--scope", action="append", choices=Scope.values, help="what it may do; evidence:write when none is given"
+        )
         parser.add_argument("--name", default="from a terminal", help="what it is called among the person's tokens")
 
     def handle(self, *args: Any, person: str, incident: str | None, **options: Any) -> None:
@@ -28,7 +32,8 @@ class Command(BaseCommand):
         lasts = timedelta(hours=options["hours"]) if options["hours"] else None
         try:
             only = visibility.find(who, incident) if incident else None
-            issued = tokens.issue(who, at=timezone.now(), incident=only, name=options["name"], lasts=lasts)
+            given = {"name": options["name"], "lasts": lasts, "scopes": options["scope"]}
+            issued = tokens.issue(who, at=timezone.now(), incident=only, **given)
         except Incident.DoesNotExist as error:
             raise CommandError(f"There is no incident {incident} that {who.name} may see.") from error
         except lifecycle.Refused as refused:

@@ -1,0 +1,47 @@
+"""Who is let in at a door: a token that works, made for this, and not used too often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from evidence.models import Token
+from evidence.models.token import Scope
+from integrations.api import answers, asking
+from integrations.identity import tries
+
+P = ParamSpec("P")
+PACE: Final = tries.Limit("token", 300, 60)  # requests of one token, at all doors and in all processes together
+Door = Callable[Concatenate[HttpRequest, Token, P], HttpResponse]
+
+
+def admits(scope: Scope, *methods: str) -> Callable[[Door[P]], Callable[Concatenate[HttpRequest, P], HttpResponse]]:
+    """Let a door answer these methods, to tokens with this scope. Nothing is looked up before that is clear."""
+
+    def guarded(door: Door[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+        @csrf_exempt  # there is no session to abuse: whoever holds the token sends it
+        @wraps(door)
+        def asked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            if request.method not in methods and not (request.method == "HEAD" and "GET" in methods):
+                return answers.not_allowed(*methods)
+            token = asking.token_of(request.headers.get("Authorization", ""))
+            if token is None:
+                return answers.unknown_token()
+            if seconds := wait_s(token):
+                return answers.too_many(seconds)
+            if scope not in token.scopes:
+                return answers.beyond(scope)
+            return door(request, token, *args, **kwargs)
+
+        return asked
+
+    return guarded
+
+
+def wait_s(token: Token) -> int:
+    """Count a request of a token; return 0, or the seconds to wait when it is one too many."""
+    return tries.take({PACE: str(token.pk)})

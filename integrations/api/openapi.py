@@ -1,0 +1,159 @@
+"""What the API is, for programs: an OpenAPI document. A test holds it to the addresses and to what they answer."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from evidence.models.token import Scope
+from incidents.models import Source, Status
+
+Schema = dict[str, Any]
+TEXT: Final[Schema] = {"type": "string"}
+WHOLE: Final[Schema] = {"type": "integer", "minimum": 0}
+YES_NO: Final[Schema] = {"type": "boolean"}
+TIME: Final[Schema] = {"type": "string", "format": "date-time"}
+NAME: Final[Schema] = {"type": ["string", "null"]}
+MAYBE_TIME: Final[Schema] = {"type": ["string", "null"], "format": "date-time"}
+
+
+def several(items: Schema) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": items}
+
+
+def thing(**fields: Schema) -> Schema:
+    """Return the schema of an object that has exactly these fields."""
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def refers(name: str) -> Schema:
+    """Return a reference to a schema of the document."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+ROW: Final = {
+    "codename": TEXT,
+    "title": TEXT,
+    "type": TEXT,
+    "status": {"enum": list(Status.values)},
+    "private": YES_NO,
+    "declared_at": TIME,
+    "mitigated_at": MAYBE_TIME,
+    "ended_at": MAYBE_TIME,
+    "lead": NAME,
+    "url": TEXT,
+}
+SCHEMAS: Final = {
+    "Row": thing(**ROW),
+    "Incident": thing(
+        **ROW,
+        summary=TEXT,
+        services=several(TEXT),
+        duplicate_of=NAME,
+        settled=YES_NO,
+        channel={"anyOf": [{"type": "null"}, thing(id=TEXT, name=TEXT, private=YES_NO)]},
+        people=several(thing(name=TEXT, why=TEXT, state=TEXT, needed=YES_NO)),
+        gaps=several(TEXT),
+    ),
+    "Event": thing(
+        n=WHOLE,
+        kind=TEXT,
+        at=TIME,
+        by=NAME,
+        source={"enum": list(Source.values)},
+        text=TEXT,
+        about={"type": ["integer", "null"]},
+        link=TEXT,
+    ),
+    "Incidents": thing(incidents=several(refers("Row")), next=NAME),
+    "Events": thing(incident=TEXT, events=several(refers("Event")), next={"type": ["integer", "null"]}),
+    "Evidence": {"type": "object", "properties": {"n": WHOLE, "url": TEXT, "state": TEXT, "says": TEXT}},
+    "EvidenceList": thing(incident=TEXT, evidence=several(refers("Evidence"))),
+    "Refusal": {"type": "object", "properties": {"error": TEXT, "says": TEXT}, "required": ["error", "says"]},
+}
+WHYS: Final = {
+    "400": "A parameter cannot be used; `parameter` names it.",
+    "401": "No token came, or none that works.",
+    "403": "The token was not made for this; `scope` names what it lacks.",
+    "404": "There is no such incident, or its token's person may not see it: both answer alike.",
+    "429": "The token asks too often; `Retry-After` says for how many seconds to wait.",
+}
+STANDS: Final = {  # the refusals of each address: a list is never absent, and one thing takes no parameters
+    "list": ("400", "401", "403", "429"),
+    "one": ("401", "403", "404", "429"),
+    "page": ("400", "401", "403", "404", "429"),
+}
+
+
+def asked(name: str, says: str, schema: Schema, *, where: str = "query") -> Schema:
+    """Describe a parameter."""
+    return {"name": name, "in": where, "required": where == "path", "description": says, "schema": schema}
+
+
+CODENAME: Final = asked("codename", "The incident's codename, or an older one.", TEXT, where="path")
+NUMBER: Final = asked("n", "The number of the entry.", WHOLE, where="path")
+FILTERS: Final = [
+    asked("status", "active, ended, or one status.", {"enum": ["active", "ended", *Status.values]}),
+    asked("type", "The slug of a type.", TEXT),
+    asked("me", "Those that you lead, or take part in.", {"enum": ["lead", "in"]}),
+    asked("q", "Words anywhere on the timeline, or the beginning of a codename.", TEXT),
+    asked("after", "What `next` said of the page before.", TEXT),
+]
+FROM_N: Final = [
+    asked("after", "The number of the last event that is known.", WHOLE),
+    asked("limit", "How many at most; 500 at most.", {"type": "integer", "minimum": 1, "maximum": 500}),
+]
+
+
+def operation(
+    says: str, *, scope: Scope, answers: str, refusals: str, given: list[Schema] | None = None, status: str = "200"
+) -> Schema:
+    """Describe one method of an address."""
+    done = {status: {"description": "As asked.", "content": _json(answers)}}
+    refused = {code: {"description": WHYS[code], "content": _json("Refusal")} for code in STANDS[refusals]}
+    described: Schema = {"summary": says, "security": [{"token": [scope.value]}], "responses": done | refused}
+    return described | ({"parameters": given} if given else {})
+
+
+def document(base_url: str) -> Schema:
+    """Return the document, for a site at this address."""
+    read, write = Scope.INCIDENTS_READ, Scope.EVIDENCE_WRITE
+    body = {"required": True, "content": {"application/octet-stream": {"schema": {}}}}
+    add = operation("Add a file as evidence", scope=write, answers="Evidence", refusals="page", status="201")
+    found = operation("List its evidence", scope=write, answers="EvidenceList", refusals="one")
+    paths = {
+        "/incidents": {
+            "get": operation("List incidents", scope=read, answers="Incidents", refusals="list", given=FILTERS)
+        },
+        "/incidents/{codename}": {
+            "parameters": [CODENAME],
+            "get": operation("Describe an incident", scope=read, answers="Incident", refusals="one"),
+        },
+        "/incidents/{codename}/events": {
+            "parameters": [CODENAME],
+            "get": operation("List its timeline", scope=read, answers="Events", refusals="page", given=FROM_N),
+        },
+        "/incidents/{codename}/evidence": {
+            "parameters": [CODENAME],
+            "get": found,
+            "post": add | {"requestBody": body},
+        },
+        "/incidents/{codename}/evidence/{n}": {
+            "parameters": [CODENAME, NUMBER],
+            "get": operation("Describe a piece of evidence", scope=write, answers="Evidence", refusals="one"),
+        },
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Firekind", "version": "1", "description": "Keys are only ever added."},
+        "servers": [{"url": f"{base_url}/api/v1"}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "fk_…"}},
+            "schemas": SCHEMAS,
+        },
+    }
+
+
+def _json(name: str) -> Schema:
+    return {"application/json": {"schema": refers(name)}}

@@ -1,0 +1,101 @@
+"""Incidents by REST, for reading: what the token's person may see at that moment, and nothing else exists."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
+
+from evidence.models import Token
+from evidence.models.token import Scope
+from incidents import finding, lifecycle, timeline, visibility
+from incidents.finding import Filters
+from incidents.models import Incident, Status
+from integrations.api import answers, asking, openapi
+from integrations.api.admitting import admits
+from workflows import terminal
+
+STATUSES: Final = ("active", "ended", *Status.values)
+MINE: Final = ("lead", "in")
+EVENTS: Final = 100
+EVENTS_AT_MOST: Final = 500
+
+
+@admits(Scope.INCIDENTS_READ, "GET")
+def incidents(request: HttpRequest, token: Token) -> HttpResponse:
+    """List incidents, those people still respond to first, then the newest; page by page."""
+    try:
+        filters = _filters(request.GET)
+    except lifecycle.BadInput as wrong:
+        return answers.bad_parameter(wrong)
+    found = finding.find(filters, person=token.person)
+    seen = visibility.visible_to(token.person).filter(pk__in=[one.pk for one in found.rows])
+    whole = seen.select_related("type", "lead").in_bulk()
+    rows = [_row(whole[one.pk]) for one in found.rows if one.pk in whole]
+    return _said({"incidents": rows, "next": found.more or None})
+
+
+@admits(Scope.INCIDENTS_READ, "GET")
+def incident(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
+    """Describe one incident, by its codename or an older one."""
+    found = asking.incident_of(token, codename)
+    if found is None:
+        return answers.not_found()
+    of = found.duplicate_of
+    seen = of if of is not None and visibility.may_see(token.person, of) else None
+    return _said(terminal.about(found) | _row(found) | {"duplicate_of": seen.codename if seen else None})
+
+
+@admits(Scope.INCIDENTS_READ, "GET")
+def events(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
+    """List what was written on an incident's timeline, in the order in which it was written down."""
+    try:
+        after = _whole(request.GET, "after", 0, most=2**31 - 1)
+        limit = _whole(request.GET, "limit", EVENTS, most=EVENTS_AT_MOST)
+    except lifecycle.BadInput as wrong:
+        return answers.bad_parameter(wrong)
+    found = asking.incident_of(token, codename)
+    if found is None:
+        return answers.not_found()
+    rows = list(timeline.since(found, after)[: max(limit, 1) + 1])
+    shown = rows[: max(limit, 1)]
+    said = [terminal.event(one) for one in shown]
+    return _said({"incident": found.codename, "events": said, "next": shown[-1].n if len(rows) > len(shown) else None})
+
+
+@csrf_exempt
+@require_safe
+def description(request: HttpRequest) -> HttpResponse:
+    """Describe this API to programs; it says nothing of anybody's incidents, so it asks for no token."""
+    return _said(openapi.document(settings.FIREKIND.base_url))
+
+
+def _filters(given: QueryDict) -> Filters:
+    """Read what is asked for; raise ``BadInput`` rather than leave out what is not understood."""
+    read = Filters.read(given)
+    for name, known in (("status", STATUSES), ("me", MINE)):
+        if given.get(name) and not getattr(read, name):
+            raise lifecycle.BadInput(name, f"One of {', '.join(known)}, or leave it out.")
+    if read.after and not finding.is_cursor(read.after):
+        raise lifecycle.BadInput("after", "Give what `next` said, as it was.")
+    return read
+
+
+def _whole(given: QueryDict, name: str, default: int, *, most: int) -> int:
+    said = given.get(name, "")
+    if not said:
+        return default
+    if not (said.isascii() and said.isdecimal() and len(said) < 11):
+        raise lifecycle.BadInput(name, "Give a whole number.")
+    return min(int(said), most)
+
+
+def _row(incident: Incident) -> dict[str, Any]:
+    return terminal.row(incident) | {"url": f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}"}
+
+
+def _said(said: dict[str, Any]) -> HttpResponse:
+    return answers.fresh(JsonResponse(said))
