@@ -36,6 +36,7 @@ NAMES = (
     "SLACK_BOT_TOKEN",
     "SLACK_SIGNING_SECRET",
     "SLACK_APP_TOKEN",
+    "SLACK_ADMIN_TOKEN",
     "SLACK_ANNOUNCE_CHANNEL",
     "SLACK_COMMAND",
     "SLACK_CHANNEL_PREFIX",
@@ -62,6 +63,7 @@ RUNNING = "running.env"
 SLACK_SHAPES = {
     "SLACK_BOT_TOKEN": (r"xoxb-\S+", "a bot token that starts with xoxb-"),
     "SLACK_APP_TOKEN": (r"xapp-\S+", "an app-level token that starts with xapp-"),
+    "SLACK_ADMIN_TOKEN": (r"xoxp-\S+", "the user token of an organisation's admin, which starts with xoxp-"),
     "SLACK_SIGNING_SECRET": (r"\S{16,}", "the signing secret from the app's Basic Information page"),
 }
 
@@ -74,6 +76,7 @@ class Slack:
     bot_token: str
     signing_secret: str
     app_token: str
+    admin_token: str
     announce_channel: str
     command: str
     channel_prefix: str
@@ -264,6 +267,7 @@ def _slack(given: Mapping[str, str]) -> Slack | None:
         bot_token=given["SLACK_BOT_TOKEN"],
         signing_secret=given.get("SLACK_SIGNING_SECRET", ""),
         app_token=given.get("SLACK_APP_TOKEN", ""),
+        admin_token=given.get("SLACK_ADMIN_TOKEN", ""),
         announce_channel=given.get("SLACK_ANNOUNCE_CHANNEL", "incidents").lstrip("#"),
         command=shaped(given, "SLACK_COMMAND", "/incident", r"/[a-z0-9_-]{1,31}", "like /incident"),
         channel_prefix=shaped(given, "SLACK_CHANNEL_PREFIX", "inc", r"[a-z0-9_-]{1,20}", "lowercase letters"),

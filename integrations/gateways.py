@@ -107,4 +107,5 @@ def _slack(given: Setup) -> SlackChat:
     identity = Identity(wire, team_id=given.team_id, bot_user_id=given.bot_user_id, sandbox_url=sandbox_url)
     if not sandbox_url:
         identity.learn()
-    return SlackChat(wire, identity=identity)
+    admin = Wire(api_url=given.api_url, token=given.admin_token) if given.admin_token else None
+    return SlackChat(wire, identity=identity, admin=admin)

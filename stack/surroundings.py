@@ -39,6 +39,7 @@ def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
         "SLACK_BOT_TOKEN": "xoxb-sandbox",
         "SLACK_SIGNING_SECRET": kept_secret(data_dir, "signing-secret"),
         "SLACK_APP_TOKEN": "",
+        "SLACK_ADMIN_TOKEN": "",
         "SLACK_TEAM_ID": "",
         "SLACK_BOT_USER_ID": "",
         "PAGERDUTY_API_URL": f"{sandbox}/pagerduty/api",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
 from integrations.slack.listeners import EVENTS, SHORTCUTS
 from integrations.slack.rules import RULES
@@ -25,6 +26,7 @@ METHODS: Final = (
     "bookmarks.list",
     "bookmarks.remove",
     "chat.postMessage",
+    "chat.unfurl",
     "chat.update",
     "conversations.archive",
     "conversations.create",
@@ -64,6 +66,7 @@ EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
     "group_archive": frozenset({"groups:read"}),
     "group_rename": frozenset({"groups:read"}),
     "group_unarchive": frozenset({"groups:read"}),
+    "link_shared": frozenset({"links:read"}),
     "member_joined_channel": CHANNELS,
     "member_left_channel": CHANNELS,
     "message.channels": frozenset({"channels:history"}),
@@ -94,6 +97,7 @@ def manifest(given: Named, *, base_url: str) -> dict[str, Any]:
         },
         "features": {
             "app_home": {"home_tab_enabled": True, "messages_tab_enabled": False},
+            **_unfurls(base_url),
             "bot_user": {"display_name": "Firekind", "always_online": True},
             "shortcuts": [
                 {
@@ -123,6 +127,12 @@ def manifest(given: Named, *, base_url: str) -> dict[str, Any]:
             "token_rotation_enabled": False,
         },
     }
+
+
+def _unfurls(base_url: str) -> dict[str, list[str]]:
+    """Name our own domain, whose links Slack then tells us of; Slack takes no bare addresses."""
+    host = urlsplit(base_url).hostname or ""
+    return {"unfurl_domains": [host]} if "." in host and not host.replace(".", "").isdigit() else {}
 
 
 def scopes() -> set[str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workflows import captures
+from workflows.actions import Action
 from workflows.observed import GONE, THERE
 from workflows.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED
 from workflows.performers import PERFORMERS
@@ -86,6 +89,79 @@ def test_once_private_nothing_new_is_said_in_public(first: str, story: list[tupl
     assert not [key for key, seen in world.seen.items() if seen.kind == "picture" and seen.room in public]
     posts = {key: seen for key, seen in world.seen.items() if seen.kind == "post"}
     assert not [key for key, seen in posts.items() if is_public(seen.room, key, public) and "secret" in str(seen.spec)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(first=types, story=st.lists(steps, max_size=25), refused=st.booleans())
+def test_a_room_that_is_made_private_itself_hears_nothing_new_before_it_is(
+    first: str, story: list[tuple[str, object]], refused: bool
+) -> None:
+    world = World(replace(facts(first, pager=True), converts=True))
+    play(world, story)
+    if not world.facts.private:
+        if not world.facts.active:
+            world.status("open")
+        world.retype("security")
+    world.reconcile()
+    closing = [action for action in world.open.values() if action.kind == "closed"]
+    if refused:
+        for action in closing:
+            world.fail(action)
+    before, begun = len(world.done), set(world.started)
+    world.settle()
+    public = {room.number for room in world.facts.rooms if world.is_public(room.number)}
+    for n, action in enumerate(world.done[before:]):
+        if action.kind == "closed":
+            assert action.room not in public
+            assert not [one for one in world.done[before : before + n] if is_new(one, action.room, begun)]
+    said = [one for one in world.done[before:] if one.kind == "post" and is_public(one.room, one.thing, public)]
+    assert {one.spec["card"]["kind"] for one in said if one.key not in begun} <= {"withdrawn", "farewell"}
+
+
+def is_new(action: Action, room: int | None, begun: set[str]) -> bool:
+    """Tell whether something new was said or somebody came in, in a room that was not private yet."""
+    return action.room == room and action.kind in {"post", "member", "topic"} and action.key not in begun
+
+
+@settings(max_examples=80, deadline=None)
+@given(first=types, story=st.lists(steps, max_size=25))
+def test_while_the_private_channel_cannot_be_made_nothing_new_is_public(
+    first: str, story: list[tuple[str, object]]
+) -> None:
+    world = World(facts(first, pager=True))
+    play(world, story)
+    if world.facts.private:
+        return
+    if not world.facts.active:
+        world.status("open")
+    world.retype("security")
+    begun = set(world.started)
+    before = len(world.done)
+    for _ in range(30):
+        world.reconcile()
+        ready = [one for one in world.ready() if one.key not in world.failed]
+        for action in ready:
+            (world.fail if action.kind == "channel" else world.perform)(action)
+        if not ready:
+            break
+    new = [one for one in world.done[before:] if one.key not in begun and one.kind in {"post", "member", "archived"}]
+    assert {one.spec.get("card", {}).get("kind") for one in new} <= {"withdrawn"}
+
+
+@settings(max_examples=80, deadline=None)
+@given(first=types, story=st.lists(steps, max_size=25))
+def test_titles_of_pages_that_ended_are_tried_as_well_and_once(first: str, story: list[tuple[str, object]]) -> None:
+    world = World(facts(first, pager=True))
+    play(world, story)
+    if not world.facts.private:
+        if not world.facts.active:
+            world.status("open")
+        world.retype("security")
+    world.settle()
+    tried = [one.spec["page"] for one in world.done if one.kind == "title"]
+    assert len(tried) == len(set(tried))
+    kept = {one.key for one in world.facts.paged if world.facts.title in one.title}
+    assert kept <= set(tried)
 
 
 def is_public(room: int | None, thing: str, public: set[int]) -> bool:

@@ -142,7 +142,13 @@ class World:
         """The facts, with what exists or is under way."""
         seen = {key for key, one in self.seen.items() if one.state == THERE}
         begun = {key for key, chain in self._owed().items() if any(owed.under_way for owed in chain)}
-        return replace(self.facts, there=frozenset(seen | begun))
+        rooms = tuple(replace(room, public=self.is_public(room.number)) for room in self.facts.rooms)
+        return replace(self.facts, there=frozenset(seen | begun), rooms=rooms)
+
+    def is_public(self, room: int) -> bool:
+        """Whether everyone may read in a room's channel."""
+        seen = self.seen.get(f"channel/{room}")
+        return seen is not None and not seen.spec["private"]
 
     def reconcile(self) -> Plan:
         """Plan, and owe what the plan says."""
@@ -180,6 +186,11 @@ class World:
         """The vendor refused for good."""
         self.started.discard(action.key)
         self.failed.add(action.key)
+        if action.kind == "closed" and self.facts.room == action.room:
+            number = self.facts.room + 1
+            room = Room(number, f"inc-successor-{number}", True, f"inc-successor-{number}")
+            rooms, revision = (*self.facts.rooms, room), self.facts.revision + 1
+            self.facts = replace(self.facts, room=number, rooms=rooms, revision=revision)
 
     def retry(self) -> None:
         """Somebody pressed every retry button."""
@@ -204,14 +215,20 @@ class World:
             assert (action.thing in self.seen) == (action.verb == CHANGE), f"{action.key}: {action.verb}"
             label = action.labels[action.thing]
             self.seen[action.thing] = Seen(action.kind, dict(action.spec), THERE, action.room, label)
+            if action.kind == "closed":
+                channel = self.seen[f"channel/{action.room}"]
+                self.seen[f"channel/{action.room}"] = replace(channel, spec={**channel.spec, "private": True})
 
     def _paged(self, action: Action) -> None:
         """The pager did it. A page is never opened twice, nor taken from somebody who is on it."""
         key, spec = action.thing, dict(action.spec)
         if action.verb == CREATE:
             assert key not in self.seen, f"{key} is paged twice"
-            one = Paged(key, spec["target"], spec["name"], spec["service"], TRIGGERED, self._rung(spec["target"]))
+            rung, title = self._rung(spec["target"]), spec["title"]
+            one = Paged(key, spec["target"], spec["name"], spec["service"], TRIGGERED, rung, title)
             self.facts = replace(self.facts, paged=(*self.facts.paged, one))
+        paged = tuple(replace(one, title=spec["title"]) if one.key == key else one for one in self.facts.paged)
+        self.facts = replace(self.facts, paged=paged)
         theirs = self.facts.active and self._page(key).status == ACKNOWLEDGED
         ended = self.seen[key].state == GONE if key in self.seen else False
         gone = ended or (action.verb == RETIRE and not theirs)
@@ -268,7 +285,9 @@ class World:
 
     def retype(self, type: str) -> None:
         """Take another type, as the lifecycle does it."""
-        after = self.facts.retyped(POLICIES[type], keep=(someone("dee", "retyped it"),), bring=())
+        keep, stays = (someone("dee", "retyped it"),), self.facts.converts and self.is_public(self.facts.room)
+        stays = stays and f"archived/{self.facts.room}" not in self.seen
+        after = self.facts.retyped(POLICIES[type], keep=keep, bring=(), stays=stays)
         rooms = tuple(
             replace(room, name=f"inc-successor-{room.number}", shown=f"inc-successor-{room.number}")
             if not room.name

@@ -25,6 +25,7 @@ class Acts(Interactions):
                 raise NotPossible("That thread is gone")
             typed = entities.in_message(entities.encode(self._slack.workspace, text))
             message = changes.post(self._slack, where, person.id, text=typed, thread_ts=thread_ts)
+            changes.tell_links(self._slack, where, message)
             return self._done(message.ts)
 
     def upload(self, user: str, name: str, content: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from . import shapes
@@ -23,6 +24,19 @@ def post(slack: State, channel: Channel, user: str, **fields: Any) -> Message:
     channel.read[user] = message.ts
     tell_message(slack, channel, shapes.message(channel, message, team_id=slack.workspace.team_id))
     return message
+
+
+def tell_links(slack: State, channel: Channel, message: Message) -> None:
+    """Tell the app of links to its own domains, wherever they were posted.
+
+    https://docs.slack.dev/reference/events/link_shared
+    """
+    found = re.findall(r"<(https?://([^/|>:]+)[^|>]*)>", message.text)
+    links = [{"url": url, "domain": domain} for url, domain in found if domain in slack.unfurl_domains]
+    if links:
+        about: dict[str, Any] = {"user": message.user, "channel": channel.id, "message_ts": message.ts, "links": links}
+        about |= {"is_bot_user_member": slack.bot.id in channel.members, "source": "conversations_history"}
+        slack.emit("link_shared", **about, unfurl_id=message.ts)
 
 
 def share(slack: State, channel: Channel, user: str, files: list[File], **fields: Any) -> Message:

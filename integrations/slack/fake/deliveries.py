@@ -16,7 +16,7 @@ Kind = Literal["event", "command", "interaction", "suggestion"]
 EVENTS: Final = words(
     """
     app_home_opened channel_archive channel_unarchive channel_rename channel_created group_archive
-    group_unarchive group_rename member_joined_channel member_left_channel message pin_added pin_removed
+    group_unarchive group_rename link_shared member_joined_channel member_left_channel message pin_added pin_removed
     reaction_added reaction_removed subteam_created subteam_updated subteam_members_changed team_join
     user_change
     """

@@ -32,6 +32,7 @@ class State:
         self.now = clock
         self.base_url = base_url
         self.subscriptions: frozenset[str] = EVENTS
+        self.unfurl_domains: frozenset[str] = frozenset()
         self.triggers: dict[str, Trigger] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
         self.on_delivery: Callable[[], None] | None = None

@@ -72,7 +72,7 @@ def test_everything_comes_to_one_address() -> None:
 def test_with_a_socket_there_is_no_address() -> None:
     made_now = made(app_token="xapp-1", command="/fire")
     assert made_now["settings"]["socket_mode_enabled"]
-    assert "firekind.example" not in json.dumps(made_now)
+    assert "https://firekind.example" not in json.dumps(made_now)
     assert made_now["features"]["slash_commands"][0]["command"] == "/fire"
 
 

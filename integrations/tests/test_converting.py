@@ -1,0 +1,102 @@
+"""With an organisation's admin token the room itself is made private, where everyone in it may stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from incidents.models import Incident, IncidentType
+from integrations.slack.client import SlackChat
+from integrations.slack.tests.straight import StraightWire
+from integrations.tests import house as building
+from integrations.tests.house import House
+from workflows import ports, retyping
+
+CONVERT = "admin.conversations.convertToPrivate"
+
+
+@pytest.fixture
+def house(db: None) -> Iterator[House]:
+    """A house whose workspace belongs to an organisation, of which we hold an admin's token."""
+    with building.house() as made:
+        made.slack.workspace.plan = "enterprise"
+        admin = StraightWire(made.slack, token="xoxp-sandbox")
+        owner = made.slack.add_person("owner", name="Owner", email="owner@example.com")
+        owner.is_owner = True
+        chat = SlackChat(made.chat.wire, identity=made.chat.identity, admin=admin)
+        with ports.using(chat=chat):
+            yield House(made.slack, chat, made.clock)
+
+
+@pytest.fixture
+def incident(house: House) -> Incident:
+    return house.declare("Someone has our keys", type="internal")  # which brings nobody in
+
+
+def lines(house: House, incident: Incident, *, bring: tuple[str, ...] = ()) -> list[str]:
+    to: IncidentType = house.type("security")
+    brought = [house.person(one) for one in bring]
+    plan = retyping.preview(incident, to=to, by=house.person("dee"), bring=brought)
+    return [str(line) for line in plan.lines]
+
+
+def test_the_plan_says_that_the_room_itself_turns_private(house: House, incident: Incident) -> None:
+    said = lines(house, incident)
+    assert f"~ make #{house.channel(incident)} private" in said
+    assert not [line for line in said if "new private channel" in line or "archive" in line]
+
+
+def test_the_room_is_kept_with_its_history_and_nothing_is_said_before_it_is_private(
+    house: House, incident: Incident
+) -> None:
+    room = house.channel(incident)
+    house.slack.calls.clear()
+    moved = house.retype(incident, "security")
+    assert (moved.room, house.channel(moved)) == (1, room)
+    assert house.slack.channel(room).is_private
+    assert not house.slack.channel(room).is_archived
+    assert house.slack.members(room) == {"firekind", "dee", "sam", "sia", "pat"}
+    writes = house.writes()
+    said = [writes.index(one) for one in ("chat.postMessage", "conversations.invite") if one in writes]
+    assert said
+    assert writes.index(CONVERT) < min(said)
+    assert "Someone has our keys" in str([one.blocks for one in house.slack.messages(room)])
+
+
+@pytest.mark.parametrize("code", ["feature_not_enabled", "not_an_enterprise", "restricted_action"])
+def test_a_refusal_leaves_the_room_for_a_new_one(house: House, incident: Incident, code: str) -> None:
+    old = house.channel(incident)
+    house.slack.faults.add("error", method=CONVERT, error=code)
+    moved = house.retype(incident, "security")
+    assert moved.room == 2
+    assert house.slack.channel(house.channel(moved)).is_private
+    assert house.slack.channel(old).is_archived
+    assert "keys" not in " ".join([*house.slack.texts(old), *house.slack.texts("incidents")])
+    assert moved.events.filter(kind="failed", text__contains="moves to a new private channel instead").exists()
+
+
+def test_a_room_that_slack_does_not_show_as_private_is_left(house: House, incident: Incident) -> None:
+    old = house.channel(incident)
+    house.slack.workspace.plan = "free"
+    moved = house.retype(incident, "security")
+    assert moved.room == 2
+    assert house.slack.channel(old).is_archived
+
+
+def test_somebody_who_does_not_come_along_is_not_shown_out_the_room_is_left(house: House) -> None:
+    incident = house.declare("Someone has our keys")  # ann, ben and lea are in it
+    said = lines(house, incident)
+    assert "~ move the talk to a new private channel" in said
+    assert f"~ make #{house.channel(incident)} private" in lines(house, incident, bring=("ann", "ben", "lea"))
+
+
+def test_somebody_who_came_in_unheard_is_found_before_the_room_is_closed(house: House, incident: Incident) -> None:
+    old = house.channel(incident)
+    house.slack.acts.join("out", old)
+    house.slack.take_deliveries()
+    house.slack.calls.clear()
+    moved = house.retype(incident, "security")
+    assert CONVERT not in house.writes()
+    assert moved.room == 2
+    assert "out" not in house.slack.members(house.channel(moved))

@@ -1,0 +1,69 @@
+"""The worker dies by SIGKILL at every step of a move to private: nothing new is ever public, and it ends complete."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from stack.running import Stack
+from stack.tests.test_kills import LEASE_S, ask, declared, show, until_settled
+from stack.throwaway import throwaway
+from workflows import cards, crash
+
+pytestmark = pytest.mark.workers
+KINDS = ["channel", "post", "member", "pin", "topic", "bookmark", "counted", "archived"]
+NEUTRAL = {cards.withdrawn().text, cards.farewell().text, cards.withdrawn_announcement().text}
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    with throwaway(env={"FIREKIND_LEASE_S": str(LEASE_S)}) as running:
+        yield running
+
+
+def channels(stack: Stack) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ask(stack, "/sandbox/state")["channels"]
+    return found
+
+
+def public(stack: Stack) -> dict[str, str]:
+    """Everything that the app says in public right now, by channel and message."""
+    return {
+        f"{one['name']} {message['ts']}": message.get("text", "")
+        for one in channels(stack)
+        if not one["is_private"]
+        for message in one["messages"]
+        if message.get("metadata")
+    }
+
+
+def nothing_new(before: dict[str, str], now: dict[str, str]) -> bool:
+    """Tell whether all that is said in public now was said before, or says nothing."""
+    return all(text in NEUTRAL or before.get(key) == text for key, text in now.items())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_worker_killed_on_the_way_to_private_says_nothing_new_in_public(stack: Stack, kind: str) -> None:
+    codename = declared(stack, f"Keys leaked around {kind}")
+    until_settled(stack, codename)
+    stack.stop("worker")
+    before = public(stack)
+    stack.manage("incident", "retype", codename, "security")
+    for point in crash.POINTS:
+        stack.start("worker", env={"FIREKIND_CRASH_AT": f"{point}:{kind}"})
+        assert stack.wait_exit("worker", timeout_s=60) == -9
+        assert nothing_new(before, public(stack))
+    stack.start("worker")
+    shown = until_settled(stack, codename)
+
+    assert {effect["state"] for effect in shown["effects"]} == {"done"}
+    assert "Keys leaked" not in " ".join(public(stack).values())
+    mine = [one for one in channels(stack) if one["name"].startswith(f"inc-{codename}")]
+    assert [one["is_archived"] for one in mine] == [True]
+    (room,) = [one for one in channels(stack) if one["name"] == show(stack, codename)["channel"]["name"]]
+    assert room["is_private"]
+    ours = [one for one in room["messages"] if one.get("metadata")]
+    assert len(ours) == len({json.dumps(one["blocks"]) for one in ours})
