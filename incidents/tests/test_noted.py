@@ -18,7 +18,7 @@ from incidents.models import Incident, IncidentType, Person
 from incidents.tests.conftest import Open
 
 
-def noted(kind: str) -> list[dict[str, Any]]:
+def noted(kind: str) -> list[Any]:
     """Return what was noted of a kind."""
     return list(Entry.objects.filter(kind=kind).order_by("n").values("by", "by_name", "about", "door", "data"))
 
