@@ -66,8 +66,7 @@ class Hub:
             try:
                 async with await psycopg.AsyncConnection.connect(**parameters(), autocommit=True) as listener:
                     await listener.execute(sql.SQL("LISTEN {}").format(sql.Identifier(timeline.CHANNEL)))
-                    if failures:
-                        self.resync()
+                    self.resync()  # what came before we listened, or while we could not
                     failures = 0
                     await self._hear(listener)
             except psycopg.OperationalError:

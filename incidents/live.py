@@ -12,6 +12,7 @@ from time import monotonic
 
 from asgiref.sync import sync_to_async
 from django.db import connections
+from django.db.models import Exists
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
@@ -22,6 +23,7 @@ from incidents.models import Incident, Person
 
 HEARTBEAT_S = 15.0
 LASTS_S = 300.0
+BYE = "event: bye\ndata: gone\n\n"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -40,6 +42,9 @@ async def changes(incident: int, *, n: int, seen: int, person: Person) -> AsyncG
     """Yield what a stream says until it ends, or until access does."""
     ends_at = monotonic() + LASTS_S
     with hub.listening(incident) as heard:
+        if not await sync_to_async(_still)(person, incident):  # access may have ended before we listened
+            yield BYE
+            return
         yield f"retry: 2000\n{_changed(n) if n > seen else ': hello'}\n\n"
         while (left := ends_at - monotonic()) > 0:
             try:
@@ -48,7 +53,7 @@ async def changes(incident: int, *, n: int, seen: int, person: Person) -> AsyncG
                 yield ": still here\n\n"
                 continue
             if not await sync_to_async(_still)(person, incident):
-                yield "event: bye\ndata: gone\n\n"
+                yield BYE
                 return
             yield f"{_changed(n)}\n\n"
 
@@ -73,8 +78,8 @@ def _allowed(request: HttpRequest, codename: str) -> tuple[Person, Incident] | N
 def _still(person: Person, incident: int) -> bool:
     """Ask again whether a person may see an incident, and let go of the database."""
     try:
-        seen = visibility.visible_to(person).filter(pk=incident)
-        return Person.objects.filter(pk=person.pk, deactivated=False).exists() and seen.exists()
+        here = Exists(Person.objects.filter(pk=person.pk, deactivated=False))
+        return visibility.visible_to(person).filter(here, pk=incident).exists()
     finally:
         let_go()
 

@@ -23,6 +23,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
     made = Hub()
     monkeypatch.setattr(live, "hub", made)
     monkeypatch.setattr(made, "_ensure", lambda: None)
+    may(monkeypatch, see=True)
     return made
 
 
@@ -34,9 +35,7 @@ async def following(stream: AsyncIterator[str]) -> str:
     return await asyncio.wait_for(anext(stream), SOON_S)
 
 
-def test_it_says_at_once_what_was_missed_and_then_what_comes(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    may(monkeypatch, see=True)
-
+def test_it_says_at_once_what_was_missed_and_then_what_comes(hub: Hub) -> None:
     async def listen() -> list[str]:
         stream = live.changes(7, n=5, seen=3, person=Person())
         said = [await following(stream)]
@@ -61,13 +60,21 @@ def test_nothing_was_missed_when_the_cursor_is_current(hub: Hub) -> None:
 
 
 def test_it_ends_with_a_bye_once_access_is_gone(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    may(monkeypatch, see=False)
-
     async def listen() -> list[str]:
         stream = live.changes(7, n=5, seen=5, person=Person())
         await following(stream)
+        may(monkeypatch, see=False)
         hub.tell(7, 6)
         return [said async for said in stream]
+
+    assert asyncio.run(listen()) == ["event: bye\ndata: gone\n\n"]
+
+
+def test_it_ends_at_once_when_access_went_before_it_listened(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    may(monkeypatch, see=False)
+
+    async def listen() -> list[str]:
+        return [said async for said in live.changes(7, n=5, seen=3, person=Person())]
 
     assert asyncio.run(listen()) == ["event: bye\ndata: gone\n\n"]
 
@@ -128,7 +135,8 @@ async def _told(heard: listening.Heard, parameters: dict[str, object], *, n: int
     for _ in range(100):
         await asyncio.to_thread(_notify, parameters, f"7:{n}")
         try:
-            return await asyncio.wait_for(heard.get(), 0.1)
+            if await asyncio.wait_for(heard.get(), 0.1) == n:
+                return n
         except TimeoutError:
             continue
     raise AssertionError("nothing was heard")
