@@ -142,6 +142,10 @@ class Factors(DefaultMFAAdapter):  # type: ignore[misc]  # allauth brings no typ
         """Return whose codes they are."""
         return str(user.get_username())
 
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Return for which site a passkey is."""
+        return {**super().get_public_key_credential_rp_entity(), "name": "Firekind"}
+
     def encrypt(self, text: str) -> str:
         """Keep secrets unreadable to whoever holds the database alone."""
         from integrations.identity import secrecy

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from typing import Any, Final
@@ -61,7 +60,7 @@ def _begin(request: HttpRequest | None, **_: Any) -> None:
 
 def browser(agent: str) -> str:
     """Say what a browser is in words that its owner knows it by: `Firefox on Windows`."""
-    found = next((name for name in BROWSERS if re.search(rf"\b{name}/", agent)), "")
+    found = next((name for name in BROWSERS if f"{name}/" in agent), "")
     system = next((word for sign, word in SYSTEMS.items() if sign in agent), "Linux" if "Linux" in agent else "")
     name = NAMES.get(found, found) or "a browser"
     return f"{name} on {system}" if system else name

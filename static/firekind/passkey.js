@@ -27,6 +27,7 @@ const WORDS = {
   SecurityError: "Passkeys work at an https address, or at localhost.",
 };
 
+// First of all listeners, so that none takes the form for sent while the browser is still asked.
 document.addEventListener("submit", async (event) => {
   const form = event.target.closest("form[data-passkey]");
   if (!form || form.elements.credential.value) return;
@@ -43,4 +44,4 @@ document.addEventListener("submit", async (event) => {
     says.textContent = WORDS[error.name] ?? "Your browser could not use a passkey here.";
     says.hidden = false;
   }
-});
+}, { capture: true });

@@ -1,0 +1,240 @@
+"""Coming in, in a browser: by a real provider that this test starts, and by a password with a second factor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from allauth.mfa.totp.internal import auth as totp
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from integrations.identity.tests.vouching import Vouching, serving
+from stack.running import Stack
+from stack.throwaway import throwaway
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+PEOPLE = """
+from django.contrib.auth.models import User
+from incidents.models import Person
+Person.objects.create(name="Grace Hopper", chat_id="UGRACE", email="grace@acme.example")
+Person.objects.create(name="Gus Guest", chat_id="UGUS", email="gus@elsewhere.example", is_guest=True)
+for name in ("ada", "ben", "eve"):
+    User.objects.create_user(name, first_name=name.title(), password="of-no-use-elsewhere")
+"""
+GRACE = {"email": "grace@acme.example", "email_verified": True}
+LOOKS: list[dict[str, Any]] = [
+    {"color_scheme": "light"},
+    {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}},
+]
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """Firekind as a company runs it: a provider, accounts of its own, and no sandbox."""
+
+    stack: Stack
+    provider: Vouching
+
+    @property
+    def at_localhost(self) -> str:
+        """Its address under the one name at which browsers let passkeys work without TLS."""
+        return self.stack.base_url.replace("127.0.0.1", "localhost")
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    """Open it."""
+    with serving() as issuer:
+        env = {"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": "firekind", "OIDC_CLIENT_SECRET": "us", "OIDC_NAME": "Acme"}
+        nothing = ("FIREKIND_SANDBOX_URL", "PROFILE_SOURCES_FILE", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET")
+        env |= dict.fromkeys(nothing, "")
+        with throwaway(processes=("web",), env=env) as stack:
+            stack.manage("shell", "-c", PEOPLE)
+            yield House(stack, Vouching(issuer))
+
+
+@pytest.fixture
+def seat(browser: Browser) -> Iterator[Page]:
+    """Give a page whose scripts, and whose policy, nothing may break."""
+    context = browser.new_context()
+    wrong: list[str] = []
+    page = context.new_page()
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
+    yield page
+    context.close()
+    assert not wrong
+
+
+def by_provider(page: Page, house: House, sub: str, *, then: str = "/") -> None:
+    """Press the button, and sign in at the provider."""
+    page.goto(f"{house.stack.base_url}/sign-in/?next={then}")
+    page.get_by_role("button", name="Sign in with Acme").click()
+    page.locator("input[name=sub]").fill(sub)
+    page.get_by_role("button", name="Authorize").click()
+    page.wait_for_url(f"{house.stack.base_url}/**")
+
+
+def by_password(page: Page, house: House, name: str) -> None:
+    """Unfold the form, and sign in with an account of ours."""
+    page.goto(f"{house.at_localhost}/sign-in/")
+    page.get_by_text("Or sign in with an account of Firekind's own").click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill("of-no-use-elsewhere")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def signs_out(page: Page) -> None:
+    """Leave by the menu."""
+    page.locator("details.who summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in/")
+
+
+def once_more(page: Page) -> None:
+    """Say that it is still them."""
+    expect(page.get_by_role("heading", name="Is it still you?")).to_be_visible()
+    page.get_by_label("Password").fill("of-no-use-elsewhere")
+    page.get_by_role("button", name="Go on").click()
+
+
+def code(secret: str, *, ahead: int = 0) -> str:
+    """Return what an authenticator app shows."""
+    return str(totp.format_hotp_value(totp.hotp_value(secret, int(time.time()) // 30 + ahead)))
+
+
+def test_a_member_comes_in_by_e_mail_once_and_by_the_providers_id_ever_after(house: House, seat: Page) -> None:
+    house.provider.knows("g1", **GRACE)
+    by_provider(seat, house, "g1", then="/declare")
+    assert seat.url == f"{house.stack.base_url}/declare"
+    expect(seat.get_by_label("You are Grace Hopper")).to_be_visible()
+    signs_out(seat)
+
+    house.provider.knows("g1", email="married@elsewhere.example", email_verified=True)
+    by_provider(seat, house, "g1")
+    expect(seat.get_by_label("You are Grace Hopper")).to_be_visible()
+
+
+def test_who_is_not_known_is_told_what_to_do_and_nothing_else(house: House, seat: Page) -> None:
+    house.provider.knows("m1", email="mallory@acme.example", email_verified=True)
+    by_provider(seat, house, "m1")
+
+    expect(seat.get_by_role("alert")).to_contain_text("Join the team's Slack workspace with that address")
+    assert seat.title() == "Sign in · Firekind"
+
+
+def test_a_guest_of_the_workspace_is_not_let_in_by_e_mail(house: House, seat: Page) -> None:
+    house.provider.knows("u1", email="gus@elsewhere.example", email_verified=True)
+    by_provider(seat, house, "u1")
+
+    expect(seat.get_by_role("alert")).to_contain_text("is known here")
+
+
+def test_a_way_back_that_this_browser_did_not_begin_opens_nothing(house: House, seat: Page) -> None:
+    seat.goto(f"{house.stack.base_url}/sign-in/oidc/back?code=stolen&state=forged")
+
+    expect(seat.get_by_role("alert")).to_contain_text("not begun in this browser")
+    seat.goto(f"{house.stack.base_url}/")
+    assert "/sign-in/" in seat.url
+
+
+def test_an_authenticator_app_is_set_up_and_then_asked_for(house: House, seat: Page) -> None:
+    by_password(seat, house, "ada")
+    expect(seat.get_by_text("asks for no second factor yet")).to_be_visible()
+    seat.goto(f"{house.at_localhost}/account/app")
+    once_more(seat)
+    seat.get_by_text("Type it instead").click()
+    secret = seat.locator("#secret").inner_text().strip()
+    seat.get_by_label("Code", exact=True).fill(code(secret))
+    seat.get_by_role("button", name="Set up").click()
+    expect(seat.get_by_role("heading", name="Recovery codes")).to_be_visible()
+    recovery = seat.locator("#codes").inner_text().split()
+    assert len(recovery) == 10
+    signs_out(seat)
+
+    by_password(seat, house, "ada")
+    seat.get_by_label("Code from your authenticator app").fill("000000")
+    seat.get_by_role("button", name="Sign in", exact=True).click()
+    expect(seat.get_by_text("That did not work")).to_be_visible()
+    seat.get_by_label("Code from your authenticator app").fill(code(secret, ahead=1))
+    seat.get_by_role("button", name="Sign in", exact=True).click()
+    expect(seat.get_by_label("You are Ada")).to_be_visible()
+    signs_out(seat)
+
+    by_password(seat, house, "ada")
+    seat.get_by_label("Code from your authenticator app").fill(recovery[0])
+    seat.get_by_role("button", name="Sign in", exact=True).click()
+    expect(seat.get_by_label("You are Ada")).to_be_visible()
+
+
+def test_a_passkey_is_set_up_asked_for_and_removed(house: House, seat: Page) -> None:
+    chromium = seat.context.new_cdp_session(seat)
+    chromium.send("WebAuthn.enable")
+    device = {"protocol": "ctap2", "transport": "internal", "hasUserVerification": True, "isUserVerified": True}
+    options = {**device, "automaticPresenceSimulation": True}
+    key = chromium.send("WebAuthn.addVirtualAuthenticator", {"options": options})["authenticatorId"]
+
+    by_password(seat, house, "ben")
+    seat.goto(f"{house.at_localhost}/account/key")
+    once_more(seat)
+    seat.get_by_label("What do you call it?").fill("my laptop")
+    seat.get_by_role("button", name="Set up").click()
+    expect(seat.get_by_role("heading", name="Recovery codes")).to_be_visible()
+    assert chromium.send("WebAuthn.getCredentials", {"authenticatorId": key})["credentials"]
+    signs_out(seat)
+
+    by_password(seat, house, "ben")
+    seat.get_by_role("button", name="Use your passkey").click()
+    expect(seat.get_by_label("You are Ben")).to_be_visible()
+
+    seat.goto(f"{house.at_localhost}/account/")
+    seat.get_by_role("link", name="Remove the passkey my laptop").click()
+    once_more(seat)
+    seat.get_by_role("button", name="Remove").click()
+    expect(seat.get_by_text("That passkey is no longer asked for.")).to_be_visible()
+    expect(seat.get_by_text("my laptop")).to_have_count(0)
+
+
+def test_a_passkey_that_is_not_at_hand_is_said_in_words(house: House, seat: Page) -> None:
+    chromium = seat.context.new_cdp_session(seat)
+    chromium.send("WebAuthn.enable")
+    by_password(seat, house, "eve")
+    seat.goto(f"{house.at_localhost}/account/key")
+    once_more(seat)
+    seat.evaluate("void (navigator.credentials.create = async () => { throw new DOMException('', 'NotAllowedError') })")
+    seat.get_by_label("What do you call it?").fill("none")
+    seat.get_by_role("button", name="Set up").click()
+
+    expect(seat.get_by_role("alert")).to_contain_text("Try once more")
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing(house: House, browser: Browser, look: dict[str, Any]) -> None:
+    context = browser.new_context(**look)
+    page = context.new_page()
+    page.goto(f"{house.at_localhost}/sign-in/oidc/back")
+    wrong = faults(page)
+    by_password(page, house, "eve")
+    page.goto(f"{house.at_localhost}/account/app")
+    wrong += faults(page)
+    once_more(page)
+    for path in ("account/app", "account/key", "account/"):
+        page.goto(f"{house.at_localhost}/{path}")
+        wrong += faults(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    context.close()
+    assert wrong == []
+
+
+def faults(page: Page) -> list[str]:
+    """Return what axe finds on a page, each with where."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [f"{page.url} {one['id']}: {node['target']}" for one in found for node in one["nodes"]]
