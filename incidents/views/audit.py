@@ -23,6 +23,7 @@ from incidents.views.signed_in import Request, signed_in
 
 CSV_ROWS: Final = 10_000
 COLUMNS: Final = ("n", "at", "kind", "by", "by_name", "about", "door", "address", "data")
+NOBODY: Final = {"terminal": "Somebody at a terminal", "system": "Firekind"}
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
 
@@ -31,6 +32,7 @@ class Shown:
     """An entry in words."""
 
     entry: Entry
+    nobody: str  # what stands for a name where there is none
     said: str
     details: str
     where: str
@@ -82,11 +84,16 @@ def shown(entry: Entry) -> Shown:
     """Put an entry into words."""
     details = " · ".join(f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in entry.data.items() if value)
     where = " · ".join(part for part in (DOORS.get(entry.door, entry.door), entry.address) if part)
-    return Shown(entry, kinds.sentence(entry.kind), details, where)
+    return Shown(entry, NOBODY.get(entry.door, "Somebody unknown"), kinds.sentence(entry.kind), details, where)
 
 
 def _plain(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """Write what an entry holds besides its columns as words."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plain(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return {"True": "yes", "False": "no", "None": "nobody"}.get(str(value), str(value))
 
 
 def _cell(value: object) -> object:
