@@ -115,3 +115,17 @@ def test_without_any_workspace_people_are_made_known_by_their_e_mail(db: None) -
     assert Person.objects.get(email="new@example.com").name == "new"
     assert "Everything is down" in run("list")
     assert "Everything is down" in run("show", Incident.objects.get().codename)
+
+
+def test_breaking_the_glass_names_who_and_why_and_lets_them_in(house: House) -> None:
+    name = house.declare("keys leaked", type="security").codename
+    why = "Our keys are on a public page and I can revoke them."
+    with pytest.raises(CommandError, match="--by EMAIL"):
+        run("open-glass", name, "--because", why)
+    by = ("--by", "out@example.com")
+    with pytest.raises(CommandError, match="no such incident, or it is not private"):
+        run("open-glass", "quiet-heron", "--because", why, *by)
+    with pytest.raises(CommandError, match="whole sentence"):
+        run("open-glass", name, "--because", "let me in", *by)
+    assert "Out is in" in run("open-glass", name, "--because", why, *by)
+    assert shown(name, *by)["events"][-1]["source"] == "terminal"
