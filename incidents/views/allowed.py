@@ -14,7 +14,7 @@ from incidents import roles
 from incidents.views.signed_in import P, Request, View
 
 FORBIDDEN: Final = 403
-PAGES: Final = {"types": "types", "rules": "oncall", "groups": "oncall", "match": "oncall"}
+PAGES: Final = {"types": "types", "rules": "oncall", "groups": "oncall", "match": "oncall", "audit": "audit"}
 
 
 def needs(what: str) -> Callable[[View[P]], View[P]]:

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evidence import digesting, findings, receiving, tokens
+from evidence.models.token import Scope
 from incidents import lifecycle
 from incidents.models import Incident, Person
 from integrations import gateways
@@ -76,7 +77,10 @@ class Scene:
 
     def token(self, who: str, *, incident: Incident | None = None) -> str:
         """Give a token of somebody, or what is none for somebody unknown."""
-        return tokens.issue(self.person(who), at=timezone.now(), incident=incident).secret if who else "fk_unknown"
+        if not who:
+            return "fk_unknown"
+        scopes = None if incident else Scope.values
+        return tokens.issue(self.person(who), at=timezone.now(), incident=incident, scopes=scopes).secret
 
     def declare(self, title: str, *, type: str = "ambiguous") -> Incident:
         """Declare an incident as its member, and let everything happen that follows."""

@@ -91,6 +91,8 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
     "access/<slug:codename>": Row(answers=SAME_FOR_ALL, posts=({}, {"because": ""})),
     "access/<slug:codename>/now": Row(answers=SAME_FOR_ALL, posts=({}, {"because": "please"})),
     "summaries/<slug:codename>": Row(),
+    "api/v1/incidents/<slug:codename>": Row(),
+    f"{API}events": Row(asks=("", "?after=1&limit=2")),
     f"{API}evidence": Row(asks=("", "?title=A+graph")),
     f"{API}evidence/": Row(asks=("", "?title=A+graph")),
     f"{API}evidence/<int:n>": Row(N),
@@ -148,6 +150,8 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "types/<slug:slug>/<slug:verb>": Row({"<slug:slug>": ("security",), "<slug:verb>": ("up", "no-such")}),
     "tokens/": Row(),
     "tokens/<int:pk>/revoke": Row(PK),
+    "api/v1/openapi.json": PUBLIC,  # what the API is, and nothing of what is in it
+    "api/v1/incidents": Row(asks=LOOKED_FOR),
     "v1development/profiles": Row(),
     "oncall/": Row(asks=("", "?q=WORD")),
     "oncall/people/": Row(asks=("", "?q=WORD")),

@@ -81,7 +81,7 @@ def test_nobody_outside_tells_them_apart_by_a_token(scene: Scene, hidden: Incide
                         known = ask(client, method, one, name=hidden.codename, token=token)
                         unknown = ask(client, method, other, name=none, token=token)
                         assert known == unknown, f"{method} {one} as {OUTSIDERS[who]}"
-                        assert known.status in table.NOT_THERE
+                        assert known.status in table.NOT_THERE | {403}  # it is not for that, whatever is asked
 
 
 def test_members_find_something_at_each_of_them_and_nothing_is_kept(scene: Scene, hidden: Incident) -> None:
@@ -92,7 +92,7 @@ def test_members_find_something_at_each_of_them_and_nothing_is_kept(scene: Scene
         address = next(iter(row.addresses(route, hidden.codename)))
         response = scene.browser(MEMBER).get(address + row.asks[-1])
         alike.text(response)
-        assert response.status_code in {200, 302, 405}, f"{address}: {response.status_code}"
+        assert response.status_code in {200, 302, 400, 405}, f"{address}: {response.status_code}"
         held(response.headers, address, relaxed=route in table.POLICY_OF_THEIR_OWN)
 
 

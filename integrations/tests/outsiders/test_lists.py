@@ -1,0 +1,88 @@
+"""Whatever lists, counts, searches or suggests: for an outsider nothing changes when a private incident comes to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.slack.listeners import home
+from integrations.tests.outsiders import alike
+from integrations.tests.outsiders.scene import AUDITOR, EXTERNAL, GUEST, MANAGER, MEMBER, OUTSIDER, WORD, Scene
+from integrations.tests.outsiders.table import OF_NONE, routes
+from workflows.models import DeclareRule
+
+WHO = (OUTSIDER, GUEST, EXTERNAL, MANAGER, AUDITOR)
+UNSEEN = alike.absent("amber-otter")
+# Auditors read in it that something happened on an incident, by codename: that is what it is for.
+FOR_AUDITORS = "audit"
+
+
+@pytest.fixture
+def known(scene: Scene) -> Incident:
+    """A public incident that looks like the private one, and a rule that takes alerts."""
+    DeclareRule.objects.create(
+        name="Checkout", type=scene.house.type("ambiguous"), created_at=scene.house.now(), active=False
+    )
+    return scene.furnish(scene.declare("The printer leaks"), "ordinary")
+
+
+def looks(who: str, known: Incident) -> Iterator[str]:
+    """Every address that names no incident, with what is asked there; then all there is of the public one."""
+    there = {*routes()}
+    for route, row in OF_NONE.items():
+        if route in there and not row.is_public and not (who == AUDITOR and route.startswith(FOR_AUDITORS)):
+            for address in row.addresses(route):
+                yield from (address + query.replace("WORD", WORD) for query in row.asks)
+    for last in (
+        "",
+        "evidence/",
+        "evidence/1/",
+        "findings/",
+        "duplicate",
+        "bring",
+        "lead",
+        "pages",
+        "alerts",
+        "retype",
+    ):
+        yield f"/incidents/{known.codename}/{last}"
+
+
+def seen(scene: Scene, who: str, known: Incident, name: str) -> dict[str, str]:
+    """What somebody reads at each of them, on their Home tab, and after ``/incident list``."""
+    browser = scene.browser(who)
+    pages = {one: alike.text(browser.get(one.replace("{}", name))) for one in looks(who, known)}
+    said = scene.door.command(who, "list")
+    shown = {"list": said, "home": str(home.view(scene.person(who)))}
+    return {where: alike.without(text, name) for where, text in (pages | shown).items()}
+
+
+def test_nothing_changes_for_an_outsider_when_a_private_incident_comes_to_be(
+    scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _at_one_moment(scene, known, monkeypatch, name=UNSEEN)
+    hidden = scene.furnish(scene.declare(f"The {WORD} printer leaks", type="security"))
+    scene.alarm(hidden, count=3)
+    lifecycle.duplicate(
+        scene.furnish(scene.declare("Another"), "plain"), of=known, by=scene.person(MEMBER), at=timezone.now()
+    ) if False else None
+    after = _at_one_moment(scene, known, monkeypatch, name=hidden.codename)
+    for who in WHO:
+        changed = [where for where, text in after[who].items() if text != before[who][where]]
+        assert not changed, f"{changed} changed for {who}"
+        assert not [where for where, text in after[who].items() if WORD in text.replace(f"={WORD}", "")], who
+
+
+def _at_one_moment(
+    scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch, *, name: str
+) -> dict[str, dict[str, str]]:
+    """Look as everybody while the clock stands still: pages say how long ago things were."""
+    now = scene.house.clock + timedelta(days=2)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(timezone, "now", lambda: now)
+        return {who: seen(scene, who, known, name) for who in WHO}
