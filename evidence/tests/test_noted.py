@@ -1,11 +1,13 @@
-"""What the audit is told of evidence: who took which file along, by number and codename, never by title."""
+"""What the audit is told of evidence and tokens: by number and codename, never by title."""
 
 from __future__ import annotations
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from audit.models import Entry
+from evidence import tokens
 from evidence.tests.conftest import Bring
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
@@ -39,3 +41,18 @@ def test_looking_at_a_picture_on_the_page_is_no_download(
     found = bring(incident, b"\x89PNG\r\n\x1a\n" + b"the rest of a dashboard", title="Dashboard")
     assert answer(browse(ada), f"{found.get_absolute_url()}original?inline")
     assert not Entry.objects.filter(kind="download").exists()
+
+
+def test_tokens_are_noted_when_made_first_used_and_revoked(ada: Person, secret: Incident) -> None:
+    now = timezone.now()
+    issued = tokens.issue(ada, at=now, incident=secret)
+    for _ in range(2):
+        assert tokens.find(issued.secret, at=now)
+    tokens.revoke(issued.token.pk, by=ada, at=now)
+    told = Entry.objects.filter(kind__startswith="token").order_by("n")
+    assert [(one.kind, one.by_name, one.about) for one in told] == [
+        (f"token-{did}", "Ada", secret.codename) for did in ("made", "used", "revoked")
+    ]
+    said = "".join(str(one.data) for one in told)
+    assert issued.secret not in said
+    assert secret.title not in said

@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from audit import place
 from audit.models import Entry
-from evidence import tokens
-from incidents import types, visibility
+from incidents import types
 from incidents.models import Incident, IncidentType, Person
 from incidents.tests.conftest import Open
 
@@ -84,21 +83,7 @@ def test_loading_the_file_again_notes_nothing(shipped: dict[str, IncidentType]) 
     assert Entry.objects.count() == count
 
 
-def test_tokens_are_noted_when_made_first_used_and_revoked(ada: Person, secret: Incident) -> None:
-    now = timezone.now()
-    issued = tokens.issue(ada, at=now, incident=secret)
-    for _ in range(2):
-        assert tokens.find(issued.secret, at=now)
-    tokens.revoke(issued.token.pk, by=ada, at=now)
-    told = Entry.objects.filter(kind__startswith="token").order_by("n")
-    assert [(one.kind, one.by_name, one.about) for one in told] == [
-        (f"token-{did}", "Ada", secret.codename) for did in ("made", "used", "revoked")
-    ]
-    assert issued.secret not in "".join(str(one.data) for one in told)
-
-
 def test_no_entry_about_a_private_incident_holds_its_title(secret: Incident, ada: Person, browse: Open) -> None:
     browse(ada).get(secret.get_absolute_url())
-    tokens.issue(ada, at=timezone.now(), incident=visibility.find(ada, secret.codename))
     for one in Entry.objects.all():
         assert secret.title not in f"{one.about} {one.data}"
