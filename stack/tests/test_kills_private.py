@@ -15,6 +15,7 @@ from workflows import cards, crash
 
 pytestmark = pytest.mark.workers
 KINDS = ["channel", "post", "member", "pin", "topic", "bookmark", "counted", "archived"]
+SLOW_S = 180  # a busy machine, on which a worker starts three times
 NEUTRAL = {cards.withdrawn().text, cards.farewell().text, cards.withdrawn_announcement().text}
 
 
@@ -48,16 +49,16 @@ def nothing_new(before: dict[str, str], now: dict[str, str]) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_worker_killed_on_the_way_to_private_says_nothing_new_in_public(stack: Stack, kind: str) -> None:
     codename = declared(stack, f"Keys leaked around {kind}")
-    until_settled(stack, codename)
+    until_settled(stack, codename, timeout_s=SLOW_S)
     stack.stop("worker")
     before = public(stack)
     stack.manage("incident", "retype", codename, "security")
     for point in crash.POINTS:
         stack.start("worker", env={"FIREKIND_CRASH_AT": f"{point}:{kind}"})
-        assert stack.wait_exit("worker", timeout_s=60) == -9
+        assert stack.wait_exit("worker", timeout_s=SLOW_S) == -9
         assert nothing_new(before, public(stack))
     stack.start("worker")
-    shown = until_settled(stack, codename)
+    shown = until_settled(stack, codename, timeout_s=SLOW_S)
 
     assert {effect["state"] for effect in shown["effects"]} == {"done"}
     assert "Keys leaked" not in " ".join(public(stack).values())

@@ -1,0 +1,61 @@
+"""Titles of pages in the pager, once an incident is private: neutral, or listed as what cannot be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from incidents.models import Incident
+from integrations.tests import duty as standing
+from integrations.tests.duty import Duty
+from workflows import progress, retyping
+from workflows.models import Page
+
+
+@pytest.fixture
+def duty(db: None) -> Iterator[Duty]:
+    with standing.duty() as made:
+        yield made
+
+
+def titles(duty: Duty, incident: Incident) -> dict[str, str]:
+    """What the account shows of an incident's pages, by name."""
+    names = {page.pager_id: page.name for page in Page.objects.filter(incident=incident)}
+    return {names[key]: one.title for key, one in duty.account.account.incidents.items() if key in names}
+
+
+def ended(duty: Duty, incident: Incident) -> None:
+    """Let somebody resolve the page in the pager, and hear of it."""
+    page = Page.objects.get(incident=incident)
+    duty.account.acts.resolve("max", page.number or 0)
+    Page.objects.filter(pk=page.pk).update(status=Page.Status.RESOLVED)
+    incident.refresh_from_db()
+
+
+def test_an_open_page_gets_a_neutral_title(duty: Duty) -> None:
+    incident = duty.house.declare("Someone has our keys", type="major")
+    assert "keys" in titles(duty, incident)["Major incidents"]
+    moved = duty.house.retype(incident, "security")
+    assert set(titles(duty, moved).values()) == {f"{moved.codename} needs you"}
+    assert not progress.of(moved).kept_titles
+
+
+def test_the_title_of_a_page_that_ended_is_tried_once_and_listed_where_the_pager_keeps_it(duty: Duty) -> None:
+    incident = duty.house.declare("Someone has our keys", type="major")
+    ended(duty, incident)
+    moved = duty.house.retype(incident, "security")
+    assert "keys" in titles(duty, moved)["Major incidents"]  # the pager takes no change of a page that has ended
+    assert progress.of(moved).kept_titles == ["the ended page to Major incidents"]
+    said = moved.events.filter(kind="did", text__contains="keeps the title").values_list("text", flat=True)
+    assert len(said) == 1
+    duty.house.settle(moved)
+    assert moved.effects.filter(kind="title").count() == 1
+
+
+def test_the_dialog_says_what_the_pager_may_keep(duty: Duty) -> None:
+    incident = duty.house.declare("Someone has our keys", type="major")
+    ended(duty, incident)
+    plan = retyping.preview(incident, to=duty.house.type("security"), by=duty.house.person("dee"))
+    assert "1 page ended already" in " ".join(plan.noted["What cannot be undone"])
+    assert any(str(line) == "~ change the title of the ended page to Major incidents" for line in plan.lines)
