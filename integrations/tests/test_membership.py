@@ -117,8 +117,8 @@ def test_who_leaves_ends_their_open_stream(house: House, secret: Incident, monke
     with CaptureQueriesContext(connection) as asked:
         membership.poll(at=soon())
     assert any("pg_notify" in one["sql"] for one in asked.captured_queries), "streams are told to look again"
-    still, hub = live._still(sam, secret.pk), Hub()
-    monkeypatch.setattr(live, "_still", lambda person, incident: still)
+    answers, hub = iter([True, live._still(sam, secret.pk)]), Hub()  # as it began to listen, and now
+    monkeypatch.setattr(live, "_still", lambda person, incident: next(answers))
     monkeypatch.setattr(live, "hub", hub)
     monkeypatch.setattr(hub, "_ensure", lambda: None)
 
