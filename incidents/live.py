@@ -12,7 +12,6 @@ from time import monotonic
 
 from asgiref.sync import sync_to_async
 from django.db import connections
-from django.db.models import Exists
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
@@ -42,7 +41,7 @@ async def changes(incident: int, *, n: int, seen: int, person: Person) -> AsyncG
     """Yield what a stream says until it ends, or until access does."""
     ends_at = monotonic() + LASTS_S
     with hub.listening(incident) as heard:
-        if not await sync_to_async(_still)(person, incident):  # access may have ended before we listened
+        if not await _still(person, incident):  # access may have ended before we listened
             yield BYE
             return
         yield f"retry: 2000\n{_changed(n) if n > seen else ': hello'}\n\n"
@@ -52,7 +51,7 @@ async def changes(incident: int, *, n: int, seen: int, person: Person) -> AsyncG
             except TimeoutError:
                 yield ": still here\n\n"
                 continue
-            if not await sync_to_async(_still)(person, incident):
+            if not await _still(person, incident):
                 yield BYE
                 return
             yield f"{_changed(n)}\n\n"
@@ -75,11 +74,35 @@ def _allowed(request: HttpRequest, codename: str) -> tuple[Person, Incident] | N
         let_go()
 
 
-def _still(person: Person, incident: int) -> bool:
-    """Ask again whether a person may see an incident, and let go of the database."""
+class _Question:
+    """Who may see one incident, asked once for all streams that hear of the same change."""
+
+    def __init__(self, incident: int) -> None:
+        self.people: set[int] = set()
+        self.answer = asyncio.create_task(self._ask(incident))
+
+    async def _ask(self, incident: int) -> set[int]:
+        await asyncio.sleep(0)  # the others were woken with us, and join before we ask
+        _questions.pop(incident, None)
+        return await sync_to_async(_allowed_of)(incident, frozenset(self.people))
+
+
+_questions: dict[int, _Question] = {}
+
+
+async def _still(person: Person, incident: int) -> bool:
+    """Ask again whether a person may see an incident."""
+    question = _questions.get(incident)
+    if question is None or question.answer.done():
+        question = _questions[incident] = _Question(incident)
+    question.people.add(person.pk)
+    return person.pk in await asyncio.shield(question.answer)
+
+
+def _allowed_of(incident: int, people: frozenset[int]) -> set[int]:
+    """Return who of some may see an incident, and let go of the database."""
     try:
-        here = Exists(Person.objects.filter(pk=person.pk, deactivated=False))
-        return visibility.visible_to(person).filter(here, pk=incident).exists()
+        return visibility.who_may_see(incident, among=people)
     finally:
         let_go()
 

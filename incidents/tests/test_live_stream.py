@@ -28,7 +28,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
 
 
 def may(monkeypatch: pytest.MonkeyPatch, *, see: bool) -> None:
-    monkeypatch.setattr(live, "_still", lambda person, incident: see)
+    monkeypatch.setattr(live, "_allowed_of", lambda incident, people: people if see else set())
 
 
 async def following(stream: AsyncIterator[str]) -> str:
@@ -77,6 +77,26 @@ def test_it_ends_at_once_when_access_went_before_it_listened(hub: Hub, monkeypat
         return [said async for said in live.changes(7, n=5, seen=3, person=Person())]
 
     assert asyncio.run(listen()) == ["event: bye\ndata: gone\n\n"]
+
+
+def test_streams_that_hear_of_the_same_change_ask_once(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[frozenset[int]] = []
+
+    def answer(incident: int, people: frozenset[int]) -> frozenset[int]:
+        asked.append(people)
+        return people
+
+    async def listen() -> None:
+        streams = [live.changes(7, n=5, seen=5, person=Person(pk=pk)) for pk in range(20)]
+        await asyncio.gather(*map(following, streams))
+        monkeypatch.setattr(live, "_allowed_of", answer)
+        hub.tell(7, 6)
+        await asyncio.gather(*map(following, streams))
+        for stream in streams:
+            await stream.aclose()
+
+    asyncio.run(listen())
+    assert asked == [frozenset(range(20))]
 
 
 def test_a_quiet_stream_beats_and_ends_by_itself(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,8 +188,8 @@ def test_access_is_asked_of_the_database(
     secret: Incident, ada: Person, eve: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "let_go", lambda: None)
-    assert live._still(ada, secret.pk)
-    assert not live._still(eve, secret.pk)
+    both = frozenset({ada.pk, eve.pk})
+    assert live._allowed_of(secret.pk, both) == {ada.pk}
     Person.objects.filter(pk=ada.pk).update(deactivated=True)
-    assert not live._still(ada, secret.pk)
+    assert live._allowed_of(secret.pk, both) == set()
     assert connection.connection is not None

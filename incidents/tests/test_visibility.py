@@ -56,3 +56,12 @@ def test_hidden_and_absent_are_the_same_answer(incidents: dict[str, Incident]) -
     for name in (incidents["security"].codename, "never-existed"):
         with pytest.raises(Incident.DoesNotExist):
             visibility.find(stranger, name)
+
+
+def test_many_at_once_are_answered_as_each_alone(incidents: dict[str, Incident]) -> None:
+    flags: tuple[dict[str, bool], ...] = ({}, {"is_guest": True}, {"is_external": True}, {"deactivated": True})
+    people = [Person.objects.create(name="One", **one) for one in (*flags, *flags)]
+    for incident in incidents.values():
+        lifecycle.bring_in(incident, people=[people[0], people[1]], by=None, at=timezone.now())
+        alone = {one.pk for one in people if visibility.may_see(one, incident)}
+        assert visibility.who_may_see(incident.pk, among=[one.pk for one in people]) == alone

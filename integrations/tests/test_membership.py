@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 
 import pytest
@@ -12,8 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from incidents import lifecycle, live, visibility
-from incidents.listening import Hub
+from incidents import lifecycle, visibility
 from incidents.models import Event, Incident, Participant, Person
 from integrations.tests.house import House
 from workflows import membership
@@ -109,26 +107,13 @@ def test_guests_and_people_from_elsewhere_are_warned_of_once(house: House, secre
     assert "is in the channel: they read what is written there" in said
 
 
-def test_who_leaves_ends_their_open_stream(house: House, secret: Incident, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "let_go", lambda: None)
-    sam = house.person("sam")
-    assert live._still(sam, secret.pk)
+def test_open_streams_of_who_left_are_told_to_look_again(house: House, secret: Incident) -> None:
+    """They end then, as they ask for access on every change: `incidents/tests/test_live_stream.py`."""
     house.slack.acts.kick("dee", house.channel(secret), "sam")
     with CaptureQueriesContext(connection) as asked:
         membership.poll(at=soon())
-    assert any("pg_notify" in one["sql"] for one in asked.captured_queries), "streams are told to look again"
-    answers, hub = iter([True, live._still(sam, secret.pk)]), Hub()  # as it began to listen, and now
-    monkeypatch.setattr(live, "_still", lambda person, incident: next(answers))
-    monkeypatch.setattr(live, "hub", hub)
-    monkeypatch.setattr(hub, "_ensure", lambda: None)
-
-    async def listen() -> list[str]:
-        stream = live.changes(secret.pk, n=5, seen=5, person=sam)
-        await anext(stream)
-        hub.tell(secret.pk, 6)
-        return [said async for said in stream]
-
-    assert asyncio.run(listen()) == ["event: bye\ndata: gone\n\n"]
+    assert any("pg_notify" in one["sql"] for one in asked.captured_queries)
+    assert not may_see(house, "sam", secret)
 
 
 def test_public_incidents_and_those_long_over_are_not_asked_about(house: House, secret: Incident) -> None:
