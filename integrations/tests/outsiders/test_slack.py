@@ -13,56 +13,59 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from incidents.models import Event, Incident, Knock
-from integrations.slack import fake, listeners
+from integrations.slack import fake, inbox, listeners
 from integrations.slack.listeners import commands
 from integrations.tests.outsiders import alike
 from integrations.tests.outsiders.scene import ANONYMOUS, EXTERNAL, FORMER, GONE, GUEST, LEFT, OUTSIDER, WORD, Scene
 
 WHO: Final = (OUTSIDER, GUEST, EXTERNAL, FORMER, LEFT)
 HOW: Final = (
-    "add it to integrations/tests/outsiders/test_slack.py, with a value that names an incident: {} is its codename"
+    "add it to integrations/tests/outsiders/test_slack.py, with a value that names an incident: THAT is its codename"
 )
 N: Final = {"n": 1}
 # What a button carries; None where it names no incident.
 BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:declare": None,
     "firekind:declare-type": None,
-    "firekind:retype": "{}",
+    "firekind:retype": "THAT",
     "firekind:retype-type": "major",
     "firekind:retype-bring": "major",
-    "firekind:fill": "{}|Scribe",
-    "firekind:page": "{}",
+    "firekind:fill": "THAT|Scribe",
+    "firekind:page": "THAT",
     "firekind:page-target": "policy/P1",
-    "firekind:pick": "{}",
-    "firekind:retry": "{}|1",
-    "firekind:let-in": "{}|1",
-    "firekind:turn-away": "{}|1",
-    "firekind:by-hand": "{}|1",
-    **{f"firekind:{verb}": "{}" for verb in ("update", "note", "mitigate", "resolve", "reopen", "cancel")},
+    "firekind:pick": "THAT",
+    "firekind:retry": "THAT|1",
+    "firekind:let-in": "THAT|1",
+    "firekind:turn-away": "THAT|1",
+    "firekind:by-hand": "THAT|1",
+    **{f"firekind:{verb}": "THAT" for verb in ("update", "note", "mitigate", "resolve", "reopen", "cancel")},
 }
 TEXT: Final = {"text": {"text": {"type": "plain_text_input", "value": "hello"}}}
 TO: Final = {"type": {"firekind:retype-type": {"type": "static_select", "selected_option": {"value": "major"}}}}
 # What a modal keeps, and what is filled in; None where it names no incident.
 MODALS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]] | None]] = {
     "firekind:declare": None,
-    "firekind:retype": ({"i": "{}", "n": 1, "t": "major", "d": "x"}, TO),
-    "firekind:say": ({"v": "update", "i": "{}", "n": 1}, TEXT),
-    "firekind:page": ({"i": "{}", "t": None, "d": None}, {}),
-    "firekind:fill": ({"i": "{}", "r": "Scribe"}, {}),
+    "firekind:retype": ({"i": "THAT", "n": 1, "t": "major", "d": "x"}, TO),
+    "firekind:say": ({"v": "update", "i": "THAT", "n": 1}, TEXT),
+    "firekind:page": ({"i": "THAT", "t": None, "d": None}, {}),
+    "firekind:fill": ({"i": "THAT", "r": "Scribe"}, {}),
     "firekind:capture": (
         {"ref": "C1:1.1", "author": "Out", "text": "hello"},
-        {"incident": {"incident": {"type": "static_select", "selected_option": {"value": "{}"}}}},
+        {"incident": {"incident": {"type": "static_select", "selected_option": {"value": "THAT"}}}},
     ),
-    "firekind:evidence": ({"i": "{}"}, {"link": {"link": {"type": "url_text_input", "value": "https://example.com"}}}),
-    "firekind:finding": ({"i": "{}"}, {"claim": {"claim": {"type": "plain_text_input", "value": "It is the cache"}}}),
+    "firekind:evidence": (
+        {"i": "THAT"},
+        {"link": {"link": {"type": "url_text_input", "value": "https://example.com"}}},
+    ),
+    "firekind:finding": ({"i": "THAT"}, {"claim": {"claim": {"type": "plain_text_input", "value": "It is the cache"}}}),
 }
 # What is typed after a command that is about no incident.
 ALONE: Final[Mapping[str, str]] = {
     "declare": "",
-    "oncall": "{}",
-    "list": "{}",
-    "help": "{}",
-    "access": "{} because I must look",
+    "oncall": "THAT",
+    "list": "THAT",
+    "help": "THAT",
+    "access": "THAT because I must look",
 }
 SHORTCUTS: Final = {"firekind:declare", "firekind:declare-from", "firekind:capture-this"}
 # What else an event holds beside its channel and who did it; None where it names neither channel nor incident.
@@ -75,7 +78,10 @@ EVENTS: Final[Mapping[str, Mapping[str, Any] | None]] = {
     "group_archive": {},
     "group_rename": None,
     "group_unarchive": {},
-    "link_shared": {"message_ts": "1.1", "links": [{"domain": "testserver", "url": "http://testserver/incidents/{}/"}]},
+    "link_shared": {
+        "message_ts": "1.1",
+        "links": [{"domain": "testserver", "url": "http://testserver/incidents/THAT/"}],
+    },
     "member_joined_channel": {},
     "member_left_channel": {},
     "message": {"subtype": "message_deleted", "deleted_ts": "1.1"},
@@ -101,17 +107,24 @@ class Heard:
     queries: int
 
 
+@pytest.fixture(autouse=True)
+def no_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave what is done with every two-hundredth delivery out of the counts."""
+    monkeypatch.setattr(inbox, "SWEEP_EVERY", 1 << 60)
+
+
 def send(scene: Scene, who: str, kind: Any, type: str, payload: dict[str, Any], *, name: str) -> Heard:
     """Send one thing to the door as Slack would, and return what comes of it."""
     slack = scene.house.slack
     slack.workspace.modals.pop(slack.person(who).id, None)
-    filled = json.loads(json.dumps(payload).replace("{}", name)) if name else payload
+    filled = json.loads(json.dumps(payload).replace("THAT", name)) if name else payload
     before = len(list(slack.calls))
     with CaptureQueriesContext(connection) as asked:
         response = scene.door.post(fake.Delivery(1, kind, type, filled))
-    modal = json.dumps(slack.modal(who) or {})
-    shown = [NUMBERS.sub("", alike.without(said, name)) for said in (response.content.decode(), modal)]
-    return Heard(response.status_code, *shown, len(list(slack.calls)) - before, len(asked))
+    modal = slack.modal(who) or {}
+    said = json.dumps({key: modal.get(key) for key in ("callback_id", "private_metadata", "title", "blocks")})
+    body, modal_said = (NUMBERS.sub("", alike.without(one, name or "-")) for one in (response.content.decode(), said))
+    return Heard(response.status_code, body, modal_said, len(list(slack.calls)) - before, len(asked))
 
 
 def base(scene: Scene, who: str, type: str) -> dict[str, Any]:
@@ -156,7 +169,7 @@ def test_no_command_tells_a_private_incident_from_none(scene: Scene, hidden: Inc
     none = alike.absent(hidden.codename)
     for who in WHO:
         for one in commands.COMMANDS:
-            text = f"{one.name} {ALONE[one.name] if one.run else '{} hello because I say so'}"
+            text = f"{one.name} {ALONE[one.name] if one.run else 'THAT hello because I say so'}"
             known, unknown = (command(scene, who, text, name=name) for name in (hidden.codename, none))
             assert known == unknown, f"{text} as {who}"
             assert WORD not in known.body + known.modal
@@ -170,7 +183,9 @@ def test_the_channel_it_had_is_a_channel_like_any_other(scene: Scene, hidden: In
         for one in commands.COMMANDS:
             text = one.name if one.name != "declare" else "help"
             there, other = (command(scene, who, text, name="", channel=where) for where in (old, elsewhere))
-            assert there == other, f"{text} as {who}"
+            assert (there.status, there.body, there.modal) == (other.status, other.body, other.modal), (
+                f"{text} as {who}"
+            )
 
 
 def test_no_button_tells_them_apart(scene: Scene, hidden: Incident) -> None:
@@ -185,12 +200,18 @@ def test_no_button_tells_them_apart(scene: Scene, hidden: Incident) -> None:
 
 def press(scene: Scene, who: str, action_id: str, value: str, *, name: str) -> Heard:
     stamp = scene.house.slack.next_ts()
-    action = {"type": "button", "action_id": action_id, "block_id": "b:0", "action_ts": stamp, "value": value}
+    action: dict[str, Any] = {
+        "type": "button",
+        "action_id": action_id,
+        "block_id": "b:0",
+        "action_ts": stamp,
+        "value": value,
+    }
     if action_id == "firekind:pick":
         command(scene, who, "update hello", name="")
         action |= {"block_id": f"firekind:pick:{_waiting()}", "selected_option": {"value": value}}
     payload = base(scene, who, "block_actions") | {"actions": [action]}
-    if "{}" not in value:  # a choice in an open modal, which keeps the codename
+    if "THAT" not in value:  # a choice in an open modal, which keeps the codename
         callback = "firekind:page" if "page" in action_id else "firekind:retype"
         payload["view"] = view(callback)
     return send(scene, who, "interaction", "block_actions", payload, name=name)
@@ -238,9 +259,8 @@ def test_a_shortcut_in_the_channel_it_had_is_one_anywhere(callback: str, scene: 
             message = {"type": "message", "user": slack.person(who).id, "ts": "1.1", "text": "hello"}
             payload = base(scene, who, "message_action") | used | {"message_ts": "1.1", "message": message}
             got = send(scene, who, "interaction", "message_action", payload, name="")
-            heard.append(Heard(got.status, got.body, got.modal.replace(channel, "C"), got.called, got.queries))
-        assert heard[0].modal == heard[1].modal == heard[2].modal, who
-        assert heard[0].body == heard[1].body == heard[2].body, who
+            heard.append((got.status, got.body, got.modal.replace(channel, "C")))
+        assert heard[0] == heard[1] == heard[2], who
 
 
 def test_no_event_of_an_outsider_writes_on_it_or_is_answered_otherwise(scene: Scene, hidden: Incident) -> None:
