@@ -1,0 +1,96 @@
+"""The moment at which an incident turns private, in front of a real web process."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from stack.outside import Visitor
+from stack.running import Stack
+from tests.live.test_streams import ada, declared, run
+
+__all__ = ["ada"]
+pytestmark = pytest.mark.workers
+
+LOADS, BEFORE, AT_ONCE = 500, 120, 16
+PATIENCE_S = 60
+SECRET = "The xylographic printer"
+HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One page that was asked for: when that began, and whether it showed what the incident is about."""
+
+    began_at: float
+    status: int
+    shows: bool
+
+
+@pytest.fixture
+def outsider(running_stack: Stack, ada: Visitor) -> Iterator[Visitor]:
+    """Give somebody whom no policy brings in."""
+    with closing(Visitor(running_stack.base_url)) as visitor:
+        yield visitor.sign_in_as("Marcus Bell")
+
+
+def retype(ada: Visitor, codename: str) -> float:
+    """Confirm the retype as it is shown, and give the moment at which that was answered; it was committed before."""
+    path = f"/incidents/{codename}/retype"
+    for _ in range(20):  # people who come in meanwhile change the plan, which is then shown anew
+        form = dict(HIDDEN.findall(ada.get(f"{path}?to=security").source))
+        if ada.post(path, {**form, "to": "security"}).status == 302:
+            return time.monotonic()
+    raise AssertionError("the plan changes all the time")
+
+
+def client(stack: Stack, visitor: Visitor) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=None)
+    return httpx.AsyncClient(
+        base_url=stack.base_url, headers={"Cookie": visitor.cookie}, timeout=PATIENCE_S, limits=limits
+    )
+
+
+def test_no_page_that_begins_after_the_commit_shows_anything(
+    running_stack: Stack, ada: Visitor, outsider: Visitor
+) -> None:
+    codename = declared(ada, f"{SECRET} leaks")
+    answered_at, loads = run(_race(running_stack, ada, outsider, codename))
+    assert len(loads) == LOADS
+    before, after = ([one for one in loads if (one.began_at > answered_at) is late] for late in (False, True))
+    assert any(one.shows for one in before)
+    assert after
+    assert {(one.status, one.shows) for one in after} == {(404, False)}
+    assert {(one.status, one.shows) for one in before} <= {(200, True), (404, False)}
+
+
+async def _race(stack: Stack, ada: Visitor, outsider: Visitor, codename: str) -> tuple[float, list[Load]]:
+    loads: list[Load] = []
+    left = iter(range(LOADS))
+    enough = asyncio.Event()
+    async with client(stack, outsider) as asking:
+
+        async def load() -> None:
+            for n in left:
+                loads.append(await _load(asking, f"/incidents/{codename}/"))
+                if n >= BEFORE:
+                    enough.set()
+
+        loading = [asyncio.create_task(load()) for _ in range(AT_ONCE)]
+        await enough.wait()
+        answered_at = await asyncio.to_thread(retype, ada, codename)
+        await asyncio.gather(*loading)
+        return answered_at, loads
+
+
+async def _load(asking: httpx.AsyncClient, path: str) -> Load:
+    began_at = time.monotonic()
+    response = await asking.get(path)
+    return Load(began_at, response.status_code, SECRET in response.text)
