@@ -1,4 +1,4 @@
-"""A word that stands all over an incident: after the retype the pager's titles, the log and other tables are without it."""
+"""A word that stands all over an incident: once it is private, pager, log and other tables are without it."""
 
 from __future__ import annotations
 
