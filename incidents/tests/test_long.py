@@ -33,7 +33,7 @@ def test_entries_are_written_however_many_words_an_incident_has_already(incident
 def test_a_role_has_a_name_that_fits_where_it_is_kept() -> None:
     role = "the one who " * 20
     form = TypeForm(data={"one_of": f"{role}: @support"})  # type: ignore[arg-type]  # a plain mapping will do
-    assert "At most 80 characters" in str(form.errors["one_of"])
+    assert "at most 80 characters" in str(form.errors["one_of"])
     with pytest.raises(BadTypesFile, match="at most 80"):
         policy_file.parse(f"types: [{{slug: ab, name: A, says: b, one_of: [{{role: {role}, group: x}}]}}]", file="t")
     with pytest.raises(BadTypesFile, match="at most 200"):

@@ -13,8 +13,25 @@ from incidents import live
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
 
-OPEN_TO_ALL = {"health", "sign-in/", "slack/events", "pagerduty/webhook", "sign-out/", "sign-in/as/<int:pk>"}
-VALUES = {"<int:n>": "1", "<int:number>": "1", "<int:pk>": "1", "<int:effect>": "1", "<slug:slug>": "security"}
+OPEN_TO_ALL = {
+    "health",
+    "sign-in/",
+    "sign-in/as/<int:pk>",
+    "sign-in/with/<slug:key>",  # to a provider and back; without one there is no such page
+    "sign-in/<slug:provider_id>/back",
+    "sign-out/",
+    "slack/events",
+    "pagerduty/webhook",
+    "api/v1/openapi.json",
+}
+VALUES = {
+    "<int:n>": "1",
+    "<int:number>": "1",
+    "<int:pk>": "1",
+    "<int:effect>": "1",
+    "<slug:slug>": "security",
+    "<slug:ref>": "ab",
+}
 VERBS = ("update", "note", "mitigate", "resolve", "reopen", "lead", "role", "bring", "rename", "cancel", "edit")
 
 
