@@ -13,7 +13,7 @@ from stack.tour.checks import Checks
 TIMES = re.compile(r" \(\d+ times\)$")
 INVITED = re.compile(r"^invite (.+?)(?: \([^()]*\))?$")
 MOVE = "move the talk to a new private channel"
-UNSHOWN = {"pin"}  # follows from its message, and is not worth a line
+UNSHOWN = {"pin", "counted"}  # follow from a message or a move, and are not worth a line
 FOLLOWS = "post what became of the page"  # what comes of a page is told, and is not known before
 
 
