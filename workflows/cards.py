@@ -27,9 +27,13 @@ def when(at: datetime) -> str:
 
 
 def topic(facts: Facts) -> str:
-    """Say type, status and lead in one line of at most 250 characters."""
+    """Say type, status and lead in one line of at most 250 characters; in private also what it is about.
+
+    Slack keeps every topic that was ever set as a line of its own, which nobody can take back once it turns private.
+    """
     lead = f"Lead: {facts.lead.name}" if facts.lead else "No lead yet"
-    line = f"{facts.policy.name} · {STATUS_WORDS[facts.status]} · {lead} · {facts.title}"
+    line = f"{facts.policy.name} · {STATUS_WORDS[facts.status]} · {lead}"
+    line = f"{line} · {facts.title}" if facts.private else line
     return line if len(line) <= TOPIC_CHARS else f"{line[: TOPIC_CHARS - 1]}…"
 
 

@@ -13,7 +13,7 @@ def test_declaring_opens_a_channel_and_brings_the_right_people_in(house: House) 
     name = house.channel(incident)
     assert name == f"inc-{incident.codename}"
     assert house.slack.members(name) == {"firekind", "dee", "ann", "ben", "lea"}
-    assert house.slack.topic(name) == "Ambiguous · Open · No lead yet · Checkout is slow"
+    assert house.slack.topic(name) == "Ambiguous · Open · No lead yet"
     assert [bookmark["title"] for bookmark in house.slack.bookmarks(name)] == ["Incident page"]
     assert len(house.slack.pinned(name)) == 1
     assert len(house.slack.texts("incidents")) == 1
