@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from evidence import child, fetching, images, receiving, storage, withdrawing
+from evidence import child, fetching, holding, images, receiving, storage, withdrawing
 from evidence.errors import NotRecognised, Unreadable
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import Kind, State
@@ -23,7 +23,6 @@ from evidence.storage import StorageError
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 3
-LEASE = timedelta(seconds=child.TIMEOUT_S + 60)
 VERSION = 1  # of what a reader makes; a new one reads old originals into trees of their own
 PATIENCE = timedelta(hours=6)
 GONE = "It could not be read: its file cannot be had from the storage any more."
@@ -50,7 +49,8 @@ def digest(evidence_id: int, *, at: datetime) -> None:
         _end(evidence, State.FAILED, says=LOST)
         return
     try:
-        _read(evidence)
+        with holding.held(evidence):
+            _read(evidence)
     except NotRecognised as error:
         _keep(evidence, says=str(error))
     except Unreadable as error:
@@ -77,7 +77,7 @@ def _keep(evidence: Evidence, *, says: str) -> None:
 def _claimed(evidence_id: int, *, at: datetime) -> Evidence | None:
     free = Q(leased_until=None) | Q(leased_until__lt=at)
     mine = Evidence.objects.filter(free, pk=evidence_id, state=State.READING)
-    if not mine.update(leased_until=at + LEASE, attempt=F("attempt") + 1):
+    if not mine.update(leased_until=at + holding.LEASE, attempt=F("attempt") + 1):
         return None
     return Evidence.objects.select_related("incident", "added_by").get(pk=evidence_id)
 

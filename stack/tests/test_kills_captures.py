@@ -17,6 +17,7 @@ from workflows import crash
 
 pytestmark = pytest.mark.workers
 LEASE_S, SECONDS = 1, 3
+READ_S = 90  # a reader that died with its worker is replaced after a lease of its own
 DECLARE = """
 from django.utils import timezone
 from incidents import lifecycle
@@ -44,7 +45,7 @@ def kept(stack: Stack, codename: str) -> list[tuple[Any, ...]]:
         return connection.execute(asked, [codename]).fetchall()
 
 
-def until_read(stack: Stack, codename: str, *, timeout_s: float = 30) -> list[tuple[Any, ...]]:
+def until_read(stack: Stack, codename: str, *, timeout_s: float = READ_S) -> list[tuple[Any, ...]]:
     deadline = time.monotonic() + timeout_s
     while not (found := kept(stack, codename)) or any(row[1] == "reading" for row in found):
         assert time.monotonic() < deadline, (found, stack.processes["evidence"].output)
