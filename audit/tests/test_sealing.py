@@ -18,7 +18,6 @@ import audit
 from audit import chain, sealing, verifying
 from audit.models import Entry, Seal
 
-
 OTHERS_S = 60  # for transactions of other databases on the same server to end
 
 

@@ -32,8 +32,8 @@ def test_a_reader_that_dies_is_replaced_after_one_lease(
     def die(_: Evidence) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(digesting, "_read", die)
+    monkeypatch.setattr(digesting, "_read", die)
+    with pytest.raises(KeyboardInterrupt):
         digesting.digest(found.pk, at=now)
     assert found.pk not in digesting.waiting(at=now)
     assert found.pk in digesting.waiting(at=now + holding.LEASE + timedelta(seconds=1))
