@@ -14,11 +14,13 @@ import pytest
 
 from stack.outside import Visitor
 from stack.running import Stack
+from tests.live.readers import BYE, END, HEARD, reading
 from tests.live.test_streams import ada, declared, run
 
 __all__ = ["ada"]
 pytestmark = pytest.mark.workers
 
+STREAMS, END_WITHIN_S = 200, 2
 LOADS, BEFORE, AT_ONCE = 500, 120, 16
 PATIENCE_S = 60
 SECRET = "The xylographic printer"
@@ -56,6 +58,18 @@ def client(stack: Stack, visitor: Visitor) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         base_url=stack.base_url, headers={"Cookie": visitor.cookie}, timeout=PATIENCE_S, limits=limits
     )
+
+
+def test_streams_of_those_left_behind_end_within_two_seconds(
+    running_stack: Stack, ada: Visitor, outsider: Visitor
+) -> None:
+    codename = declared(ada, f"{SECRET} leaks")
+    path = f"/incidents/{codename}/stream?n=999999"
+    with reading(running_stack.base_url, path, cookie=outsider.cookie, count=STREAMS) as readers:
+        readers.wait(HEARD)
+        answered_at = retype(ada, codename)
+        assert readers.wait(END) - answered_at < END_WITHIN_S
+        assert all(BYE in came and SECRET.encode() not in came for came in readers.came)
 
 
 def test_no_page_that_begins_after_the_commit_shows_anything(

@@ -1,0 +1,78 @@
+"""Many readers of one stream of events, for next to no computing: plain sockets, and one loop that waits for all."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+HEARD, BYE = b"retry:", b"event: bye"
+END = b"\r\n0\r\n\r\n"  # of a body that is sent in parts
+PIECE = 65536
+
+
+@dataclass(slots=True, eq=False)
+class Reader:
+    """One connection, and what came over it."""
+
+    socket: socket.socket
+    came: bytes = b""
+
+    def reads(self, word: bytes) -> bool:
+        """Read what is there, and tell whether a word was among all that came."""
+        piece = self.socket.recv(PIECE)
+        if not piece:
+            raise ConnectionError(f"hung up on after {self.came!r}")
+        self.came += piece
+        return word in self.came
+
+
+class Readers:
+    """Connections on which the same stream was asked for."""
+
+    def __init__(self, base_url: str, path: str, *, cookie: str, count: int) -> None:
+        address = urlsplit(base_url)
+        asking = f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\nCookie: {cookie}\r\n\r\n".encode()
+        door = (str(address.hostname), address.port or 80)
+        self._all = [Reader(socket.create_connection(door)) for _ in range(count)]
+        for one in self._all:
+            one.socket.sendall(asking)
+
+    @property
+    def came(self) -> list[bytes]:
+        """What each was sent so far."""
+        return [one.came for one in self._all]
+
+    def wait(self, word: bytes, *, patience_s: float = 60) -> float:
+        """Read until everybody was sent a word, and give the moment. Raises TimeoutError."""
+        gives_up_at = time.monotonic() + patience_s
+        with selectors.DefaultSelector() as selector:
+            for one in self._all:
+                if word not in one.came:
+                    selector.register(one.socket, selectors.EVENT_READ, one)
+            while waiting := len(selector.get_map()):
+                if (left := gives_up_at - time.monotonic()) < 0:
+                    raise TimeoutError(f"{waiting} readers still wait for {word!r}")
+                for key, _ in selector.select(left):
+                    if key.data.reads(word):
+                        selector.unregister(key.fileobj)
+        return time.monotonic()
+
+    def close(self) -> None:
+        """Hang up."""
+        for one in self._all:
+            one.socket.close()
+
+
+@contextmanager
+def reading(base_url: str, path: str, *, cookie: str, count: int) -> Iterator[Readers]:
+    """Give so many readers of a stream; they hang up with the block."""
+    readers = Readers(base_url, path, cookie=cookie, count=count)
+    try:
+        yield readers
+    finally:
+        readers.close()
