@@ -29,16 +29,23 @@ class Got:
 
 
 def ask(
-    client: Client, method: str, address: str, *, name: str, post: Mapping[str, str] | None = None, token: str = ""
+    client: Client,
+    method: str,
+    address: str,
+    *,
+    name: str,
+    post: Mapping[str, str] | None = None,
+    sent: bytes | None = None,
+    token: str = "",
 ) -> Got:
     """Ask an address by a method, and return what came with ``name`` taken out of it."""
     given = {"Authorization": f"Bearer {token}"} if token else {}
     with CaptureQueriesContext(connection) as asked:
-        if method == "POST":
-            sent = {key: value.replace("{}", name) for key, value in (post or {}).items()}
-            response = client.post(address, sent, headers=given)
+        if method == "POST" and sent is None:
+            form = {key: value.replace("{}", name) for key, value in (post or {}).items()}
+            response = client.post(address, form, headers=given)
         else:
-            response = client.generic(method, address, headers=given)
+            response = client.generic(method, address, sent or b"", headers=given)
         body = text(response)
     shown = {key: without(value, name) for key, value in response.headers.items()}
     return Got(response.status_code, without(body, name), shown, tuple(sorted(response.cookies)), len(asked))
