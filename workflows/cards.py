@@ -39,7 +39,20 @@ def topic(facts: Facts) -> str:
 
 def page_title(facts: Facts) -> str:
     """What a page is called where everyone who may be rung reads it: nothing that a private incident is about."""
-    return f"{facts.codename} needs you" if facts.private else f"{facts.title} ({facts.codename})"
+    return neutral_title(facts.codename) if facts.private else f"{facts.title} ({facts.codename})"
+
+
+def neutral_title(codename: str) -> str:
+    """What the page of a private incident is called."""
+    return f"{codename} needs you"
+
+
+def page_details(codename: str) -> str:
+    """What a page says below its title: the same of every incident, as a pager never forgets what it was told."""
+    return (
+        f"You are being invited to the channel of {codename} in Slack; if you cannot find it, open the link. "
+        "Why you are paged stands in both."
+    )
 
 
 def headline(facts: Facts) -> Card:

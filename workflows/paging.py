@@ -15,7 +15,7 @@ from django.utils.crypto import salted_hmac
 from incidents import lifecycle
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Person, Source
-from workflows import calling, pages, ports
+from workflows import calling, cards, pages, ports
 from workflows.models import Page
 from workflows.observed import GONE
 from workflows.pages import Callee
@@ -130,7 +130,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
         target=page.target,
         service=page.service_id,
         title=str(work.effect.spec["title"]),
-        details=_details(incident, page),
+        details=cards.page_details(incident.codename),
         link=f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}",
         unsure=work.unsure,
     )
@@ -149,9 +149,9 @@ def look(pager: Pager, work: Work) -> Outcome | None:
 
 
 def retitle(pager: Pager, work: Work) -> Outcome:
-    """Change the page's title; one that only the fallback knows has none to change."""
+    """Change the page's title."""
     page = _of(work)
-    taken = not page.pager_id or pager.retitle(page.pager_id, str(work.effect.spec["title"]))
+    taken = _retitled(pager, page, str(work.effect.spec["title"]))
     external = work.external[work.effect.thing] | {"title_kept": not taken}
     return Outcome([made(work, external=external, external_id=page.pager_id)])
 
@@ -160,7 +160,7 @@ def retitle_ended(pager: Pager, work: Work) -> Outcome:
     """Try to change the title of a page that ended: what the pager no longer takes is written down as kept."""
     spec = work.effect.spec
     page = Page.objects.get(incident=work.effect.incident_id, key=spec["page"])
-    taken = not page.pager_id or pager.retitle(page.pager_id, str(spec["title"]))
+    taken = _retitled(pager, page, str(spec["title"]))
     says = "" if taken else f"the pager keeps the title of the ended page to {page.name}: it takes no change any more"
     return Outcome([made(work, external={"title_kept": not taken})], says=says)
 
@@ -176,15 +176,26 @@ def resolve(pager: Pager, work: Work) -> Outcome:
         thing = made(work, external=external, external_id=page.pager_id)
         return Outcome([thing], says=f"left the page to {page.name} open: {said(page)}", kind="page")
     spec = work.effect.spec
-    if incident.private and page.pager_id:
-        spec = spec | {"title": f"{incident.codename} needs you"}
-        external = external | {"title_kept": not pager.retitle(page.pager_id, spec["title"])}
+    if incident.private:
+        spec = spec | {"title": cards.neutral_title(incident.codename)}
+        external = external | {"title_kept": not _retitled(pager, page, spec["title"])}
     if now is None or now.status != Status.RESOLVED:
         pager.resolve(page.pager_id, key=page.dedup_key, via=page.via)
     _note_status(page, Status.RESOLVED, by="Firekind", at=timezone.now())
     thing = made(work, external=external, external_id=page.pager_id, spec=spec)
     thing.state = GONE
     return Outcome([thing], says=f"resolved the page to {page.name}", kind="page", data={"room": 0})
+
+
+def _retitled(pager: Pager, page: Page, title: str) -> bool:
+    """Change a page's title, and tell whether that was taken. One that was sent as an event is looked for first."""
+    if not page.pager_id:
+        found = pager.find(page.dedup_key, service=page.service_id, since=page.opened_at - SKEW)
+        if found is None:
+            return False
+        page.pager_id, page.number, page.url = found.id, found.number, found.url
+        page.save(update_fields=["pager_id", "number", "url"])
+    return pager.retitle(page.pager_id, title)
 
 
 def _of(work: Work) -> Page:
@@ -220,14 +231,6 @@ def _note_rung(page: Page, *, at: datetime) -> None:
         page.save(update_fields=["rings"])
 
 
-def _details(incident: Incident, page: Page) -> str:
-    room = "a private channel" if incident.private else "the incident's channel"
-    lines = [f"You are being invited to {room} in Slack; if you cannot find it, open the link."]
-    if page.because and not incident.private:
-        lines.insert(0, page.because)
-    return "\n".join(lines)
-
-
 def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
     """Record the page as the pager has it. News of it may have come first: they are newer than what we were told."""
     with transaction.atomic():
@@ -241,6 +244,7 @@ def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
     how = " through the fallback, as the pager could not be reached" if page.via == "events" else ""
     says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"
+    says += f". Why: {page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name
     data = {"page": page.key, "url": page.url}

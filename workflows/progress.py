@@ -91,7 +91,7 @@ class Progress:
     gaps: list[GapLine] = field(default_factory=list)
     by_hand: list[ByHand] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
-    kept_titles: list[str] = field(default_factory=list)
+    stays: list[str] = field(default_factory=list)
     planned: bool = True
 
     @property
@@ -119,7 +119,7 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
         gaps=[GapLine(row.label, row.key) for row in resources.values() if row.kind == "gap"],
         by_hand=by_hand.of(incident, rows, resources),
         left=remains.of(resources) if incident.private else [],
-        kept_titles=[row.label for row in resources.values() if row.external.get("title_kept")],
+        stays=remains.elsewhere(incident, resources, rows) if incident.private else [],
         planned=planned,
     )
 

@@ -1,15 +1,22 @@
-"""What others wrote in a public channel and the app cannot take away: counted, with who wrote it, never the words."""
+"""What stays in public once an incident is private: counted or listed for its people, never the words themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from incidents.models import Incident, Person
-from workflows import ports, rooms
-from workflows.models import Resource
+from workflows import cards, ports, rooms
+from workflows.actions import CREATE
+from workflows.models import Effect, Resource
 from workflows.observed import THERE
 from workflows.ports import Remains, VendorError
+
+SEEN: Final = (
+    "Notifications, and mails that Slack or the pager sent, stay with whoever got them. "
+    "What only one person was shown in Slack stays on their screen until they load it anew."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,26 @@ def of(resources: Mapping[str, Resource]) -> list[Left]:
     found = [(resources.get(f"channel/{row.room}"), Remains(**row.external)) for row in rows]
     names = _names({author: 0 for _, one in found for author in one.authors})
     return [_left(channel.label, one, names) for channel, one in found if channel and (one.messages or one.files)]
+
+
+def elsewhere(incident: Incident, resources: Mapping[str, Resource], effects: Iterable[Effect]) -> list[str]:
+    """Say what else nobody can take away: what the pager keeps, and what people were shown."""
+    kept = [row.label for row in resources.values() if row.external.get("title_kept")]
+    said = [f"The pager took no new title for {', '.join(kept)}: it keeps the one that it has."] if kept else []
+    logged = list(_logged(incident, effects))
+    if logged:
+        said.append(f"The pager's log, which nobody can change, keeps what the title was: {', '.join(logged)}.")
+    if logged or any(row.kind == "channel" and not row.spec.get("private") for row in resources.values()):
+        said.append(SEEN)
+    return said
+
+
+def _logged(incident: Incident, effects: Iterable[Effect]) -> Iterator[str]:
+    """Yield the pages that were opened under a title which says what the incident is about."""
+    neutral = cards.neutral_title(incident.codename)
+    for one in effects:
+        if (one.kind, one.verb, one.state) == ("page", CREATE, Effect.State.DONE) and one.spec["title"] != neutral:
+            yield f"the page to {one.spec['name']}"
 
 
 def _left(channel: str, found: Remains, names: Mapping[str, str]) -> Left:

@@ -130,7 +130,8 @@ def test_somebody_is_paged_by_hand_once_until_that_is_over(duty: Duty) -> None:
         paging.ask(incident, target=choice.target, by=None, at=duty.house.now())
     assert "eve" in duty.house.slack.members(duty.house.channel(incident))
     (opened,) = duty.account.account.incidents.values()
-    assert "disk is filling up" in opened.details
+    assert said(incident)[-1] == "paged Engineering: rings Eve. Why: disk is filling up"
+    assert "disk" not in opened.details, "a pager never forgets what it was told"
     duty.account.acts.resolve("eve", opened.number)
     Page.objects.update(status="resolved")
     paging.ask(incident, target=choice.target, by=None, at=duty.house.now())

@@ -38,7 +38,26 @@ def test_an_open_page_gets_a_neutral_title(duty: Duty) -> None:
     assert "keys" in titles(duty, incident)["Major incidents"]
     moved = duty.house.retype(incident, "security")
     assert set(titles(duty, moved).values()) == {f"{moved.codename} needs you"}
-    assert not progress.of(moved).kept_titles
+    logged, seen = progress.of(moved).stays
+    assert logged == "The pager's log, which nobody can change, keeps what the title was: the page to Major incidents."
+    assert "mails" in seen
+    (kept,) = duty.account.account.incidents[Page.objects.get(name="Major incidents").pager_id].log[:1]
+    assert "keys" in kept.subject
+
+
+def test_a_page_that_was_sent_as_an_event_is_looked_for_to_get_its_neutral_title(duty: Duty) -> None:
+    duty.account.add_integration("Firekind", key=duty.account.routing_key)
+    duty.pager.rest.is_down = True
+    incident = duty.house.declare("Someone has our keys", type="major")
+    duty.pager.rest.is_down = False
+    assert not Page.objects.get(incident=incident).pager_id
+    moved = duty.house.retype(incident, "security")
+    assert titles(duty, moved)["Major incidents"] == f"{moved.codename} needs you"
+
+
+def test_what_was_private_from_the_beginning_has_nothing_that_stays(duty: Duty) -> None:
+    incident = duty.house.declare("Someone has our keys", type="security")
+    assert progress.of(incident).stays == []
 
 
 def test_the_title_of_a_page_that_ended_is_tried_once_and_listed_where_the_pager_keeps_it(duty: Duty) -> None:
@@ -46,7 +65,9 @@ def test_the_title_of_a_page_that_ended_is_tried_once_and_listed_where_the_pager
     ended(duty, incident)
     moved = duty.house.retype(incident, "security")
     assert "keys" in titles(duty, moved)["Major incidents"]  # the pager takes no change of a page that has ended
-    assert progress.of(moved).kept_titles == ["the ended page to Major incidents"]
+    assert progress.of(moved).stays[0] == (
+        "The pager took no new title for the ended page to Major incidents: it keeps the one that it has."
+    )
     said = moved.events.filter(kind="did", text__contains="keeps the title").values_list("text", flat=True)
     assert len(said) == 1
     duty.house.settle(moved)

@@ -47,7 +47,7 @@ def retry(request: Request, codename: str, effect: int) -> HttpResponse:
 
 def digest_of(now: Progress) -> str:
     """Return what tells one state of the panels from another."""
-    said = repr((now.effects, now.people, now.channel, now.gaps, now.planned, now.left, now.kept_titles))
+    said = repr((now.effects, now.people, now.channel, now.gaps, now.planned, now.left, now.stays))
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 

@@ -29,6 +29,7 @@ def open_incident(
     state.account.incidents[incident.id] = incident
     _assign(state, incident, people, level)
     note_entry(state, incident, "trigger_log_entry", agent)
+    incident.log[-1].subject, incident.log[-1].details = incident.title, incident.details
     if requester in people:
         state.emit("incident.triggered", incident, agent)
         acknowledge(state, incident, agent=agent, user=requester)

@@ -171,7 +171,7 @@ class Responder:
 
 @dataclass(slots=True)
 class Entry:
-    """A line of an incident's log."""
+    """A line of an incident's log. What the incident was opened with stays in it, whatever becomes of the title."""
 
     id: str
     type: str
@@ -179,6 +179,8 @@ class Entry:
     agent: Json
     channel: str
     users: list[str] = field(default_factory=list)
+    subject: str = ""
+    details: str = ""
 
 
 @dataclass(slots=True)

@@ -79,7 +79,7 @@ def modal(
     parts.append(_whom(among, choice))
     if choice is not None:
         parts += [blocks.section(_shown(choice)), blocks.context(HAPPENS)]
-    hint = "Those who are rung do not read it." if incident.private else "They read it when they are rung."
+    hint = "It stands here and in the channel; the pager is not told."
     reason = blocks.text_input(action_id="because", initial=because, lines=True)
     parts.append(blocks.field("Why?", reason, block_id="because", optional=True, hint=hint))
     kept = keep(i=incident.codename, t=choice.target if choice else None, d=paged.digest(choice) if choice else None)

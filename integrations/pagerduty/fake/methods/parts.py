@@ -76,7 +76,8 @@ def _log(state: State, asked: Asked) -> Json:
     shape, incident = shapes.of(state), _incident(state, asked)
 
     def write(entry: Entry) -> Json:
-        about = {"agent": entry.agent, "channel": {"type": entry.channel}, "created_at": iso(entry.at)}
+        said = {"subject": entry.subject, "details": entry.details} if entry.subject else {}
+        about = {"agent": entry.agent, "channel": {"type": entry.channel, **said}, "created_at": iso(entry.at)}
         seen = {"incident": shape.incident_ref(incident), "assignees": [shape.user_ref(id) for id in entry.users]}
         return {"id": entry.id, "type": entry.type, "summary": entry.type.replace("_", " "), **about, **seen}
 
