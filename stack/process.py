@@ -13,6 +13,7 @@ from stack.guard import Guard
 
 Hear = Callable[[str, str], None]
 REMEMBERED_LINES = 200
+HEARD_S = 2.0
 
 
 class Process:
@@ -32,10 +33,12 @@ class Process:
         self.argv = [str(part) for part in argv]
         self.env = dict(env)
         self.lines: deque[str] = deque(maxlen=REMEMBERED_LINES)
+        self._said: deque[str] = deque(maxlen=REMEMBERED_LINES)  # by this run of it
         self._guard = guard
         self._hear = hear
         self._lend = lend
         self._running: subprocess.Popen[str] | None = None
+        self._listening: threading.Thread | None = None
 
     @property
     def pid(self) -> int:
@@ -58,6 +61,12 @@ class Process:
         """The last lines it wrote."""
         return "\n".join(self.lines)
 
+    def has_said(self, line: str) -> bool:
+        """Tell whether it wrote a line since it was started last."""
+        if not self.alive and self._listening:
+            self._listening.join(HEARD_S)  # the last words of one that ended
+        return line in list(self._said)
+
     def start(self, *, env: Mapping[str, str] | None = None) -> None:
         """Start it, with settings laid over its usual ones."""
         assert not self.alive, f"{self.name} runs already"
@@ -73,7 +82,9 @@ class Process:
             pass_fds=self._lend,
         )
         self._guard.watch(self.pid)
-        threading.Thread(target=self._listen, args=(self._running,), daemon=True).start()
+        self._said = deque(maxlen=REMEMBERED_LINES)
+        self._listening = threading.Thread(target=self._listen, args=(self._running, self._said), daemon=True)
+        self._listening.start()
 
     def ask_to_stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         """Signal it to end by itself, and do not wait."""
@@ -99,10 +110,11 @@ class Process:
         self._guard.forget(self.pid)
         self._running = None
 
-    def _listen(self, running: "subprocess.Popen[str]") -> None:
+    def _listen(self, running: "subprocess.Popen[str]", said: deque[str]) -> None:
         assert running.stdout is not None
         with running.stdout:
             for line in running.stdout:
-                self.lines.append(line.rstrip())
+                for heard in (self.lines, said):
+                    heard.append(line.rstrip())
                 if self._hear:
                     self._hear(self.name, line.rstrip())

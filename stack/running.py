@@ -129,7 +129,7 @@ class Stack:
             return answers(f"{self.base_url}/health")
         if name == "sandbox":
             return answers(f"{self.sandbox_url}/health")
-        return f"{name} ready" in self.processes[name].lines
+        return self.processes[name].has_said(f"{name} ready")
 
 
 def last_lines(text: str, *, most: int = 12) -> str:
