@@ -31,4 +31,4 @@ def _keep_logging(**_: object) -> None:
     """Keep Celery from setting up logging of its own: `config.logs` is what counts."""
 
 
-app.autodiscover_tasks(["audit", "workflows", "evidence", "integrations.pagerduty"])
+app.autodiscover_tasks(["audit", "workflows", "evidence", "integrations.pagerduty", "integrations.slack"])

@@ -43,6 +43,7 @@ CONFIGURATION = {
     "beat_schedule": {
         "sweep": {"task": "workflows.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},
         "seal": {"task": "audit.tasks.seal", "schedule": 5.0, "options": {"expires": 5}},
+        "close-homes": {"task": "integrations.slack.tasks.redraw_homes", "schedule": 2.0, "options": {"expires": 2}},
         "read-evidence": {"task": "evidence.tasks.sweep", "schedule": 5.0, "options": {"expires": 5}},
         "hear-webhooks": {"task": "integrations.pagerduty.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},
         "look-at-pages": {"task": "workflows.tasks.look_at_pages", "schedule": 60.0, "options": {"expires": 60}},

@@ -19,3 +19,18 @@ class Delivery(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class OnHome(models.Model):
+    """That an incident stands on somebody's Home tab as it was last drawn: Slack shows that until it is drawn anew."""
+
+    chat_id = models.CharField(max_length=40)
+    incident = models.ForeignKey("incidents.Incident", on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        verbose_name = "on a Home tab"
+        verbose_name_plural = "on Home tabs"
+        constraints = [models.UniqueConstraint(fields=["chat_id", "incident"], name="once_on_a_home")]
+
+    def __str__(self) -> str:
+        return f"{self.chat_id}: {self.incident_id}"

@@ -72,6 +72,10 @@ def _is_closed_circle(slack: SlackChat, about: Mapping[str, Any]) -> bool:
 
 
 def _card(incident: Incident) -> Mapping[str, Any]:
-    says = f"*{words.link(places.page(incident), words.cut(incident.title, 150))}*"
-    about = f"{words.escape(incident.policy.name)}  ·  {incident.get_status_display()}  ·  {incident.codename}"
-    return {"blocks": [blocks.section(says), blocks.context(about)]}
+    """Build the preview. It stands in somebody else's message for good, so a title is in it only in private."""
+    name = words.cut(incident.title, 150) if incident.private else incident.codename
+    about = [words.escape(incident.policy.name), str(incident.get_status_display())]
+    about += [incident.codename] if incident.private else []
+    return {
+        "blocks": [blocks.section(f"*{words.link(places.page(incident), name)}*"), blocks.context("  ·  ".join(about))]
+    }

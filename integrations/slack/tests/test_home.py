@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from integrations.slack import homes
 from integrations.slack.tests.door import Door
 
 
@@ -33,6 +34,28 @@ def test_a_private_one_is_there_for_those_in_it_alone(door: Door) -> None:
     assert "keys leaked" not in opened(door, "out")
 
 
+def test_what_turned_private_is_taken_off_the_tabs_of_everyone_else(door: Door) -> None:
+    """Slack keeps a tab as it was last drawn, also for somebody who never opens it again."""
+    incident = door.declared("keys leaked", by="ann")
+    for who in ("ann", "out"):
+        assert "keys leaked" in opened(door, who)
+    door.house.retype(incident, "security", by="ann")
+    assert homes.redraw() == 1
+    assert "keys leaked" not in str(door.slack.home("out"))
+    assert "keys leaked" in str(door.slack.home("ann"))
+    assert homes.redraw() == 0
+
+
+def test_a_tab_that_cannot_be_drawn_now_is_drawn_later(door: Door) -> None:
+    incident = door.declared("keys leaked", by="ann")
+    assert "keys leaked" in opened(door, "out")
+    door.house.retype(incident, "security", by="ann")
+    door.slack.faults.add("ratelimited", method="views.publish", times=1)
+    assert homes.redraw() == 0
+    assert homes.redraw() == 1
+    assert "keys leaked" not in str(door.slack.home("out"))
+
+
 def test_buttons_open_forms(door: Door) -> None:
     incident = door.declared()
     opened(door, "out")
@@ -55,5 +78,5 @@ def test_the_number_of_queries_does_not_grow_with_the_incidents(
     for n in range(12):
         door.command("ann", f"declare number {n}")
     door.slack.acts.open_home("out")
-    with django_assert_max_num_queries(4):  # type: ignore[operator]  # pytest-django's fixture has no type to name
+    with django_assert_max_num_queries(6):  # type: ignore[operator]  # pytest-django's fixture has no type to name
         door.deliver()

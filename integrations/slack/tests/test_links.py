@@ -29,7 +29,13 @@ def posted(door: Door, incident: Incident, channel: str, *, by: str = "ann", pat
 
 def test_a_public_incident_is_shown_where_only_people_of_the_workspace_are(door: Door, incident: Incident) -> None:
     (shown,) = posted(door, incident, "lobby")
-    assert "Checkout is slow" in str(shown["blocks"])
+    assert incident.codename in str(shown["blocks"])
+    assert "Ambiguous" in str(shown["blocks"])
+
+
+def test_the_title_is_in_no_message_of_somebody_else(door: Door, incident: Incident) -> None:
+    (shown,) = posted(door, incident, "lobby")
+    assert "Checkout" not in str(shown), "it could not be taken back once the incident is private"
 
 
 def test_nothing_is_shown_where_a_guest_reads_along(door: Door, incident: Incident) -> None:
