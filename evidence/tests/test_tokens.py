@@ -87,6 +87,17 @@ def test_personal_tokens_are_listed_made_and_revoked(ada: Person, eve: Person, b
     assert "soak runs" not in client.get("/tokens/").content.decode()
 
 
+def test_a_token_for_an_incident_that_closed_to_its_owner_does_not_name_it(
+    incident: Incident, eve: Person, browse: Open
+) -> None:
+    tokens.issue(eve, at=timezone.now(), incident=incident)
+    assert incident.codename in browse(eve).get("/tokens/").content.decode()
+    Incident.objects.filter(pk=incident.pk).update(private=True)
+    shown = browse(eve).get("/tokens/").content.decode()
+    assert incident.codename not in shown
+    assert "Adds to one incident" in shown, "it can still be revoked"
+
+
 def test_nobody_piles_up_tokens_without_end(ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "AT_MOST", 1)
     client = browse(ada)

@@ -15,7 +15,7 @@ from evidence import commands as ready
 from evidence import tokens
 from evidence.models.token import Scope
 from evidence.tokens import Issued
-from incidents import lifecycle
+from incidents import lifecycle, visibility
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 UNPROCESSABLE = 422
@@ -52,7 +52,9 @@ def listing(request: Request) -> HttpResponse:
             context["issued"] = _personal(request)
         except lifecycle.Refused as refused:
             context["refused"], status = str(refused), UNPROCESSABLE
-    context["tokens"] = tokens.working(request.person, at=timezone.now())
+    context["tokens"] = working = list(tokens.working(request.person, at=timezone.now()))
+    theirs = [one.incident_id for one in working if one.incident_id]
+    context["seen"] = set(visibility.visible_to(request.person).filter(pk__in=theirs).values_list("pk", flat=True))
     return render(request, "evidence/tokens.html", context, status=status)
 
 
