@@ -53,6 +53,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "integrations.identity.second_factor.SecondFactor",
 ]
 
 TEMPLATES = [

@@ -14,6 +14,7 @@ STAND_INS = {
     "FIREKIND_BASE_URL": "http://testserver",
     "SLACK_BOT_TOKEN": "xoxb-test-token",
     "SLACK_SIGNING_SECRET": "only-for-tests-signing-secret",
+    "SIGN_IN_SECOND_FACTOR": "off",
 }
 os.environ.update({name: STAND_INS.get(name, "") for name in env.NAMES})
 

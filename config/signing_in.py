@@ -16,6 +16,7 @@ NAMES = (
     "SLACK_CLIENT_ID",
     "SLACK_CLIENT_SECRET",
     "SIGN_IN_LOCAL",
+    "SIGN_IN_SECOND_FACTOR",
     "SESSION_DAYS",
     "SESSION_IDLE_HOURS",
 )
@@ -24,10 +25,14 @@ SLACK_ISSUER = "https://slack.com"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """What may be used to sign in, and when a session ends: that long after it began, that long after its last use."""
+    """What may be used to sign in, and when a session ends: that long after it began, that long after its last use.
+
+    ``second_factor`` says whether accounts of our own need one.
+    """
 
     providers: tuple[Provider, ...]
     local: bool
+    second_factor: bool
     lasts: timedelta
     idle: timedelta
 
@@ -41,9 +46,20 @@ def read(given: Mapping[str, str]) -> SignIn:
     return SignIn(
         providers=providers,
         local=local,
+        second_factor=_second_factor(given, providers),
         lasts=timedelta(days=whole(given, "SESSION_DAYS", default=14, low=1, high=90)),
         idle=timedelta(hours=whole(given, "SESSION_IDLE_HOURS", default=12, low=1, high=2160)),
     )
+
+
+def _second_factor(given: Mapping[str, str], providers: tuple[Provider, ...]) -> bool:
+    """Tell whether accounts of our own need one; beside a provider they are a way around it, so there they do."""
+    wanted = flag(given, "SIGN_IN_SECOND_FACTOR", default="on")
+    if providers and not wanted:
+        raise SettingError(
+            "SIGN_IN_SECOND_FACTOR cannot be off where a provider is set: a password alone would be a way around it."
+        )
+    return wanted
 
 
 def _oidc(given: Mapping[str, str]) -> Provider | None:

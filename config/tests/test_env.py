@@ -210,6 +210,13 @@ def test_a_provider_is_reached_over_tls_or_on_this_machine() -> None:
     assert env.read({**GIVEN, **OIDC, "OIDC_ISSUER": "http://127.0.0.1:9400"}).sign_in.providers
 
 
+def test_a_password_alone_is_no_way_around_a_provider() -> None:
+    assert env.read(GIVEN).sign_in.second_factor
+    assert not env.read({**GIVEN, "SIGN_IN_SECOND_FACTOR": "off"}).sign_in.second_factor
+    with pytest.raises(env.SettingError, match="cannot be off where a provider is set"):
+        env.read({**GIVEN, **OIDC, "SIGN_IN_SECOND_FACTOR": "off"})
+
+
 def test_somebody_must_be_able_to_sign_in() -> None:
     with pytest.raises(env.SettingError, match="nobody could sign in"):
         env.read({**GIVEN, "SIGN_IN_LOCAL": "off"})

@@ -37,6 +37,7 @@ urlpatterns: list[URLPattern] = [
     path("account/", account.account, name="account"),
     path("account/", account.account, name="mfa_index"),
     path("account/", account.account, name="mfa_list_webauthn"),
+    path("account/second-factor", late("factors", "first"), name="second-factor"),
     path("account/app", late("factors", "app"), name="mfa_activate_totp"),
     path("account/app/remove", late("factors", "app_remove"), name="mfa_deactivate_totp"),
     path("account/key", late("factors", "key"), name="mfa_add_webauthn"),

@@ -18,9 +18,11 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from incidents.views.signed_in import Request, signed_in
-from integrations.identity import browsers
+from integrations.identity import browsers, second_factor
 from integrations.identity.noted import note
 
 View = Callable[..., HttpResponseBase]
@@ -109,14 +111,25 @@ class AddApp(Noted, ActivateTOTPView):  # type: ignore[misc]  # allauth brings n
     noting = {"added": "authenticator app"}
 
 
-class RemoveApp(Noted, DeactivateTOTPView):  # type: ignore[misc]  # allauth brings no types
+class Removed(Noted):
+    """One factor less; whoever has none left sets one up before they go on."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Remove and note it."""
+        response = super().form_valid(form)
+        asked: Any = self
+        second_factor.want(asked.request, then=reverse("account"))
+        return response
+
+
+class RemoveApp(Removed, DeactivateTOTPView):  # type: ignore[misc]  # allauth brings no types
     """Remove it."""
 
     template_name = "identity/app_remove.html"
     noting = {"removed": "authenticator app"}
 
 
-class RemoveKey(Noted, RemoveWebAuthnView):  # type: ignore[misc]  # allauth brings no types
+class RemoveKey(Removed, RemoveWebAuthnView):  # type: ignore[misc]  # allauth brings no types
     """Remove a passkey."""
 
     template_name = "identity/key_remove.html"
@@ -141,6 +154,14 @@ class AddKey(Noted, AddWebAuthnView):  # type: ignore[misc]  # allauth brings no
         return shown | {"options": _options(shown["js_data"], "creation_options")}
 
 
+def _first(request: HttpRequest) -> HttpResponseBase:
+    """Offer what there is to set up; once something is, go on to where somebody was on their way to."""
+    if second_factor.is_wanted_of(request):
+        return render(request, "identity/second_factor.html", {"name": request.user.get_username()})
+    session: Any = request.session
+    return redirect(session.pop(second_factor.WANTED, "account"))
+
+
 def code(request: HttpRequest) -> HttpResponseBase:
     """Ask for the second factor; never kept by a browser."""
     response: HttpResponseBase = _code(request)
@@ -153,4 +174,5 @@ password_again, code_again, key_again = own(Password.as_view()), own(CodeAgain.a
 app, app_remove = own(AddApp.as_view()), own(RemoveApp.as_view())
 key, key_remove = own(AddKey.as_view()), own(RemoveKey.as_view())
 codes = own(ViewRecoveryCodesView.as_view(template_name="identity/codes.html"))
+first = own(_first)
 codes_new = own(NewCodes.as_view())

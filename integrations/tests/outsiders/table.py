@@ -131,6 +131,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "account/codes/new": Row(),
     "account/key": Row(),
     "account/key/<int:pk>/remove": Row({"<int:pk>": ("999",)}),
+    "account/second-factor": Row(),
     "account/sessions/<slug:ref>/end": Row({"<slug:ref>": ("no-such",)}),
     "account/sessions/end": Row(),
     "": Row(asks=(*LOOKED_FOR, *NARROWED)),
