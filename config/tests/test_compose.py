@@ -13,6 +13,8 @@ COMPOSE: dict[str, Any] = yaml.safe_load((env.ROOT / "docker-compose.yml").read_
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = sorted(name for name, service in SERVICES.items() if "build" in service)
 PUBLISHED = [port for service in SERVICES.values() for port in service.get("ports", [])]
+OF_THE_CONTAINERS = {"FIREKIND_DATA_DIR"}  # volumes are mounted where it is
+OF_DEVELOPERS = {"DEBUG", "FIREKIND_CRASH_AT"}  # a deployment has no use for them
 DOCKERFILE = (env.ROOT / "Dockerfile").read_text()
 
 
@@ -43,10 +45,24 @@ def test_environment_names_are_ours(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
+def test_every_name_is_passed_on(name: str) -> None:
+    forgotten = set(env.NAMES) - set(SERVICES[name]["environment"]) - OF_THE_CONTAINERS - OF_DEVELOPERS
+
+    assert not forgotten, "add them to docker-compose.yml as NAME: ${NAME:-}, or say here why containers need none"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_name_is_filled_in_by_its_own(name: str) -> None:
+    given = SERVICES[name]["environment"].items()
+
+    assert all(found == key for key, value in given for found in re.findall(r"\$\{(\w+):-\}", str(value)))
+
+
+@pytest.mark.parametrize("name", OURS)
 def test_the_settings_can_be_read(name: str) -> None:
     given = {key: _filled(str(value)) for key, value in SERVICES[name]["environment"].items()}
 
-    assert env.read(given).slack is not None
+    assert env.read(env.present(given)).slack is not None
 
 
 @pytest.mark.parametrize("name", OURS)
