@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from incidents import timeline, told
 from incidents.models import Incident, Participant, Person, Source
-from workflows import by_hand, effects, remains
+from workflows import by_hand, effects, missing, remains
 from workflows.actions import KINDS
 from workflows.by_hand import ByHand
 from workflows.models import Effect, Limit, Planned, Resource
@@ -76,6 +76,11 @@ class GapLine:
     def role(self) -> str:
         """The role of which nobody was found, empty for a gap of another kind."""
         return self.key.removeprefix(ONE_OF) if self.key.startswith(ONE_OF) else ""
+
+    @property
+    def is_mendable(self) -> bool:
+        """Whether somebody can mend it outside, and it can be looked at."""
+        return missing.is_mendable(self.key)
 
     def __str__(self) -> str:
         return self.says

@@ -1,0 +1,79 @@
+"""What is missing, and somebody's word that they mended it: the vendor is asked before it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from incidents import lifecycle, timeline
+from incidents.models import Incident, Person, Source
+from workflows import directory, effects, gather, ports, rooms
+from workflows.desired import desired_state
+from workflows.models import Resource
+from workflows.oncall import directory as pager
+from workflows.ports import VendorError
+
+Look = Callable[[Incident, datetime], None]
+
+
+def is_mendable(key: str) -> bool:
+    """Tell whether somebody can mend a gap outside, so that looking there again shows it."""
+    return _look_of(key) is not None
+
+
+def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
+    """Take somebody's word that nothing is missing there any more, once it shows; return what was found, in words.
+
+    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction.
+    """
+    gap = Resource.objects.filter(incident=incident, kind="gap", key=key).first()
+    look = _look_of(key)
+    if gap is None or look is None:
+        raise lifecycle.Refused("That is no longer missing.")
+    try:
+        look(incident, at)
+    except VendorError as error:
+        raise lifecycle.Refused(f"It could not be looked at: {error.says}") from error
+    still = {f"gap/{one.key}": one.says for one in desired_state(gather.one(incident).facts).gaps}
+    if key in still:
+        raise lifecycle.Refused(f"It is still so. {still[key]}")
+    with transaction.atomic():
+        timeline.hold(incident.pk)
+        timeline.append(incident, "did", at=at, by=by, source=source, text=f"mended by hand: {gap.label}")
+        effects.plan_anew(incident.pk)
+    return "Thank you: it is no longer missing. The rest follows in a moment."
+
+
+def _look_of(key: str) -> Look | None:
+    return next((look for start, look in LOOKS.items() if key.startswith(start)), None)
+
+
+def _look_at_channel(incident: Incident, at: datetime) -> None:
+    """Ask whether the channel is in use again; the event that says so may have been lost."""
+    chat, channel = ports.chat(), rooms.channel_of(incident)
+    if chat is None or channel is None:
+        raise lifecycle.Refused("Nothing is connected that could be asked whether it is done.")
+    found = chat.look(channel.external_id)
+    if found is None:
+        raise lifecycle.Refused(f"{channel.label} is closed to the app, or gone. Unarchive it, and /invite the app.")
+    if not found.archived:
+        rooms.archived_by_hand(channel.external_id, archived=False, at=at)
+
+
+def _look_at_groups(incident: Incident, at: datetime) -> None:
+    directory.refresh(at=at)
+
+
+def _look_at_pager(incident: Incident, at: datetime) -> None:
+    pager.refresh(at=at)
+
+
+LOOKS: Final[Mapping[str, Look]] = {
+    "gap/archived": _look_at_channel,
+    "gap/group": _look_at_groups,
+    "gap/page/": _look_at_pager,
+    "gap/schedule/": _look_at_pager,
+}
