@@ -12,8 +12,9 @@ from workflows.ports import Remains, VendorError
 
 PAGE: Final = 200
 PAGES: Final = 25  # five thousand messages; more are said to be more
-# Slack's own lines about who came and went, and what bots say, are nobody's words.
-SILENT: Final = frozenset({"bot_message", "tombstone"})
+THREADS: Final = 25  # that are read: Slack grants fifty looks a minute, and somebody may be waiting
+# Slack's own lines about who came and went, and what was deleted, are nobody's words.
+SILENT: Final = frozenset({"tombstone", "bot_add", "bot_remove", "pinned_item", "unpinned_item"})
 LINES: Final = ("channel_", "group_")
 NOT_OURS_TO_CLOSE: Final = "Slack does not show the channel as private, so nothing is posted there."
 
@@ -48,26 +49,31 @@ def _at(wire: Wire, channel_id: str, ts: str) -> dict[str, Any]:
 
 
 def remains(wire: Wire, channel_id: str, *, ours: str) -> Remains:
-    """Count messages by their author and files, without those of the app itself; the words are not kept."""
-    authors: Counter[str] = Counter()
-    files, cursor = 0, None
+    """Count messages by their author and files, in threads too, without those of the app itself; no words are kept."""
+    found: dict[str, Mapping[str, Any]] = {}
+    threads: list[str] = []
+    cursor, more = None, True
     for _ in range(PAGES):
         page = wire.call("conversations.history", channel=channel_id, limit=PAGE, cursor=cursor)
-        for one in (one for one in page["messages"] if is_somebodys(one, ours=ours)):
-            authors[str(one["user"])] += 1 + int(one.get("reply_count") or 0)
-            files += len(one.get("files") or ())
+        found |= {str(one["ts"]): one for one in page["messages"]}
+        threads += [str(one["ts"]) for one in page["messages"] if one.get("reply_count")]
         cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
         if cursor is None:
-            return Remains(dict(authors), files)
-    return Remains(dict(authors), files, more=True)
+            more = False
+            break
+    for ts in threads[:THREADS]:
+        page = wire.call("conversations.replies", channel=channel_id, ts=ts, limit=PAGE)
+        found |= {str(one["ts"]): one for one in page["messages"]}
+        more = more or bool(page.get("has_more"))
+    theirs = [one for one in found.values() if is_somebodys(one, ours=ours)]
+    authors = Counter(str(one.get("user") or one.get("bot_id") or "") for one in theirs)
+    return Remains(dict(authors), sum(len(one.get("files") or ()) for one in theirs), more or len(threads) > THREADS)
 
 
 def is_somebodys(message: Mapping[str, Any], *, ours: str) -> bool:
-    """Tell whether a person wrote a message: not the app, nor Slack about who came and went."""
+    """Tell whether a person or another app wrote a message: not ours, nor Slack about who came and went."""
     subtype = str(message.get("subtype") or "")
-    if subtype in SILENT or subtype.startswith(LINES) or "bot_id" in message:
-        return False
-    return bool(message.get("user")) and message["user"] != ours
+    return message.get("user") != ours and subtype not in SILENT and not subtype.startswith(LINES)
 
 
 def close(wire: Wire, admin: Wire | None, channel_id: str) -> Mapping[str, Any]:

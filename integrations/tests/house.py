@@ -60,12 +60,20 @@ class House:
         incident = lifecycle.declare(title, by=self.person(by), at=self.now(), type=self.type(type))
         return self.settle(incident)
 
-    def retype(self, incident: Incident, to: str, *, by: str = "dee", bring: Iterable[str] = ()) -> Incident:
+    def retype(
+        self, incident: Incident, to: str, *, by: str = "dee", bring: Iterable[str] = (), because: str = ""
+    ) -> Incident:
         """Retype after looking at the plan, and settle."""
         brought = [self.person(handle) for handle in bring]
         plan = retyping.preview(incident, to=self.type(to), by=self.person(by), bring=brought)
         retyping.confirm(
-            incident, to=self.type(to), by=self.person(by), at=self.now(), bring=brought, digest=plan.digest
+            incident,
+            to=self.type(to),
+            by=self.person(by),
+            at=self.now(),
+            bring=brought,
+            digest=plan.digest,
+            because=because,
         )
         return self.settle(incident)
 

@@ -51,7 +51,7 @@ def share(slack: State, channel: Channel, user: str, files: list[File], **fields
 
 def delete_file(slack: State, file: File) -> None:
     """Delete a file: where it was shown a stone is left, as in Slack."""
-    file.state, file.content = "deleted", b""
+    file.state, file.content, file.title, file.alt_text = "deleted", b"", "", ""
     for channel_id, messages in file.shares.items():
         for one in messages:
             message = slack.workspace.channels[channel_id].messages.get(one["ts"])

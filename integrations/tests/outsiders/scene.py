@@ -92,9 +92,10 @@ class Scene:
         lifecycle.describe(incident, summary=f"The {word} summary", by=dee, at=self.house.now())
         lifecycle.update(incident, text=f"The {word} update", by=dee, at=self.house.now())
         lifecycle.note(incident, text=f"The {word} note", by=dee, at=self.house.now())
-        for body, name in ((PROFILE, "profile.folded"), (PROFILE, "again.folded"), (BENCHES, "bench.txt")):
+        told = PROFILE.replace(b"token", word.encode())
+        for body, name in ((told, "profile.folded"), (PROFILE, "again.folded"), (BENCHES, "bench.txt")):
             self._bring(incident, body, name=f"{word}-{name}", title=f"{name} {word}")
-        self._bring(incident, b"some prose\n", name=f"{word}.log", title=f"A log {word}")
+        self._bring(incident, f"prose about the {word}\n".encode(), name=f"{word}.log", title=f"A log {word}")
         finding = findings.claim(incident, text=f"It is the {word} cache", by=dee, at=self.house.now())
         findings.judge(
             finding, verdict="supported", text=f"The {word} graph", supports=[1], against=[], by=dee, at=timezone.now()
@@ -106,7 +107,8 @@ class Scene:
 
     def retype(self, incident: Incident) -> Incident:
         """Retype to security with one brought along; another joined too, and has left since."""
-        incident = self.house.retype(incident, "security", by=MEMBER, bring=[BROUGHT, LEFT])
+        because = f"The {WORD} is somebody's secret"
+        incident = self.house.retype(incident, "security", by=MEMBER, bring=[BROUGHT, LEFT], because=because)
         room = self.house.slack.channel(self.house.channel(incident)).id
         rooms.left(incident, person=self.person(LEFT), channel_id=room, at=timezone.now())
         return self.house.settle(incident)

@@ -1,18 +1,39 @@
-"""A word that stands all over an incident: once it is private, pager, log and other tables are without it."""
+"""A word that stands all over an incident: once that is private, it is nowhere outside that we wrote it."""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from html import unescape
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident
-from integrations.tests.outsiders.scene import FORMER, WORD, Scene
+from integrations.slack import homes, setup
+from integrations.tests.outsiders import alike, holding
+from integrations.tests.outsiders.scene import (
+    ANONYMOUS,
+    AUDITOR,
+    BROUGHT,
+    FORMER,
+    LEFT,
+    MEMBER,
+    OUTSIDER,
+    OUTSIDERS,
+    WORD,
+    Scene,
+)
+from integrations.tests.outsiders.table import OF_NONE, routes
+from workflows import progress
+from workflows.models import Page
 
-THEIRS = f"I wrote {WORD} myself"
+NOWHERE = "z" * len(WORD)
 # Tables that hold what the incident itself holds, and nobody else is shown: each is read under ``visible_to`` alone.
 OF_THE_INCIDENT = {
     "incidents_incident",
@@ -20,6 +41,7 @@ OF_THE_INCIDENT = {
     "incidents_participant",
     "evidence_evidence",
     "evidence_finding",
+    "evidence_hotfunction",
     "evidence_round",
     "workflows_alert",
     "workflows_effect",
@@ -28,33 +50,90 @@ OF_THE_INCIDENT = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The incident, and up to where workspace and account were before it was retyped."""
+
+    incident: Incident
+    ts: str
+    calls: int
+
+
 @pytest.fixture
-def moved(scene: Scene, caplog: pytest.LogCaptureFixture) -> Incident:
-    """An incident in whose channel somebody wrote, too, retyped to security and worked on after that."""
+def moved(scene: Scene, caplog: pytest.LogCaptureFixture) -> Moved:
+    """An incident that everybody saw and wrote about, retyped to security and worked on after that."""
     caplog.set_level(logging.DEBUG)
+    slack = scene.house.slack
+    slack.unfurl_domains = frozenset({urlsplit(setup.base_url()).hostname or ""})
     incident = scene.furnish(scene.declare(f"The {WORD} printer leaks"))
     scene.alarm(incident)
-    scene.house.slack.acts.say(FORMER, scene.house.channel(incident), THEIRS)
+    _seen_by_all(scene, incident)
+    before = slack.last_ts, scene.duty.account.calls.total
     incident = scene.retype(scene.house.settle(incident))
-    lifecycle.update(incident, text=f"The {WORD} again", by=scene.person("dee"), at=scene.house.now())
+    lifecycle.update(incident, text=f"The {WORD} again", by=scene.person(MEMBER), at=scene.house.now())
     scene.alarm(incident, f"{WORD}-late")
-    lifecycle.resolve(incident, text=f"The {WORD} is gone", by=scene.person("dee"), at=scene.house.now())
-    return scene.house.settle(incident)
+    lifecycle.resolve(incident, text=f"The {WORD} is gone", by=scene.person(MEMBER), at=scene.house.now())
+    incident = scene.house.settle(incident)
+    homes.redraw()  # as the beat does
+    scene.door.command(OUTSIDER, "list")
+    return Moved(incident, *before)
 
 
-def test_no_title_and_no_note_of_a_page_has_it(scene: Scene, moved: Incident) -> None:
-    account = scene.duty.account.account
-    assert account.incidents
-    titles_and_notes = [f"{one.title} {one.notes}" for one in account.incidents.values()]
-    assert [one for one in titles_and_notes if WORD in one] == []
+def _seen_by_all(scene: Scene, incident: Incident) -> None:
+    """Let people look at it in Slack while it is public, pass its link on, and write about it themselves."""
+    acts, channel = scene.house.slack.acts, scene.house.channel(incident)
+    for who in (OUTSIDER, FORMER, MEMBER):
+        acts.open_home(who)
+    acts.say(OUTSIDER, "lobby", f"see {setup.base_url()}{incident.get_absolute_url()}")
+    scene.door.deliver()
+    assert WORD in scene.door.command(OUTSIDER, "list")
+    first = acts.say(FORMER, channel, f"I wrote {WORD} myself")
+    acts.share(FORMER, channel, f"{WORD}.log", WORD.encode(), text="my own file")
+    ours = next(
+        one.ts for one in scene.house.slack.messages(channel) if one.user != scene.house.slack.person(FORMER).id
+    )
+    acts.say(FORMER, channel, f"{WORD} below yours", thread_ts=ours)
+    acts.say(FORMER, channel, f"{WORD} below mine", thread_ts=first)
+    scene.door.deliver()
 
 
-def test_no_line_of_the_log_has_it(scene: Scene, moved: Incident, caplog: pytest.LogCaptureFixture) -> None:
+def listed(scene: Scene, moved: Moved) -> str:
+    """What those who may see it read of how far it is, and of what stays in public."""
+    return unescape(alike.text(scene.browser(BROUGHT).get(f"{moved.incident.get_absolute_url()}progress")))
+
+
+def test_slack_has_it_where_others_wrote_it_alone_and_that_is_listed(scene: Scene, moved: Moved) -> None:
+    slack = scene.house.slack
+    private = slack.channel(scene.house.channel(moved.incident)).id
+    seeing = frozenset(slack.channel(private).members)
+    held = holding.workspace(slack, but=private, seeing=seeing, since=moved.ts)
+    having = [where for where, text in held if WORD in text]
+    channel = scene.house.channel(moved.incident, 1)
+    theirs = [f"#{channel} by {FORMER}"] * 4
+    (file,) = [f"file {one.id}" for one in slack.workspace.files.values() if one.name == f"{WORD}.log"]
+    assert sorted(having) == sorted([*theirs, file])
+    (left,) = progress.of(moved.incident).left
+    assert str(left) == f"4 messages and 1 file that others posted stay in #{channel}"
+    assert left.authors == (("Ann", 4),)
+    assert str(left) in listed(scene, moved)
+
+
+def test_the_pager_has_it_in_its_log_alone_and_that_is_listed(scene: Scene, moved: Moved) -> None:
+    account = scene.duty.account
+    having = [where for where, text in holding.account(account) if WORD in text]
+    opened = {one.pager_id: one.name for one in Page.objects.filter(incident=moved.incident)}
+    assert [opened[where.removeprefix("the log of ")] for where in having] == ["Engineering"]
+    assert "keeps what the title was: the page to Engineering." in listed(scene, moved)
+    said = list(holding.asked(account, since=moved.calls))
+    assert said
+    assert [where for where, text in said if WORD in text] == []
+
+
+def test_no_line_of_the_log_and_no_other_table_has_it(
+    scene: Scene, moved: Moved, caplog: pytest.LogCaptureFixture
+) -> None:
     ours = [one for one in caplog.records if not one.name.startswith(("django.db", "asyncio"))]
     assert [one.name for one in ours if WORD in one.getMessage() or WORD in str(one.exc_info)] == []
-
-
-def test_no_table_but_the_incidents_own_has_it(scene: Scene, moved: Incident) -> None:
     with connection.cursor() as cursor:
         having = {table for table in connection.introspection.table_names(cursor) if _has(cursor, table)}
     assert having <= OF_THE_INCIDENT, f"{sorted(having - OF_THE_INCIDENT)} hold words of a private incident"
@@ -65,3 +144,29 @@ def _has(cursor: Any, table: str) -> bool:
     name = connection.ops.quote_name(table)
     cursor.execute(f"SELECT EXISTS (SELECT FROM {name} one WHERE one::text LIKE %s)", [f"%{WORD}%"])  # noqa: S608 (a table of ours)
     return bool(cursor.fetchone()[0])
+
+
+def test_no_page_of_anybody_outside_has_it(scene: Scene, moved: Moved, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those with an incident's codename in their address are walked in ``test_addresses``; here are all others."""
+    now = scene.house.clock + timedelta(days=2)
+    monkeypatch.setattr(timezone, "now", lambda: now)  # pages say how long ago things were
+    there = {*routes()}
+    for who in (ANONYMOUS, OUTSIDER, FORMER, LEFT, AUDITOR):
+        token = scene.token(who)
+        for route, row in OF_NONE.items():
+            for address in row.addresses(route) if route in there else ():
+                for query in row.asks:
+                    _nothing_at(scene, who, address + query.replace("{}", moved.incident.codename), token)
+
+
+def _nothing_at(scene: Scene, who: str, address: str, token: str) -> None:
+    """Hold that an address answers nothing that has the word, and knows it no better than one that is nowhere."""
+    browser = scene.browser(ANONYMOUS if address.startswith("/api/") else who)
+    given = {"Authorization": f"Bearer {token}"} if address.startswith("/api/") else {}
+    where = f"{address} as {OUTSIDERS[who]}"
+    said = alike.text(browser.get(address.replace("WORD", WORD), headers=given))
+    if "WORD" not in address:
+        assert WORD not in said, where
+    else:
+        other = alike.text(browser.get(address.replace("WORD", NOWHERE), headers=given))
+        assert alike.without(said, WORD) == alike.without(other, NOWHERE), where

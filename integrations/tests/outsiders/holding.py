@@ -1,0 +1,67 @@
+"""Everything that Slack and PagerDuty hold, piece by piece, as whoever searches all of it would read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from integrations.pagerduty import fake as pager
+from integrations.slack import fake as chat
+
+Piece = tuple[str, str]
+
+
+def workspace(slack: chat.FakeSlack, *, but: str, seeing: frozenset[str], since: str) -> Iterator[Piece]:
+    """Yield what is in a workspace: but one channel, and what those who are ``seeing`` it have on their own screens.
+
+    What somebody alone was shown before ``since`` is on their screen until they load it anew, and nowhere else.
+    """
+    held = slack.workspace
+    for channel in held.channels.values():
+        if channel.id != but:
+            yield from _channel(slack, channel)
+    for file in held.files.values():
+        if but not in file.channels:
+            yield f"file {file.id}", written(file)
+    yield from _screens(held, seeing=seeing, since=since)
+    for name in ("people", "groups", "canvases", "modals", "homes"):
+        yield name, written(getattr(held, name))
+
+
+def _screens(held: chat.Workspace, *, seeing: frozenset[str], since: str) -> Iterator[Piece]:
+    for shown in held.ephemerals.values():
+        if shown.user not in seeing and shown.ts > since:
+            yield f"shown to {shown.user} alone", written(shown)
+    for view in held.views.values():
+        if view.user not in seeing:
+            yield f"the Home tab or a modal of {view.user}", written(view)
+
+
+def _channel(slack: chat.FakeSlack, channel: chat.Channel) -> Iterator[Piece]:
+    about = {name: value for name, value in chat.snapshot.plain(channel).items() if name != "messages"}
+    yield f"what #{channel.name} is", written(about)
+    for one in channel.messages.values():
+        author = slack.workspace.people[one.user].handle if one.user in slack.workspace.people else one.user
+        yield f"#{channel.name} by {author}", written(one)
+
+
+def account(of: pager.FakeAccount) -> Iterator[Piece]:
+    """Yield what is in an account, with each line of each incident's log by itself."""
+    held = pager.snapshot.plain(of.account)
+    for incident in held.pop("incidents").values():
+        for line in incident.pop("log"):
+            yield f"the log of {incident['id']}", written(line)
+        yield f"incident {incident['id']}", written(incident)
+    yield "the account", written(held)
+
+
+def asked(of: pager.FakeAccount, *, since: int) -> Iterator[Piece]:
+    """Yield what the pager was asked from the nth request on."""
+    for call in of.calls.since(since):
+        yield f"{call.method} {call.path}", written({"query": list(call.query), "body": call.body})
+
+
+def written(record: Any) -> str:
+    """Write a record as one line, its bytes as they are read."""
+    return json.dumps(chat.snapshot.plain(record), default=vars, ensure_ascii=False)
