@@ -16,7 +16,17 @@ from psycopg import sql
 from incidents import timeline
 
 log = logging.getLogger(__name__)
-WAITS_S = (0.5, 1.0, 2.0, 5.0, 10.0)
+WAITS_S = (0.5, 1.0, 2.0)
+BEAT_S = 15.0
+LOOK = -1  # in place of a number: nothing is known to be new, but look whether you may still be here
+# A connection that died silently is noticed within half a minute.
+LISTENER = {
+    "application_name": "firekind live",
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
 Heard = asyncio.Queue[int]
 
 
@@ -28,7 +38,7 @@ class Hub:
 
     def __init__(self) -> None:
         self._queues: defaultdict[int, set[Heard]] = defaultdict(set)
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     @contextmanager
     def listening(self, incident: int) -> Iterator[Heard]:
@@ -50,14 +60,36 @@ class Hub:
                 queue.get_nowait()
             queue.put_nowait(n)
 
+    def look(self) -> None:
+        """Have everybody ask again whether they may be here; whoever was told a number does so anyway."""
+        for queues in self._queues.values():
+            for queue in queues:
+                if queue.empty():
+                    queue.put_nowait(LOOK)
+
     def resync(self) -> None:
         """Tell everybody to look again: something may have been missed."""
         for incident in list(self._queues):
             self.tell(incident, 0)
 
+    def close(self) -> None:
+        """Stop listening."""
+        for task in self._tasks:
+            task.cancel()
+
     def _ensure(self) -> None:
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._listen(), name="listen to timelines")
+        """Have both jobs going on."""
+        alive = {task.get_name(): task for task in self._tasks if not task.done()}
+        jobs = {"listen to timelines": self._listen, "beat": self._beat}
+        loop = asyncio.get_running_loop()
+        self._tasks = [alive.get(name) or loop.create_task(job(), name=name) for name, job in jobs.items()]
+
+    async def _beat(self) -> None:
+        """Have everybody look now and then, whatever was heard: some ends of access are told to nobody."""
+        while self._queues:
+            await asyncio.sleep(BEAT_S)
+            self.look()
+            self._ensure()
 
     async def _listen(self) -> None:
         """Hear notifications until nobody listens any more; connect again, slower each time, when that fails."""
@@ -69,7 +101,8 @@ class Hub:
                     self.resync()  # what came before we listened, or while we could not
                     failures = 0
                     await self._hear(listener)
-            except psycopg.OperationalError:
+            except psycopg.Error:
+                self.look()  # from now on nobody would be told that access ended
                 wait = WAITS_S[min(failures, len(WAITS_S) - 1)]
                 failures += 1
                 log.warning("live pages lost the database; trying again in %s s", wait)
@@ -87,7 +120,7 @@ def parameters() -> dict[str, Any]:
     """Return how to reach Django's database without its pool."""
     given = connection.get_connection_params()
     wanted = {"host", "port", "dbname", "user", "password", "sslmode", "sslrootcert", "sslcert", "sslkey"}
-    return {key: value for key, value in given.items() if key in wanted} | {"application_name": "firekind live"}
+    return {key: value for key, value in given.items() if key in wanted} | LISTENER
 
 
 hub = Hub()

@@ -13,7 +13,7 @@ CLOSES, MOVES, STAYS = "What closes at once", "What moves", "What cannot be undo
 EVERYWHERE = (
     "The incident's page and all below it: only the people named here see it, for everybody else it is not there.",
     "Lists, searches and every count.",
-    "Live pages that are open: from then on they read nothing, and they close within seconds.",
+    "Live pages that are open: from then on they read nothing, and they end within two seconds.",
     "API tokens: each reads what its owner may read, and no more.",
     "Files, profiles and pictures, also behind addresses that were copied before.",
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
+from django.core import signals
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import override_settings
@@ -114,6 +115,26 @@ def test_a_stream_ends_when_its_reader_goes_away() -> None:
 
     assert asyncio.run(come_and_go()) == b"first"
     assert seen == ["stream ended"]
+
+
+def test_a_stream_is_closed_without_a_thread() -> None:
+    def note(**_: object) -> None:
+        closed.append(threading.current_thread())
+
+    async def come_and_go() -> threading.Thread:
+        talk = Talk(Application(), scope("/stream"))
+        await talk.send_input({"type": "http.request", "body": b""})
+        await talk.receive_output(5)
+        await talk.send_input({"type": "http.disconnect"})
+        await talk.wait(5)
+        return threading.current_thread()
+
+    closed: list[threading.Thread] = []
+    signals.request_finished.connect(note)
+    try:
+        assert asyncio.run(come_and_go()) in closed
+    finally:
+        signals.request_finished.disconnect(note)
 
 
 def test_a_large_file_is_taken_part_by_part_and_only_as_far_as_somebody_reads() -> None:

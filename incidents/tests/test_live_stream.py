@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from functools import partial
 
-import psycopg
 import pytest
-from django.db import connection
+from django.db import OperationalError
 
-from incidents import listening, live, timeline
+from incidents import listening, live, watching
 from incidents.listening import Hub
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
+from incidents.watching import Reader
 
 SOON_S = 10
+ADA = Reader(1, "of-ada")
+BYE = "event: bye\ndata: gone\n\n"
 
 
 @pytest.fixture
@@ -28,7 +33,17 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
 
 
 def may(monkeypatch: pytest.MonkeyPatch, *, see: bool) -> None:
-    monkeypatch.setattr(live, "_allowed_of", lambda incident, people: people if see else set())
+    monkeypatch.setattr(watching, "allowed_of", lambda incident, readers: readers if see else frozenset())
+
+
+@contextmanager
+def quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """Give streams a hub that beats and hears nothing."""
+    made = Hub()
+    monkeypatch.setattr(live, "hub", made)
+    monkeypatch.setattr(made, "_listen", partial(asyncio.sleep, SOON_S))
+    yield made
+    made.close()
 
 
 async def following(stream: AsyncIterator[str]) -> str:
@@ -37,7 +52,7 @@ async def following(stream: AsyncIterator[str]) -> str:
 
 def test_it_says_at_once_what_was_missed_and_then_what_comes(hub: Hub) -> None:
     async def listen() -> list[str]:
-        stream = live.changes(7, n=5, seen=3, person=Person())
+        stream = live.changes(7, n=5, seen=3, reader=ADA)
         said = [await following(stream)]
         hub.tell(7, 6)
         said.append(await following(stream))
@@ -51,7 +66,7 @@ def test_it_says_at_once_what_was_missed_and_then_what_comes(hub: Hub) -> None:
 
 def test_nothing_was_missed_when_the_cursor_is_current(hub: Hub) -> None:
     async def listen() -> str:
-        stream = live.changes(7, n=5, seen=5, person=Person())
+        stream = live.changes(7, n=5, seen=5, reader=ADA)
         said = await following(stream)
         await stream.aclose()
         return said
@@ -61,116 +76,138 @@ def test_nothing_was_missed_when_the_cursor_is_current(hub: Hub) -> None:
 
 def test_it_ends_with_a_bye_once_access_is_gone(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     async def listen() -> list[str]:
-        stream = live.changes(7, n=5, seen=5, person=Person())
+        stream = live.changes(7, n=5, seen=5, reader=ADA)
         await following(stream)
         may(monkeypatch, see=False)
         hub.tell(7, 6)
         return [said async for said in stream]
 
-    assert asyncio.run(listen()) == ["event: bye\ndata: gone\n\n"]
+    assert asyncio.run(listen()) == [BYE]
 
 
 def test_it_ends_at_once_when_access_went_before_it_listened(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     may(monkeypatch, see=False)
 
     async def listen() -> list[str]:
-        return [said async for said in live.changes(7, n=5, seen=3, person=Person())]
+        return [said async for said in live.changes(7, n=5, seen=3, reader=ADA)]
 
-    assert asyncio.run(listen()) == ["event: bye\ndata: gone\n\n"]
+    assert asyncio.run(listen()) == [BYE]
 
 
 def test_streams_that_hear_of_the_same_change_ask_once(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[frozenset[int]] = []
+    asked: list[frozenset[Reader]] = []
 
-    def answer(incident: int, people: frozenset[int]) -> frozenset[int]:
-        asked.append(people)
-        return people
+    def answer(incident: int, readers: frozenset[Reader]) -> frozenset[Reader]:
+        asked.append(readers)
+        return readers
+
+    many = [Reader(person, f"of-{person}") for person in range(20)]
 
     async def listen() -> None:
-        streams = [live.changes(7, n=5, seen=5, person=Person(pk=pk)) for pk in range(20)]
+        streams = [live.changes(7, n=5, seen=5, reader=one) for one in many]
         await asyncio.gather(*map(following, streams))
-        monkeypatch.setattr(live, "_allowed_of", answer)
+        monkeypatch.setattr(watching, "allowed_of", answer)
         hub.tell(7, 6)
         await asyncio.gather(*map(following, streams))
         for stream in streams:
             await stream.aclose()
 
     asyncio.run(listen())
-    assert asked == [frozenset(range(20))]
+    assert asked == [frozenset(many)]
 
 
-def test_a_quiet_stream_beats_and_ends_by_itself(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "HEARTBEAT_S", 0.02)
-    monkeypatch.setattr(live, "LASTS_S", 0.09)
+def test_whoever_comes_while_a_question_is_asked_shares_the_next(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[frozenset[Reader]] = []
+    begun, first = threading.Event(), threading.Event()
+
+    def answer(incident: int, readers: frozenset[Reader]) -> frozenset[Reader]:
+        asked.append(readers)
+        begun.set()
+        first.wait(SOON_S)
+        return readers
+
+    async def ask(reader: Reader) -> bool:
+        return await watching.may_go_on(reader, 7, within_s=SOON_S)
+
+    async def come() -> None:
+        monkeypatch.setattr(watching, "allowed_of", answer)
+        asking = [asyncio.create_task(ask(ADA))]
+        await asyncio.to_thread(begun.wait, SOON_S)
+        for one in many:
+            asking.append(asyncio.create_task(ask(one)))
+            await asyncio.sleep(0.002)
+        first.set()
+        assert all(await asyncio.gather(*asking))
+
+    many = [Reader(person, f"of-{person}") for person in range(10)]
+    asyncio.run(come())
+    assert asked == [frozenset({ADA}), frozenset(many)]
+
+
+def test_a_quiet_stream_beats_and_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "BEAT_S", 0.02)
+    monkeypatch.setattr(live, "LASTS_S", 0.3)
+    may(monkeypatch, see=True)
 
     async def listen() -> list[str]:
-        return [said async for said in live.changes(7, n=5, seen=5, person=Person())]
+        with quiet(monkeypatch):
+            return [said async for said in live.changes(7, n=5, seen=5, reader=ADA)]
 
     said = asyncio.run(listen())
     assert said.count(": still here\n\n") >= 2
     assert not any("bye" in one for one in said)
 
 
-def test_a_slow_reader_keeps_only_the_newest_number(hub: Hub) -> None:
-    async def listen() -> int:
-        with hub.listening(7) as heard:
-            for n in (1, 2, 3):
-                hub.tell(7, n)
-            hub.tell(8, 99)
-            return await heard.get()
+def test_access_that_ends_without_a_word_is_noticed_at_the_next_beat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "BEAT_S", 0.02)
+    may(monkeypatch, see=True)
 
-    assert asyncio.run(listen()) == 3
+    async def listen() -> list[str]:
+        with quiet(monkeypatch):
+            stream = live.changes(7, n=5, seen=5, reader=ADA)
+            await following(stream)
+            may(monkeypatch, see=False)
+            return [said async for said in stream]
 
-
-def test_a_stream_that_ends_leaves_nothing_behind(hub: Hub) -> None:
-    async def listen() -> bool:
-        with hub.listening(7):
-            pass
-        return bool(hub._queues)
-
-    assert not asyncio.run(listen())
+    assert asyncio.run(listen())[-1] == BYE
 
 
-def test_the_database_is_heard_and_heard_again_after_it_was_away(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "WAITS_S", (0.05,))
-    parameters = listening.parameters()
-    monkeypatch.setattr(listening, "parameters", lambda: parameters)
+def test_a_stream_ends_without_a_word_when_nobody_can_say_who_may_see(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def listen() -> list[str]:
+        stream = live.changes(7, n=5, seen=5, reader=ADA)
+        await following(stream)
+        monkeypatch.setattr(watching, "allowed_of", _fail)
+        hub.tell(7, 6)
+        return [said async for said in stream]
 
-    async def listen() -> tuple[int, int, int]:
-        hub = Hub()
-        with hub.listening(7) as heard:
-            first = await _told(heard, parameters, n=5)
-            await asyncio.to_thread(_cut, parameters)
-            resync = await asyncio.wait_for(heard.get(), SOON_S)
-            second = await _told(heard, parameters, n=6)
-        assert hub._task is not None
-        hub._task.cancel()
-        return first, resync, second
-
-    assert asyncio.run(listen()) == (5, 0, 6)
+    assert asyncio.run(listen()) == []
+    assert "OperationalError" in caplog.text
 
 
-async def _told(heard: listening.Heard, parameters: dict[str, object], *, n: int) -> int:
-    """Notify until it was heard: whether the listener listens already cannot be seen from outside."""
-    for _ in range(100):
-        await asyncio.to_thread(_notify, parameters, f"7:{n}")
-        try:
-            if await asyncio.wait_for(heard.get(), 0.1) == n:
-                return n
-        except TimeoutError:
-            continue
-    raise AssertionError("nothing was heard")
+def _fail(*_: object) -> frozenset[Reader]:
+    raise OperationalError("the database is away")
 
 
-def _notify(parameters: dict[str, object], payload: str) -> None:
-    with psycopg.connect(**(parameters | {"application_name": "test"}), autocommit=True) as outside:  # type: ignore[arg-type]  # plain connection options
-        outside.execute("SELECT pg_notify(%s, %s)", [timeline.CHANNEL, payload])
+def test_a_stream_does_not_wait_for_a_late_answer(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = threading.Event()
 
+    def answer(incident: int, readers: frozenset[Reader]) -> frozenset[Reader]:
+        late.wait(SOON_S)
+        return readers
 
-def _cut(parameters: dict[str, object]) -> None:
-    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s AND datname = %s"
-    with psycopg.connect(**(parameters | {"application_name": "test"}), autocommit=True) as outside:  # type: ignore[arg-type]  # plain connection options
-        outside.execute(cut, ["firekind live", parameters["dbname"]])
+    async def listen() -> list[str]:
+        stream = live.changes(7, n=5, seen=5, reader=ADA)
+        await following(stream)
+        monkeypatch.setattr(watching, "ANSWER_S", 0.05)
+        monkeypatch.setattr(watching, "allowed_of", answer)
+        hub.tell(7, 6)
+        said = [said async for said in stream]
+        late.set()
+        return said
+
+    assert asyncio.run(listen()) == []
 
 
 def test_its_headers_keep_proxies_and_caches_out(
@@ -182,14 +219,3 @@ def test_its_headers_keep_proxies_and_caches_out(
     assert response["Cache-Control"] == "no-store"
     assert response["X-Accel-Buffering"] == "no"
     assert "Content-Encoding" not in response
-
-
-def test_access_is_asked_of_the_database(
-    secret: Incident, ada: Person, eve: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "let_go", lambda: None)
-    both = frozenset({ada.pk, eve.pk})
-    assert live._allowed_of(secret.pk, both) == {ada.pk}
-    Person.objects.filter(pk=ada.pk).update(deactivated=True)
-    assert live._allowed_of(secret.pk, both) == set()
-    assert connection.connection is not None

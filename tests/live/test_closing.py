@@ -6,10 +6,13 @@ import asyncio
 import re
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from threading import Event
 
 import httpx
+import psycopg
 import pytest
 
 from stack.outside import Visitor
@@ -20,7 +23,8 @@ from tests.live.test_streams import ada, declared, run
 __all__ = ["ada"]
 pytestmark = pytest.mark.workers
 
-STREAMS, END_WITHIN_S = 200, 2
+STREAMS, FEW, END_WITHIN_S = 200, 20, 2
+EAR = "firekind live"
 LOADS, BEFORE, AT_ONCE = 500, 120, 16
 PATIENCE_S = 60
 SECRET = "The xylographic printer"
@@ -53,6 +57,27 @@ def retype(ada: Visitor, codename: str) -> float:
     raise AssertionError("the plan changes all the time")
 
 
+@contextmanager
+def deaf(stack: Stack) -> Iterator[None]:
+    """Cut the connections by which web processes hear, over and over."""
+    over = Event()
+
+    def cut() -> None:
+        with psycopg.connect(stack.database_url, autocommit=True) as outside:
+            while not over.wait(0.02):
+                outside.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", [EAR]
+                )
+
+    with ThreadPoolExecutor(1) as thread:
+        cutting = thread.submit(cut)
+        try:
+            yield
+        finally:
+            over.set()
+            cutting.result()
+
+
 def client(stack: Stack, visitor: Visitor) -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=None)
     return httpx.AsyncClient(
@@ -70,6 +95,19 @@ def test_streams_of_those_left_behind_end_within_two_seconds(
         answered_at = retype(ada, codename)
         assert readers.wait(END) - answered_at < END_WITHIN_S
         assert all(BYE in came and SECRET.encode() not in came for came in readers.came)
+
+
+def test_they_end_as_soon_when_nobody_hears_at_that_moment(
+    running_stack: Stack, ada: Visitor, outsider: Visitor
+) -> None:
+    codename = declared(ada, f"{SECRET} leaks")
+    path = f"/incidents/{codename}/stream?n=999999"
+    with reading(running_stack.base_url, path, cookie=outsider.cookie, count=FEW) as readers:
+        readers.wait(HEARD)
+        with deaf(running_stack):
+            answered_at = retype(ada, codename)
+        assert readers.wait(END) - answered_at < END_WITHIN_S
+        assert all(BYE in came for came in readers.came)
 
 
 def test_no_page_that_begins_after_the_commit_shows_anything(

@@ -1,0 +1,115 @@
+"""One ear on the database for all streams of a process."""
+
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+import pytest
+
+from incidents import listening, timeline
+from incidents.listening import LOOK, Hub
+
+SOON_S = 10
+
+
+def quiet() -> Hub:
+    """Give a hub that hears the test alone."""
+    made = Hub()
+    made._ensure = lambda: None  # type: ignore[method-assign]  # nothing goes on beside the test
+    return made
+
+
+def test_a_slow_reader_keeps_only_the_newest_number() -> None:
+    async def listen() -> int:
+        hub = quiet()
+        with hub.listening(7) as heard:
+            for n in (1, 2, 3):
+                hub.tell(7, n)
+            hub.tell(8, 99)
+            return await heard.get()
+
+    assert asyncio.run(listen()) == 3
+
+
+def test_a_look_replaces_no_number() -> None:
+    async def listen() -> int:
+        hub = quiet()
+        with hub.listening(7) as heard:
+            hub.tell(7, 5)
+            hub.look()
+            return await heard.get()
+
+    assert asyncio.run(listen()) == 5
+
+
+def test_a_stream_that_ends_leaves_nothing_behind() -> None:
+    async def listen() -> bool:
+        hub = quiet()
+        with hub.listening(7):
+            pass
+        return bool(hub._queues)
+
+    assert not asyncio.run(listen())
+
+
+def test_everybody_looks_when_the_database_is_not_heard_any_more(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def refuse(**_: object) -> None:
+        raise psycopg.OperationalError("no more connections")
+
+    async def listen() -> int:
+        monkeypatch.setattr(listening, "parameters", dict)
+        monkeypatch.setattr(psycopg.AsyncConnection, "connect", refuse)
+        hub = quiet()
+        with hub.listening(7) as heard:
+            trying = asyncio.create_task(hub._listen())
+            told = await asyncio.wait_for(heard.get(), SOON_S)
+            trying.cancel()
+        return told
+
+    assert asyncio.run(listen()) == LOOK
+    assert "lost the database" in caplog.text
+
+
+def test_the_database_is_heard_and_heard_again_after_it_was_away(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "WAITS_S", (0.05,))
+    parameters = listening.parameters()
+    monkeypatch.setattr(listening, "parameters", lambda: parameters)
+
+    async def listen() -> tuple[int, int, int, int]:
+        hub = Hub()
+        with hub.listening(7) as heard:
+            first = await _told(heard, parameters, n=5)
+            await asyncio.to_thread(_cut, parameters)
+            cut = await asyncio.wait_for(heard.get(), SOON_S)
+            resync = await asyncio.wait_for(heard.get(), SOON_S)
+            second = await _told(heard, parameters, n=6)
+        hub.close()
+        return first, cut, resync, second
+
+    assert asyncio.run(listen()) == (5, LOOK, 0, 6)
+
+
+async def _told(heard: listening.Heard, parameters: dict[str, object], *, n: int) -> int:
+    """Notify until it was heard: whether the listener listens already cannot be seen from outside."""
+    for _ in range(100):
+        await asyncio.to_thread(_notify, parameters, f"7:{n}")
+        try:
+            if await asyncio.wait_for(heard.get(), 0.1) == n:
+                return n
+        except TimeoutError:
+            continue
+    raise AssertionError("nothing was heard")
+
+
+def _notify(parameters: dict[str, object], payload: str) -> None:
+    with psycopg.connect(**(parameters | {"application_name": "test"}), autocommit=True) as outside:  # type: ignore[arg-type]  # plain connection options
+        outside.execute("SELECT pg_notify(%s, %s)", [timeline.CHANNEL, payload])
+
+
+def _cut(parameters: dict[str, object]) -> None:
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s AND datname = %s"
+    with psycopg.connect(**(parameters | {"application_name": "test"}), autocommit=True) as outside:  # type: ignore[arg-type]  # plain connection options
+        outside.execute(cut, ["firekind live", parameters["dbname"]])
