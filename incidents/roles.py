@@ -37,9 +37,9 @@ ACTS: Final[Mapping[str, Act]] = {
     "audit": Act("read the audit", Role.AUDITOR),
 }
 SAYS: Final[Mapping[Role, str]] = {
-    Role.RESPONDER: "Runs incidents: all that is needed for that, and nothing more.",
-    Role.MANAGER: "Changes types, the rules and groups of on-call, who is who in PagerDuty, and roles.",
-    Role.AUDITOR: "Reads the audit. Private incidents stay closed to them.",
+    Role.RESPONDER: "Run incidents: all that is needed for that, and nothing more.",
+    Role.MANAGER: "Change types, the rules and groups of on-call, who is who in PagerDuty, and roles.",
+    Role.AUDITOR: "Read the audit. Private incidents stay closed to them.",
 }
 _BY_ACCOUNT: Final = Q(user__is_superuser=True, user__is_active=True)  # who runs Firekind need not be named
 

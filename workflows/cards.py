@@ -19,6 +19,7 @@ ASKS = {"update": "Write an update", "resolve": "Resolve the incident", "fill": 
 ANSWERS = (("Let them in", "let-in"), ("Not now", "turn-away"))
 BY_HAND = "manual action required"
 LINKS = {"page": "Open the page", "alert": "Open the alert"}
+TITLES = {"glass": "Somebody broke the glass", "warned": "Warning"}
 
 
 def when(at: datetime) -> str:
@@ -150,7 +151,8 @@ def told(event: Told, facts: Facts) -> Card:
         text = f"{sentence}\n{event.by_hand}"
         return Card(event.kind, title=BY_HAND.capitalize(), text=text, buttons=_asked(event, facts))
     label = LINKS.get(event.kind, "Open it") if event.link else ""
-    return Card(event.kind, title="", text=sentence, link=event.link, link_label=label, buttons=_asked(event, facts))
+    title = TITLES.get(event.kind, "")
+    return Card(event.kind, title, text=sentence, link=event.link, link_label=label, buttons=_asked(event, facts))
 
 
 def by_hand(event: Told, facts: Facts) -> Card:

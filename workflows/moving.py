@@ -30,7 +30,7 @@ def _closes(before: Facts, after: Facts) -> Iterator[str]:
     if before.is_there("announcement"):
         yield f"The announcement in #{before.announce_channel} becomes one neutral line."
     if before.paged:
-        yield f"Titles in the pager: {_counted(len(before.paged), 'page')} become “{cards.page_title(after)}”."
+        yield f"Titles of {_counted(len(before.paged), 'page')} in the pager become “{cards.page_title(after)}”."
 
 
 def _moves(before: Facts, after: Facts) -> Iterator[str]:
@@ -43,8 +43,8 @@ def _moves(before: Facts, after: Facts) -> Iterator[str]:
     elif before.chat:
         yield "The talk goes on in a new private channel, whose name says nothing. Reminders go there, too."
     if after.room != before.room and before.is_there(f"channel/{before.room}"):
-        ours = _counted(_ours(before), "message of ours", "messages of ours")
-        yield f"In {shown} {ours} are emptied, the topic is cleared, one neutral line is posted, and it is archived."
+        ours = _counted(_ours(before), "message of ours is", "messages of ours are")
+        yield f"In {shown} {ours} emptied, the topic is cleared, one neutral line is posted, and it is archived."
     yield "Later pages carry the codename alone."
 
 

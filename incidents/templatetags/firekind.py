@@ -160,6 +160,12 @@ PICTURES = {
     "paged": "bell",
     "page": "bell",
     "alert": "alert",
+    "asked_in": "person",
+    "let_in": "person",
+    "glass": "alert",
+    "warned": "alert",
+    "opening": "doc",
+    "opened_up": "doc",
 }
 
 

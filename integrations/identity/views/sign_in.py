@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView
 from django.db.models import QuerySet
@@ -147,7 +148,8 @@ def back(request: HttpRequest) -> str:
 def _account(person: Person) -> User:
     if person.user is None:
         person.user, _ = User.objects.get_or_create(
-            username=f"sandbox:{person.chat_id}", defaults={"first_name": person.name[:150], "email": person.email}
+            username=f"sandbox:{person.chat_id}",
+            defaults={"first_name": person.name[:150], "email": person.email, "password": make_password(None)},
         )
         person.save(update_fields=["user"])
     return person.user
