@@ -7,16 +7,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stack import ports, running, surroundings
+from stack.process import Hear
 
 ALL = ("sandbox", "web", "worker", "evidence", "beat")
 
 
 @contextmanager
-def throwaway(*, processes: Sequence[str] = ALL, env: Mapping[str, str] | None = None) -> Iterator[running.Stack]:
+def throwaway(
+    *, processes: Sequence[str] = ALL, env: Mapping[str, str] | None = None, hear: Hear | None = None
+) -> Iterator[running.Stack]:
     """Give a fresh stack with the sandbox in Slack's place.
 
     `processes` are started; the others can be later with `stack.start("worker", env={...})`. `env` is laid
-    over the settings of every process. Nothing of the caller's settings or `.env` gets in.
+    over the settings of every process. Nothing of the caller's settings or `.env` gets in. `hear` gets each line that
+    a process writes.
     """
     data_dir = Path(tempfile.mkdtemp(prefix="firekind-"))
     web, sandbox = ports.listen_pair()
@@ -27,7 +31,9 @@ def throwaway(*, processes: Sequence[str] = ALL, env: Mapping[str, str] | None =
         with (
             web,
             sandbox,
-            running.opened(settings, data_dir=data_dir, doors=doors, processes=processes, durable=False) as stack,
+            running.opened(
+                settings, data_dir=data_dir, doors=doors, processes=processes, hear=hear, durable=False
+            ) as stack,
         ):
             yield stack
     finally:

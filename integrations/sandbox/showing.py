@@ -24,6 +24,8 @@ def everything(slack: fake.FakeSlack) -> dict[str, Any]:
             "views": fake.snapshot.plain(list(workspace.views.values())),
             "modals": dict(workspace.modals),
             "homes": dict(workspace.homes),
+            "files": [fake.snapshot.plain(one) | {"content": len(one.content)} for one in workspace.files.values()],
+            "canvases": dict(workspace.canvases),
             "faults": [fault.as_json() for fault in slack.faults],
             "rates": slack.rates.enabled,
         }
