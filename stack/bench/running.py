@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from stack.bench import declaring, memory, pages, reading, storm
+from stack.bench import declaring, memory, pages, reading, storm, turning
 from stack.bench.table import Table
 from stack.errors import StackError
 from stack.outside import Records
@@ -13,7 +13,7 @@ from stack.terminal import paint, say
 from stack.throwaway import throwaway
 
 STRICT = "--strict"
-ON_WHOLE_STACK = ("declaring", "memory", "reading")
+ON_WHOLE_STACK = ("declaring", "memory", "reading", "turning")
 GROUPS = (*ON_WHOLE_STACK, "pages", "storm")
 
 
@@ -47,5 +47,7 @@ def _on_whole_stack(stack: Stack, records: Records, table: Table, wanted: list[s
         declaring.measure(stack, table, records)
     if "reading" in wanted:
         reading.measure(stack, table, records)
+    if "turning" in wanted:
+        turning.measure(stack, table, records)
     if "memory" in wanted and len(wanted) > 1:
         memory.measure(stack, table, when="at rest again, after all of that")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +14,10 @@ import httpx
 import psycopg
 import pytest
 
+from stack.bench.turning import retype
 from stack.outside import Visitor
+from stack.outside.readers import END, HEARD, reading
 from stack.running import Stack
-from tests.live.readers import END, HEARD, reading
 from tests.live.test_streams import ada, declared, run
 
 __all__ = ["ada"]
@@ -28,7 +28,6 @@ EAR = "firekind live"
 LOADS, BEFORE, AT_ONCE = 500, 120, 16
 PATIENCE_S = 60
 SECRET = "The xylographic printer"
-HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +44,6 @@ def outsider(running_stack: Stack, ada: Visitor) -> Iterator[Visitor]:
     """Give somebody whom no policy brings in."""
     with closing(Visitor(running_stack.base_url)) as visitor:
         yield visitor.sign_in_as("Marcus Bell")
-
-
-def retype(ada: Visitor, codename: str) -> float:
-    """Confirm the retype as it is shown, and give the moment at which that was answered; it was committed before."""
-    path = f"/incidents/{codename}/retype"
-    for _ in range(20):  # people who come in meanwhile change the plan, which is then shown anew
-        form = dict(HIDDEN.findall(ada.get(f"{path}?to=security").source))
-        if ada.post(path, {**form, "to": "security"}).status == 302:
-            return time.monotonic()
-    raise AssertionError("the plan changes all the time")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-HEARD = b"retry:"
+HEARD, CHANGED = b"retry:", b"event: changed"
 END = b"\r\n0\r\n\r\n"  # of a body that is sent in parts
 PIECE = 65536
 
