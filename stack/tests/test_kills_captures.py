@@ -11,12 +11,12 @@ import pytest
 
 from config import env
 from stack.running import Stack
-from stack.tests.test_kills import ask, show, until_settled
+from stack.tests.test_kills import PATIENCE_S, ask, show, until_settled
 from stack.throwaway import throwaway
 from workflows import crash
 
 pytestmark = pytest.mark.workers
-LEASE_S, SECONDS = 1, 3
+LEASE_S, SECONDS = 2, 4
 READ_S = 90  # a reader that died with its worker is replaced after a lease of its own
 DECLARE = """
 from django.utils import timezone
@@ -58,7 +58,7 @@ def test_a_capture_whose_worker_is_killed_at_every_point_is_kept_once(stack: Sta
     codename = declared(stack)
     for point in crash.POINTS:
         stack.start("evidence", env={"FIREKIND_CRASH_AT": f"{point}:capture"})
-        assert stack.wait_exit("evidence", timeout_s=60) == -9
+        assert stack.wait_exit("evidence", timeout_s=PATIENCE_S) == -9
     stack.start("evidence")
     shown = until_settled(stack, codename)
     assert [one["state"] for one in shown["effects"] if one["key"].startswith("capture/")] == ["done"]

@@ -9,12 +9,11 @@ import psycopg
 import pytest
 
 from stack.running import Stack
-from stack.tests.test_kills import ask, declared, until_settled
+from stack.tests.test_kills import LEASE_S, PATIENCE_S, ask, declared, until_settled
 from stack.throwaway import throwaway
 from workflows import crash
 
 pytestmark = pytest.mark.workers
-LEASE_S = 1
 TARGETS = "SELECT count(*) FROM workflows_pagertarget WHERE name = 'Major incidents'"
 
 
@@ -57,7 +56,7 @@ def test_a_worker_killed_at_every_point_pages_once(stack: Stack) -> None:
     codename = declared(stack, "major: Killed around the page")
     for point in crash.POINTS:
         stack.start("worker", env={"FIREKIND_CRASH_AT": f"{point}:page"})
-        assert stack.wait_exit("worker", timeout_s=30) == -9
+        assert stack.wait_exit("worker", timeout_s=PATIENCE_S) == -9
     stack.start("worker")
     shown = until_settled(stack, codename)
 
@@ -72,7 +71,7 @@ def test_a_page_resolved_between_the_call_and_its_record_is_not_opened_again(sta
     stack.stop("worker")
     codename = declared(stack, "major: Resolved before it was recorded")
     stack.start("worker", env={"FIREKIND_CRASH_AT": f"{crash.AFTER_CALL}:page"})
-    assert stack.wait_exit("worker", timeout_s=30) == -9
+    assert stack.wait_exit("worker", timeout_s=PATIENCE_S) == -9
     (page,) = pages(stack, codename)
     before = times_rung(stack, page)
     act(stack, "resolve", user="ada", incident=page["number"])

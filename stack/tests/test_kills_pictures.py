@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stack.running import Stack
-from stack.tests.test_kills import ask, declared, until_settled
+from stack.tests.test_kills import PATIENCE_S, ask, declared, until_settled
 from stack.throwaway import throwaway
 from workflows import crash
 
@@ -50,7 +50,7 @@ def test_a_picture_is_shown_once_whenever_a_worker_dies(stack: Stack, kind: str,
         stack.start(one)
     for point in crash.POINTS:
         stack.start(process, env={"FIREKIND_CRASH_AT": f"{point}:{kind}"})
-        assert stack.wait_exit(process, timeout_s=60) == -9
+        assert stack.wait_exit(process, timeout_s=PATIENCE_S) == -9
     stack.start(process)
     shown = until_settled(stack, codename)
 
