@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 PHONE = {"width": 390, "height": 844}
+OF_ONESELF = ["/account/", "/tokens/", "/people/roles", "/people/roles?q=a", "/audit/"]
+OF_ONESELF += ["/access/", "/access/no-such", "/access/no-such?asked", "/access/no-such/now"]
 
 
 @pytest.fixture
@@ -50,6 +52,7 @@ def test_axe_finds_nothing_on_any_page(scheme: str, size: str, codename: str, si
         f"{here}/retype?to=major",
         f"{here}/progress",
         *(f"{here}/{verb}" for verb in verbs),
+        *OF_ONESELF,
         "/none",
         "/sign-in/",
     ]
@@ -92,13 +95,13 @@ def test_an_incident_from_beginning_to_end_by_keyboard_alone(sit: Sit) -> None:
     page.locator("#main").focus()
     press("r")
     page.wait_for_url("**/retype")
-    _tab_to(page, 'input[name="to"]')
+    tab_to(page, 'input[name="to"]')
     press("ArrowDown")
     expect(page.locator("#confirm")).to_be_visible()
-    _tab_to(page, "#confirm button")
+    tab_to(page, "#confirm button")
     press("Enter")
     page.wait_for_url("**/incidents/*/")
-    _tab_to(page, 'a[href$="/resolve"]')
+    tab_to(page, 'a[href$="/resolve"]')
     press("Enter")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.type("warmed the cache")
@@ -114,7 +117,8 @@ def test_an_incident_from_beginning_to_end_by_keyboard_alone(sit: Sit) -> None:
     expect(page.get_by_role("searchbox")).to_be_focused()
 
 
-def _tab_to(page: Page, selector: str) -> None:
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until an element has the focus, as those do who have no mouse."""
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
@@ -174,7 +178,17 @@ def test_no_page_is_wider_than_a_phone(codename: str, sit: Sit) -> None:
         "/oncall/rules/add",
         "/oncall/groups/add",
         f"{here}/bring",
+        *OF_ONESELF,
     ):
         page.goto(path)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_where_auditors_read(scheme: str, sit: Sit) -> None:
+    page = sit("Marcus", color_scheme=scheme, viewport=PHONE)
+    for path in ("/audit/", "/audit/?who=nobody-of-the-kind", "/people/roles", "/types/security/"):
+        page.goto(path)
+        assert not faults(page), path
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), path
