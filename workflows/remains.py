@@ -80,8 +80,12 @@ def _logged(incident: Incident, effects: Iterable[Effect]) -> Iterator[str]:
 
 def _left(channel: str, found: Remains, names: Mapping[str, str]) -> Left:
     ordered = sorted(found.authors.items(), key=lambda pair: (-pair[1], pair[0]))
-    authors = tuple((names.get(author, "somebody else"), count) for author, count in ordered)
+    authors = tuple((names.get(author, _unknown(author)), count) for author, count in ordered)
     return Left(channel, found.messages, found.files, authors, found.more)
+
+
+def _unknown(author: str) -> str:
+    return "another app" if author.startswith("B") else "somebody else"
 
 
 def _names(authors: Mapping[str, int]) -> dict[str, str]:
