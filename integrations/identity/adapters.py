@@ -21,7 +21,7 @@ SAID = {
     "mfa/messages/totp_deactivated.txt": "Your authenticator app is no longer asked for.",
     "mfa/messages/webauthn_added.txt": "Your passkey is set up.",
     "mfa/messages/webauthn_removed.txt": "That passkey is no longer asked for.",
-    "mfa/messages/recovery_codes_generated.txt": "There are new recovery codes. The old ones no longer work.",
+    "mfa/messages/recovery_codes_generated.txt": "Recovery codes were made for you. Earlier ones no longer work.",
 }
 
 FORGED = "That sign-in was not begun in this browser, or it took too long. Begin again here."

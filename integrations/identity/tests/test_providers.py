@@ -180,6 +180,7 @@ def test_a_provider_that_does_not_answer_leaves_the_other_ways(settings: Setting
     page = Client().post("/sign-in/with/oidc")
     assert page.status_code == 503
     assert "Acme does not answer" in page.content.decode()
+    assert 'class="tucked" open' in page.content.decode()
 
 
 def test_a_provider_that_is_not_set_up_is_not_there(db: None) -> None:

@@ -26,6 +26,7 @@ from integrations.identity import browsers, second_factor, tries
 from integrations.identity.sandbox import give_roles
 
 BACKEND = settings.AUTHENTICATION_BACKENDS[0]
+DOWN = 503  # a provider does not answer: accounts of our own are for that day
 
 
 class SignInForm(AuthenticationForm):
@@ -106,7 +107,7 @@ def ways() -> dict[str, Any]:
 
 def refused(request: HttpRequest, words: str, *, status: int = 403) -> HttpResponse:
     """Show the page with the reason why somebody did not come in."""
-    shown = {"form": SignInForm(request), "refused": words, "next": "", **ways()}
+    shown = {"form": SignInForm(request), "refused": words, "down": status == DOWN, "next": "", **ways()}
     response = render(request, "sign_in.html", shown, status=status)
     response.headers["Cache-Control"] = "no-store, private"
     return response
