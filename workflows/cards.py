@@ -173,7 +173,7 @@ def _asked(event: Told, facts: Facts) -> tuple[Button, ...]:
     if event.kind == "failed" and event.retry:
         about = f"{facts.codename}|{event.retry}"
         done = (Button("I have done it", "by-hand", about),) if event.by_hand else ()
-        return (Button("Try again", "retry", about), *done)
+        return (Button("Retry", "retry", about), *done)
     if event.kind == "asked_in":
         return (
             () if event.answer else tuple(Button(says, verb, f"{facts.codename}|{event.n}") for says, verb in ANSWERS)
