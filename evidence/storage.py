@@ -57,12 +57,9 @@ class Folder:
         return folder
 
     def keep(self, key: str, path: Path) -> None:
-        """Move a file to its place, whole or not at all."""
+        """Move a file to its place, whole or not at all; what lies there is replaced, as it may have been spoilt."""
         target = self.root / key
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if target.exists():
-            path.unlink()
-            return
         try:
             path.replace(target)
         except OSError:  # from another file system

@@ -57,6 +57,14 @@ def on_its_way(store: Store, content: bytes) -> Path:
     return path
 
 
+def test_what_was_spoilt_is_mended_by_keeping_it_again(tmp_path: Path) -> None:
+    store = Folder(tmp_path / "kept")
+    store.keep("trees/ab/abc", on_its_way(store, b"a tree"))
+    store.local("trees/ab/abc").write_bytes(b"no tree")
+    store.keep("trees/ab/abc", on_its_way(store, b"a tree"))
+    assert store.local("trees/ab/abc").read_bytes() == b"a tree"
+
+
 def test_what_is_kept_is_had_again(store: Store) -> None:
     store.keep("originals/ab/abc", on_its_way(store, b"main;work 1\n" * 200_000))
     assert store.local("originals/ab/abc").read_bytes() == b"main;work 1\n" * 200_000

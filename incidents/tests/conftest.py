@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from incidents import lifecycle, policy_file, types
+from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person
 from incidents.models.people import Role
+from incidents.tests import shipped as types_shipped
 
 Open = Callable[[Person], Client]
 
@@ -20,8 +20,7 @@ Open = Callable[[Person], Client]
 @pytest.fixture
 def shipped(db: None) -> dict[str, IncidentType]:
     """Load the shipped types, by slug."""
-    types.load(policy_file.read(settings.FIREKIND.incident_types_file), at=timezone.now())
-    return {one.slug: one for one in IncidentType.objects.select_related("current")}
+    return types_shipped.bring()
 
 
 def someone(name: str, *, role: Role = Role.RESPONDER) -> Person:

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
-from django.conf import settings
 from django.utils import timezone
 
-from incidents import lifecycle, people, policy_file, types
+from incidents import lifecycle, people
 from incidents.models import Incident, IncidentType, Person
+from incidents.tests import shipped
 from integrations.slack import fake
 from integrations.slack.client import SlackChat
 from integrations.slack.identity import Identity
@@ -129,7 +128,7 @@ def house(slack: fake.FakeSlack | None = None) -> Iterator[House]:
     slack = slack or workspace()
     wire = StraightWire(slack, token=TOKEN)
     chat = SlackChat(wire, identity=Identity(wire))
-    types.load(policy_file.read(Path(settings.BASE_DIR) / "fixtures/incident_types.yaml"), at=timezone.now())
+    shipped.bring()
     with ports.using(chat=chat):
         directory.refresh(everybody=True)
         yield House(slack, chat, timezone.now() - timedelta(days=1))

@@ -13,8 +13,9 @@ from django.test import Client
 from django.utils import timezone
 
 from evidence import tokens
-from incidents import lifecycle, policy_file, types
-from incidents.models import Incident, IncidentType, Person
+from incidents import lifecycle
+from incidents.models import Incident, Person
+from incidents.tests import shipped
 
 Send = Callable[..., Any]
 
@@ -36,8 +37,7 @@ class Case:
 @pytest.fixture
 def case(db: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Case:
     """Two incidents and a folder for what is stored."""
-    types.load(policy_file.read(settings.FIREKIND.incident_types_file), at=timezone.now())
-    kinds = {one.slug: one for one in IncidentType.objects.select_related("current")}
+    kinds = shipped.bring()
     ada = Person.objects.create(name="Ada", chat_id="UADA")
     eve = Person.objects.create(name="Eve", chat_id="UEVE")
     at = timezone.now() - timedelta(hours=1)

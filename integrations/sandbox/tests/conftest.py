@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -74,7 +75,8 @@ def app() -> Iterator[App]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
-            self.wfile.write(answer)
+            with suppress(BrokenPipeError):  # whoever asked waited no longer
+                self.wfile.write(answer)
 
         def log_message(self, format: str, *args: Any) -> None:
             pass
