@@ -117,12 +117,11 @@ def _end(
     now = timezone.now()
     summary = summary or {}
     with transaction.atomic():
-        mine = Evidence.objects.filter(pk=evidence.pk, attempt=evidence.attempt, state=State.READING)
         evidence.state, evidence.says, evidence.summary, evidence.tree = state, says, dict(summary), tree
         evidence.kind = Kind(summary.get("kind", Kind.PROFILE if tree else evidence.kind))
         evidence.format, evidence.read_at, evidence.leased_until = summary.get("format", ""), now, None
         fields = ("state", "says", "summary", "tree", "kind", "format", "read_at", "leased_until")
-        if not mine.update(**{field: getattr(evidence, field) for field in fields}):
+        if not holding.mine(evidence).update(**{field: getattr(evidence, field) for field in fields}):
             return False  # somebody else read it meanwhile, or it was withdrawn
         HotFunction.objects.filter(evidence=evidence).delete()
         HotFunction.objects.bulk_create(

@@ -51,11 +51,11 @@ def write(request: Request, codename: str) -> HttpResponse:
     return render(request, name, context, status=UNPROCESSABLE)
 
 
-def done(request: Request, said: str, *, to: str) -> HttpResponse:
-    """Answer that a verb was carried out: an open page hears it and looks again, others go to ``to``."""
+def done(request: Request, said: str, *, to: str, is_done: bool = True) -> HttpResponse:
+    """Answer what became of a verb: an open page hears it and looks again, others go to ``to``."""
     if request.htmx:
         return _tell(HttpResponse(status=204), said)
-    messages.success(request, said)
+    messages.add_message(request, messages.SUCCESS if is_done else messages.ERROR, said)
     return redirect(to)
 
 

@@ -1,32 +1,43 @@
-"""The button *I have done it*: somebody's word for what a step could not do, looked at before it is believed."""
+"""The button *I have done it*: somebody's word for what a step could not do, or for what was missing, looked at."""
 
 from __future__ import annotations
 
-from django.contrib import messages
+from collections.abc import Callable
+
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
-from django_htmx.http import trigger_client_event
 
 from incidents import lifecycle
+from incidents.models import Incident
+from incidents.views import act
 from incidents.views.signed_in import Request, incident_or_404, signed_in
-from workflows import by_hand
+from workflows import by_hand, missing
 
 
 @require_POST
 @signed_in
 def done(request: Request, codename: str, effect: int) -> HttpResponse:
-    """Ask the vendor whether it is so, and record it then; else say what is still so."""
+    """Ask the vendor whether a step is done, and record it then; else say what is still so."""
     incident = incident_or_404(request.person, codename)
+    return _said(
+        request, incident, lambda: by_hand.done(effect, incident, by=request.person, at=timezone.now())
+    )
+
+
+@require_POST
+@signed_in
+def mended(request: Request, codename: str) -> HttpResponse:
+    """Ask the vendor whether something is still missing, and say what was found."""
+    incident = incident_or_404(request.person, codename)
+    gap = request.POST.get("gap", "")
+    return _said(request, incident, lambda: missing.mended(gap, incident, by=request.person, at=timezone.now()))
+
+
+def _said(request: Request, incident: Incident, look: Callable[[], str]) -> HttpResponse:
+    to = reverse("progress", args=[incident.codename])
     try:
-        said = by_hand.done(effect, incident, by=request.person, at=timezone.now())
-        tell = messages.success
+        return act.done(request, look(), to=to)
     except lifecycle.Refused as refused:
-        said, tell = str(refused), messages.error
-    if not request.htmx:
-        tell(request, said)
-        return redirect("progress", incident.codename)
-    response = HttpResponse(status=204)
-    trigger_client_event(response, "firekind:did", {"said": said})
-    return trigger_client_event(response, "firekind:changed", {})
+        return act.done(request, str(refused), to=to, is_done=False)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
-from django_htmx.http import trigger_client_event
 
 from incidents.models import Incident
+from incidents.views import act
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows import progress as progressing
 from workflows.progress import Progress
@@ -37,12 +36,7 @@ def retry(request: Request, codename: str, effect: int) -> HttpResponse:
     incident = incident_or_404(request.person, codename)
     if not progressing.retry(effect, incident, by=request.person, at=timezone.now()):
         raise Http404("Nothing of that number has failed.")
-    if not request.htmx:
-        messages.success(request, "Trying again.")
-        return redirect(reverse("progress", args=[incident.codename]))
-    response = HttpResponse(status=204)
-    trigger_client_event(response, "firekind:did", {"said": "Trying again."})
-    return trigger_client_event(response, "firekind:changed", {})
+    return act.done(request, "Trying again.", to=reverse("progress", args=[incident.codename]))
 
 
 def digest_of(now: Progress) -> str:
