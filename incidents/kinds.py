@@ -31,7 +31,21 @@ class Kind:
 
 
 def _retyped(text: str, data: Data) -> str:
-    return _because(f"retyped it from {data['from_name']} to {data['to_name']}", text)
+    said = f"retyped it from {data['from_name']} to {data['to_name']}"
+    return _because(f"{said} and does not come along" if data.get("stays_out") else said, text)
+
+
+def _joined(text: str, data: Data) -> str:
+    inviter = data.get("inviter")
+    return f"{text} joined the channel, invited by {inviter}" if inviter else f"{text} joined the channel"
+
+
+def _let_in(text: str, data: Data) -> str:
+    return f"let {data['name']} in ({data['rule']})" if data.get("rule") else f"let {data['name']} in"
+
+
+def _admitted(text: str, data: Data) -> str:
+    return f"closed it to everyone but {text}" if data["closing"] else f"let in {text}"
 
 
 def _led(text: str, data: Data) -> str:
@@ -122,8 +136,11 @@ KINDS: dict[str, Kind] = {
     "archiving": Kind("Archive", lambda text, data: "asked to archive the channel"),
     "checked": Kind("Checklist", lambda text, data: f"checked off “{text}”"),
     "unchecked": Kind("Checklist", lambda text, data: f"put “{text}” back on the checklist"),
-    "brought": Kind("People", lambda text, data: f"brought in {text}"),
-    "joined": Kind("People", lambda text, data: f"{text} joined the channel", quiet=True),
+    "brought": Kind("People", lambda text, data: _because(f"brought in {text}", data.get("because", ""))),
+    "joined": Kind("People", _joined, quiet=True),
+    "admitted": Kind("Access", _admitted),
+    "offered": Kind("Access", lambda text, data: text, told=True, news="who may be let in"),
+    "request_over": Kind("Access", lambda text, data: text, quiet=True),
     "left": Kind("People", lambda text, data: f"{text} left the channel", quiet=True),
     "asked_in": Kind(
         "Access",
@@ -131,7 +148,7 @@ KINDS: dict[str, Kind] = {
         told=True,
         news="who asks to be let in",
     ),
-    "let_in": Kind("Access", lambda text, data: f"let {data['name']} in"),
+    "let_in": Kind("Access", _let_in),
     "turned_away": Kind("Access", lambda text, data: f"answered “not now” to {data['name']}", quiet=True),
     "glass": Kind(
         "Access",

@@ -7,4 +7,4 @@ class WorkflowsConfig(AppConfig):
 
     def ready(self) -> None:
         """Begin to listen for incidents that changed."""
-        from workflows import tasks  # noqa: F401  # importing it registers the tasks and the listener
+        from workflows import admitting, tasks  # noqa: F401  # importing them registers the tasks, and who listens

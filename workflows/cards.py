@@ -17,9 +17,10 @@ STATUS_WORDS = {
 }
 ASKS = {"update": "Write an update", "resolve": "Resolve the incident", "fill": "Choose who"}
 ANSWERS = (("Let them in", "let-in"), ("Not now", "turn-away"))
+ASKING = ("asked_in", "offered")  # the kinds of entries that ask whether to let somebody in
 BY_HAND = "manual action required"
 LINKS = {"page": "Open the page", "alert": "Open the alert"}
-TITLES = {"glass": "Somebody broke the glass", "warned": "Warning"}
+TITLES = {"glass": "Somebody broke the glass", "warned": "Warning", "offered": "Let them in?"}
 
 
 def when(at: datetime) -> str:
@@ -146,6 +147,8 @@ def told(event: Told, facts: Facts) -> Card:
     if event.finding:
         return _judged(event, facts)
     sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
+    if event.kind == "offered" and facts.lead is not None and not event.answer:
+        sentence = f"{facts.lead.mention}: {sentence}"
     sentence += f"\n{event.answer}" if event.answer else ""
     if event.by_hand:
         text = f"{sentence}\n{event.by_hand}"
@@ -174,10 +177,9 @@ def _asked(event: Told, facts: Facts) -> tuple[Button, ...]:
         about = f"{facts.codename}|{event.retry}"
         done = (Button("I have done it", "by-hand", about),) if event.by_hand else ()
         return (Button("Retry", "retry", about), *done)
-    if event.kind == "asked_in":
-        return (
-            () if event.answer else tuple(Button(says, verb, f"{facts.codename}|{event.n}") for says, verb in ANSWERS)
-        )
+    if event.kind in ASKING:
+        about = f"{facts.codename}|{event.n}"
+        return () if event.answer else tuple(Button(says, verb, about) for says, verb in ANSWERS)
     verb, _, about = ("update" if event.kind == "due" else event.ask).partition("|")
     if verb not in ASKS:
         return ()

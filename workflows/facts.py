@@ -11,6 +11,8 @@ from workflows.captures import Source, Trigger
 from workflows.pages import Asked, Callee, Paged
 from workflows.someone import Someone
 
+ENDING = frozenset({"declared", "lead", "role", "group", "one-of", "paged"})  # how stays begin that may outlast it
+
 
 @dataclass(frozen=True, slots=True)
 class Room:
@@ -24,6 +26,23 @@ class Room:
     private: bool
     shown: str
     public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """How somebody's stay in an incident began, as it was written down.
+
+    ``came`` is the stored reason, ``detail`` the group, role or page, ``by`` who let them in. ``here`` take part now,
+    ``went`` left or were removed by hand, ``named`` came by the plan of the present type.
+    """
+
+    who: Someone
+    came: str
+    detail: str = ""
+    by: str = ""
+    here: bool = True
+    went: bool = False
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +88,11 @@ class Facts:
     """Everything that decides what should exist outside for one incident.
 
     ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
-    group; a handle that is absent was never looked up. ``people`` take part for a reason of their own. ``away``
-    left by hand. ``there`` are keys of things that exist or are being made. ``triggers`` are what profiles may be
-    captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of role, by role.
+    group; a handle that is absent was never looked up. ``stays`` are those who take part, or did, and how they came.
+    ``is_closed`` says that people come in by name alone; ``turned_away`` are those whom its people did not let in, each
+    with the rule that named them. ``there`` are keys of things that exist or are being made. ``triggers`` are what
+    profiles may be captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of role,
+    by role.
     ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
     name that a policy pages to whom that is. ``otherwise`` are those whom a policy names itself, by what it calls them.
     ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
@@ -91,11 +112,13 @@ class Facts:
     url: str
     declared_at: datetime
     lead: Someone | None = None
+    declarer: Someone | None = None
     roles: tuple[tuple[str, Someone], ...] = ()
-    people: tuple[Someone, ...] = ()
+    stays: tuple[Stay, ...] = ()
+    is_closed: bool = False
+    turned_away: frozenset[tuple[int, str]] = frozenset()
     groups: Mapping[str, tuple[Someone, ...] | None] = field(default_factory=dict)
     chosen: Mapping[str, Someone] = field(default_factory=dict)
-    away: frozenset[str] = frozenset()
     told: tuple[Told, ...] = ()
     update: Told | None = None
     archive_asked: bool = False
@@ -123,34 +146,56 @@ class Facts:
         return next(room for room in self.rooms if room.number == number)
 
     @property
+    def away(self) -> frozenset[int]:
+        """The ids of those who left or were removed by hand: they are not fetched back."""
+        return frozenset(stay.who.person_id for stay in self.stays if stay.went)
+
+    @property
     def next_n(self) -> int:
         """The number that the next entry of the timeline will have at least, after those that are known here."""
         return max((0, *(one.n for one in self.triggers), *(one.n for one in self.told))) + 1
 
     def retyped(
-        self, policy: Policy, *, keep: tuple[Someone, ...], bring: tuple[Someone, ...], stays: bool = False
+        self, policy: Policy, *, staying: tuple[Stay, ...], bring: tuple[Someone, ...], converts: bool = False
     ) -> Facts:
         """Return the facts as they would be after a retype: what the lifecycle's verb does, without doing it.
 
-        ``keep`` are those who stay in when the talk moves to a private room (the actor, the lead); ``stays`` says that
-        the room is made private itself.
+        ``staying`` are those who stay in when the talk moves to a private room; ``bring`` are brought along in any
+        case; ``converts`` says that the room is made private itself.
         """
         moves = moves_room(self.private, policy)
-        stay = {one.chat_id: one for one in (keep if moves else self.people)} | {one.chat_id: one for one in bring}
-        leaves = moves and not stays
+        leaves = moves and not converts
         number = self.room + 1 if leaves else self.room
         rooms = (*self.rooms, Room(number, "", True, "a new private channel")) if leaves else self.rooms
+        ids = {stay.who.person_id for stay in staying}
         return replace(
             self,
             revision=self.revision + 1,
             policy=policy,
             private=private_after(self.private, policy),
+            is_closed=False,
             room=number,
             rooms=rooms,
-            roles=tuple((role, one) for role, one in self.roles if not moves or one.chat_id in stay),
-            people=tuple(stay.values()),
+            lead=self.lead if self.lead is None or not moves or self.lead.person_id in ids else None,
+            roles=tuple((role, one) for role, one in self.roles if not moves or one.person_id in ids),
+            stays=_closed_to(self.stays, staying) if moves else _brought(self.stays, bring),
             chosen={} if moves else self.chosen,
-            away=frozenset() if moves else self.away - {one.chat_id for one in bring},
             archive_asked=False if moves else self.archive_asked,
             triggers=(*self.triggers, Trigger(self.next_n, "retype", self.declared_at)),
         )
+
+
+def _closed_to(stays: tuple[Stay, ...], staying: tuple[Stay, ...]) -> tuple[Stay, ...]:
+    """Shut out everyone but those who stay; that somebody left the room before says nothing about the new one."""
+    ids = {stay.who.person_id for stay in staying}
+    gone = (replace(stay, here=False, went=False, named=False) for stay in stays if stay.who.person_id not in ids)
+    return (*staying, *gone)
+
+
+def _brought(stays: tuple[Stay, ...], bring: tuple[Someone, ...]) -> tuple[Stay, ...]:
+    known = {stay.who.person_id: replace(stay, named=False) for stay in stays}
+    for one in bring:
+        stay = known.get(one.person_id)
+        if stay is None or not stay.here or stay.came in ENDING:
+            known[one.person_id] = Stay(one, "picked", by=one.why)
+    return tuple(known.values())

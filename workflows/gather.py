@@ -8,43 +8,41 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from incidents import kinds
-from incidents.models import Codename, Event, Incident, Participant, Person
+from incidents.models import AccessRequest, Codename, Event, Incident, Participant, Person
 from incidents.policy import Capture
 from workflows import calling, captures, directory, opening_up, ports
 from workflows.actions import CREATE, RETIRE
 from workflows.captures import Source, Trigger
-from workflows.facts import Facts, Published, Room, Told
+from workflows.facts import Facts, Published, Room, Stay, Told
 from workflows.models import Effect, Page, Resource
-from workflows.observed import GONE, THERE, Observed, Owed, Seen
+from workflows.observed import GONE, REFUSED, THERE, Observed, Owed, Seen
 from workflows.pages import Asked, Callee, Paged
 from workflows.someone import Someone
 
-Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect, Page)
+Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect, Page, AccessRequest)
 
 ONE_OF = "gap/one-of/"
 WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too
-ANSWERS = ("let_in", "turned_away")  # the kinds of entries that answer who asked to be let in
+ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
 NEWS = [*kinds.TOLD, *ANSWERS, "asked", "paged", "chosen"]  # the kinds of entries that plans depend on
-PERSONAL = {
-    Participant.Reason.DECLARED,
-    Participant.Reason.LEAD,
-    Participant.Reason.ROLE,
-    Participant.Reason.PICKED,
-    Participant.Reason.GLASS,
-}
+BY_POLICY = {Participant.Reason.GROUP, Participant.Reason.ONE_OF, Participant.Reason.PAGED}
 
 
 @dataclass(slots=True)
 class Known:
-    """What the planning knows of one incident; ``taking_part`` and ``gaps`` are the rows it was read from."""
+    """What the planning knows of one incident, and some of the rows that it was read from.
+
+    ``requests`` are those that nobody answered yet.
+    """
 
     facts: Facts
     observed: Observed
     taking_part: list[Participant]
     gaps: dict[str, Resource]
+    requests: list[AccessRequest]
 
 
 def one(incident: Incident, *, planned: bool = True) -> Known:
@@ -75,6 +73,7 @@ class _Rows:
     events: dict[int, list[Event]] = field(default_factory=lambda: defaultdict(list))
     changes: dict[tuple[int, int], Event] = field(default_factory=dict)
     codenames: dict[int, list[Codename]] = field(default_factory=lambda: defaultdict(list))
+    requests: dict[int, list[AccessRequest]] = field(default_factory=lambda: defaultdict(list))
     pages: dict[int, list[Page]] = field(default_factory=lambda: defaultdict(list))
     resources: dict[int, list[Resource]] = field(default_factory=lambda: defaultdict(list))
     effects: dict[int, list[Effect]] = field(default_factory=lambda: defaultdict(list))
@@ -96,7 +95,12 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
         pager=ports.pager() is not None,
         calling=calling.Known(),
     )
-    _file(rows.participants, Participant.objects.filter(incident__in=ids).select_related("person").order_by("pk"))
+    taking_part = Participant.objects.filter(incident__in=ids).select_related("person", "by")
+    _file(rows.participants, taking_part.order_by("since_at", "pk"))
+    private = [incident.pk for incident in incidents if incident.private]
+    if private:
+        asked = AccessRequest.objects.filter(incident__in=private).select_related("person")
+        _file(rows.requests, asked.filter(Q(let_in=None) | ~Q(rule="")).order_by("pk"))
     talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
     if talked:
         told = Event.objects.filter(incident__in=talked, kind__in=NEWS).select_related("by").order_by("n")
@@ -147,12 +151,14 @@ def _known(incident: Incident, rows: _Rows) -> Known:
         counts=rows.counts[incident.pk],
     )
     gaps = {one.key: one for one in rows.resources[incident.pk] if one.kind == "gap"}
-    return Known(_facts(incident, rows, observed), observed, rows.participants[incident.pk], gaps)
+    waiting = [one for one in rows.requests[incident.pk] if one.let_in is None]
+    return Known(_facts(incident, rows, observed), observed, rows.participants[incident.pk], gaps, waiting)
 
 
 def _seen(resource: Resource, ended: Collection[str]) -> Seen:
     state = GONE if resource.key in ended else resource.state
-    return Seen(resource.kind, resource.spec, state, resource.room, resource.label)
+    why = str(resource.external.get("why", "")) if state == REFUSED else ""
+    return Seen(resource.kind, resource.spec, state, resource.room, resource.label, why)
 
 
 def _owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
@@ -191,11 +197,13 @@ def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
         url=f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}",
         declared_at=incident.declared_at,
         lead=someone(incident.lead, "leads") if incident.lead else None,
+        declarer=_declarer(incident, participants),
         roles=_roles(incident, rows),
-        people=_people(incident, participants, rows),
+        stays=tuple(_stay(one, incident) for one in participants),
+        is_closed=incident.private and incident.closed_at is not None,
+        turned_away=_turned_away(rows.requests[incident.pk]),
         groups=rows.groups,
         chosen=_chosen(incident, events, participants),
-        away=frozenset(one.person.chat_id for one in participants if one.went and one.person.chat_id),
         told=tuple(one for one in told if _is_told(one)),
         update=next((one for one in reversed(told) if one.kind == "updated" and not one.retracted), None),
         archive_asked=incident.archive_asked,
@@ -272,16 +280,19 @@ def _rooms(incident: Incident, rows: _Rows, observed: Observed) -> tuple[Room, .
     return tuple(rooms)
 
 
-def _people(incident: Incident, participants: Iterable[Participant], rows: _Rows) -> tuple[Someone, ...]:
-    found: dict[int, Someone] = {}
-    if incident.lead is not None:
-        found[incident.lead.pk] = someone(incident.lead, "leads")
-    for role, holder in _roles(incident, rows):
-        found.setdefault(holder.person_id, someone(rows.holders[holder.person_id], role))
-    for one in participants:
-        if one.left_at is None and one.reason in PERSONAL:
-            found.setdefault(one.person_id, someone(one.person, one.why))
-    return tuple(one for one in found.values() if one.chat_id)
+def _declarer(incident: Incident, participants: Iterable[Participant]) -> Someone | None:
+    return next((someone(one.person, "") for one in participants if one.person_id == incident.declared_by_id), None)
+
+
+def _turned_away(requests: Iterable[AccessRequest]) -> frozenset[tuple[int, str]]:
+    """Return those to whom somebody said no, and by which rule they had been offered."""
+    return frozenset((one.person_id, one.rule) for one in requests if one.let_in is False and one.answered_by_id)
+
+
+def _stay(one: Participant, incident: Incident) -> Stay:
+    named = one.reason in BY_POLICY and one.since_at >= incident.typed_at
+    here, by = one.left_at is None and not one.person.deactivated, one.by.name if one.by else ""
+    return Stay(someone(one.person, ""), one.reason, one.detail, by, here, one.went or one.person.deactivated, named)
 
 
 def _roles(incident: Incident, rows: _Rows) -> tuple[tuple[str, Someone], ...]:
@@ -320,6 +331,8 @@ def _told(event: Event, rows: _Rows, answer: Event | None = None) -> Told:
 def _answer(event: Event) -> str:
     """Say who answered whoever asked to be let in, and how."""
     sentence = kinds.sentence(event.kind, text=event.text, data=event.data)
+    if event.kind == "request_over":
+        return sentence
     return f"{event.by.name if event.by else 'Firekind'} {sentence}."
 
 

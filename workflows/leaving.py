@@ -88,7 +88,7 @@ def once_closed(things: Iterable[Thing], facts: Facts) -> Iterator[Thing]:
 
 def direct(facts: Facts) -> Iterator[Thing]:
     """What waits for a person's hand, told to one of them while there is no private channel to tell it in."""
-    whom = facts.lead or next(iter(facts.people), None)
+    whom = facts.lead or next((stay.who for stay in facts.stays if stay.here and stay.who.chat_id), None)
     if whom is None or not facts.private or facts.is_there(f"channel/{facts.room}"):
         return
     for event in (one for one in facts.told if one.by_hand and one.room == facts.room):

@@ -22,6 +22,7 @@ class Seen:
     state: str = THERE
     room: int | None = None
     label: str = ""
+    why: str = ""  # what the vendor said, where it refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,8 @@ class Plan:
 
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
     is unknown they are only looked for, never tried again.
-    ``notes`` say what else happens at once and what cannot be undone. ``digest`` is what a person confirms: it changes
+    ``by_type`` says who comes in by the type itself, apart from those whom somebody picked. ``notes`` say what else
+    happens at once and what cannot be undone. ``digest`` is what a person confirms: it changes
     with every word they read.
     """
 
@@ -52,6 +53,7 @@ class Plan:
     lines: tuple[Line, ...] = ()
     notes: tuple[Note, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    by_type: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -245,7 +247,7 @@ def _ordered(actions: Iterable[Action]) -> Iterator[Action]:
 
 
 def _lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> Iterator[Line]:
-    names = {thing.spec["person"]: thing for thing in desired.things if thing.kind == "member"}
+    coming = _coming(actions, desired, observed)
     shown: Counter[Line] = Counter()
     small: dict[str, list[str]] = {}
     ordered = sorted(actions, key=lambda action: KINDS[action.kind].line or 0)
@@ -254,15 +256,29 @@ def _lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> I
     for action in ordered:
         kind = KINDS[action.kind]
         if action.kind == "member":
-            shown.update(_invite_lines([names[person] for person in action.spec["people"]], action.thing))
+            shown.update(_invite_lines(coming, action.thing))
+            coming = []
         elif kind.small:
             shown.update(Line(sign, ", ".join(sentences), "small") for sign, sentences in small.items())
             small.clear()
         elif kind.line is not None:
             shown[Line(*_told(action), action.kind)] += 1
+    shown.update(_invite_lines(coming, "invite"))
     for line, count in shown.items():
         yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)")
     yield from _staying(desired, observed)
+
+
+def _coming(actions: Sequence[Action], desired: Desired, observed: Observed) -> list[Thing]:
+    """Return everybody who comes in: those whom this plan invites, and those whose invitation is on its way already."""
+    new = {str(person) for action in actions if action.kind == "member" for person in action.spec["people"]}
+    members = [thing for thing in desired.things if thing.kind == "member"]
+    return [one for one in members if str(one.spec["person"]) in new or _is_on_its_way(one, observed)]
+
+
+def _is_on_its_way(thing: Thing, observed: Observed) -> bool:
+    chain = observed.owed.get(thing.key, ())
+    return thing.key not in observed.seen and any(owed.verb == CREATE and not owed.failed for owed in chain)
 
 
 def _told(action: Action) -> tuple[str, str]:
@@ -281,8 +297,9 @@ def _invite_lines(invited: Sequence[Thing], key: str) -> Iterator[Line]:
 
 def _staying(desired: Desired, observed: Observed) -> Iterator[Line]:
     """Who of those asked for is in already, and who is in but no longer asked for: nobody is removed."""
-    asked = {thing.key: thing for thing in desired.things if thing.kind == "member"}
-    rooms = {thing.room for thing in asked.values()}
+    members = [thing for thing in desired.things if thing.kind == "member"]
+    asked = {thing.key: thing for thing in members if thing.asked}
+    rooms = {thing.room for thing in members}
     there = {key: seen for key, seen in observed.seen.items() if seen.kind == "member" and seen.state == THERE}
     already = [thing for key, thing in asked.items() if key in there]
     for why, things in groupby(sorted(already, key=lambda one: (one.why, one.label)), key=lambda one: one.why):
@@ -311,7 +328,8 @@ def _is_in(names: str) -> str:
 
 def _counted(batch: Sequence[Thing]) -> str:
     """Say who is invited by group and number: ``@support (3 people), Ana Ruiz``."""
-    groups = Counter(thing.why for thing in batch if thing.why.startswith("@"))
-    alone = [thing.label for thing in batch if not thing.why.startswith("@")]
+    group_of = {thing.key: thing.why.partition(", ")[0] for thing in batch if thing.why.startswith("@")}
+    groups = Counter(group_of.values())
+    alone = [thing.label for thing in batch if thing.key not in group_of]
     said = [f"{why} ({count} {'person' if count == 1 else 'people'})" for why, count in groups.items()]
     return ", ".join([*said, *alone])

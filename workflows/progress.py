@@ -12,12 +12,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from incidents import timeline, told
-from incidents.models import Incident, Participant, Person, Source
-from workflows import by_hand, effects, missing, remains
+from incidents.models import Incident, Person, Source
+from workflows import by_hand, effects, gather, missing, participation, remains
 from workflows.actions import KINDS
 from workflows.by_hand import ByHand
+from workflows.facts import Facts
+from workflows.gather import Known
 from workflows.models import Effect, Limit, Planned, Resource
-from workflows.observed import GONE, REFUSED, THERE
+from workflows.observed import GONE, REFUSED, THERE, Observed, Seen
+from workflows.participation import Standing
 from workflows.remains import Left
 
 State = Effect.State
@@ -46,13 +49,17 @@ class EffectLine:
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """Someone who takes part, why, and whether they are in the channel."""
+    """Someone who takes part, every reason that holds for it, and whether they are in the channel.
+
+    ``why`` says the reasons in words, or how they came where none holds any more; such people are not ``needed``.
+    """
 
     person_id: int
     name: str
     why: str
     state: str
     needed: bool
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +118,7 @@ class Progress:
 
 
 def of(incident: Incident, *, at: datetime | None = None) -> Progress:
-    """Read how far an incident has come: six queries."""
+    """Read how far an incident has come."""
     at = at or timezone.now()
     rows = list(Effect.objects.filter(incident=incident, state__in=SHOWN).order_by("pk"))
     resources = {row.key: row for row in Resource.objects.filter(incident=incident)}
@@ -119,7 +126,7 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
     planned = Planned.objects.filter(incident=incident, revision__gte=incident.revision).exists()
     return Progress(
         effects=[_effect(row, rows, resources, blocked, at) for row in rows],
-        people=_people(incident, resources),
+        people=_people(gather.one(incident)),
         channel=_channel(resources.get(f"channel/{incident.room}")),
         gaps=[GapLine(row.label, row.key) for row in resources.values() if row.kind == "gap"],
         by_hand=by_hand.of(incident, rows, resources),
@@ -201,25 +208,25 @@ def _sentence_of(thing: str, rows: list[Effect]) -> str:
     return next((row.sentence for row in reversed(rows) if row.thing == thing), thing.replace("/", " "))
 
 
-def _people(incident: Incident, resources: dict[str, Resource]) -> list[PersonLine]:
-    asked = set(incident.policy.invite)
-    lines = []
-    for one in Participant.objects.filter(incident=incident).select_related("person").order_by("since_at", "pk"):
-        if one.left_at is not None and not one.went:
-            continue  # the talk moved to a private room without them: their names are not shown
-        member = resources.get(f"member/{incident.room}/{one.person.chat_id}")
-        needed = one.reason != Participant.Reason.GROUP or one.detail in asked
-        lines.append(PersonLine(one.person_id, one.person.name, one.why, _member_state(one, member), needed))
-    return lines
+def _people(known: Known) -> list[PersonLine]:
+    """Say of everybody who is in, is to come, or went by hand why that is; whoever was shut out is not named."""
+    facts, standings = known.facts, participation.of(known.facts).standings.values()
+    return [_person(one, facts, known.observed) for one in standings if one.wanted or one.here or one.went]
 
 
-def _member_state(one: Participant, member: Resource | None) -> str:
+def _person(one: Standing, facts: Facts, observed: Observed) -> PersonLine:
+    member = observed.seen.get(f"member/{facts.room}/{one.who.chat_id}") if one.who.chat_id else None
+    state = _member_state(one, member)
+    return PersonLine(one.who.person_id, one.who.name, one.why, state, one.is_needed, one.reasons)
+
+
+def _member_state(one: Standing, member: Seen | None) -> str:
     if one.went or (member is not None and member.state == GONE):
         return "left"
     if member is None:
-        return "not in the channel yet" if one.person.chat_id else "on the web only"
+        return "not in the channel yet" if one.who.chat_id else "on the web only"
     if member.state == REFUSED:
-        return f"could not be invited: {member.external.get('why', '')}".rstrip(": ")
+        return f"could not be invited: {member.why}".rstrip(": ")
     return "in the channel"
 
 

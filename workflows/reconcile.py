@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
-from incidents import timeline
-from incidents.models import Incident, Participant
-from workflows import gather
+from incidents import lifecycle, timeline
+from incidents.lifecycle import circle
+from incidents.models import AccessRequest, Incident, Participant, Person, Source
+from workflows import admitting, gather, participation
 from workflows.actions import KINDS, Action
 from workflows.desired import desired_state
 from workflows.facts import Facts
 from workflows.gather import Known
 from workflows.models import Effect, Planned, Resource
+from workflows.participation import Offer, Participation, Standing
 from workflows.plan import Plan, plan
-from workflows.someone import Someone
-from workflows.things import Desired, Gap
+from workflows.things import Gap
 
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)
@@ -42,11 +43,13 @@ def reconcile(incident_id: int, *, at: datetime) -> Plan:
         incident = found.get(pk=incident_id)
         known = gather.one(incident, planned=incident.was_planned)
         desired = desired_state(known.facts)
-        if _note_gaps(incident, desired.gaps, known.gaps, at=at):
-            known = gather.one(incident)  # a gap is told where people talk, and so is new to the plan
+        gaps = _note_gaps(incident, desired.gaps, known.gaps, at=at)
+        offers = _note_offers(incident, known, at=at)
+        if gaps or offers:
+            known = gather.one(incident)  # both are told where people talk, and so are new to the plan
             desired = desired_state(known.facts)
         result = plan(desired, known.observed)
-        _note_people(incident, known, desired, at=at)
+        _note_people(incident, known, participation.of(known.facts), at=at)
         _cancel(incident, result.cancels, at=at)
         _abandon(incident, result.abandons)
         _owe(incident, result.actions, known.facts.revision, at=at)
@@ -101,38 +104,62 @@ def _note_planned(incident: Incident, facts: Facts, *, at: datetime) -> None:
         cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
 
 
-def _note_people(incident: Incident, known: Known, desired: Desired, *, at: datetime) -> None:
-    """Let everyone whom the policy brings in take part, so that they may see a private incident at once."""
-    wanted = {thing.spec["person"] for thing in desired.things if thing.kind == "member"}
-    asked = {one.chat_id: one for one in _asked(known.facts, desired) if one.chat_id in wanted}
-    there = {one.person_id for one in known.taking_part if one.left_at is None}
-    roles = {one.chat_id: role for role, one in desired.chosen.items()}
-    new = [one for one in asked.values() if one.person_id not in there]
-    chosen = {role: one for role, one in desired.chosen.items() if _is_news(role, one, known.facts)}
-    if not (new or chosen) or not _is_newest(incident):
+def _note_people(incident: Incident, known: Known, who: Participation, *, at: datetime) -> None:
+    """Write down who takes part by the type's policy, where that moved on, so that access follows the plan.
+
+    Into a private incident people come by name as it closes; here they do only where the groups had not been read yet.
+    """
+    admission = admitting.of(known.facts, who)
+    over = [] if incident.private else _no_longer_in(known, who)
+    closes = incident.private and incident.closed_at is None and admission.is_known
+    if not (admission.entries or admission.choices or over or closes) or not _is_newest(incident):
         return
-    Participant.objects.bulk_create(
-        [_taking_part(incident, one, roles.get(one.chat_id), at=at) for one in new],
-        update_conflicts=True,
-        unique_fields=["incident", "person"],
-        update_fields=["reason", "detail", "since_at", "left_at", "went"],
-    )
-    for role, one in chosen.items():
-        _note_choice(incident, one, role, at=at)
+    Participant.objects.filter(incident=incident, person__in=over).update(left_at=at)
+    circle.admit(incident, admission, by=None, at=at, source=Source.SYSTEM)
+    if closes:
+        Incident.objects.filter(pk=incident.pk).update(closed_at=at)
 
 
-def _asked(facts: Facts, desired: Desired) -> Iterator[Someone]:
-    """Yield those who may be brought in: by page, by group, and last those chosen, whose reason outweighs the rest."""
-    for called in (*facts.callees.values(), *(one.callee for one in facts.asked), *facts.paged):
-        yield from called.people if called else ()
-    for group in facts.groups.values():
-        yield from group or ()
-    yield from desired.chosen.values()
+def _no_longer_in(known: Known, who: Participation) -> list[int]:
+    """Return those who took part by a policy that asks for them no more, and whom nobody had invited yet."""
+    facts = known.facts
+    if not facts.active:
+        return []
+    return [
+        pk
+        for pk, one in who.standings.items()
+        if one.here and not one.wanted and not facts.is_there(f"member/{facts.room}/{one.who.chat_id}")
+    ]
 
 
-def _is_news(role: str, one: Someone, facts: Facts) -> bool:
-    known = dict(facts.roles).get(role) or facts.chosen.get(role)
-    return known is None or known.chat_id != one.chat_id
+def _note_offers(incident: Incident, known: Known, *, at: datetime) -> bool:
+    """Ask the incident's people about those whom a rule names by now; close what was answered by events."""
+    who = participation.of(known.facts)
+    asked = {one.person_id: one for one in known.requests}
+    offers = {one.who.person_id: one for one in who.offers}
+    new = [one for pk, one in offers.items() if pk not in asked]
+    over = [one for pk, one in asked.items() if _is_over(one, who.standings.get(pk), offers.get(pk))]
+    if not (new or over) or not _is_newest(incident):
+        return False
+    people = Person.objects.in_bulk([one.who.person_id for one in new])
+    for offer in new:
+        person = people[offer.who.person_id]
+        lifecycle.offer(incident, person, offer.says, rule=offer.rule, role=offer.role, at=at)
+    for request in over:
+        standing = who.standings.get(request.person_id)
+        is_in, name = standing is not None and standing.here, request.person.name
+        says = f"{name} is in by now." if is_in else f"{name} is not {request.rule} any more."
+        lifecycle.settle(request, says, is_in=is_in, at=at)
+    return True
+
+
+def _is_over(request: AccessRequest, standing: Standing | None, offer: Offer | None) -> bool:
+    """Tell whether a request needs no answer any more: they are in, or the rule that named them does so no more."""
+    if request.role:
+        return offer is None or offer.role != request.role
+    if standing is not None and standing.here:
+        return True
+    return bool(request.rule) and (offer is None or offer.rule != request.rule)
 
 
 def _is_newest(incident: Incident) -> bool:
@@ -142,18 +169,6 @@ def _is_newest(incident: Incident) -> bool:
     """
     rows = Incident.objects.select_for_update(no_key=True).filter(pk=incident.pk, revision=incident.revision)
     return bool(rows.values_list("pk", flat=True))
-
-
-def _taking_part(incident: Incident, one: Someone, role: str | None, *, at: datetime) -> Participant:
-    reason = Participant.Reason.ONE_OF if role else Participant.Reason.GROUP if one.group else Participant.Reason.PAGED
-    detail = role or one.group or one.why
-    return Participant(incident=incident, person_id=one.person_id, reason=reason, detail=detail[:120], since_at=at)
-
-
-def _note_choice(incident: Incident, one: Someone, role: str, *, at: datetime) -> None:
-    """Write down who was chosen and why: whoever it is stays the one in this room, past the end of their shift."""
-    data = {"role": role, "person": one.person_id, "why": one.why, "room": incident.room}
-    timeline.append(incident, "chosen", at=at, text=f"{one.name} is {role}: {one.why}", data=data)
 
 
 def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Resource], *, at: datetime) -> bool:

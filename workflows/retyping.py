@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from django.conf import settings
 from django.db import transaction
 
 from incidents import kinds, lifecycle
-from incidents.models import Incident, IncidentType, Person, Source
+from incidents.lifecycle import circle
+from incidents.lifecycle.circle import Admission
+from incidents.models import Incident, IncidentType, Participant, Person, Source
 from incidents.policy import Policy, moves_room, private_after
-from workflows import calling, directory, gather, moving, ports
+from workflows import admitting, calling, directory, gather, moving, participation, ports
 from workflows.captures import Trigger
 from workflows.desired import desired_state
-from workflows.facts import Facts, Room, Told
+from workflows.facts import Facts, Room, Stay, Told
 from workflows.models import Alert
 from workflows.observed import Observed
 from workflows.plan import Line, Note, Plan, plan
@@ -30,12 +32,19 @@ class PlanChanged(Exception):
         self.plan = plan
 
 
-def preview(incident: Incident, *, to: IncidentType, by: Person | None = None, bring: Collection[Person] = ()) -> Plan:
-    """Return what a retype would do, without doing any of it and without asking any vendor."""
-    known = gather.one(incident)
-    after = _retyped(known.facts, incident, to.policy, by=by, bring=bring)
-    alerts = Alert.objects.filter(incident=incident).count() if after.private and not known.facts.private else 0
-    return _with_notes(plan(desired_state(after), known.observed), known.facts, after, alerts=alerts)
+def preview(
+    incident: Incident,
+    *,
+    to: IncidentType,
+    by: Person | None = None,
+    bring: Collection[Person] = (),
+    come: bool = True,
+) -> Plan:
+    """Return what a retype would do, without doing any of it and without asking any vendor.
+
+    ``by`` comes along into a private type unless they do not ``come``; ``bring`` are brought along.
+    """
+    return _work_out(incident, to.policy, by=by, bring=bring, come=come).plan
 
 
 def confirm(
@@ -47,30 +56,57 @@ def confirm(
     source: str = Source.WEB,
     because: str = "",
     bring: Collection[Person] = (),
+    come: bool = True,
     digest: str | None = None,
     since: int | None = None,
 ) -> Incident:
     """Retype after someone confirmed the plan with this digest; raise ``PlanChanged`` when it is another by now.
 
-    Without a digest nothing was shown and nothing is compared. Raises ``Refused`` and ``Stale`` like the verb.
+    Those whom the plan names come in by name, whatever their groups become. Without a digest nothing was shown and
+    nothing is compared. Raises ``Refused`` and ``Stale`` like the verb.
     """
     with transaction.atomic():
         locked = Incident.objects.select_for_update(of=("self",)).select_related("type", "policy_version", "lead")
         now = locked.get(pk=incident.pk)
-        if digest is not None and now.is_active and now.type_id != to.pk:
-            fresh = preview(now, to=to, by=by, bring=bring)
-            if fresh.digest != digest:
-                raise PlanChanged(fresh)
-        stays = moves_room(now.private, to.policy) and _keeps_room(now, to.policy, by=by, bring=bring)
+        found = None
+        if now.is_active and now.type_id != to.pk:
+            found = _work_out(now, to.policy, by=by, bring=bring, come=come)
+            if digest is not None and found.plan.digest != digest:
+                raise PlanChanged(found.plan)
         return lifecycle.retype(
-            now, to=to, by=by, at=at, source=source, because=because, bring=bring, since=since, keep_room=stays
+            now,
+            to=to,
+            by=by,
+            at=at,
+            source=source,
+            because=because,
+            bring=bring,
+            come=come,
+            admission=found.admission if found else None,
+            since=since,
+            keep_room=found is not None and moves_room(now.private, to.policy) and found.after.room == now.room,
         )
 
 
-def _keeps_room(incident: Incident, policy: Policy, *, by: Person | None, bring: Collection[Person]) -> bool:
-    """Tell whether the room is made private itself, by the same facts as the plan that was shown."""
-    facts = gather.one(incident).facts
-    return _retyped(facts, incident, policy, by=by, bring=bring).room == facts.room
+@dataclass(frozen=True, slots=True)
+class _WorkedOut:
+    """A retype as it would be: the facts after it, the plan, and who comes in by it."""
+
+    after: Facts
+    plan: Plan
+    admission: Admission
+
+
+def _work_out(
+    incident: Incident, policy: Policy, *, by: Person | None, bring: Collection[Person], come: bool
+) -> _WorkedOut:
+    known = gather.one(incident)
+    after = _retyped(known.facts, incident, policy, by=by, bring=bring, come=come)
+    turns_private = after.private and not known.facts.private
+    alerts = Alert.objects.filter(incident=incident).count() if turns_private else 0
+    result = _with_notes(plan(desired_state(after), known.observed), known.facts, after, alerts=alerts)
+    admission = admitting.of(after, participation.of(after))
+    return _WorkedOut(after, replace(result, by_type=circle.by_why(admission.entries)), admission)
 
 
 def preview_declare(
@@ -78,7 +114,7 @@ def preview_declare(
 ) -> Plan:
     """Return what declaring an incident of this type would do."""
     policy = type.policy
-    people = {one.chat_id: one for one in [*_persons(lead, "leads"), *_persons(by, "declared it")]}
+    leader, declarer = _someone(lead, "leads"), _someone(by, "declared it")
     slack = settings.FIREKIND.slack
     facts = Facts(
         revision=0,
@@ -90,8 +126,9 @@ def preview_declare(
         rooms=(Room(1, "", policy.private, "a channel of its own"),),
         url=settings.FIREKIND.base_url,
         declared_at=datetime.fromtimestamp(0, tz=UTC),
-        lead=next(iter(_persons(lead, "leads")), None),
-        people=tuple(people.values()),
+        lead=leader,
+        declarer=declarer,
+        stays=tuple(Stay(one, "declared") for one in (leader, declarer) if one is not None),
         pager=ports.pager() is not None,
         announce_channel=slack.announce_channel if slack else "",
         chat=ports.chat() is not None,
@@ -109,21 +146,28 @@ def preview_policy(incident: Incident, policy: Policy) -> Plan:
         text = "is public; it keeps its old policy until someone retypes it, because this one is private"
         return Plan(lines=(Line("=", f"{incident.codename} {text}", "private"),))
     after = replace(known.facts, policy=policy, private=private_after(incident.private, policy))
+    # A private incident takes nobody in by another policy alone: who it names is offered to the incident's people.
     return plan(desired_state(_with_groups(after)), known.observed)
 
 
 def _retyped(
-    facts: Facts, incident: Incident, policy: Policy, *, by: Person | None, bring: Collection[Person]
+    facts: Facts, incident: Incident, policy: Policy, *, by: Person | None, bring: Collection[Person], come: bool
 ) -> Facts:
-    keep = {one.chat_id: one for one in [*_persons(incident.lead, "leads"), *_persons(by, "retyped it")]}
-    brought = tuple(one for person in bring for one in _persons(person, "brought along"))
-    stays = _stays(facts, policy, {*keep, *(one.chat_id for one in brought)})
-    after = facts.retyped(policy, keep=tuple(keep.values()), bring=brought, stays=stays)
-    told = Told(0, "retyped", kinds.of("retyped").news, by.name if by else "", "", "", after.room)
+    kept = lifecycle.staying(incident, by=by, come=come, bring=bring)
+    said = by.name if by else ""
+    staying = tuple(_stay(person, reason, by=said) for person, (reason, _) in kept.items())
+    converts = _converts(facts, policy, {stay.who.chat_id for stay in staying})
+    brought = tuple(gather.someone(person, said) for person in bring)
+    after = facts.retyped(policy, staying=staying, bring=brought, converts=converts)
+    told = Told(0, "retyped", kinds.of("retyped").news, said, "", "", after.room)
     return _with_groups(replace(after, told=(*after.told, told)))
 
 
-def _stays(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
+def _stay(person: Person, reason: str, *, by: str) -> Stay:
+    return Stay(gather.someone(person, ""), reason, by=by if reason == Participant.Reason.PICKED else "")
+
+
+def _converts(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
     """Tell whether the room is made private itself: where that can be done, and everyone in it may stay."""
     room = facts.room_of(facts.room)
     if not (facts.converts and room.public and facts.is_there(f"channel/{facts.room}")):
@@ -148,12 +192,21 @@ def _with_groups(facts: Facts) -> Facts:
     )
 
 
-def _persons(person: Person | None, why: str) -> list[Someone]:
-    return [gather.someone(person, why)] if person is not None and person.chat_id else []
+def _someone(person: Person | None, why: str) -> Someone | None:
+    return gather.someone(person, why) if person is not None else None
+
+
+def _on_the_web(facts: Facts) -> Iterator[Line]:
+    """Say who keeps sight of it, or gains it, whom no channel shows: they have no account in the chat."""
+    for one in participation.of(facts).standings.values():
+        if one.wanted and not (one.who.chat_id and facts.chat):
+            yield Line("+", f"{one.who.name} sees it on the web alone ({one.why})", f"sees/{one.who.person_id}")
 
 
 def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
     result = _without_ports(result, after)
+    if after.private and not before.private:
+        result = replace(result, lines=(*result.lines, *_on_the_web(after)))
     notes: tuple[Note, ...] = ()
     if after.private and not before.private:
         notes = moving.notes(before, after, alerts=alerts)

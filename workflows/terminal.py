@@ -76,8 +76,18 @@ def about(incident: Incident, *, now: progress.Progress | None = None) -> dict[s
         "duplicate_of": incident.duplicate_of.codename if incident.duplicate_of else None,
         "settled": now.settled,
         "channel": {"id": channel.id, "name": channel.name, "private": channel.private} if channel else None,
-        "people": [{"name": one.name, "why": one.why, "state": one.state, "needed": one.needed} for one in now.people],
+        "people": [_person(one) for one in now.people],
         "gaps": [gap.says for gap in now.gaps],
+    }
+
+
+def _person(one: progress.PersonLine) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "why": one.why,
+        "reasons": list(one.reasons),
+        "state": one.state,
+        "needed": one.needed,
     }
 
 

@@ -19,7 +19,8 @@ class Thing:
 
     ``key`` names it within the incident (``topic/1``); ``spec`` says how it should be, in plain JSON values;
     ``needs`` are keys of things that must be there first; ``room`` is None for what stands in no room of ours;
-    ``due_at`` is when it may be made, where that is not at once.
+    ``due_at`` is when it may be made, where that is not at once. ``asked`` is false for somebody who came for a reason
+    that has ended: they stay in, and nothing asks for them any more.
     """
 
     key: str
@@ -30,6 +31,7 @@ class Thing:
     room: int | None = None
     why: str = ""
     due_at: datetime | None = None
+    asked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """Everything that should exist, and what is missing."""
+    """Everything that should exist, what is missing, and who has each role of one."""
 
     things: tuple[Thing, ...] = ()
     gaps: tuple[Gap, ...] = ()

@@ -10,7 +10,7 @@ from django.utils import timezone
 import audit
 from incidents import timeline, visibility
 from incidents.lifecycle import rules
-from incidents.lifecycle.people import take_part
+from incidents.lifecycle.people import set_role, take_part
 from incidents.models import AccessRequest, Codename, Event, Incident, Knock, Participant, Person, Source
 from incidents.models.people import Role
 
@@ -83,7 +83,7 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
         raise rules.Refused(NOT_PRIVATE)
     with rules.changing(incident) as now:
         note("glass-broken", now.codename, by=by, at=at, found=True)
-        take_part(now, by, reason=Participant.Reason.GLASS, at=at)
+        take_part(now, by, reason=Participant.Reason.GLASS, by=None, at=at)
         timeline.append(now, "glass", at=at, by=by, source=source, text=because, data={"room": now.room})
         _settle(now, by, yes=True, by=by, at=at)
         rules.save(now)
@@ -104,6 +104,28 @@ def waiting(incident: Incident) -> list[AccessRequest]:
     return list(
         AccessRequest.objects.filter(incident=incident, let_in=None).select_related("person").order_by("asked_at")
     )
+
+
+def offer(incident: Incident, person: Person, says: str, *, rule: str, role: str, at: datetime) -> AccessRequest:
+    """Ask the people of a closed incident whether to let in someone whom a rule of its type names by now.
+
+    In the caller's transaction, which holds the incident's row.
+    """
+    data = {"name": person.name, "rule": rule, "role": role, "room": incident.room}
+    event = timeline.append(incident, "offered", at=at, text=says, data=data)
+    return AccessRequest.objects.create(
+        incident=incident, person=person, because=says, rule=rule, role=role, asked_at=at, n=event.n
+    )
+
+
+def settle(request: AccessRequest, says: str, *, is_in: bool, at: datetime) -> None:
+    """Close a request that nobody answered: they are in by now, or the rule names them no more.
+
+    In the caller's transaction, which holds the incident's row.
+    """
+    AccessRequest.objects.filter(pk=request.pk, let_in=None).update(let_in=is_in, answered_at=at)
+    data = {"name": request.person.name, "request": request.n, "room": request.incident.room}
+    timeline.append(request.incident, "request_over", at=at, text=says, data=data)
 
 
 def note(kind: str, codename: str, *, by: Person | None, at: datetime, **data: object) -> None:
@@ -161,14 +183,20 @@ def _answer(incident: Incident, *, n: int, yes: bool, by: Person | None, at: dat
         if yes and not request.person.can_join:
             raise rules.Refused(f"{request.person.name} cannot be brought in any more.")
         if yes:
-            take_part(now, request.person, reason=Participant.Reason.PICKED, at=at)
+            _let_in(now, request, by=by, at=at, source=source)
         _settle(now, request.person, yes=yes, by=by, at=at)
-        data = {"name": request.person.name, "request": n, "room": now.room}
+        data = {"name": request.person.name, "request": n, "rule": request.rule, "room": now.room}
         note("access-given" if yes else "access-refused", now.codename, by=by, at=at, person=request.person_id)
         timeline.append(now, "let_in" if yes else "turned_away", at=at, by=by, source=source, data=data)
         rules.save(now)
     request.let_in, request.answered_by, request.answered_at = yes, by, at
     return request
+
+
+def _let_in(incident: Incident, request: AccessRequest, *, by: Person | None, at: datetime, source: str) -> None:
+    take_part(incident, request.person, reason=Participant.Reason.LET_IN, detail=request.rule[:120], by=by, at=at)
+    if request.role:
+        set_role(incident, role=request.role, holder=request.person, by=by, at=at, source=source)
 
 
 def _settle(incident: Incident, person: Person, *, yes: bool, by: Person | None, at: datetime) -> None:
@@ -178,6 +206,8 @@ def _settle(incident: Incident, person: Person, *, yes: bool, by: Person | None,
 
 def _answered_already(request: AccessRequest) -> str:
     who = request.answered_by.name if request.answered_by else "The terminal"
+    if request.answered_by is None and request.rule and not request.let_in:
+        return f"{request.rule} does not name {request.person.name} any more. Bring them in by hand if they are needed."
     if request.let_in:
         return f"{request.person.name} is in already: {who} answered before you."
     return f"{who} answered “not now” before you. Bring {request.person.name} in by hand if that was wrong."

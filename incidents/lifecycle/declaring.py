@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from incidents import codenames, timeline, told
-from incidents.lifecycle import rules
+from incidents.lifecycle import circle, rules
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 
 
@@ -39,6 +39,9 @@ def declare(
         if lead is not None:
             data = {"name": lead.name, "self": lead == by, "room": 0}
             timeline.append(incident, "led", at=at, by=by, source=source, data=data)
+        if incident.private:
+            circle.admit(incident, circle.asked(incident), by=by, at=at, source=source)
+            incident.save(update_fields=["closed_at"])
         told.tell(incident)
     return incident
 

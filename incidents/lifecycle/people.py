@@ -3,14 +3,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from django.db.models import Q
-
 from incidents import timeline
 from incidents.lifecycle import rules
-from incidents.models import Incident, Participant, Person, Source
+from incidents.models import Event, Incident, Participant, Person, Source
 
 Reason = Participant.Reason
-BROUGHT = {Reason.GROUP, Reason.ONE_OF, Reason.JOINED, Reason.PAGED}
+LASTING = {Reason.PICKED, Reason.LET_IN, Reason.JOINED, Reason.GLASS, Reason.RETYPED}  # hold for as long as one stays
 
 
 def set_lead(
@@ -28,7 +26,7 @@ def set_lead(
             return now
         now.lead = lead
         if lead is not None:
-            take_part(now, lead, reason=Reason.LEAD, at=at)
+            take_part(now, lead, reason=Reason.LEAD, by=by, at=at)
         data = {"name": lead.name if lead else "", "self": lead is not None and lead == by, "room": now.room}
         timeline.append(now, "led", at=at, by=by, source=source, data=data)
         rules.save(now, "lead")
@@ -54,7 +52,7 @@ def set_role(
         now.roles = {key: value for key, value in now.roles.items() if key != role}
         if holder is not None:
             now.roles[role] = holder.pk
-            take_part(now, holder, reason=Reason.ROLE, detail=role, at=at)
+            take_part(now, holder, reason=Reason.ROLE, detail=role, by=by, at=at)
         data = {"role": role, "name": holder.name if holder else "", "room": now.room}
         timeline.append(now, "role", at=at, by=by, source=source, data=data)
         rules.save(now, "roles")
@@ -62,18 +60,28 @@ def set_role(
 
 
 def bring_in(
-    incident: Incident, *, people: Collection[Person], by: Person | None, at: datetime, source: str = Source.WEB
+    incident: Incident,
+    *,
+    people: Collection[Person],
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    because: str = "",
 ) -> Incident:
-    """Bring people in by hand; a private incident opens to them."""
+    """Bring people in by name; a private incident opens to them.
+
+    ``because`` says what brought them in where nobody did it by hand: *acknowledged the page to Security*.
+    """
     with rules.changing(incident) as now:
         there = set(Participant.objects.filter(incident=now, left_at=None).values_list("person_id", flat=True))
         new = [person for person in people if person.pk not in there]
         if not new:
             return now
         for person in new:
-            take_part(now, person, reason=Reason.PICKED, at=at)
+            take_part(now, person, reason=Reason.PICKED, detail=because[:120], by=by, at=at)
         names = ", ".join(person.name for person in new)
-        timeline.append(now, "brought", at=at, by=by, source=source, text=names, data={"room": now.room})
+        data = {"room": now.room, "because": because}
+        timeline.append(now, "brought", at=at, by=by, source=source, text=names, data=data)
         rules.save(now)
     return now
 
@@ -91,25 +99,43 @@ def fill(
             raise rules.Refused(f"The type {now.policy.name} asks for no {role}.")
         if not person.can_join:
             raise rules.BadInput("person", f"{person.name} cannot be brought in: choose somebody of this workspace.")
-        chosen = Participant.objects.filter(incident=now, reason=Reason.ONE_OF, detail=role, left_at=None)
-        holder = Person.objects.filter(Q(pk=now.role_holder_id(role)) | Q(pk__in=chosen.values("person"))).first()
+        holder = Person.objects.filter(pk=now.role_holder_id(role) or _chosen(now, role) or 0).first()
         if holder is not None and holder != person:
             raise rules.Refused(f"{holder.name} is {role} already.")
         return set_role(now, role=role, holder=person, by=by, at=at, source=source)
 
 
-def joined(incident: Incident, *, person: Person, room: int, at: datetime, source: str = Source.SLACK) -> None:
-    """Record that someone came to the room where people talk. Bots are not people.
+def _chosen(incident: Incident, role: str) -> int | None:
+    """Return who was chosen for a role since people talk in this room, and is still here."""
+    found = Event.objects.filter(incident=incident, kind="chosen", data__room=incident.room, data__role=role)
+    choice = found.order_by("-n").first()
+    here = Participant.objects.filter(incident=incident, left_at=None)
+    return here.filter(person=choice.data["person"]).values_list("person", flat=True).first() if choice else None
 
-    Coming to a room that the talk has left by now opens nothing: it may be public, and the new one private.
+
+def joined(
+    incident: Incident,
+    *,
+    person: Person,
+    room: int,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.SLACK,
+) -> None:
+    """Record that someone came to the room where people talk, invited ``by`` a member where that is known.
+
+    Bots are not people. Coming to a room that the talk has left by now opens nothing: it may be public, and the new
+    one private.
     """
     if person.is_bot:
         return
     with rules.changing(incident) as now:
         if now.room != room or Participant.objects.filter(incident=now, person=person, left_at=None).exists():
             return
-        take_part(now, person, reason=Reason.JOINED, at=at)
-        timeline.append(now, "joined", at=at, by=person, source=source, text=person.name, data={"room": now.room})
+        take_part(now, person, reason=Reason.JOINED, by=by, at=at)
+        inviter = by.name if by is not None else "a member" if now.private else ""
+        data = {"room": now.room, "inviter": inviter}
+        timeline.append(now, "joined", at=at, by=person, source=source, text=person.name, data=data)
         rules.save(now)
 
 
@@ -123,18 +149,19 @@ def left(incident: Incident, *, person: Person, room: int, at: datetime, source:
         rules.save(now)
 
 
-def take_part(incident: Incident, person: Person, *, reason: str, at: datetime, detail: str = "") -> None:
-    """Let someone take part, in the caller's transaction.
+def take_part(
+    incident: Incident, person: Person, *, reason: str, by: Person | None, at: datetime, detail: str = ""
+) -> None:
+    """Let someone take part, in the caller's transaction: ``by`` let them in.
 
-    Whoever is here for a reason of their own keeps it; being asked by name outweighs a group that may go.
+    How a stay began is kept for as long as it lasts. Only a reason that ends by itself (a group, a page, a role) gives
+    way to one that does not.
     """
+    began = {"reason": reason, "detail": detail, "by": by, "left_at": None, "went": False}
     known = Participant.objects.filter(incident=incident, person=person).first()
     if known is None:
-        Participant.objects.create(incident=incident, person=person, reason=reason, detail=detail, since_at=at)
-        return
-    if known.left_at is not None:
-        known.since_at = at
-    if known.left_at is not None or known.reason in BROUGHT:
-        known.reason, known.detail = reason, detail
-    known.left_at, known.went = None, False
-    known.save()
+        Participant.objects.create(incident=incident, person=person, since_at=at, **began)
+    elif known.left_at is not None:
+        Participant.objects.filter(pk=known.pk).update(since_at=at, **began)
+    elif reason in LASTING and known.reason not in LASTING:
+        Participant.objects.filter(pk=known.pk).update(**began)

@@ -4,13 +4,15 @@ from collections.abc import Collection
 from datetime import datetime
 
 from incidents import codenames, timeline
-from incidents.lifecycle import rules
+from incidents.lifecycle import circle, rules
+from incidents.lifecycle.circle import Admission, Entry
 from incidents.lifecycle.people import take_part
 from incidents.models import Incident, IncidentType, Participant, Person, PolicyVersion, Source
 from incidents.policy import moves_room, private_after
 
 TAKEN = (
-    "type", "policy_version", "typed_at", "clear_at", "update_due_at", "private", "room", "roles", "archive_asked",
+    "type", "policy_version", "typed_at", "clear_at", "update_due_at", "private", "closed_at", "room", "lead", "roles",
+    "archive_asked",
 )  # fmt: skip
 
 
@@ -23,15 +25,18 @@ def retype(
     source: str = Source.WEB,
     because: str = "",
     bring: Collection[Person] = (),
+    come: bool = True,
+    admission: Admission | None = None,
     since: int | None = None,
     keep_room: bool = False,
 ) -> Incident:
     """Give the incident another type, at once for every surface; workflows carry out the difference.
 
-    Towards a private type this closes it, in the same transaction, to everyone but the actor, the lead and
-    ``bring``; roles that others hold are open again, and people of the new policy come in when the plan is carried
-    out. ``keep_room`` says that the room where people talk is made private itself, so that none follows it. Raises
-    ``Stale`` when someone retyped it after event ``since``.
+    Towards a private type this closes it, in the same transaction, to everyone but the actor (unless they do not
+    ``come``), the lead, the declarer, ``bring``, and those whom the type brings in at this moment: ``admission`` names
+    them, as the plan did that was confirmed; without one they are asked for here. Roles that others hold are open
+    again. ``keep_room`` says that the room where people talk is made private itself, so that none follows it. Raises
+    ``Stale`` when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
     """
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, since=since, clash={"retyped"}) as now:
@@ -40,11 +45,13 @@ def retype(
         before = now.policy
         moves = moves_room(now.private, version.policy)
         _take(now, to, version, at=at)
+        kept: tuple[Entry, ...] = ()
         if moves:
-            _close(now, keep={by, now.lead, *bring}, at=at)
+            kept = _close(now, by=by, come=come, bring=bring, at=at)
             if not keep_room:
                 _take_room(now)
-        _bring(now, bring, at=at)
+        for person in bring:
+            take_part(now, person, reason=Participant.Reason.PICKED, by=by, at=at)
         data = {
             "from": before.slug,
             "from_name": before.name,
@@ -52,8 +59,15 @@ def retype(
             "to_name": version.policy.name,
             "room": now.room,
             "closed": moves,
+            "stays_out": moves and not come,
         }
         timeline.append(now, "retyped", at=at, by=by, source=source, text=because, data=data)
+        if now.private or admission is not None:
+            now.closed_at = None
+            found = circle.asked(now) if admission is None else admission
+            circle.admit(now, found, by=by, at=at, source=source, kept=kept)
+        if moves and not come:
+            _must_not_be_empty(now)
         rules.save(now, *TAKEN)
     return now
 
@@ -115,14 +129,44 @@ def _take_room(incident: Incident) -> None:
     codenames.fresh(room=incident.room, private=True, incident_id=incident.pk)
 
 
-def _close(incident: Incident, *, keep: set[Person | None], at: datetime) -> None:
+def staying(
+    incident: Incident, *, by: Person | None, come: bool, bring: Collection[Person] = ()
+) -> dict[Person, tuple[str, str]]:
+    """Return who stays in as a public incident closes, each with the reason as it is stored and in words.
+
+    Whoever retypes it, unless they do not come along; the lead and the declarer; those who are brought along.
+    """
+    reason = Participant.Reason
+    asked = [
+        (by if come else None, reason.RETYPED, "retyped it"),
+        (incident.lead, reason.LEAD, "leads"),
+        (incident.declared_by, reason.DECLARED, "declared it"),
+        *((person, reason.PICKED, "brought along") for person in bring),
+    ]
+    found: dict[Person, tuple[str, str]] = {}
+    for person, kind, why in asked:
+        if person is None or person.deactivated or person.is_bot or (person == by and not come):
+            continue
+        found.setdefault(person, (kind, why))
+    return found
+
+
+def _close(
+    incident: Incident, *, by: Person | None, come: bool, bring: Collection[Person], at: datetime
+) -> tuple[Entry, ...]:
     incident.private = private_after(incident.private, incident.policy)
-    kept = {one.pk for one in keep if one}
-    incident.roles = {role: holder for role, holder in incident.roles.items() if holder in kept}
+    kept = staying(incident, by=by, come=come, bring=bring)
+    ids = {one.pk for one in kept}
+    if incident.lead_id not in ids:
+        incident.lead = None
+    incident.roles = {role: holder for role, holder in incident.roles.items() if holder in ids}
     # Leaving the public channel by hand said nothing about the private one: everybody starts anew there.
-    Participant.objects.filter(incident=incident).exclude(person__in=kept).update(left_at=at, went=False)
+    Participant.objects.filter(incident=incident).update(left_at=at, went=False)
+    for person, (reason, _) in kept.items():
+        take_part(incident, person, reason=reason, by=by if reason == Participant.Reason.PICKED else None, at=at)
+    return tuple(Entry(person.pk, person.name, reason, "", why) for person, (reason, why) in kept.items())
 
 
-def _bring(incident: Incident, people: Collection[Person], *, at: datetime) -> None:
-    for person in people:
-        take_part(incident, person, reason=Participant.Reason.PICKED, at=at)
+def _must_not_be_empty(incident: Incident) -> None:
+    if not Participant.objects.filter(incident=incident, left_at=None).exists():
+        raise rules.Refused("Nobody would be in it any more. Bring somebody along, or come along yourself.")

@@ -27,11 +27,17 @@ class Knock(models.Model):
 
 
 class AccessRequest(models.Model):
-    """Somebody asks the people of a private incident to let them in; ``n`` is its entry on the timeline."""
+    """Somebody may be let into a private incident, if its people say so; ``n`` is its entry on the timeline.
+
+    They asked for it themselves, or a ``rule`` names them by now (``@security``, ``on call for Platform leadership``):
+    nobody comes in by a rule alone once an incident is closed. With ``role`` they are to take that over as well.
+    """
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="access_requests")
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
     because = models.TextField()
+    rule = models.CharField(max_length=200, blank=True)
+    role = models.CharField(max_length=80, blank=True)
     asked_at = models.DateTimeField()
     n = models.PositiveIntegerField()
     let_in = models.BooleanField(null=True)  # None while nobody has answered

@@ -56,6 +56,7 @@ class Incident(models.Model):
         db_persist=True,
     )
     private = models.BooleanField(default=False)
+    closed_at = models.DateTimeField(null=True)  # since when people come into a private one by name alone
     room = models.PositiveSmallIntegerField(default=1)
     lead = models.ForeignKey(Person, null=True, blank=True, on_delete=models.SET_NULL, related_name="leads")
     declared_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -130,7 +131,11 @@ class Codename(models.Model):
 
 
 class Participant(models.Model):
-    """Someone who is part of an incident, and why. Those still in may see it when it is private."""
+    """Someone who is part of an incident, and how their stay began. Those still in may see it when it is private.
+
+    ``reason`` is why they came, which need not hold any more: why they are in now is worked out from the facts by
+    ``workflows.participation``, and nowhere else. ``by`` let them in; None is the type's policy, or they themselves.
+    """
 
     class Reason(models.TextChoices):
         DECLARED = "declared", "declared it"
@@ -138,15 +143,18 @@ class Participant(models.Model):
         ROLE = "role", "holds a role"
         GROUP = "group", "in a group the type brings in"
         ONE_OF = "one-of", "chosen as the one of a group"
-        PICKED = "picked", "brought along"
+        PICKED = "picked", "brought in"
         JOINED = "joined", "joined the channel"
         PAGED = "paged", "paged"
         GLASS = "glass", "broke the glass"
+        RETYPED = "retyped", "retyped it"
+        LET_IN = "let-in", "let in"
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="participants")
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="takes_part")
     reason = models.CharField(max_length=10, choices=Reason.choices)
     detail = models.CharField(max_length=120, blank=True)  # the group's handle or the role
+    by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     since_at = models.DateTimeField()
     left_at = models.DateTimeField(null=True)
     went = models.BooleanField(default=False)  # left or was removed by hand: workflows do not fight that
@@ -157,10 +165,3 @@ class Participant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.person_id} in {self.incident_id}"
-
-    @property
-    def why(self) -> str:
-        """Why this person is here, in words: ``@support``, ``leads``, ``Scribe``."""
-        if self.reason == self.Reason.GROUP:
-            return f"@{self.detail}"
-        return self.detail or str(self.Reason(self.reason).label)

@@ -127,7 +127,7 @@ def test_a_404_leads_to_asking_for_what_was_looked_for(secret: Incident, eve: Pe
 def test_who_is_let_in_is_brought_in(secret: Incident, ben: Person, eve: Person) -> None:
     knock(secret.codename, eve)
     lifecycle.let_in(secret, n=asked(secret).n, by=ben, at=timezone.now())
-    assert Participant.objects.get(incident=secret, person=eve).reason == Participant.Reason.PICKED
+    assert Participant.objects.get(incident=secret, person=eve).reason == Participant.Reason.LET_IN
     assert visibility.may_see(eve, secret)
     assert kinds(secret)[-2:] == ["asked_in", "let_in"]
 
@@ -178,7 +178,7 @@ def test_it_is_answered_on_the_page(secret: Incident, ben: Person, eve: Person, 
     assert f"Eve: {WHY}" in form
     client.post(f"/incidents/{secret.codename}/let-in", {"n": asked(secret).n})
     assert visibility.may_see(eve, secret)
-    assert "Eve" in client.get(f"/incidents/{secret.codename}/access").content.decode()
+    assert WHY not in client.get(f"/incidents/{secret.codename}/access").content.decode()
 
 
 def test_the_second_answer_is_told_of_the_first_on_the_page(

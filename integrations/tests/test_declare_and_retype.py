@@ -48,7 +48,7 @@ def test_the_plan_shown_before_a_move_to_private_names_everything(house: House) 
     assert lines[:4] == [
         "~ move the talk to a new private channel",
         "+ invite Sam, Sia (@security)",
-        "+ invite Dee (retyped it)",
+        "+ invite Dee (declared it, retyped it)",
         "+ invite Pat (the one of @platform-leadership)",
     ]
     assert f"- archive #inc-{incident.codename}" in lines

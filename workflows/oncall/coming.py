@@ -9,6 +9,8 @@ from incidents.models import Incident, Participant, Person, Source
 from workflows.models import Page, PagerUser
 from workflows.oncall.news import News, Who
 
+DID = {True: "acknowledged", False: "answered"}
+
 
 def _on_it(news: News) -> tuple[Who, ...]:
     """Who is on it by this news: who acknowledged it, or was asked to join and does."""
@@ -27,7 +29,8 @@ def bring_in(page: Page, news: News, *, at: datetime) -> None:
     people = [person for who in _on_it(news) if (person := person_of(who)) is not None and _may_come(page, person)]
     people = [person for person in people if not _left_since(incident, person, since=news.at)]
     if people:
-        lifecycle.bring_in(incident, people=people, by=None, at=at, source=Source.SYSTEM)
+        because = f"{DID[news.kind == 'acknowledged']} the page to {page.name}"
+        lifecycle.bring_in(incident, people=people, by=None, at=at, source=Source.SYSTEM, because=because)
 
 
 def _may_come(page: Page, person: Person) -> bool:

@@ -184,6 +184,6 @@ def test_captures_need_no_chat() -> None:
 def test_the_retype_dialog_shows_what_will_be_captured() -> None:
     world = World(facts("ambiguous"))
     world.settle()
-    world.facts = world.facts.retyped(world.facts.policy, keep=(), bring=())
+    world.facts = world.facts.retyped(world.facts.policy, staying=(), bring=())
     assert lines(world) == ["+ capture the heap from checkout-api"]
     assert world.facts.triggers[-1].at == DECLARED_AT

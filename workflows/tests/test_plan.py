@@ -51,7 +51,7 @@ def test_exactly_one_of_a_group_is_chosen_and_stays_chosen() -> None:
 
 def test_somebody_who_is_here_anyway_is_the_one() -> None:
     before = facts("security")
-    after = replace(before, people=(*before.people, someone("pia", "leads")))
+    after = replace(before, lead=someone("pia", "leads"))
     assert desired_state(after).chosen["Platform leadership"].name == "Pia"
 
 

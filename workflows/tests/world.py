@@ -8,10 +8,10 @@ from pathlib import Path
 
 from incidents import policy_file
 from incidents.policy import Capture, Policy
-from workflows import captures
+from workflows import captures, participation
 from workflows.actions import CHANGE, CREATE, RETIRE, Action
 from workflows.desired import desired_state
-from workflows.facts import Facts, Room, Told
+from workflows.facts import Facts, Room, Stay, Told
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
 from workflows.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED, Asked, Callee, Paged
 from workflows.plan import Plan, plan
@@ -65,7 +65,7 @@ GROUPS = {
 
 def someone(name: str, why: str = "") -> Someone:
     """A person whose id is their name in capitals."""
-    return Someone(name.upper(), name.capitalize(), why, sum(map(ord, name)))
+    return Someone(name.upper(), name.capitalize(), why, int.from_bytes(name.encode()))
 
 
 def groups(handles: dict[str, str] = GROUPS) -> dict[str, tuple[Someone, ...] | None]:
@@ -99,7 +99,8 @@ def facts(type: str = "ambiguous", *, pager: bool = False) -> Facts:
         rooms=(Room(1, "inc-amber-otter", policy.private, "inc-amber-otter"),),
         url="https://firekind.test/incidents/amber-otter/",
         declared_at=DECLARED_AT,
-        people=(someone("dee", "declared it"),),
+        declarer=someone("dee"),
+        stays=(Stay(someone("dee"), "declared"),),
         groups=groups(),
         triggers=(captures.Trigger(1, "declare", DECLARED_AT),),
         sources=SOURCES,
@@ -107,6 +108,13 @@ def facts(type: str = "ambiguous", *, pager: bool = False) -> Facts:
         callees=callees(),
         on_call={"Platform leadership": (someone("pat", "on call for Platform leadership"),)},
     )
+
+
+def entered(facts: Facts) -> Facts:
+    """The facts once those who are to come in were written down, and a private incident is closed."""
+    coming = {one.who.person_id: Stay(one.who, *one.entry, named=True) for one in participation.of(facts).coming}
+    known = {stay.who.person_id: stay for stay in facts.stays} | coming
+    return replace(facts, stays=tuple(known.values()), is_closed=facts.private)
 
 
 @dataclass(slots=True)
@@ -283,11 +291,13 @@ class World:
 
     # the verbs
 
-    def retype(self, type: str) -> None:
-        """Take another type, as the lifecycle does it."""
-        keep, stays = (someone("dee", "retyped it"),), self.facts.converts and self.is_public(self.facts.room)
-        stays = stays and f"archived/{self.facts.room}" not in self.seen
-        after = self.facts.retyped(POLICIES[type], keep=keep, bring=(), stays=stays)
+    def retype(self, type: str, *, by: str = "dee") -> None:
+        """Take another type, as the lifecycle does it: those whom the plan names come in by name."""
+        converts = self.facts.converts and self.is_public(self.facts.room)
+        converts = converts and f"archived/{self.facts.room}" not in self.seen
+        staying = {name: Stay(someone(name), came) for name, came in self._staying(by).items()}
+        after = self.facts.retyped(POLICIES[type], staying=tuple(staying.values()), bring=(), converts=converts)
+        after = entered(after)
         rooms = tuple(
             replace(room, name=f"inc-successor-{room.number}", shown=f"inc-successor-{room.number}")
             if not room.name
@@ -296,6 +306,10 @@ class World:
         )
         self.facts = replace(after, rooms=rooms)
         self.tell("retyped")
+
+    def _staying(self, by: str) -> dict[str, str]:
+        lead = {self.facts.lead.name.casefold(): "lead"} if self.facts.lead else {}
+        return {"dee": "declared", **lead, by: "retyped"}
 
     def tell(self, kind: str) -> None:
         """Write an event that is posted."""
@@ -322,7 +336,11 @@ class World:
     def lead(self, name: str) -> None:
         """Make someone the lead."""
         one = someone(name, "leads")
-        self.facts = replace(self.facts, lead=one, people=(*self.facts.people, one), revision=self.facts.revision + 1)
+        stays = {stay.who.person_id: stay for stay in self.facts.stays}
+        stay = stays.get(one.person_id)
+        if stay is None or not stay.here:
+            stays[one.person_id] = Stay(one, "lead")
+        self.facts = replace(self.facts, lead=one, stays=tuple(stays.values()), revision=self.facts.revision + 1)
         self.tell("led")
 
     def status(self, status: str) -> None:
@@ -355,4 +373,6 @@ class World:
         key = f"member/{self.facts.room}/{name.upper()}"
         if key in self.seen:
             self.seen[key] = replace(self.seen[key], state=GONE)
-            self.facts = replace(self.facts, away=self.facts.away | {name.upper()}, revision=self.facts.revision + 1)
+            gone = {stay.who.person_id: stay for stay in self.facts.stays}
+            gone[someone(name).person_id] = Stay(someone(name), "joined", here=False, went=True)
+            self.facts = replace(self.facts, stays=tuple(gone.values()), revision=self.facts.revision + 1)

@@ -21,9 +21,7 @@ from workflows import by_hand, missing
 def done(request: Request, codename: str, effect: int) -> HttpResponse:
     """Ask the vendor whether a step is done, and record it then; else say what is still so."""
     incident = incident_or_404(request.person, codename)
-    return _said(
-        request, incident, lambda: by_hand.done(effect, incident, by=request.person, at=timezone.now())
-    )
+    return _said(request, incident, lambda: by_hand.done(effect, incident, by=request.person, at=timezone.now()))
 
 
 @require_POST

@@ -21,15 +21,15 @@ from workflows import retyping
 from workflows.plan import Line, Plan
 
 UNPROCESSABLE = 422
-BY_HAND = ("(brought along)", "(leads)", "(retyped it)")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the page was asked: which type, and whom to bring along into a private one."""
+    """What the page was asked: which type, whom to bring along into a private one, and whether to come oneself."""
 
     to: IncidentType | None
     bring: list[Person]
+    come: bool = True
 
     @property
     def ids(self) -> list[int]:
@@ -58,7 +58,7 @@ def read(incident: Incident, given: QueryDict) -> Asked:
     to = usable.filter(slug=given.get("to", "")).first()
     ids = numbers(given.getlist("bring"))
     readers = visibility.readers(incident).filter(person__in=ids) if ids else visibility.readers(incident).none()
-    return Asked(to, [one.person for one in readers])
+    return Asked(to, [one.person for one in readers], come=not given.get("stay_out"))
 
 
 def _confirm(request: Request, incident: Incident, asked: Asked, to: IncidentType) -> HttpResponse:
@@ -71,6 +71,7 @@ def _confirm(request: Request, incident: Incident, asked: Asked, to: IncidentTyp
             at=timezone.now(),
             because=given.get("because", ""),
             bring=asked.bring,
+            come=asked.come,
             digest=given.get("digest", ""),
             since=number(given.get("since")),
         )
@@ -79,14 +80,14 @@ def _confirm(request: Request, incident: Incident, asked: Asked, to: IncidentTyp
     except lifecycle.Refused as refused:
         return _show(request, incident_or_404(request.person, incident.codename), asked, wrong=str(refused))
     messages.success(request, f"Retyped to {to.policy.name}. What that asks for is on its way.")
-    return redirect(incident)
+    return redirect(incident) if visibility.may_see(request.person, incident) else redirect("incidents")
 
 
 def _show(
     request: Request, incident: Incident, asked: Asked, *, plan: Plan | None = None, wrong: str = ""
 ) -> HttpResponse:
     if plan is None and asked.to is not None:
-        plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring)
+        plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring, come=asked.come)
     context = _context(request, incident, asked, plan) | {"wrong": wrong}
     fragment = request.htmx and not request.htmx.history_restore_request
     name = "workflows/retype.html" + ("#asked" if fragment else "")
@@ -105,19 +106,15 @@ def _context(request: Request, incident: Incident, asked: Asked, plan: Plan | No
         "chosen": asked.to.policy if asked.to else None,
         "moves": moves,
         "responders": _responders(incident, request.person) if moves else [],
-        "policy_brings": by_policy(plan) if moves and plan else [],
+        "staying": _staying(incident, request.person, come=asked.come) if moves else "",
+        "come": asked.come,
+        "policy_brings": plan.by_type if moves and plan else (),
         "bring": asked.ids,
         "because": request.POST.get("because", request.GET.get("because", "")),
         "plan": plan,
         "lines": [(line, bool(shown) and mark(line) not in shown) for line in plan.lines] if plan else [],
         "shown": " ".join(mark(line) for line in plan.lines) if plan else "",
     }
-
-
-def by_policy(plan: Plan) -> list[str]:
-    """Return who comes in by the type itself, in the plan's own words, apart from those whom somebody picked."""
-    joining = (line.text.removeprefix("invite ") for line in plan.lines if line.key.startswith("invite"))
-    return [said for said in joining if not said.endswith(BY_HAND)]
 
 
 def mark(line: Line) -> str:
@@ -127,5 +124,11 @@ def mark(line: Line) -> str:
 
 def _responders(incident: Incident, person: Person) -> list[Person]:
     """Return those who respond now and would be left behind unless they are picked."""
-    staying = {person.pk, incident.lead_id}
+    staying = {person.pk, *(one.pk for one in lifecycle.staying(incident, by=person, come=True))}
     return [one.person for one in visibility.readers(incident) if one.person_id not in staying and one.person.can_join]
+
+
+def _staying(incident: Incident, person: Person, *, come: bool) -> str:
+    """Say who stays in without being picked: *Ana Ruiz (leads), Dee Ito (declared it)*."""
+    kept = lifecycle.staying(incident, by=person, come=come)
+    return ", ".join(f"{'you' if one == person else one.name} ({why})" for one, (_, why) in kept.items())

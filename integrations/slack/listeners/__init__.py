@@ -47,6 +47,7 @@ BUTTONS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
     "firekind:retype": retype.pressed,
     "firekind:retype-type": retype.chosen,
     "firekind:retype-bring": retype.chosen,
+    "firekind:retype-come": retype.chosen,
     "firekind:fill": fill.pressed,
     "firekind:page": paging.pressed,
     paging.TARGET: paging.chosen,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from incidents import lifecycle
@@ -11,14 +11,26 @@ from incidents.models import Incident, IncidentType, Person, Source
 from incidents.policy import moves_room
 from integrations.slack import blocks, messages, places, plans, words
 from integrations.slack.answers import Answer, Nothing, Open, Redraw, Replace
-from integrations.slack.asked import Asked, keep
+from integrations.slack.asked import Asked, Form, keep
 from integrations.slack.listeners.declare import type_options
 from workflows import retyping
 from workflows.plan import Plan
 
 CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+COME, STAY_OUT = "come", "stay-out"
 CHANGED: Final = "*The plan changed while you were reading.* This is what would happen as things stand."
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """Who comes along into a private type: those who were picked, and whether who retypes it does."""
+
+    bring: tuple[Person, ...] = ()
+    come: bool = True
+
+
+ALONE: Final = Along()
 
 
 def command(asked: Asked, incident: Incident) -> Answer:
@@ -52,9 +64,9 @@ def chosen(asked: Asked) -> Answer:
     if not form.text("type"):
         return Nothing()
     incident = places.named(str(form.kept["i"]), by=asked.by)
-    to, bring = places.usable_type(form.text("type")), form.people("bring")
-    plan = retyping.preview(incident, to=to, bring=bring, by=asked.by)
-    view = modal(incident, to=to, plan=plan, bring=bring, because=form.text("because"), since=form.kept["n"])
+    to, along, because = places.usable_type(form.text("type")), _along(form), form.text("because")
+    plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
+    view = modal(incident, to=to, plan=plan, along=along, because=because, since=form.kept["n"])
     return Redraw(view, form.id, form.hash)
 
 
@@ -62,11 +74,11 @@ def submitted(asked: Asked) -> Answer:
     """Retype as shown; a plan that was not the one shown is shown instead."""
     form = asked.filled
     incident = places.named(str(form.kept["i"]), by=asked.by)
-    to, bring, because = places.usable_type(form.text("type")), form.people("bring"), form.text("because")
+    to, along, because = places.usable_type(form.text("type")), _along(form), form.text("because")
     unseen = form.kept.get("d") is None or form.kept.get("t") != to.slug
     if unseen:  # sent before the plan had been drawn
-        plan = retyping.preview(incident, to=to, bring=bring, by=asked.by)
-        return Replace(modal(incident, to=to, plan=plan, bring=bring, because=because))
+        plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
+        return Replace(modal(incident, to=to, plan=plan, along=along, because=because))
     try:
         retyping.confirm(
             incident,
@@ -75,17 +87,18 @@ def submitted(asked: Asked) -> Answer:
             at=asked.at,
             source=Source.SLACK,
             because=because,
-            bring=bring,
+            bring=along.bring,
+            come=along.come,
             digest=form.kept["d"],
             since=form.kept["n"],
         )
     except lifecycle.Stale:
         if to.pk == incident.type_id:
             raise
-        plan = retyping.preview(incident, to=to, bring=bring, by=asked.by)
-        return Replace(modal(incident, to=to, plan=plan, bring=bring, because=because, changed=True))
+        plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
+        return Replace(modal(incident, to=to, plan=plan, along=along, because=because, changed=True))
     except retyping.PlanChanged as changed:
-        return Replace(modal(incident, to=to, plan=changed.plan, bring=bring, because=because, changed=True))
+        return Replace(modal(incident, to=to, plan=changed.plan, along=along, because=because, changed=True))
     return Nothing()
 
 
@@ -94,7 +107,7 @@ def modal(
     *,
     to: IncidentType | None = None,
     plan: Plan | None = None,
-    bring: Sequence[Person] = (),
+    along: Along = ALONE,
     because: str = "",
     since: int | None = None,
     changed: bool = False,
@@ -113,7 +126,7 @@ def modal(
         ),
     ]
     if to is not None and moves_room(incident.private, to.policy):
-        parts.append(_bring(bring))
+        parts += _who(along)
     if plan is not None:
         parts += [blocks.divider(), *plans.shown(plan)]
     reason = blocks.text_input(action_id="because", initial=because, lines=True)
@@ -132,13 +145,28 @@ def _must_be_active(incident: Incident) -> None:
         raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you retype it.")
 
 
-def _bring(people: Sequence[Person]) -> blocks.Block:
-    ids = [person.chat_id for person in people if person.chat_id]
-    return blocks.field(
-        "Who comes along?",
-        blocks.people_select(action_id="firekind:retype-bring", chosen=ids),
-        block_id="bring",
-        hint="The talk moves to a private channel. Only these people, the lead and the new type's people come in.",
-        optional=True,
-        tells=True,
-    )
+def _along(form: Form) -> Along:
+    return Along(tuple(form.people("bring")), come=form.text("come") != STAY_OUT)
+
+
+def _who(along: Along) -> list[blocks.Block]:
+    ids = [person.chat_id for person in along.bring if person.chat_id]
+    options = [blocks.option("I come along", COME), blocks.option("I stay out", STAY_OUT)]
+    chosen = COME if along.come else STAY_OUT
+    return [
+        blocks.field(
+            "Who comes along?",
+            blocks.people_select(action_id="firekind:retype-bring", chosen=ids),
+            block_id="bring",
+            hint="Everyone else loses sight of it: only these people, the lead, who declared it, and who the new type "
+            "brings in come into the private channel.",
+            optional=True,
+            tells=True,
+        ),
+        blocks.field(
+            "And you?",
+            blocks.select(options, action_id="firekind:retype-come", chosen=chosen),
+            block_id="come",
+            tells=True,
+        ),
+    ]

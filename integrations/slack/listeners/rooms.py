@@ -17,7 +17,9 @@ from workflows.observed import THERE
 
 def joined(told: Delivered) -> Deed | None:
     """Note that somebody came into an incident's room, unless we invited them: that is known."""
-    return _moved(told, rooms.joined) if _is_news(told) else None
+    inviter = told.text("inviter")
+    by = people.by_chat_id(inviter) if inviter and inviter != told.bot_user_id else None
+    return _moved(told, partial(rooms.joined, by=by)) if _is_news(told) else None
 
 
 def left(told: Delivered) -> Deed | None:

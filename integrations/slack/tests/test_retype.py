@@ -80,7 +80,7 @@ def test_to_a_private_type_it_says_what_cannot_be_undone_and_asks_who_comes_alon
     assert shown.index("What closes at once") < shown.index("move the talk to a new private channel")
     assert f"People who read #{channel} have read it" in shown
     door.press("ann", "firekind:retype-bring", value=[door.slack.person("eve").id])
-    assert "invite Eve (brought along)" in door.reads(door.modal("ann"))
+    assert "invite Eve (brought in by Ann)" in door.reads(door.modal("ann"))
     door.submit("ann")
     moved = door.house.settle(incident)
     assert moved.private
@@ -93,7 +93,7 @@ def test_people_chosen_after_the_plan_was_drawn_are_shown_first(door: Door, inci
     assert answer["response_action"] == "update"
     shown = door.reads(door.modal("ann"))
     assert "The plan changed while you were reading." in shown
-    assert "invite Eve (brought along)" in shown
+    assert "invite Eve (brought in by Ann)" in shown
     assert not now(incident).private
     door.submit("ann")
     assert now(incident).private

@@ -30,6 +30,7 @@ BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:retype": "THAT",
     "firekind:retype-type": "major",
     "firekind:retype-bring": "major",
+    "firekind:retype-come": "stay-out",
     "firekind:fill": "THAT|Scribe",
     "firekind:page": "THAT",
     "firekind:page-target": "policy/P1",

@@ -45,6 +45,7 @@ class Command(BaseCommand):
         retype.add_argument("type", metavar="TYPE")
         retype.add_argument("--because", default="", metavar="WORDS")
         retype.add_argument("--bring", action="append", default=[], metavar="EMAIL", help="bring this person along")
+        retype.add_argument("--stay-out", action="store_true", help="do not come along into a private type yourself")
         retype.add_argument("--dry-run", action="store_true", help="print the plan and change nothing")
         for name, (_, says, needed) in WORDED.items():
             verb(name, says).add_argument("text", nargs="?" if not needed else None, default="")
@@ -88,7 +89,8 @@ class Command(BaseCommand):
     def _retype(self, by: Person | None, options: dict[str, Any]) -> None:
         incident, to = self._incident(by, options), self._type(options["type"])
         bring = [self._person(email) for email in options["bring"]]
-        plan = retyping.preview(incident, to=to, by=by, bring=bring)
+        come = not options["stay_out"]
+        plan = retyping.preview(incident, to=to, by=by, bring=bring, come=come)
         if options["dry_run"]:
             self._print(terminal.plan_lines(plan, style=self.style))
             return
@@ -100,6 +102,7 @@ class Command(BaseCommand):
             source=Source.TERMINAL,
             because=options["because"],
             bring=bring,
+            come=come,
         )
         self._done(incident, options, [*terminal.plan_lines(plan, style=self.style)])
 

@@ -1,0 +1,114 @@
+"""Who comes into an incident by name, at the moment when it takes a type.
+
+A private incident is a closed circle: its type's groups and schedules let people in at that moment and never again.
+Who they are is known above, so whoever knows it answers here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from incidents import timeline
+from incidents.models import Incident, Participant, Person
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Someone whom a type brings in: ``reason`` and ``detail`` as they are stored, ``why`` in words."""
+
+    person_id: int
+    name: str
+    reason: str
+    detail: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who was chosen for a role that exactly one person has."""
+
+    role: str
+    person_id: int
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Everyone whom a type brings in now. ``is_known`` is false while the workspace's groups were never read."""
+
+    entries: tuple[Entry, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    is_known: bool = True
+
+
+answers: list[Callable[[Incident], Admission]] = []
+
+
+def asked(incident: Incident) -> Admission:
+    """Ask who comes into this incident now, as its facts stand in the caller's transaction."""
+    return answers[0](incident) if answers else Admission(is_known=False)
+
+
+def admit(
+    incident: Incident,
+    admission: Admission,
+    *,
+    by: Person | None,
+    at: datetime,
+    source: str,
+    kept: Iterable[Entry] = (),
+) -> None:
+    """Let these people in, in the caller's transaction, which saves ``closed_at``.
+
+    On the timeline of a private incident stands who they are and why. ``kept`` are those who stay in as it closes to
+    everybody else.
+    """
+    enter(incident, admission.entries, at=at)
+    for choice in admission.choices:
+        note_choice(incident, choice, at=at)
+    if not incident.private:
+        return
+    kept = tuple(kept)
+    if kept or admission.entries:
+        text = listed([*kept, *admission.entries])
+        data = {"closing": bool(kept), "room": incident.room}
+        timeline.append(incident, "admitted", at=at, by=by, source=source, text=text, data=data)
+    incident.closed_at = at if admission.is_known else None
+
+
+def enter(incident: Incident, entries: Iterable[Entry], *, at: datetime) -> None:
+    """Write down that these people take part from now on, by the type's policy."""
+    Participant.objects.bulk_create(
+        [
+            Participant(
+                incident=incident, person_id=one.person_id, reason=one.reason, detail=one.detail[:120], since_at=at
+            )
+            for one in entries
+        ],
+        update_conflicts=True,
+        unique_fields=["incident", "person"],
+        update_fields=["reason", "detail", "by", "since_at", "left_at", "went"],
+    )
+
+
+def note_choice(incident: Incident, choice: Choice, *, at: datetime) -> None:
+    """Write down who was chosen and why: they keep the role in this room, past the end of their shift."""
+    data = {"role": choice.role, "person": choice.person_id, "why": choice.why, "room": incident.room}
+    text = f"{choice.name} is {choice.role}: {choice.why}"
+    timeline.append(incident, "chosen", at=at, text=text, data=data)
+
+
+def listed(entries: Iterable[Entry]) -> str:
+    """Say who, by why: *Sam, Sia (@security), Pat (on call for Platform leadership)*."""
+    return ", ".join(by_why(entries))
+
+
+def by_why(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Say who comes in for each reason: *Sam, Sia (@security)*."""
+    names: dict[str, list[str]] = {}
+    for one in entries:
+        names.setdefault(one.why, []).append(one.name)
+    return tuple(f"{', '.join(some)} ({why})" if why else ", ".join(some) for why, some in names.items())

@@ -1,0 +1,197 @@
+"""A private incident is a closed circle: its rules let people in as it closes, by name, and never again alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle, visibility
+from incidents.models import AccessRequest, Event, Incident, Participant
+from integrations.tests import duty as standing_by
+from integrations.tests.duty import Duty
+from integrations.tests.house import House
+from workflows import directory, reconcile, retyping
+from workflows.models import PagerTarget, PagerUser, Shift
+
+
+@pytest.fixture
+def secret(house: House) -> Incident:
+    """A private incident of Dee's; Sam, Sia and Pat came in as it was declared."""
+    return house.declare("keys", type="security")
+
+
+@pytest.fixture
+def watch(db: None) -> Iterator[Duty]:
+    """A house with a pager, in which Pia is on call for Platform leadership."""
+    with standing_by.duty() as duty:
+        yield duty
+
+
+def member(house: House, handle: str, *names: str) -> None:
+    house.slack.acts.set_group(handle, names)
+    directory.refresh()
+
+
+def entries(incident: Incident, kind: str) -> list[str]:
+    return list(Event.objects.filter(incident=incident, kind=kind).order_by("n").values_list("text", flat=True))
+
+
+def waiting(incident: Incident) -> list[tuple[str, str, str]]:
+    rows = AccessRequest.objects.filter(incident=incident, let_in=None).select_related("person")
+    return [(one.person.name, one.rule, one.role) for one in rows.order_by("pk")]
+
+
+def inside(house: House, incident: Incident) -> set[str]:
+    return set(house.slack.members(house.channel(incident))) - {"firekind"}
+
+
+def on_call(duty: Duty, handle: str, *, schedule: str = "Platform leadership") -> None:
+    user = PagerUser.objects.get(person=duty.house.person(handle))
+    subject = PagerTarget.objects.get(name=schedule).pager_id
+    Shift.objects.filter(subject=subject).update(user=user.pager_id)
+
+
+def cards(house: House, incident: Incident) -> str:
+    return " ".join(house.slack.texts(house.channel(incident)))
+
+
+def test_who_comes_in_as_it_is_declared_is_written_down_by_name_and_rule(house: House, secret: Incident) -> None:
+    assert secret.closed_at is not None
+    [said] = entries(secret, "admitted")
+    assert {"Sam", "Sia", "Pat", "@security"} <= set(said.replace(",", "").replace("(", "").replace(")", "").split())
+
+
+def test_they_may_see_it_before_any_worker_did_anything(house: House) -> None:
+    incident = lifecycle.declare("keys", by=house.person("dee"), at=house.now(), type=house.type("security"))
+    assert visibility.may_see(house.person("sam"), incident)
+    assert not visibility.may_see(house.person("ann"), incident)
+
+
+def test_whom_the_confirmed_plan_names_come_in_although_the_group_changed_since(house: House) -> None:
+    incident = house.declare()
+    retyping.confirm(incident, to=house.type("security"), by=house.person("ben"), at=house.now())
+    member(house, "security", "out")
+    incident = house.settle(incident)
+    assert inside(house, incident) == {"dee", "ben", "sam", "sia", "pat"}
+    [said] = entries(incident, "admitted")
+    assert "Ben (retyped it)" in said
+    assert waiting(incident) == [("Out", "@security", "")]
+
+
+def test_a_later_member_is_offered_to_its_people_and_comes_in_once_they_say_so(house: House, secret: Incident) -> None:
+    member(house, "security", "sam", "sia", "out")
+    secret = house.settle(secret)
+    assert waiting(secret) == [("Out", "@security", "")]
+    assert "Out" in cards(house, secret)
+    n = AccessRequest.objects.get(incident=secret, let_in=None).n
+    lifecycle.let_in(secret, n=n, by=house.person("sam"), at=timezone.now())
+    secret = house.settle(secret)
+    assert "out" in inside(house, secret)
+    row = Participant.objects.get(incident=secret, person=house.person("out"))
+    assert (row.reason, row.by) == (Participant.Reason.LET_IN, house.person("sam"))
+    assert not reconcile.reconcile(secret.pk, at=timezone.now()).actions
+
+
+def test_who_was_turned_away_is_not_offered_again(house: House, secret: Incident) -> None:
+    member(house, "security", "sam", "sia", "out")
+    secret = house.settle(secret)
+    n = AccessRequest.objects.get(incident=secret, let_in=None).n
+    lifecycle.turn_away(secret, n=n, by=house.person("sam"), at=timezone.now())
+    secret = house.settle(secret)
+    assert waiting(secret) == []
+    assert "out" not in inside(house, secret)
+
+
+def test_the_offer_ends_with_the_rule_that_made_it(house: House, secret: Incident) -> None:
+    member(house, "security", "sam", "sia", "out")
+    secret = house.settle(secret)
+    n = AccessRequest.objects.get(incident=secret, let_in=None).n
+    member(house, "security", "sam", "sia")
+    secret = house.settle(secret)
+    assert waiting(secret) == []
+    with pytest.raises(lifecycle.Refused):
+        lifecycle.let_in(secret, n=n, by=house.person("sam"), at=timezone.now())
+    member(house, "security", "sam", "sia", "out")
+    assert waiting(house.settle(secret)) == [("Out", "@security", "")]
+
+
+def test_who_was_removed_by_hand_is_not_offered(house: House, secret: Incident) -> None:
+    house.slack.acts.kick("dee", house.channel(secret), "sam")
+    from workflows import rooms
+
+    channel_id = house.slack.channel(house.channel(secret)).id
+    rooms.left(secret, person=house.person("sam"), channel_id=channel_id, at=timezone.now())
+    secret = house.settle(secret)
+    assert waiting(secret) == []
+    assert not visibility.may_see(house.person("sam"), secret)
+
+
+def test_a_hand_over_is_offered_and_not_done(watch: Duty) -> None:
+    house = watch.house
+    incident = house.declare(type="security")
+    assert "pia" in inside(house, incident)
+    on_call(watch, "pat")
+    incident = house.settle(incident)
+    assert waiting(incident) == [("Pat", "on call for Platform leadership", "Platform leadership")]
+    assert "pat" not in inside(house, incident)
+    n = AccessRequest.objects.get(incident=incident, let_in=None).n
+    lifecycle.let_in(incident, n=n, by=house.person("dee"), at=timezone.now())
+    incident = house.settle(incident)
+    assert {"pat", "pia"} <= inside(house, incident)
+    assert incident.roles["Platform leadership"] == house.person("pat").pk
+    assert waiting(incident) == []
+
+
+def test_retyping_a_private_incident_names_who_comes_into_it(house: House, secret: Incident) -> None:
+    incident = house.retype(secret, "isolated", by="sam")
+    assert {"sue", "ben", "ann", "lea"} <= inside(house, incident)
+    assert "Sue" in entries(incident, "admitted")[-1]
+    member(house, "support", "sue", "ben", "out")
+    incident = house.settle(incident)
+    assert "out" not in inside(house, incident)
+    assert waiting(incident) == [("Out", "@support", "")]
+
+
+def test_who_retypes_may_stay_out(house: House) -> None:
+    incident = house.declare(by="dee")
+    plan = retyping.preview(incident, to=house.type("security"), by=house.person("ben"), come=False)
+    retyping.confirm(
+        incident, to=house.type("security"), by=house.person("ben"), at=house.now(), come=False, digest=plan.digest
+    )
+    incident = house.settle(incident)
+    assert "ben" not in inside(house, incident)
+    assert not visibility.may_see(house.person("ben"), incident)
+    assert visibility.may_see(house.person("dee"), incident)
+
+
+def test_nobody_leaves_a_private_incident_empty(house: House) -> None:
+    incident = lifecycle.declare("keys", by=None, at=house.now(), type=house.type("ambiguous"))
+    with pytest.raises(lifecycle.Refused):
+        lifecycle.retype(
+            incident,
+            to=house.type("security"),
+            by=house.person("ben"),
+            at=house.now(),
+            come=False,
+            admission=lifecycle.Admission(),
+        )
+    assert not Incident.objects.get(pk=incident.pk).private
+
+
+def test_while_the_groups_were_never_read_they_come_in_when_they_are(house: House) -> None:
+    from workflows.models import DirectoryRead, Group
+
+    Group.objects.all().delete()
+    DirectoryRead.objects.all().delete()
+    incident = lifecycle.declare("keys", by=house.person("dee"), at=house.now(), type=house.type("security"))
+    assert incident.closed_at is None
+    incident = house.settle(incident)
+    assert inside(house, incident) == {"dee"}
+    directory.refresh(everybody=True)
+    incident = house.settle(incident)
+    assert inside(house, incident) == {"dee", "sam", "sia", "pat"}
+    assert incident.closed_at is not None
+    member(house, "security", "sam", "sia", "out")
+    assert "out" not in inside(house, house.settle(incident))

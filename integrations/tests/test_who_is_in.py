@@ -1,0 +1,58 @@
+"""Who is in, and why: the plan's word, the list of people, the channel and what anybody may see are one."""
+
+from __future__ import annotations
+
+from incidents import lifecycle, visibility
+from incidents.models import Incident
+from integrations.tests.house import House
+from workflows import directory, retyping, terminal
+
+
+def told(incident: Incident) -> dict[str, dict[str, object]]:
+    """Those whom the terminal's JSON lists, by handle."""
+    return {one["name"].casefold(): one for one in terminal.about(incident)["people"]}
+
+
+def inside(house: House, incident: Incident) -> set[str]:
+    return set(house.slack.members(house.channel(incident))) - {"firekind"}
+
+
+def test_who_retypes_to_a_private_type_comes_along_though_they_neither_declared_nor_lead(house: House) -> None:
+    incident = house.retype(house.declare(by="dee"), "security", by="ben")
+    assert "ben" in inside(house, incident)
+    assert told(incident)["ben"]["needed"]
+    assert told(incident)["ben"]["state"] == "in the channel"
+
+
+def test_who_declared_keeps_sight_although_somebody_else_retypes_it(house: House) -> None:
+    incident = house.retype(house.declare(by="dee"), "security", by="ben")
+    assert visibility.may_see(house.person("dee"), incident)
+    assert "dee" in inside(house, incident)
+
+
+def test_after_two_changes_of_lead_one_leads(house: House) -> None:
+    incident = house.declare(by="dee")
+    for name in ("ann", "ben", "eve"):
+        lifecycle.set_lead(incident, lead=house.person(name), by=house.person("dee"), at=house.now())
+        incident = house.settle(incident)
+    assert [name for name, one in told(incident).items() if "leads" in str(one["why"])] == ["eve"]
+    lines = " ".join(map(str, retyping.preview(incident, to=house.type("major"), by=house.person("dee")).lines))
+    assert lines.count("leads") == 1
+
+
+def test_a_member_of_a_group_that_the_type_names_is_needed(house: House) -> None:
+    incident = house.retype(house.declare(by="dee"), "major", by="ben")  # ben comes with @support or another group
+    house.slack.acts.set_group("support", ["sue"])
+    directory.refresh()
+    incident = house.retype(house.settle(incident), "isolated", by="ann")
+    assert told(incident)["ben"]["needed"]
+    assert "@incident-response" in str(told(incident)["ben"]["why"])
+
+
+def test_who_comes_into_a_group_later_is_not_let_into_a_private_incident(house: House) -> None:
+    incident = house.declare(type="security", by="dee")
+    house.slack.acts.set_group("security", ["sam", "sia", "out"])
+    directory.refresh()
+    incident = house.settle(incident)
+    assert "out" not in inside(house, incident)
+    assert not visibility.may_see(house.person("out"), incident)

@@ -1,0 +1,116 @@
+"""Who has each role of one, and what of a policy's groups and schedules cannot be had. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from incidents.policy import OneOf, Policy
+from workflows.facts import Facts
+from workflows.someone import Someone
+from workflows.things import Gap
+
+
+def choose(facts: Facts, *, present: set[int]) -> tuple[dict[str, Someone], list[Gap]]:
+    """Find who has each role that exactly one person has, and what is missing; ``present`` are in anyway."""
+    chosen: dict[str, Someone] = {}
+    gaps: list[Gap] = []
+    for role in facts.policy.one_of:
+        pick, missing = _one_of(role, facts, present={*present, *(one.person_id for one in chosen.values())})
+        gaps += missing
+        if pick is not None:
+            chosen[role.role] = pick
+    return chosen, gaps
+
+
+def _one_of(role: OneOf, facts: Facts, *, present: set[int]) -> tuple[Someone | None, list[Gap]]:
+    """Find who has a role that exactly one person has, and what is missing.
+
+    Who has it keeps it, past the end of their shift. Else it is somebody on call, else one of the group, else whom the
+    type names itself; in a closed incident only somebody who is in it.
+    """
+    if (holder := _holder(role, facts)) is not None:
+        return holder, []
+    gaps: list[Gap] = []
+    for members, why, gap in _candidates(role, facts):
+        able = [one for one in members if not facts.is_closed or one.person_id in present]
+        pick = _choose(able, present=present, away=facts.away)
+        if pick is not None:
+            return replace(pick, why=why), gaps
+        gaps += [gap] if gap else []
+    return None, gaps if gaps or not _is_known(role, facts) else [_nobody(role, facts)]
+
+
+def _holder(role: OneOf, facts: Facts) -> Someone | None:
+    holder = dict(facts.roles).get(role.role) or facts.chosen.get(role.role)
+    return holder if holder is not None and holder.person_id not in facts.away else None
+
+
+def _candidates(role: OneOf, facts: Facts) -> Iterator[tuple[tuple[Someone, ...], str, Gap | None]]:
+    """Yield who may have a role, why, and what is missing where that is for somebody to mend: the best first."""
+    if role.schedule and facts.pager:
+        on_call = facts.on_call.get(role.schedule, ())
+        gap = _missing_schedule(role, facts.policy) if on_call is None else None
+        yield on_call or (), f"on call for {role.schedule}", gap
+    if role.group:
+        members = facts.groups.get(role.group, ())
+        gap = _missing_group(role.group, facts.policy) if members is None else None
+        yield members or (), f"the one of @{role.group}", gap
+    if role.otherwise in facts.otherwise:
+        yield (facts.otherwise[role.otherwise],), "named by the type", None
+
+
+def _is_known(role: OneOf, facts: Facts) -> bool:
+    """Tell whether those who could have a role were looked up, so that there being nobody is worth saying."""
+    return role.group in facts.groups or role.schedule in facts.on_call or not (role.group or facts.pager)
+
+
+def _choose(members: Iterable[Someone], *, present: set[int], away: frozenset[int]) -> Someone | None:
+    """Pick exactly one: who is here anyway, else the first by name."""
+    able = sorted((one for one in members if one.person_id not in away), key=lambda one: (one.name, one.chat_id))
+    order = sorted(able, key=lambda one: one.person_id not in present)
+    return order[0] if order else None
+
+
+def missing_groups(facts: Facts) -> Iterator[Gap]:
+    """Yield the groups that the policy brings in and the workspace lacks, or that were never read."""
+    if facts.policy.groups and not facts.groups:
+        yield _unread_groups(facts.policy)
+    for handle in facts.policy.invite:
+        if facts.groups.get(handle, ()) is None:
+            yield _missing_group(handle, facts.policy)
+
+
+def _unread_groups(policy: Policy) -> Gap:
+    handles = ", ".join(f"@{handle}" for handle in policy.groups)
+    says = (
+        f"The groups of this workspace could not be read yet, so nobody was brought in for {handles}. "
+        "It is tried again by itself; if this stays, look at the app's permissions and at the worker's log."
+    )
+    return Gap("groups", says)
+
+
+def _missing_group(handle: str, policy: Policy) -> Gap:
+    says = (
+        f"There is no user group @{handle} in this workspace, so nobody was brought in for it. "
+        f"Create @{handle}, or change what the type {policy.name} asks for."
+    )
+    return Gap(f"group/{handle}", says)
+
+
+def _missing_schedule(role: OneOf, policy: Policy) -> Gap:
+    says = (
+        f"The pager has no schedule {role.schedule}, so nobody is {role.role} by it. "
+        f"Make it, or change what the type {policy.name} asks for."
+    )
+    return Gap(f"schedule/{role.schedule}", says)
+
+
+def _nobody(role: OneOf, facts: Facts) -> Gap:
+    where = []
+    if role.schedule:
+        where += [f"nobody is on call for {role.schedule}" if facts.pager else "no pager is connected"]
+    where += [f"@{role.group} has no one who may be invited"] if role.group else []
+    if facts.is_closed:
+        where = ["nobody who is in this incident could have the role"]
+    return Gap(f"one-of/{role.role}", f"Nobody is {role.role}: {' and '.join(where)}. Choose who it is.")
