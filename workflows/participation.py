@@ -113,12 +113,12 @@ class _Reasons:
     entries: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def add(self, who: Someone, says: str, *, entry: tuple[str, str] = ("", "")) -> None:
-        """Note one reason of one person; the last ``entry`` is how a stay is said to begin."""
+        """Note one reason of one person; ``entry`` is how a stay is said to begin, and a role outweighs the rest."""
         self.who.setdefault(who.person_id, who)
         said = self.says.setdefault(who.person_id, [])
         if says not in said:
             said.append(says)
-        if entry != ("", ""):
+        if entry[0] == "one-of" or (entry[0] and who.person_id not in self.entries):
             self.entries[who.person_id] = entry
 
 
@@ -150,12 +150,12 @@ def _by_policy(found: _Reasons, facts: Facts) -> None:
     """Reasons of the policy: its groups, and whom its pages and those asked for by hand reach now."""
     if not facts.active:
         return
-    for page in pages_of(facts):
-        for one in page.callee.people if page.brings else ():
-            found.add(one, one.why or "paged", entry=("paged", one.why))
     for handle in facts.policy.invite:
         for one in facts.groups.get(handle) or ():
             found.add(one, f"@{handle}", entry=("group", handle))
+    for page in pages_of(facts):
+        for one in page.callee.people if page.brings else ():
+            found.add(one, one.why or "paged", entry=("paged", one.why))
 
 
 def _standings(found: _Reasons, facts: Facts, stays: Mapping[int, Stay]) -> dict[int, Standing]:

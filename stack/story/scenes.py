@@ -53,12 +53,12 @@ def measure(stage: Stage) -> None:
 
 
 def retype_major(stage: Stage) -> None:
-    """Ada retypes to major; Slack has a bad moment while people are invited."""
+    """Tomasz, who neither declared nor leads, retypes to major; Slack has a bad moment while people are invited."""
     stage.workspace.fault("server_error", method="conversations.invite", times=1)
-    answer = stage.types("ada", f"/incident type major because {BECAUSE_MAJOR}")
+    answer = stage.types("tomasz", f"/incident type major because {BECAUSE_MAJOR}")
     stage.reads_the_plan(answer["view"])
-    stage.say("Ada confirms. This time Slack answers the invitation with an error, on purpose.")
-    stage.workspace.submit("ada")
+    stage.say("Tomasz confirms. This time Slack answers the invitation with an error, on purpose.")
+    stage.workspace.submit("tomasz")
     stage.watches()
     stage.workspace.no_faults()
 
@@ -87,12 +87,12 @@ def capture(stage: Stage) -> None:
 
 
 def retype_security(stage: Stage) -> None:
-    """Ada retypes to security and brings Mateo along; the talk moves to a private channel."""
-    stage.types("ada", f"/incident type security because {BECAUSE_SECURITY}")
-    stage.say("Ada brings Mateo along: he found it.")
-    answer = stage.workspace.press("ada", "firekind:retype-bring", value=["mateo"])
+    """Yuki, who neither declared nor leads, retypes to security and brings Mateo along; the talk moves in private."""
+    stage.types("yuki", f"/incident type security because {BECAUSE_SECURITY}")
+    stage.say("Yuki brings Mateo along: he found it. Ada, who leads, and Wei, who declared it, stay in as well.")
+    answer = stage.workspace.press("yuki", "firekind:retype-bring", value=["mateo"])
     stage.reads_the_plan(answer["view"])
-    stage.workspace.submit("ada")
+    stage.workspace.submit("yuki")
     stage.watches()
     stage.rings(PAGED_PRIVATELY)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from stack.outside import Records, Visitor, Workspace
 from stack.story import scenes
@@ -11,13 +12,25 @@ from stack.story.stage import Stage
 from stack.tour import measures, pages, record, room, rung
 from stack.tour.checks import Checks
 
+Terminal = Callable[[str], Mapping[str, Any]]  # what `incident show --json` says of a codename
 RESPONSE = {"ada", "mateo", "yuki", "tomasz"}
 AT_FIRST = RESPONSE | {"wei", "grace"}
 WHEN_MAJOR = AT_FIRST | {"ingrid", "carlos", "nadia", "oliver", "priya", "siobhan", "leilani"}
-WHEN_SECURITY = {"ada", "mateo", "farah", "dmitri", "aroha"}  # and whoever is on call for platform leadership
+# Who leads, who declared it, who retyped it, who was brought along, @security; and the one of platform leadership.
+WHEN_SECURITY = {"ada", "wei", "yuki", "mateo", "farah", "dmitri", "aroha"}
+WHY_IN_SECURITY = {
+    "ada": "leads",
+    "wei": "declared it",
+    "yuki": "retyped it",
+    "mateo": "brought in by Yuki Tanaka",
+    "farah": "@security",
+}
 SECRETS = (scenes.BECAUSE_SECURITY, scenes.MITIGATED, scenes.RESOLVED)
 OUR_WORDS = (scenes.TITLE, scenes.UPDATE, scenes.BECAUSE_MAJOR)
-TOLD = ["declared", "led", "updated", "served", "retyped", "page", "captured", "retyped", "mitigated", "resolved"]
+TOLD = [
+    "declared", "led", "updated", "served", "retyped", "page", "captured", "retyped", "admitted", "mitigated",
+    "resolved",
+]  # fmt: skip
 ENGINEERING = "Engineering on call"
 
 
@@ -28,6 +41,7 @@ class Tour:
     stage: Stage
     checks: Checks
     base_url: str
+    terminal: Terminal
     visitors: Mapping[str, Visitor]
     members_before: set[str] = field(default_factory=set)
     effects_before: int = 0
@@ -138,6 +152,21 @@ def security(tour: Tour) -> None:
     rung.once(tour.checks, tour.stage, scenes.PAGED_PRIVATELY, on_call=tour.stage.account.on_call("Security on call"))
     room.left(tour.checks, tour.workspace.channel(f"inc-{old}"), words=OUR_WORDS)
     _closed(tour, new)
+    _people(tour, _in_private(tour))
+
+
+def _people(tour: Tour, handles: Collection[str]) -> None:
+    """Check who is in, and why: alike in the workspace, which was looked at before, on the page and in JSON."""
+    names = {one["handle"]: one["name"] for one in tour.workspace.state()["people"]}
+    said = {one["name"]: one for one in tour.terminal(tour.stage.codename)["people"]}
+    tour.checks.same("JSON names those in the channel", said, [names[one] for one in handles])
+    wrong = {
+        handle: said[names[handle]]["why"]
+        for handle, why in WHY_IN_SECURITY.items()
+        if why not in said[names[handle]]["reasons"] or not said[names[handle]]["needed"]
+    }
+    tour.checks.so("it says of each why they are in", not wrong, instead=wrong)
+    pages.names_people(tour.checks, tour.visitors["farah"], tour.stage.codename, people=list(said.values()))
 
 
 def _closed(tour: Tour, new: str) -> None:
@@ -152,7 +181,7 @@ def _closed(tour: Tour, new: str) -> None:
     )
     measures.hidden_from(tour.checks, tour.visitors["hannah"], codename, who="Hannah")
     measures.seen_by(tour.checks, tour.visitors["farah"], codename, who="Farah")
-    record.timeline(tour.checks, tour.records, codename, told=TOLD[:8])
+    record.timeline(tour.checks, tour.records, codename, told=TOLD[:9])
 
 
 def mitigated(tour: Tour) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+from typing import Any
 from urllib.parse import quote_plus
 
 from stack.outside import Page, Visitor
 from stack.tour.checks import Checks
 
 NOWHERE = "nobody-named-this"
+PERSON = re.compile(r'<li><span>(.*?)</span><span class="why">(.*?)</span>')
 # Every page and fragment of an incident that can be asked for with GET.
 PAGES = (
     "", "live?n=0", "earlier", "stream?n=0", "history/1", "progress", "retype", "lead", "bring", "rename", "summary",
@@ -22,6 +26,16 @@ def seen_by(checks: Checks, visitor: Visitor, codename: str, *, who: str, says: 
     missing = [word for word in says if word not in page.text]
     checks.so(f"it says {', '.join(f'“{one}”' for one in says)}", not missing, instead=f"without {missing}")
     checks.so("the list shows it", codename in visitor.get("/").text)
+
+
+def names_people(checks: Checks, visitor: Visitor, codename: str, *, people: list[dict[str, Any]]) -> None:
+    """Check that the page names these people and no others, each with every reason."""
+    text = visitor.get(f"/incidents/{codename}/progress").text
+    panel = text.partition('id="people"')[2]
+    shown = {unescape(name): unescape(why) for name, why in PERSON.findall(panel)}
+    checks.same("the page names them, too", shown, [one["name"] for one in people])
+    differ = {one["name"]: shown[one["name"]] for one in people if shown[one["name"]] != one["why"]}
+    checks.so("with the same reasons", not differ, instead=differ)
 
 
 def progress_is_done(checks: Checks, visitor: Visitor, codename: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
+from functools import partial
+from typing import Any
 
 from stack.outside import Visitor
 from stack.running import Stack
@@ -24,7 +27,7 @@ def main() -> None:
     began = time.monotonic()
     say(paint("  Starting a throw-away stack ...", "grey"))
     with throwaway(env=ENV) as stack, opened(stack, say=say) as stage:
-        tour = Tour(stage, Checks(say), stack.base_url, {})
+        tour = Tour(stage, Checks(say), stack.base_url, partial(_shown, stack), {})
         for scene in told(stage, SCENES):
             tour.visitors = tour.visitors or _visitors(stack)
             tour.remember()
@@ -34,6 +37,12 @@ def main() -> None:
         _more(tour, stack)
         say()
         say(f"  {tour.checks.count} things are as they must be, in {time.monotonic() - began:.0f} s.")
+
+
+def _shown(stack: Stack, codename: str) -> dict[str, Any]:
+    """Give what the terminal says of an incident as JSON."""
+    said: dict[str, Any] = json.loads(stack.manage("incident", "show", codename, "--json").stdout)
+    return said
 
 
 def _visitors(stack: Stack) -> dict[str, Visitor]:
