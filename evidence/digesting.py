@@ -22,11 +22,13 @@ from evidence.storage import StorageError
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS = 3
+# Claims in a row that nobody recorded anything of. What ends the reader itself is told at once (`child`); a claim is
+# renewed while its worker lives, however slow that is, so that many workers died.
+UNANSWERED = 8
 VERSION = 1  # of what a reader makes; a new one reads old originals into trees of their own
 PATIENCE = timedelta(hours=6)
 GONE = "It could not be read: its file cannot be had from the storage any more."
-LOST = "It could not be read: the reader ended three times without an answer. The file is kept; read it again later."
+LOST = "It could not be read: the worker died each time it tried. The file is kept; read it again later."
 
 
 def waiting(*, at: datetime, limit: int = 50) -> list[int]:
@@ -45,7 +47,7 @@ def digest(evidence_id: int, *, at: datetime) -> None:
     evidence = _claimed(evidence_id, at=at)
     if evidence is None:
         return
-    if evidence.attempt > ATTEMPTS:
+    if evidence.unanswered > UNANSWERED:
         _end(evidence, State.FAILED, says=LOST)
         return
     try:
@@ -60,9 +62,7 @@ def digest(evidence_id: int, *, at: datetime) -> None:
         if timezone.now() - evidence.added_at > PATIENCE:
             _end(evidence, State.FAILED, says=GONE)
             return
-        Evidence.objects.filter(pk=evidence.pk, attempt=evidence.attempt).update(
-            leased_until=timezone.now() + timedelta(seconds=10), attempt=F("attempt") - 1
-        )
+        holding.mine(evidence).update(leased_until=timezone.now() + timedelta(seconds=10), unanswered=0)
 
 
 def _keep(evidence: Evidence, *, says: str) -> None:
@@ -77,7 +77,8 @@ def _keep(evidence: Evidence, *, says: str) -> None:
 def _claimed(evidence_id: int, *, at: datetime) -> Evidence | None:
     free = Q(leased_until=None) | Q(leased_until__lt=at)
     mine = Evidence.objects.filter(free, pk=evidence_id, state=State.READING)
-    if not mine.update(leased_until=at + holding.LEASE, attempt=F("attempt") + 1):
+    again = {"token": F("token") + 1, "unanswered": F("unanswered") + 1}
+    if not mine.update(leased_until=at + holding.LEASE, **again):
         return None
     return Evidence.objects.select_related("incident", "added_by").get(pk=evidence_id)
 

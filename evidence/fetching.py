@@ -74,6 +74,6 @@ def fetch(evidence: Evidence) -> None:
     except lifecycle.Refused as refused:
         raise Unreadable(str(refused)) from refused
     evidence.original, evidence.size = stored.key, stored.size
-    mine = Evidence.objects.filter(pk=evidence.pk, attempt=evidence.attempt, state=State.READING)
+    mine = Evidence.objects.filter(pk=evidence.pk, token=evidence.token, state=State.READING)
     if not mine.update(original=stored.key, size=stored.size):
         withdrawing.forget(stored.key, "")

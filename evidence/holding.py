@@ -30,4 +30,4 @@ def renew(evidence: Evidence) -> bool:
 
 def mine(evidence: Evidence) -> QuerySet[Evidence]:
     """Return the row while the claim on it holds: nobody else reads it since, and it was not withdrawn."""
-    return Evidence.objects.filter(pk=evidence.pk, attempt=evidence.attempt, state=State.READING)
+    return Evidence.objects.filter(pk=evidence.pk, token=evidence.token, state=State.READING)

@@ -128,7 +128,7 @@ def read_again(evidence: Evidence) -> bool:
     nowhere = Q(original="", origin__ref__isnull=True)  # neither stored nor to be fetched
     again = Evidence.objects.filter(pk=evidence.pk, state__in=[State.FAILED, State.KEPT]).exclude(nowhere)
     with transaction.atomic():
-        if not again.update(state=State.READING, says="", attempt=0, leased_until=None):
+        if not again.update(state=State.READING, says="", unanswered=0, leased_until=None):
             return False
         told.tell(evidence)
     return True

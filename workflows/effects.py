@@ -22,6 +22,8 @@ from workflows.ready import CLAIM, READY_INCIDENTS
 from workflows.work import Outcome, Work
 
 ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
+# Claims in a row that nothing was recorded of: each is renewed while its worker lives, so that many workers died.
+UNANSWERED = 20
 BACK_OFF_AT_MOST_S = 300
 # Not told where people talk: that is what failed, or it adds nothing to the words that stand there.
 QUIET_FAILURES = {("channel", CREATE), ("post", CREATE), ("post", CHANGE), ("pin", CREATE)}
@@ -113,7 +115,7 @@ def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime) -> Non
 def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
     """Record that a call went wrong: again later when that may help, else failed and told.
 
-    A rate limit stops its method for everybody and costs this effect no attempt.
+    A rate limit stops its method for everybody and costs this effect no attempt; nor does time, or a lost claim.
     """
     effect, limited = work.effect, error.retry_after is not None
     with transaction.atomic():
@@ -121,13 +123,14 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
         if error.retry_after is not None:
             until = at + timedelta(seconds=error.retry_after)
             _block(KINDS[effect.kind].port, error.method, effect.method, until=until)
-        attempt = effect.attempt - (1 if limited else 0)
+        attempt = effect.attempt + (0 if limited else 1)
         final = not error.retryable or attempt >= ATTEMPTS
         if not error.unknown and not effect.unsure and _cancel_abandoned(effect, at=at):
             return
         changed = _held(effect).update(
             state=Effect.State.FAILED if final else Effect.State.WAITING,
             attempt=attempt,
+            unanswered=0,
             unsure=effect.unsure or error.unknown,
             due_at=at + timedelta(seconds=_wait_s(error, attempt)),
             leased_until=None,
@@ -203,9 +206,7 @@ def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
 def put_back(work: Work, *, until: datetime) -> None:
     """Give a claim back untried, because its method was blocked after it was claimed."""
     effect = work.effect
-    _held(effect).update(
-        state=Effect.State.WAITING, attempt=effect.attempt - 1, due_at=until, unsure=effect.unsure, leased_until=None
-    )
+    _held(effect).update(state=Effect.State.WAITING, unanswered=effect.unanswered - 1, due_at=until, leased_until=None)
 
 
 def blocked_until(method: str, *, at: datetime) -> datetime | None:
@@ -233,7 +234,7 @@ def retry(effect: Effect, *, at: datetime) -> bool:
     """Let a failed effect be tried again from the start; tell whether it had failed."""
     return bool(
         Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED).update(
-            state=Effect.State.WAITING, attempt=0, due_at=at, ended_at=None, error="", error_code=""
+            state=Effect.State.WAITING, attempt=0, unanswered=0, due_at=at, ended_at=None, error="", error_code=""
         )
     )
 

@@ -1,7 +1,8 @@
-"""Hold the claim on an effect for as long as it takes, however long that is beyond one lease."""
+"""Hold the claims on effects for as long as they take, however long that is beyond one lease."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 
 from django.conf import settings
@@ -14,10 +15,13 @@ from workflows.work import Work
 BEATS = 3  # in one lease, so that a slow database costs no claim
 
 
-def of(work: Work) -> AbstractContextManager[None]:
-    """Renew a claim for as long as the block lasts."""
-    return heartbeat.beating(
-        lambda: effects.keep_hold(work, at=timezone.now()),
-        every_s=settings.FIREKIND.lease_s / BEATS,
-        what=f"effect {work.effect.pk}",
-    )
+def of(in_hand: Callable[[], Iterable[Work]], *, what: str) -> AbstractContextManager[None]:
+    """Renew the claims that are in hand for as long as the block lasts, also while they wait for a free thread."""
+    return heartbeat.beating(lambda: _keep(in_hand()), every_s=settings.FIREKIND.lease_s / BEATS, what=what)
+
+
+def _keep(works: Iterable[Work]) -> bool:
+    """Renew each; go on although some are lost, for others may be claimed meanwhile."""
+    for work in works:
+        effects.keep_hold(work, at=timezone.now())
+    return True

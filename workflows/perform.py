@@ -56,23 +56,35 @@ class _Drain:
         self.outside = outside
         self.kinds = kinds
         self.side_by_side = side_by_side
+        self.held: dict[tuple[int, int], Work] = {}
         self.left = 0
         self.changed = threading.Condition()
 
     def run(self, claimed: Sequence[Work]) -> None:
-        self._chain(claimed)
-        with self.changed:
-            self.changed.wait_for(lambda: self.left == 0)
+        # A worker that is slow keeps what it has claimed: only one that died, or that nobody hears of, loses it.
+        with heartbeat.of(self._in_hand, what="effects") if self.side_by_side else nullcontext():
+            self._chain(claimed)
+            with self.changed:
+                self.changed.wait_for(lambda: self.left == 0)
+
+    def _in_hand(self) -> list[Work]:
+        return list(self.held.values())
 
     def _chain(self, claimed: Sequence[Work]) -> None:
         while claimed:
+            self.held |= {_claim(work): work for work in claimed}
             first, *rest = claimed
             if self.side_by_side:
                 for work in rest:
                     self._spread(work)
                 rest = []
-            port = self.outside[KINDS[first.effect.kind].port]
-            claimed = [*perform(port, first, kinds=self.kinds), *rest]
+            claimed = [*self._perform(first), *rest]
+
+    def _perform(self, work: Work) -> list[Work]:
+        try:
+            return perform(self.outside[KINDS[work.effect.kind].port], work, kinds=self.kinds)
+        finally:
+            del self.held[_claim(work)]
 
     def _spread(self, work: Work) -> None:
         with self.changed:
@@ -93,6 +105,10 @@ class _Drain:
                 self.changed.notify_all()
 
 
+def _claim(work: Work) -> tuple[int, int]:
+    return work.effect.pk, work.effect.token
+
+
 def perform(port: Any, work: Work, *, kinds: Sequence[str] = effects.HASTY) -> list[Work]:
     """Perform one claimed effect and record the outcome; return what was claimed next in the same transaction.
 
@@ -104,7 +120,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effects.HASTY) -> l
         return []
     if not effects.still_held(work, at=timezone.now()):
         return []
-    if effect.attempt > effects.ATTEMPTS:
+    if effect.unanswered > effects.UNANSWERED:
         effects.record_error(work, _endless(effect.method), at=timezone.now())
         return []
     if KINDS[effect.kind].queue != EFFECTS:
@@ -112,8 +128,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effects.HASTY) -> l
     _give_back_connection()
     crash.point(crash.BEFORE_CALL, kind=effect.kind)
     try:
-        with heartbeat.of(work) if KINDS[effect.kind].queue != EFFECTS else nullcontext():
-            outcome = _outcome(port, work)
+        outcome = _outcome(port, work)
     except VendorError as error:
         log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
         effects.record_error(work, error, at=timezone.now())
@@ -128,7 +143,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effects.HASTY) -> l
 
 
 def _endless(method: str) -> VendorError:
-    """Return the error of an effect each try of which ended without an outcome, as when the worker dies of it."""
+    """Return the error of an effect that is claimed again and again without an answer: workers die of it."""
     says = "It was begun again and again and never came to an end. Look at the worker's log, then press retry."
     return VendorError(says, code="endless", method=method)
 

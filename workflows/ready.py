@@ -18,7 +18,7 @@ READY = """
 """
 
 CLAIM = f"""
-    UPDATE workflows_effect SET state = 'running', token = token + 1, attempt = attempt + 1,
+    UPDATE workflows_effect SET state = 'running', token = token + 1, unanswered = unanswered + 1,
            unsure = unsure OR state = 'running', leased_until = %(lease)s, begun_at = coalesce(begun_at, %(at)s),
            tried_at = %(at)s
      WHERE id IN ({READY} AND e.incident_id = %(incident)s AND e.kind = ANY(%(kinds)s)

@@ -37,7 +37,8 @@ class Evidence(models.Model):
     ``n`` counts within the incident from 1. ``origin`` says how it came: ``via`` (upload, api, slack, capture, otlp,
     terminal) and, where known, ``source``, ``query``, ``link``, ``file_name``, ``effect``. ``original`` and ``tree``
     are keys of the storage. ``summary`` holds what the reader found, as plain values; ``says`` is the sentence, or
-    why it could not be read. ``event_n`` is its entry on the timeline, once it was read.
+    why it could not be read. ``token`` fences: who reads it takes the next number. ``unanswered`` counts the claims
+    since anything was recorded, the current one included. ``event_n`` is its entry on the timeline, once it was read.
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.PROTECT, related_name="evidence", db_index=False)
@@ -63,7 +64,8 @@ class Evidence(models.Model):
     added_at = models.DateTimeField()
     read_at = models.DateTimeField(null=True)
     event_n = models.PositiveIntegerField(null=True)
-    attempt = models.PositiveSmallIntegerField(default=0)
+    token = models.PositiveIntegerField(default=0)
+    unanswered = models.PositiveSmallIntegerField(default=0)
     leased_until = models.DateTimeField(null=True)
 
     objects: ClassVar[models.Manager[Evidence]]

@@ -43,7 +43,7 @@ def test_a_reader_that_dies_is_replaced_after_one_lease(
 def test_a_claim_that_somebody_else_took_over_is_not_renewed(incident: Incident, bring: Bring) -> None:
     found = bring(incident, read=False)
     assert holding.renew(found)
-    Evidence.objects.filter(pk=found.pk).update(attempt=1)
+    Evidence.objects.filter(pk=found.pk).update(token=1)
     before = until(Evidence.objects.get(pk=found.pk))
     assert not holding.renew(found)
     assert until(Evidence.objects.get(pk=found.pk)) == before

@@ -70,7 +70,7 @@ def test_evidence_is_read_once_however_often_it_is_hinted(incident: Incident, br
 def test_what_a_dead_reader_left_is_read_by_the_next(incident: Incident, bring: Bring) -> None:
     found = bring(incident, read=False)
     now = timezone.now()
-    Evidence.objects.filter(pk=found.pk).update(leased_until=now + timedelta(minutes=1), attempt=1)
+    Evidence.objects.filter(pk=found.pk).update(leased_until=now + timedelta(minutes=1), token=1)
     assert found.pk not in digesting.waiting(at=now)
     later = now + timedelta(minutes=2)
     assert found.pk in digesting.waiting(at=later)
@@ -81,10 +81,18 @@ def test_what_a_dead_reader_left_is_read_by_the_next(incident: Incident, bring: 
 
 def test_what_kills_every_reader_is_given_up_in_words(incident: Incident, bring: Bring) -> None:
     found = bring(incident, read=False)
-    Evidence.objects.filter(pk=found.pk).update(attempt=digesting.ATTEMPTS)
+    Evidence.objects.filter(pk=found.pk).update(unanswered=digesting.UNANSWERED)
     digesting.digest(found.pk, at=timezone.now())
     found.refresh_from_db()
     assert (found.state, found.says) == ("failed", digesting.LOST)
+
+
+def test_being_taken_over_often_fails_nothing(incident: Incident, bring: Bring) -> None:
+    found = bring(incident, read=False)
+    Evidence.objects.filter(pk=found.pk).update(unanswered=digesting.UNANSWERED - 1, token=40)
+    digesting.digest(found.pk, at=timezone.now())
+    found.refresh_from_db()
+    assert (found.state, found.token) == ("ready", 41)
 
 
 def test_a_storage_that_is_away_leaves_it_to_the_sweep(incident: Incident, bring: Bring) -> None:
@@ -93,7 +101,7 @@ def test_a_storage_that_is_away_leaves_it_to_the_sweep(incident: Incident, bring
     path.rename(path.with_suffix(".away"))
     digesting.digest(found.pk, at=timezone.now())
     found.refresh_from_db()
-    assert (found.state, found.attempt) == ("reading", 0)
+    assert (found.state, found.unanswered) == ("reading", 0)
     path.with_suffix(".away").rename(path)
     later = timezone.now() + timedelta(minutes=1)
     assert found.pk in digesting.waiting(at=later)

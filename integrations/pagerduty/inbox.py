@@ -112,7 +112,6 @@ def _take(page_id: str, act: Act, *, at: datetime) -> int:
 
 
 def _act(act: Act, webhook: Webhook, *, at: datetime) -> None:
-    webhook.attempt += 1
     try:
         with transaction.atomic():
             webhook.says = act(webhook)
@@ -133,6 +132,7 @@ def _where(error: BaseException) -> str:
 
 
 def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> None:
+    webhook.attempt += 1
     webhook.due_at = at + timedelta(seconds=min(BACK_OFF_AT_MOST_S, 2**webhook.attempt))
     webhook.says = f"It could not be acted on ({type(error).__name__}) and is tried again; the worker's log says more."
     if webhook.attempt >= ATTEMPTS:

@@ -8,6 +8,7 @@ class Webhook(models.Model):
 
     ``key`` is its ``X-Webhook-Id`` and ``event_id`` the event it tells of: each is acted on once, for good, because
     PagerDuty signs no time and a webhook may be replayed at any time. The body is dropped once it was acted on.
+    ``attempt`` counts the tries that ended in an error.
     """
 
     class State(models.TextChoices):

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
 from incidents import lifecycle, timeline
 from incidents.models import Incident
-from integrations.tests.house import House, house
-from workflows import effects, perform, progress, reconcile
+from integrations.slack.client import SlackChat
+from integrations.slack.identity import Identity
+from integrations.slack.tests.straight import StraightWire
+from integrations.tests.house import TOKEN, House, house
+from workflows import effects, perform, ports, progress, reconcile
 from workflows.models import Effect
 from workflows.work import Outcome, Work, made
 
@@ -51,7 +58,7 @@ def test_what_waited_long_is_held_anew_before_the_vendor_is_asked(house: House) 
 
 def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> None:
     incident = planned(house)
-    for _ in range(effects.ATTEMPTS):
+    for _ in range(effects.UNANSWERED):
         house.hurry(incident)
         claimed(incident)
     house.hurry(incident)
@@ -62,6 +69,58 @@ def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> No
     assert progress.retry(failed[0].id, incident, by=house.person("dee"), at=timezone.now())
     incident = house.settle(incident)
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
+
+
+class Slow(StraightWire):
+    """A wire on which every call waits until it is let go."""
+
+    go: threading.Event
+
+    def call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        self.go.wait(60)
+        return super().call(method, **arguments)
+
+
+@contextmanager
+def slow(built: House) -> Iterator[threading.Event]:
+    """Have every call to the workspace wait until the event is set."""
+    wire = Slow(built.slack, token=TOKEN)
+    wire.go = threading.Event()
+    with ports.using(chat=SlackChat(wire, identity=Identity(wire))):
+        yield wire.go
+        wire.go.set()
+
+
+def test_a_call_that_lasts_longer_than_its_lease_keeps_its_claim(
+    erasable: None, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, lease_s=1))
+    with house() as built:
+        incident = planned(built)
+        with slow(built) as go:
+            draining = threading.Thread(target=_drain, args=(incident,))
+            draining.start()
+            until = time.monotonic() + 3
+            while time.monotonic() < until:
+                assert not Effect.objects.filter(incident=incident, token__gt=1).exists()
+                assert not _taken_over(incident)
+                time.sleep(0.1)
+            go.set()
+            draining.join()
+        assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
+        assert set(Effect.objects.filter(incident=incident).values_list("token", "attempt")) == {(1, 0)}
+
+
+def _drain(incident: Incident) -> None:
+    perform.drain(incident.pk)
+    connection.close()
+
+
+def _taken_over(incident: Incident) -> list[Work]:
+    """Claim as another worker would, once the first has had time to begin."""
+    if not Effect.objects.filter(incident=incident, state="running").exists():
+        return []
+    return effects.claim(incident.pk, at=timezone.now(), limit=10)
 
 
 def test_recording_waits_for_planning_without_standing_in_its_way(erasable: None, transactional_db: None) -> None:

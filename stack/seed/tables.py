@@ -80,7 +80,7 @@ EFFECTS = """
            needs, after, revision, state, unsure, abandoned, token, attempt, due_at, error, error_code, created_at,
            begun_at, ended_at)
     SELECT i.id, thing.key || '#1', thing.key, thing.kind, 'create', '{"room": 1}'::jsonb, '{}'::jsonb, thing.sentence,
-           '+', thing.method, 1, 1, '{}', '{}', 1, 'done', false, false, 1, 1, i.declared_at, '', '', i.declared_at,
+           '+', thing.method, 1, 1, '{}', '{}', 1, 'done', false, false, 1, 0, i.declared_at, '', '', i.declared_at,
            i.declared_at, i.declared_at
       FROM incidents_incident i, (VALUES
            ('channel/1', 'channel', 'open its channel', 'conversations.create'),

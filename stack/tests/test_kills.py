@@ -18,7 +18,7 @@ from workflows import crash
 
 pytestmark = pytest.mark.workers
 KINDS = ["channel", "post", "member", "pin", "topic", "bookmark"]
-LEASE_S = 3  # longer than any call takes on a busy machine, or another takes it over while it is made
+LEASE_S = 3  # how long the claims of a worker that was killed are waited for
 PATIENCE_S = 120
 
 

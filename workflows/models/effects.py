@@ -10,6 +10,8 @@ class Effect(models.Model):
     """One action that is owed to the outside world, or was; the truth that Celery's messages only hint at.
 
     ``token`` fences: who claims the effect takes the next number, and only its holder may record the outcome.
+    ``attempt`` counts the calls that ended in an error and nothing else; ``unanswered`` the claims since anything was
+    recorded, the current one included: it grows while every worker that takes the effect dies of it.
     ``unsure`` is set once a call may have happened without being recorded: look before acting again. ``abandoned`` is
     set when it was under way while the facts moved on: it may still come true, but is never tried again.
     """
@@ -41,6 +43,7 @@ class Effect(models.Model):
     abandoned = models.BooleanField(default=False)
     token = models.PositiveIntegerField(default=0)
     attempt = models.PositiveIntegerField(default=0)
+    unanswered = models.PositiveIntegerField(default=0, db_default=0)
     due_at = models.DateTimeField()
     leased_until = models.DateTimeField(null=True)
     error = models.TextField(blank=True)

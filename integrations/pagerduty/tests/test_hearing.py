@@ -203,6 +203,8 @@ def test_a_failure_of_ours_costs_one_webhook_some_time_and_no_other_anything(
     assert door.work(after_s=60) == 1
     assert said(incident)[-1] == "Eve Ito wrote in PagerDuty: one"
     assert not Webhook.objects.exclude(state="done").exists()
+    tries = dict(Webhook.objects.values_list("kind", "attempt"))
+    assert (tries["incident.annotated"], tries["incident.acknowledged"]) == (1, 0)
 
 
 def test_what_never_works_is_given_up_in_the_end_and_kept(

@@ -118,7 +118,7 @@ def test_slack_being_away_costs_nothing_but_time(door: Door, incident: Incident,
         read(incident)
         Evidence.objects.update(leased_until=None)
     (found,) = read(incident)
-    assert (found.state, found.attempt) == (State.READY, 1)
+    assert (found.state, found.unanswered) == (State.READY, 1)
 
 
 def test_a_file_that_is_gone_is_said_to_be_gone(door: Door, incident: Incident, channel: str) -> None:
