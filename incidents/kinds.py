@@ -84,6 +84,11 @@ def _judged(text: str, data: Data) -> str:
     return f"{_because(about, text)} (round {data['round']})"
 
 
+def _duplicated(text: str, data: Data) -> str:
+    """Say which incident it duplicates only once a reader was found to see that one (`timeline.naming`)."""
+    return f"marked it as a duplicate of {data['names']}" if data.get("names") else "marked it as a duplicate"
+
+
 def _opening(text: str, data: Data) -> str:
     """Say a summary that is not published yet, and who has to confirm it."""
     who = data["reviewer"] or "somebody else who takes part"
@@ -129,9 +134,9 @@ KINDS: dict[str, Kind] = {
     ),
     "duplicated": Kind(
         "Duplicate",
-        lambda text, data: f"marked it a duplicate of {data['of']}",
+        _duplicated,
         told=True,
-        news="which one it duplicates",
+        news="that it is a duplicate",
     ),
     "archiving": Kind("Archive", lambda text, data: "asked to archive the channel"),
     "checked": Kind("Checklist", lambda text, data: f"checked off “{text}”"),

@@ -12,8 +12,9 @@ from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import connection
 from django.db.models import Func, Q, QuerySet, Value
 
-from incidents import kinds
+from incidents import kinds, visibility
 from incidents.models import Event, Incident, Person, Source
+from incidents.visibility import Actor
 
 CHANNEL = "firekind_timeline"
 SEARCH_CONFIG = "english"
@@ -157,13 +158,15 @@ def latest(
     incident: Incident,
     *,
     limit: int,
+    reader: Actor,
     before: tuple[datetime, int] | None = None,
     after: tuple[datetime, int] | None = None,
 ) -> list[Entry]:
     """Return the newest entries in the order in which things happened, oldest first.
 
     ``before`` is the (at, n) of the oldest entry already shown, left out; ``after`` that of the oldest to return.
-    Two queries, however long the timeline is.
+    Other incidents are named where ``reader`` may see them. Two queries, however long the timeline is, and a third
+    where it names any.
     """
     events = _spoken(incident)
     if after is not None:
@@ -173,17 +176,32 @@ def latest(
         at, n = before
         events = events.filter(Q(at__lt=at) | Q(at=at, n__lt=n), at__lte=at)
     newest = list(events.order_by("-at", "-n")[:limit])
-    return entries(incident, reversed(newest))
+    return entries(incident, naming(reversed(newest), reader=reader))
+
+
+def naming(events: Iterable[Event], *, reader: Actor) -> list[Event]:
+    """Have events name the other incidents that they are about, where ``reader`` may see those now.
+
+    An entry is kept as it was written, and whom it names may have turned private since: one that did not come by here
+    names nobody.
+    """
+    found = list(events)
+    names = {str(event.data["of"]) for event in found if "of" in event.data}
+    seen = visibility.named(reader, names) if names else set()
+    for event in found:
+        if event.data.get("of") in seen:
+            event.data = {**event.data, "names": event.data["of"]}
+    return found
 
 
 def since(incident: Incident, n: int) -> QuerySet[Event]:
-    """Return the events after number ``n``, in the order in which they were recorded."""
+    """Return the events after number ``n``, in the order in which they were recorded; they name no other incident."""
     return Event.objects.filter(incident=incident, n__gt=n).select_related("by").order_by("n")
 
 
-def everything(incident: Incident) -> list[Entry]:
+def everything(incident: Incident, *, reader: Actor) -> list[Entry]:
     """Return the whole timeline as entries, for exports."""
-    return entries(incident, _spoken(incident).order_by("at", "n"))
+    return entries(incident, naming(_spoken(incident).order_by("at", "n"), reader=reader))
 
 
 def entries(incident: Incident, events: Iterable[Event]) -> list[Entry]:

@@ -14,8 +14,13 @@ class Operator:
     """Whoever holds the terminal, and with it the database: nothing can be hidden from them."""
 
 
+class Everyone:
+    """Whoever happens to read along, as in a channel or an announcement: only public incidents may be named there."""
+
+
 OPERATOR: Final = Operator()
-Actor = Person | Operator | None
+EVERYONE: Final = Everyone()
+Actor = Person | Operator | Everyone | None
 
 
 def visible_to(actor: Actor) -> QuerySet[Incident]:
@@ -28,6 +33,8 @@ def visible_to(actor: Actor) -> QuerySet[Incident]:
         return Incident.objects.none()
     if isinstance(actor, Operator):
         return Incident.objects.all()
+    if isinstance(actor, Everyone):
+        return Incident.objects.filter(private=False)
     takes_part = Participant.objects.filter(incident=OuterRef("pk"), person=actor, left_at=None)
     if actor.is_guest or actor.is_external:
         return Incident.objects.filter(Exists(takes_part))
@@ -43,6 +50,18 @@ def find(actor: Actor, name: str) -> Incident:
 def may_see(actor: Actor, incident: Incident) -> bool:
     """Tell whether ``actor`` may see this incident now, asking the database again."""
     return visible_to(actor).filter(pk=incident.pk).exists()
+
+
+def original(actor: Actor, incident: Incident) -> Incident | None:
+    """Return what an incident is a duplicate of, where ``actor`` may see that, too."""
+    of = incident.duplicate_of
+    return of if of is not None and may_see(actor, of) else None
+
+
+def named(actor: Actor, names: Collection[str]) -> set[str]:
+    """Return those codenames, old or new, whose incident ``actor`` may see."""
+    seen = Codename.objects.filter(name__in=names, incident__in=visible_to(actor))
+    return set(seen.values_list("name", flat=True))
 
 
 def who_may_see(incident: int, *, among: Collection[int]) -> set[int]:

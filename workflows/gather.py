@@ -10,7 +10,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.db.models import Count, Q
 
-from incidents import kinds
+from incidents import kinds, timeline, visibility
 from incidents.models import AccessRequest, Codename, Event, Incident, Participant, Person
 from incidents.policy import Capture
 from workflows import calling, captures, directory, opening_up, ports
@@ -104,7 +104,7 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
     talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
     if talked:
         told = Event.objects.filter(incident__in=talked, kind__in=NEWS).select_related("by").order_by("n")
-        _file(rows.events, told)
+        _file(rows.events, timeline.naming(told, reader=visibility.EVERYONE))  # a channel's members all read it
     if any(rows.events.values()):
         for change in Event.objects.filter(incident__in=ids, about_n__isnull=False).order_by("n"):
             rows.changes[change.incident_id, change.about_n or 0] = change

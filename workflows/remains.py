@@ -65,6 +65,8 @@ def elsewhere(incident: Incident, resources: Mapping[str, Resource], effects: It
     logged = list(_logged(incident, effects))
     if logged:
         said.append(f"The pager's log, which nobody can change, keeps what the title was: {', '.join(logged)}.")
+    if named := _named_by_duplicates(incident):
+        said.append(f"Nothing can be changed in an archived channel, so those of its duplicates name it: {named}.")
     if logged or any(row.kind == "channel" and not row.spec.get("private") for row in resources.values()):
         said.append(SEEN)
     return said
@@ -76,6 +78,12 @@ def _logged(incident: Incident, effects: Iterable[Effect]) -> Iterator[str]:
     for one in effects:
         if (one.kind, one.verb, one.state) == ("page", CREATE, Effect.State.DONE) and one.spec["title"] != neutral:
             yield f"the page to {one.spec['name']}"
+
+
+def _named_by_duplicates(incident: Incident) -> str:
+    """Return the public channels in which it was named as the original, archived before it was private."""
+    archived = Resource.objects.filter(kind="archived", state=THERE, incident__duplicate_of=incident)
+    return ", ".join(archived.filter(incident__private=False).order_by("pk").values_list("label", flat=True))
 
 
 def _left(channel: str, found: Remains, names: Mapping[str, str]) -> Left:

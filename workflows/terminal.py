@@ -9,8 +9,9 @@ from typing import Any
 from django.core.management.color import Style
 from django.utils import timezone
 
-from incidents import kinds
+from incidents import kinds, timeline, visibility
 from incidents.models import Event, Incident
+from incidents.visibility import Actor
 from workflows import paged, progress
 from workflows.paging import Choice
 from workflows.plan import Plan
@@ -54,26 +55,26 @@ def row(incident: Incident) -> dict[str, Any]:
     }
 
 
-def whole(incident: Incident) -> dict[str, Any]:
+def whole(incident: Incident, *, reader: Actor) -> dict[str, Any]:
     """Return an incident as the object of ``show --json``: the row, and its events, channel, people and effects."""
     now = progress.of(incident)
     events = Event.objects.filter(incident=incident).select_related("by").order_by("n")
-    return about(incident, now=now) | {
-        "events": [event(one) for one in events],
+    return about(incident, reader=reader, now=now) | {
+        "events": [event(one) for one in timeline.naming(events, reader=reader)],
         "effects": [
             {"key": one.key, "state": one.state, "sentence": one.sentence, "detail": one.detail} for one in now.effects
         ],
     }
 
 
-def about(incident: Incident, *, now: progress.Progress | None = None) -> dict[str, Any]:
+def about(incident: Incident, *, reader: Actor, now: progress.Progress | None = None) -> dict[str, Any]:
     """Return what is so of an incident now: the row, and its words, channel, people and gaps."""
     now = now or progress.of(incident)
-    channel = now.channel
+    channel, original = now.channel, visibility.original(reader, incident)
     return row(incident) | {
         "summary": incident.summary,
         "services": incident.services,
-        "duplicate_of": incident.duplicate_of.codename if incident.duplicate_of else None,
+        "duplicate_of": original.codename if original else None,
         "settled": now.settled,
         "channel": {"id": channel.id, "name": channel.name, "private": channel.private} if channel else None,
         "people": [_person(one) for one in now.people],
@@ -91,7 +92,7 @@ def _person(one: progress.PersonLine) -> dict[str, Any]:
     }
 
 
-def page(incident: Incident, *, style: Style) -> Iterator[str]:
+def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
     """Say an incident as lines of text: what it is, who is there, what is owed, what happened."""
     now = progress.of(incident)
     yield style.MIGRATE_HEADING(f"{incident.codename}  {incident.title}")
@@ -104,7 +105,7 @@ def page(incident: Incident, *, style: Style) -> Iterator[str]:
     owed = [one for one in now.effects if one.state != "done"]
     yield from _section("Owed", (f"{one.sign} {one.sentence}: {one.detail or one.state}" for one in owed))
     events = Event.objects.filter(incident=incident).select_related("by").order_by("at", "n")
-    yield from _section("Timeline", (_told(event) for event in events))
+    yield from _section("Timeline", (_told(event) for event in timeline.naming(events, reader=reader)))
 
 
 def listing(incidents: Iterable[Incident]) -> Iterator[str]:

@@ -3,7 +3,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from incidents import codenames, timeline
+from django.db.models import F
+
+from incidents import codenames, timeline, told
 from incidents.lifecycle import circle, rules
 from incidents.lifecycle.circle import Admission, Entry
 from incidents.lifecycle.people import take_part
@@ -48,6 +50,7 @@ def retype(
         kept: tuple[Entry, ...] = ()
         if moves:
             kept = _close(now, by=by, come=come, bring=bring, at=at)
+            _unname(now)
             if not keep_room:
                 _take_room(now)
         for person in bring:
@@ -170,3 +173,11 @@ def _close(
 def _must_not_be_empty(incident: Incident) -> None:
     if not Participant.objects.filter(incident=incident, left_at=None).exists():
         raise rules.Refused("Nobody would be in it any more. Bring somebody along, or come along yourself.")
+
+
+def _unname(incident: Incident) -> None:
+    """Make it a new fact of its duplicates, so that what names it where their people talk is written over."""
+    duplicates = Incident.objects.filter(duplicate_of=incident)
+    duplicates.update(revision=F("revision") + 1)
+    for one in duplicates.only("pk"):
+        told.tell(one)

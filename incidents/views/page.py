@@ -29,7 +29,7 @@ def page(request: Request, codename: str) -> HttpResponse:
     incident = incident_or_404(request.person, codename)
     if incident.codename != codename:
         return redirect(incident)
-    newest = timeline.latest(incident, limit=SHOWN + 1)
+    newest = timeline.latest(incident, limit=SHOWN + 1, reader=request.person)
     context = head(incident, request.person, shown=newest) | told(newest, limit=SHOWN)
     return render(request, "incidents/incident.html", context)
 
@@ -42,9 +42,9 @@ def live(request: Request, codename: str) -> HttpResponse:
     if seen is not None and incident.last_n <= seen:
         return HttpResponse(status=204)
     oldest = read_place(request.GET.get("from", ""))
-    shown = timeline.latest(incident, limit=MOST_SHOWN + 1, after=oldest) if oldest else []
+    shown = timeline.latest(incident, limit=MOST_SHOWN + 1, reader=request.person, after=oldest) if oldest else []
     if not shown or len(shown) > MOST_SHOWN:
-        shown = timeline.latest(incident, limit=SHOWN + 1)
+        shown = timeline.latest(incident, limit=SHOWN + 1, reader=request.person)
         context: dict[str, Any] = told(shown, limit=SHOWN) | {"restart": True}
     else:
         context = told(shown, limit=MOST_SHOWN)
@@ -58,7 +58,7 @@ def earlier(request: Request, codename: str) -> HttpResponse:
     """Show the page of entries before a place in the timeline."""
     incident = incident_or_404(request.person, codename)
     before = read_place(request.GET.get("before", ""))
-    entries = timeline.latest(incident, limit=SHOWN + 1, before=before)
+    entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before)
     context = told(entries, limit=SHOWN) | {"incident": incident, "person": request.person, "tints": tints()}
     return render(request, "incidents/earlier.html" + ("#page" if request.htmx else ""), context)
 
@@ -68,7 +68,7 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
     """Show everything that one entry ever said."""
     incident = incident_or_404(request.person, codename)
     events = Event.objects.filter(incident=incident, n=n, about_n=None).select_related("by")
-    entry = next(iter(timeline.entries(incident, events)), None)
+    entry = next(iter(timeline.entries(incident, timeline.naming(events, reader=request.person))), None)
     status = 200 if entry else 404
     name = "incidents/history.html" + ("#dialog" if request.htmx else "")
     return render(request, name, {"incident": incident, "entry": entry}, status=status)
@@ -82,7 +82,7 @@ def head(incident: Incident, person: Person, *, shown: list[Entry]) -> dict[str,
         "policy": incident.policy,
         "person": person,
         "zone": timezone.get_current_timezone_name(),
-        "original": _original(incident, person),
+        "original": visibility.original(person, incident),
         "done": sum(item in incident.checked for item in incident.policy.checklist),
         "update": _last_update(incident, shown),
         "retyped": list(retyped),
@@ -137,17 +137,12 @@ def _roles(incident: Incident) -> list[tuple[str, Person | None]]:
     return [("Lead", incident.lead), *((name, holders.get(pk or 0)) for name, pk in zip(names, ids, strict=True))]
 
 
-def _original(incident: Incident, person: Person) -> Incident | None:
-    """Return what this is a duplicate of, for those who may see it."""
-    original = incident.duplicate_of
-    return original if original and (not original.private or visibility.may_see(person, original)) else None
-
-
 def _arrived(incident: Incident, seen: int, person: Person) -> str:
     """Say the newest thing that others did since, for those who listen to the page."""
     others = timeline.since(incident, seen).exclude(by=person).exclude(kind__in=kinds.QUIET)
     newest = others.order_by("-n").first()
     if newest is None:
         return ""
+    timeline.naming([newest], reader=person)
     words = kinds.sentence(newest.kind, text=newest.text, data=newest.data)
     return f"{newest.by.name}: {words}" if newest.by else words

@@ -44,9 +44,7 @@ def incident(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
     found = asking.incident_of(token, codename)
     if found is None:
         return answers.not_found()
-    of = found.duplicate_of
-    seen = of if of is not None and visibility.may_see(token.person, of) else None
-    return _said(terminal.about(found) | _row(found) | {"duplicate_of": seen.codename if seen else None})
+    return _said(terminal.about(found, reader=token.person) | _row(found))
 
 
 @admits(Scope.INCIDENTS_READ, "GET")
@@ -61,7 +59,7 @@ def events(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
     if found is None:
         return answers.not_found()
     rows = list(timeline.since(found, after)[: max(limit, 1) + 1])
-    shown = rows[: max(limit, 1)]
+    shown = timeline.naming(rows[: max(limit, 1)], reader=token.person)
     said = [terminal.event(one) for one in shown]
     return _said({"incident": found.codename, "events": said, "next": shown[-1].n if len(rows) > len(shown) else None})
 

@@ -33,7 +33,7 @@ def status(asked: Asked, incident: Incident) -> Answer:
 
 def recent(asked: Asked, incident: Incident) -> Answer:
     """Show the newest entries of the timeline."""
-    entries = timeline.latest(incident, limit=ENTRIES)
+    entries = timeline.latest(incident, limit=ENTRIES, reader=asked.by)
     lines = [_entry(entry) for entry in entries]
     lines.append(words.link(places.page(incident), "The whole timeline"))
     return Say("\n".join(lines))

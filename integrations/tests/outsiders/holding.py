@@ -18,9 +18,9 @@ def workspace(slack: chat.FakeSlack, *, but: str, seeing: frozenset[str], since:
     What somebody alone was shown before ``since`` is on their screen until they load it anew, and nowhere else.
     """
     held = slack.workspace
-    for channel in held.channels.values():
-        if channel.id != but:
-            yield from _channel(slack, channel)
+    for one in held.channels.values():
+        if one.id != but:
+            yield from channel(slack, one)
     for file in held.files.values():
         if but not in file.channels:
             yield f"file {file.id}", written(file)
@@ -38,7 +38,7 @@ def _screens(held: chat.Workspace, *, seeing: frozenset[str], since: str) -> Ite
             yield f"the Home tab or a modal of {view.user}", written(view)
 
 
-def _channel(slack: chat.FakeSlack, channel: chat.Channel) -> Iterator[Piece]:
+def channel(slack: chat.FakeSlack, channel: chat.Channel) -> Iterator[Piece]:
     about = {name: value for name, value in chat.snapshot.plain(channel).items() if name != "messages"}
     yield f"what #{channel.name} is", written(about)
     for one in channel.messages.values():

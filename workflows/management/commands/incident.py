@@ -84,7 +84,7 @@ class Command(BaseCommand):
             type=type,
             summary=options["summary"],
         )
-        self._done(incident, options, [*terminal.plan_lines(plan, style=self.style)])
+        self._done(incident, by, options, [*terminal.plan_lines(plan, style=self.style)])
 
     def _retype(self, by: Person | None, options: dict[str, Any]) -> None:
         incident, to = self._incident(by, options), self._type(options["type"])
@@ -104,18 +104,18 @@ class Command(BaseCommand):
             bring=bring,
             come=come,
         )
-        self._done(incident, options, [*terminal.plan_lines(plan, style=self.style)])
+        self._done(incident, by, options, [*terminal.plan_lines(plan, style=self.style)])
 
     def _worded(self, verb: str, by: Person | None, options: dict[str, Any]) -> None:
         incident = self._incident(by, options)
         WORDED[verb][0](incident, text=options["text"], by=by, at=timezone.now(), source=Source.TERMINAL)
-        self._done(self._incident(by, options), options, [])
+        self._done(self._incident(by, options), by, options, [])
 
     def _capture(self, by: Person | None, options: dict[str, Any]) -> None:
         incident = self._incident(by, options)
         asked = {name: options[name] for name in ("source", "kind", "seconds")}
         said = capturing.ask(incident, by=by, at=timezone.now(), via=Source.TERMINAL, **asked)
-        self._done(self._incident(by, options), options, [f"+ {said}"])
+        self._done(self._incident(by, options), by, options, [f"+ {said}"])
 
     def _page(self, by: Person | None, options: dict[str, Any]) -> None:
         incident = self._incident(by, options)
@@ -129,7 +129,7 @@ class Command(BaseCommand):
             return
         why = options["because"]
         said = paging.ask(incident, target=choice.target, because=why, by=by, at=timezone.now(), via=Source.TERMINAL)
-        self._done(self._incident(by, options), options, [f"+ {said}"])
+        self._done(self._incident(by, options), by, options, [f"+ {said}"])
 
     def _open_glass(self, by: Person | None, options: dict[str, Any]) -> None:
         if by is None:
@@ -137,15 +137,15 @@ class Command(BaseCommand):
         name, why = options["codename"], options["because"]
         incident = lifecycle.break_glass(name, by=by, because=why, at=timezone.now(), source=Source.TERMINAL)
         self._done(
-            self._incident(by, options), options, [f"! {by.name} is in {incident.codename}; its people are told"]
+            self._incident(by, options), by, options, [f"! {by.name} is in {incident.codename}; its people are told"]
         )
 
     def _show(self, by: Person | None, options: dict[str, Any]) -> None:
-        incident = self._incident(by, options)
+        incident, reader = self._incident(by, options), by or visibility.OPERATOR
         if options["json"]:
-            self._json(terminal.whole(incident))
+            self._json(terminal.whole(incident, reader=reader))
         else:
-            self._print(terminal.page(incident, style=self.style))
+            self._print(terminal.page(incident, reader=reader, style=self.style))
 
     def _list(self, by: Person | None, options: dict[str, Any]) -> None:
         seen = visibility.visible_to(by or visibility.OPERATOR).select_related("type", "lead")
@@ -186,9 +186,9 @@ class Command(BaseCommand):
             raise CommandError("No incident type is set up yet. Run `manage.py load_types` once.")
         return found
 
-    def _done(self, incident: Incident, options: dict[str, Any], lines: list[str]) -> None:
+    def _done(self, incident: Incident, by: Person | None, options: dict[str, Any], lines: list[str]) -> None:
         if options["json"]:
-            self._json(terminal.whole(incident))
+            self._json(terminal.whole(incident, reader=by or visibility.OPERATOR))
             return
         private = ", private" if incident.private else ""
         self.stdout.write(f"{incident.codename}: {incident.policy.name}, {incident.status}{private}")
