@@ -136,6 +136,13 @@ def summary(published: Published) -> Card:
     return Card("summary", title="Summary", text=published.text, link=link, link_label="Read it on a page of its own")
 
 
+def notice(published: Published) -> Card:
+    """Say once, where incidents are announced, that there is a summary and where: nothing that leads past it."""
+    text = "Everyone can read it in <room:outlet>."
+    link = published.url
+    return Card("notice", "A summary of a private incident was published", text, link=link, link_label="Read it here")
+
+
 def told(event: Told, facts: Facts) -> Card:
     """Tell an event where people talk."""
     if event.retracted:

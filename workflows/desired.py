@@ -50,13 +50,20 @@ def _talk(facts: Facts, who: Participation) -> Desired:
 
 
 def _summary(facts: Facts) -> Iterator[Thing]:
-    """The public channel of a summary, with that one message: what two people confirmed, and nobody invited."""
+    """The public channel of a summary, with that one message: what two people confirmed, and nobody invited.
+
+    One line in the announce channel leads to it. It says nothing that changes, so another summary says nothing again.
+    """
     if facts.published is None or not facts.chat:
         return
     spec = {"name": facts.published.channel, "private": False}
     yield Thing("outlet", "outlet", spec, f"#{facts.published.channel}")
     said = {"in": "outlet", "card": cards.summary(facts.published).as_dict()}
     yield Thing("summary", "post", said, "the summary for everyone", needs=("outlet",))
+    if facts.announce_channel:
+        notice = {"channel": facts.announce_channel, "card": cards.notice(facts.published).as_dict()}
+        where = f"where the summary is, in #{facts.announce_channel}"
+        yield Thing("notice", "post", notice, where, needs=("outlet", "summary"))
 
 
 def _page(wanted: pages.Wanted, facts: Facts) -> Thing:

@@ -23,6 +23,7 @@ Performer = Callable[[Any, Work], Outcome]
 Looker = Callable[[Any, Work], Outcome | None]
 SUFFIXES = ("", "-2", "-3", "-4", "-5")
 CLOCK_SKEW = timedelta(minutes=2)
+ANNOUNCED = {"announcement": "it", "notice": "the summary"}
 
 
 def open_channel(chat: Chat, work: Work) -> Outcome:
@@ -174,7 +175,8 @@ def _target(work: Work) -> str:
 
 def _posted(work: Work, posted: Posted) -> Outcome:
     external = {"channel_id": posted.channel_id, "ts": posted.ts, "url": posted.url}
-    says = f"announced it in #{work.effect.spec['channel']}" if work.effect.thing == "announcement" else ""
+    announced = ANNOUNCED.get(work.effect.thing)
+    says = f"announced {announced} in #{work.effect.spec['channel']}" if announced else ""
     return Outcome([made(work, external=external)], says=says)
 
 
@@ -201,19 +203,23 @@ def archive(chat: Chat, work: Work) -> Outcome:
 
 
 def _card(work: Work) -> Card:
-    """Return the card with each room's marker replaced by its channel's."""
+    """Return the card with each room's marker replaced by its channel's; ``outlet`` is the room of a summary."""
     body = work.effect.spec["card"]
     return Card.from_dict(_with_channels(body, work.external))
 
 
 def _with_channels(value: Any, external: Mapping[str, Mapping[str, Any]]) -> Any:
     if isinstance(value, str):
-        return re.sub(r"<room:(\d+)>", lambda found: _channel(external.get(f"channel/{found[1]}")), value)
+        return re.sub(r"<room:(\d+|outlet)>", lambda found: _channel(_room(found[1], external)), value)
     if isinstance(value, list):
         return [_with_channels(one, external) for one in value]
     if isinstance(value, dict):
         return {key: _with_channels(one, external) for key, one in value.items()}
     return value
+
+
+def _room(which: str, external: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    return external.get(which if which == "outlet" else f"channel/{which}")
 
 
 def _channel(external: Mapping[str, Any] | None) -> str:

@@ -71,8 +71,8 @@ class OpenUpForm(VerbForm):
     said = "Written. Somebody else confirms it before anybody reads it."
     explains = (
         "Write what everybody may read. Once somebody else has confirmed it, these words are published on a page and "
-        "in a new public channel, under another codename. This page, its history, its evidence and its channel stay "
-        "closed."
+        "in a new public channel, under another codename; one line in the announce channel leads there. This page, its "
+        "history, its evidence and its channel stay closed."
     )
     summary = lines(
         "The summary", rows=10, hint="At most 3,000 characters. Nothing else is published, no title either."

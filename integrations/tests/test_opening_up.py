@@ -1,12 +1,17 @@
-"""Opening up publishes one message in one new public channel; what is private stays where it is."""
+"""Opening up publishes one message in one new public channel and says so once; what is private stays where it is."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Summary
 from integrations.tests.house import House
+from workflows import progress
 
 TEXT = "A key was public for an hour. Nobody used it."
 
@@ -39,6 +44,46 @@ def test_the_new_channel_holds_the_summary_and_nothing_else(house: House) -> Non
         assert word not in str(said)
     assert house.slack.members(f"inc-{done.codename}") == {"firekind"}
     assert house.slack.channel(house.channel(incident)).is_private
+
+
+def announced(house: House) -> list[str]:
+    """What the announce channel holds."""
+    return house.slack.texts("incidents")
+
+
+def test_its_channel_is_announced_once_and_leads_to_nothing_else(house: House) -> None:
+    incident = house.declare("our keys leaked", type="security")
+    assert not announced(house)
+    done = publish(house, incident)
+    (said,) = house.slack.messages("incidents")
+    assert done.get_absolute_url() in str(said)
+    assert house.slack.channel(f"inc-{done.codename}").id in str(said)
+    for word in ("leaked", incident.codename, "Security", "Sam", "Dee", TEXT):
+        assert word not in str(said)
+    publish(house, incident, "It was used after all.")
+    assert [one.ts for one in house.slack.messages("incidents")] == [said.ts]
+
+
+def test_a_summary_stands_where_it_cannot_be_announced(house: House) -> None:
+    house.slack.acts.archive("dee", "incidents")
+    incident = house.declare("our keys leaked", type="security")
+    done = publish(house, incident)
+    assert len(house.slack.messages(f"inc-{done.codename}")) == 1
+    (failed,) = [one for one in progress.of(incident).effects if one.state == "failed"]
+    assert failed.can_retry
+
+
+def test_nothing_is_announced_where_no_channel_is_set(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    slack = settings.FIREKIND.slack
+    assert slack is not None
+    without = replace(settings.FIREKIND, slack=replace(slack, announce_channel=""))
+    monkeypatch.setattr(settings, "FIREKIND", without)
+    incident = house.declare("our keys leaked", type="security")
+    done = publish(house, incident)
+    assert len(house.slack.messages(f"inc-{done.codename}")) == 1
+    assert not announced(house)
+    assert not house.owed(incident)
+    assert {one.state for one in progress.of(incident).effects} <= {"done"}
 
 
 def test_another_summary_takes_its_place(house: House) -> None:

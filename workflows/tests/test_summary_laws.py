@@ -1,15 +1,17 @@
-"""Laws of opening up, over random stories: in public stand the words that two people confirmed, and none besides."""
+"""Laws of opening up, over random stories: in public stand the words that two people confirmed, and where they are."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workflows.actions import CREATE
 from workflows.facts import Published
 from workflows.tests.test_planning_laws import play, steps, types
-from workflows.tests.world import World, facts
+from workflows.tests.world import POLICIES, World, facts
 
 texts = st.sampled_from(["All is well.", "A key was revoked.", "Nobody used it."])
 
@@ -54,3 +56,29 @@ def test_the_public_room_of_a_summary_holds_its_words_alone(first: str, story: l
     assert world.facts.published is not None
     assert world.seen["summary"].spec["card"]["text"] == world.facts.published.text
     assert not [one for one in world.done if one.kind == "member" and one.room is None]
+
+
+@settings(max_examples=150, deadline=None)
+@given(first=types, story=stories)
+def test_a_summary_is_announced_once_and_that_leads_to_it_alone(first: str, story: list[tuple[str, object]]) -> None:
+    world = Opening(facts(first, pager=True))
+    play(world, story)
+    world.settle()
+    notices = [action for action in world.done if action.thing == "notice"]
+    assert len(notices) == (1 if world.confirmed else 0)
+    for action in notices:
+        assert (action.kind, action.verb, action.spec["channel"]) == ("post", CREATE, world.facts.announce_channel)
+        assert {"outlet", "summary"} <= set(action.needs), "it is said once what it leads to stands"
+        assert world.facts.published is not None
+        assert action.spec["card"]["link"] == world.facts.published.url
+        assert not leading(str(action.spec), world)
+
+
+def leading(said: str, world: World) -> list[str]:
+    """Which words in what was said lead to the incident: its names, its title, types, people, what was told."""
+    known = world.facts
+    words = [known.codename, known.title, known.url, *(event.text for event in known.told)]
+    words += [policy.name for policy in POLICIES.values()]
+    words += [one.name for members in known.groups.values() for one in members or ()]
+    words += [room.name for room in known.rooms]
+    return [word for word in words if re.search(rf"\b{re.escape(word)}\b", said)]
