@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 COLOURS = ("slate", "blue", "violet", "amber", "orange", "red", "teal", "green")
@@ -128,6 +128,10 @@ class Policy:
         """Return the stored form: plain values that JSON can hold."""
         body = asdict(self)
         return {key: list(value) if isinstance(value, tuple) else value for key, value in body.items()}
+
+    def held(self, *, private: bool) -> Policy:
+        """Return it as it holds for one incident: what is private stays so, and is announced by no type."""
+        return replace(self, private=private, announce=self.announce and not private)
 
     @property
     def groups(self) -> tuple[str, ...]:

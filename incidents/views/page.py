@@ -80,6 +80,7 @@ def head(incident: Incident, person: Person, *, shown: list[Entry]) -> dict[str,
     return {
         "incident": incident,
         "policy": incident.policy,
+        "asks": incident.policy.held(private=incident.private),
         "person": person,
         "zone": timezone.get_current_timezone_name(),
         "original": visibility.original(person, incident),

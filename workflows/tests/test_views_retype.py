@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person
+from workflows import retyping
 
 Open = Callable[[Person], Client]
 
@@ -121,3 +122,25 @@ def test_the_declare_page_can_ask_for_a_plan(shipped: dict[str, IncidentType], a
     client = browse(ada)
     assert "Security" in client.get("/declare/plan?type=security").content.decode()
     assert client.get("/declare/plan?type=no-such").status_code == 404
+
+
+def test_no_choice_of_a_private_incident_looks_public(secret: Incident, ada: Person, browse: Open) -> None:
+    page = browse(ada).get(retype_page(secret)).content.decode()
+    cards = re.findall(r'<label class="kind .*?</label>', page, re.DOTALL)
+    assert len(cards) == IncidentType.objects.usable().count()
+    assert all("Private" in card for card in cards)
+
+
+def test_choices_of_a_public_incident_say_which_is_private(incident: Incident, ada: Person, browse: Open) -> None:
+    page = browse(ada).get(retype_page(incident)).content.decode()
+    cards = re.findall(r'<label class="kind .*?</label>', page, re.DOTALL)
+    assert ['value="security"' in card for card in cards] == ["Private" in card for card in cards]
+
+
+@pytest.mark.parametrize("slug", ["ambiguous", "internal", "time-bomb", "isolated", "major"])
+def test_a_private_incidents_plan_opens_and_announces_nothing(
+    slug: str, secret: Incident, shipped: dict[str, IncidentType], ada: Person
+) -> None:
+    plan = retyping.preview(secret, to=shipped[slug], by=ada)
+    assert [note for note in plan.notes if "stay private" in note.text]
+    assert not [line for line in plan.lines if "announce" in line.text]
