@@ -201,7 +201,7 @@ def check(found: Story) -> None:
     """Hold what is so of everybody once a story has settled."""
     found.settle()
     incident, house, inside = found.incident, found.duty.house, found.inside()
-    told = {one["name"].casefold(): one for one in terminal.about(incident)["people"]}
+    told = {one["name"].casefold(): one for one in terminal.about(incident, reader=visibility.OPERATOR)["people"]}
     leads = [name for name, one in told.items() if "leads" in one["reasons"]]
     assert leads == ([incident.lead.name.casefold()] if incident.lead else [])
     for handle in HANDLES:

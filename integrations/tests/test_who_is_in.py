@@ -10,7 +10,7 @@ from workflows import directory, retyping, terminal
 
 def told(incident: Incident) -> dict[str, dict[str, object]]:
     """Those whom the terminal's JSON lists, by handle."""
-    return {one["name"].casefold(): one for one in terminal.about(incident)["people"]}
+    return {one["name"].casefold(): one for one in terminal.about(incident, reader=visibility.OPERATOR)["people"]}
 
 
 def inside(house: House, incident: Incident) -> set[str]:
