@@ -67,7 +67,7 @@ def _summary(facts: Facts) -> Iterator[Thing]:
 
 
 def _page(wanted: pages.Wanted, facts: Facts) -> Thing:
-    return Thing(wanted.key, "page", wanted.spec(cards.page_title(facts)), wanted.callee.label)
+    return Thing(wanted.key, "page", wanted.spec(cards.page_title(facts)), wanted.label, why=wanted.before)
 
 
 def _missing_callees(facts: Facts) -> Iterator[Gap]:

@@ -244,7 +244,18 @@ def _paged(page: Page, observed: Observed) -> Paged:
     seen = observed.seen.get(page.key)
     title = str(seen.spec.get("title", "")) if seen else ""
     rung = tuple(someone(person, f"on call for {page.name}") for person in page.rung.all() if person.chat_id)
-    return Paged(page.key, page.target, page.name, page.service_id, page.status, rung, title)
+    return Paged(
+        page.key,
+        page.target,
+        page.name,
+        page.service_id,
+        page.status,
+        rung,
+        title,
+        answered=page.answered_at is not None,
+        withdrawn=page.withdrawn_at is not None,
+        by=page.answered_by,
+    )
 
 
 def sources() -> Mapping[str, Source]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -33,7 +33,11 @@ class Callee:
 
 @dataclass(frozen=True, slots=True)
 class Paged:
-    """A page of ours: the key of its thing, whom it went to, how it stands, who was rung, and what its title says."""
+    """A page of ours: the key of its thing, whom it went to, how it stands, who was rung, and what its title says.
+
+    ``answered`` once somebody acknowledged it, or resolved it with the pager, ``by`` whom; ``withdrawn`` where it was
+    we who ended it.
+    """
 
     key: str
     ref: str
@@ -42,6 +46,31 @@ class Paged:
     status: str = OPENING
     people: tuple[Someone, ...] = ()
     title: str = ""
+    answered: bool = False
+    withdrawn: bool = False
+    by: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may still ring somebody, or somebody is on it."""
+        return self.status != RESOLVED
+
+    @property
+    def is_void(self) -> bool:
+        """Whether we took it back before anyone answered, so that it counts as if nobody had been paged."""
+        return self.withdrawn and not (self.is_open or self.answered)
+
+    @property
+    def turn(self) -> int:
+        """Which page to the same one this is, from 1."""
+        return turn_of(self.key, self.ref)
+
+    @property
+    def says(self) -> str:
+        """How it stands, or why it is not opened again, in words; empty while it rings."""
+        if self.is_open:
+            return f"acknowledged{f' by {self.by}' if self.by else ''}" if self.status == ACKNOWLEDGED else ""
+        return f"{self.by or 'somebody'} answered" if self.answered else "it was resolved with the pager"
 
     def goes_to(self, said: str) -> bool:
         """Tell whether a policy means this one, by name or id."""
@@ -67,11 +96,21 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A page that should be open; ``brings`` those who are rung in, unless it is only kept from before."""
+    """A page that should be open; ``brings`` those who are rung in, unless it is only kept from before.
+
+    ``again`` says that the ones before were withdrawn unanswered; ``before`` is how it stands that was opened already.
+    """
 
     key: str
     callee: Callee
     brings: bool = True
+    again: bool = False
+    before: str = ""
+
+    @property
+    def label(self) -> str:
+        """Whom it rings, and that it does so again."""
+        return f"{self.callee.label} again, as no one acknowledged" if self.again else self.callee.label
 
     def spec(self, title: str) -> dict[str, Any]:
         """How it should be, in plain values."""
@@ -81,6 +120,11 @@ class Wanted:
 def key_of(ref: str, *, turn: int = 1) -> str:
     """Return the key of a page's thing, which stays the same whatever is planned again."""
     return f"{PREFIX}{ref}" if turn == 1 else f"{PREFIX}{ref}/{turn}"
+
+
+def turn_of(key: str, ref: str) -> int:
+    """Return which page to the same one a thing's key names, from 1."""
+    return int(key.removeprefix(key_of(ref)).lstrip("/") or 1)
 
 
 def wanted(
@@ -97,19 +141,42 @@ def wanted(
     a name that the pager no longer knows stands for what was paged under it. Whom somebody rang in a room that the
     talk has left does not come along.
     """
-    there = {one.key: _callee(one) for one in paged}
+    there = {one.key: one for one in paged}
     found: dict[str, Wanted] = {}
-    for name in names:
-        callee = callees.get(name) or next((_callee(one) for one in paged if one.goes_to(name)), None)
-        if callee is not None and callee.service:
-            found.setdefault(key_of(callee.ref), Wanted(key_of(callee.ref), callee))
-    for one in asked:
-        found.setdefault(one.key, Wanted(one.key, one.callee, one.room == room))
+    for one in (_by_type(name, callees.get(name), asked, paged) for name in names):
+        if one is not None:
+            found.setdefault(one.key, one)
+    for by_hand in asked:
+        found.setdefault(by_hand.key, Wanted(by_hand.key, by_hand.callee, by_hand.room == room))
     for page in paged:
         if page.status == ACKNOWLEDGED:
             found.setdefault(page.key, Wanted(page.key, _callee(page), brings=False))
-    for key, page_wanted in found.items():
-        yield replace(page_wanted, callee=there.get(key, page_wanted.callee))
+    for key, one in found.items():
+        yield replace(one, callee=_callee(there[key]), before=there[key].says) if key in there else one
+
+
+def _by_type(name: str, known: Callee | None, asked: Iterable[Asked], paged: Iterable[Paged]) -> Wanted | None:
+    """Return the page that a type asks for by a name: the one that stands, else a new one.
+
+    Whoever was paged and whose page somebody answered is not paged again, nor while a page to them is open or was
+    asked for by hand. Pages that were withdrawn before anyone answered do not count: then it is their next turn.
+    """
+    callee = known or next((_callee(one) for one in paged if one.goes_to(name) and not one.is_void), None)
+    if callee is None or not callee.service:
+        return None
+    before = [one for one in paged if one.ref == callee.ref]
+    turns = [one for one in asked if one.callee.ref == callee.ref]
+    if (key := _standing(before, turns)) is not None:
+        return Wanted(key, callee)
+    last = max((one.turn for one in (*before, *turns)), default=0)
+    return Wanted(key_of(callee.ref, turn=last + 1), callee, again=bool(before))
+
+
+def _standing(before: Sequence[Paged], asked: Sequence[Asked]) -> str | None:
+    """Return the key of the page that stands for one more: one that was just asked for, else the last that counts."""
+    opened = {one.key for one in before}
+    coming = [one.key for one in asked if one.key not in opened]
+    return next(reversed([*(one.key for one in before if not one.is_void), *coming]), None)
 
 
 def missing(
@@ -117,7 +184,7 @@ def missing(
 ) -> Iterator[tuple[str, str]]:
     """Yield key and words for what a policy pages and the pager does not have."""
     for name in names:
-        if any(one.goes_to(name) for one in paged):
+        if any(one.goes_to(name) and not one.is_void for one in paged):
             continue
         if name not in callees:
             says = (

@@ -15,9 +15,11 @@ from django.utils.crypto import salted_hmac
 from incidents import lifecycle
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Person, Source
-from workflows import calling, cards, pages, ports
+from workflows import calling, cards, gather, pages, ports
+from workflows.desired import desired_state
 from workflows.models import Page
 from workflows.observed import GONE
+from workflows.oncall import answers
 from workflows.pages import Callee
 from workflows.ports import Pager, Ring, Rung
 from workflows.work import Outcome, Work, made
@@ -105,7 +107,7 @@ def _next_turn(incident: Incident, callee: Callee) -> int:
     for page in before:
         if page.is_open:
             raise lifecycle.BadInput("target", f"{callee.name} was paged already: {said(page)}.")
-    opened = {_turn(page.key, callee.ref) for page in before}
+    opened = {pages.turn_of(page.key, callee.ref) for page in before}
     asked = set(_asked(incident, callee.ref).values_list("data__turn", flat=True))
     if asked - opened:
         raise lifecycle.BadInput("target", f"{callee.name} is being paged already: the plan says how far that is.")
@@ -114,10 +116,6 @@ def _next_turn(incident: Incident, callee: Callee) -> int:
 
 def _asked(incident: Incident | int, ref: str) -> QuerySet[Event]:
     return Event.objects.filter(incident=incident, kind="paged", data__target=ref)
-
-
-def _turn(key: str, ref: str) -> int:
-    return int(key.removeprefix(pages.key_of(ref)).lstrip("/") or 1)
 
 
 def ring(pager: Pager, work: Work) -> Outcome:
@@ -166,25 +164,50 @@ def retitle_ended(pager: Pager, work: Work) -> Outcome:
 
 
 def resolve(pager: Pager, work: Work) -> Outcome:
-    """End the page, unless somebody acknowledged it while people still respond: then it is theirs."""
+    """End the page, unless somebody acknowledged it while people still respond, or it is asked for again meanwhile."""
     page = _of(work)
-    incident = Incident.objects.get(pk=work.effect.incident_id)
+    incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=work.effect.incident_id)
     external = work.external[work.effect.thing]
     now = pager.look(page.pager_id) if page.pager_id and page.is_open else None
-    if now is not None and incident.is_active and now.status == Status.ACKNOWLEDGED:
-        _note_status(page, now.status, by=now.by, at=now.at or timezone.now())
+    if now is not None:
+        answers.note_found(page, now)
+    if (kept := _kept(page, now, incident)) is not None:
         thing = made(work, external=external, external_id=page.pager_id)
-        return Outcome([thing], says=f"left the page to {page.name} open: {said(page)}", kind="page")
+        return Outcome([thing], says=kept, kind="page")
     spec = work.effect.spec
     if incident.private:
         spec = spec | {"title": cards.neutral_title(incident.codename)}
         external = external | {"title_kept": not _retitled(pager, page, spec["title"])}
-    if now is None or now.status != Status.RESOLVED:
-        pager.resolve(page.pager_id, key=page.dedup_key, via=page.via)
-    _note_status(page, Status.RESOLVED, by="Firekind", at=timezone.now())
+    _end(pager, page, now)
     thing = made(work, external=external, external_id=page.pager_id, spec=spec)
     thing.state = GONE
     return Outcome([thing], says=f"resolved the page to {page.name}", kind="page", data={"room": 0})
+
+
+def _kept(page: Page, now: Rung | None, incident: Incident) -> str | None:
+    """Say in words why a page is left open; nothing where the type only asks for it again, None where it is not."""
+    if not (incident.is_active and page.is_open) or (now is not None and now.status == Status.RESOLVED):
+        return None
+    if now is not None and now.status == Status.ACKNOWLEDGED:
+        _note_status(page, now.status, by=now.by, at=now.at or timezone.now())
+        return f"left the page to {page.name} open: {said(page)}"
+    if page.key not in {thing.key for thing in desired_state(gather.one(incident).facts).things}:
+        return None
+    Page.objects.filter(pk=page.pk).update(withdrawn_at=None)
+    return ""
+
+
+def _end(pager: Pager, page: Page, now: Rung | None) -> None:
+    """End a page that is open. That we set out to is written down first: whoever dies in between has withdrawn it."""
+    by = "Firekind"
+    if now is not None and now.status == Status.RESOLVED:
+        by = now.by or by
+    else:
+        if page.is_open:
+            Page.objects.filter(pk=page.pk, withdrawn_at=None).update(withdrawn_at=timezone.now())
+        pager.resolve(page.pager_id, key=page.dedup_key, via=page.via)
+    if page.is_open:
+        _note_status(page, Status.RESOLVED, by=by, at=timezone.now())
 
 
 def _retitled(pager: Pager, page: Page, title: str) -> bool:
@@ -214,7 +237,7 @@ def _written(work: Work) -> Page:
         "status_at": effect.begun_at or timezone.now(),
         "opened_at": timezone.now(),
     }
-    turn = _turn(effect.thing, spec["target"])
+    turn = pages.turn_of(effect.thing, spec["target"])
     asked = _asked(effect.incident_id, spec["target"]).filter(data__turn=turn).first()
     if asked is not None:
         values |= {"because": asked.text, "asked_by_id": asked.by_id}
@@ -241,6 +264,7 @@ def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
             page.status, page.status_by = rung.status, rung.by
             page.status_at = rung.at or timezone.now()
         page.save()
+        answers.note_found(page, rung)
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
     how = " through the fallback, as the pager could not be reached" if page.via == "events" else ""
     says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"

@@ -12,6 +12,8 @@ from workflows.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RETIRE, SIG
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
 from workflows.things import Desired, Gap, Thing
 
+PAGED = {THERE: "{name} is paged already", GONE: "{name} was paged before and is not paged again"}  # by its state
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -20,6 +22,11 @@ class Line:
     sign: str
     text: str
     key: str = ""
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it says that something stays as it is, so that it may be folded away: who is not paged never is."""
+        return self.sign == "=" and not self.key.startswith("page/")
 
     def __str__(self) -> str:
         return f"{self.sign} {self.text}"
@@ -313,13 +320,12 @@ def _staying(desired: Desired, observed: Observed) -> Iterator[Line]:
 
 
 def _paged(desired: Desired, observed: Observed) -> Iterator[Line]:
-    """Which of the pages asked for were opened before: nobody is paged twice."""
+    """Which of the pages asked for were opened before: nobody who answered is paged twice."""
     for thing in (one for one in desired.things if one.kind == "page"):
         state = observed.seen[thing.key].state if thing.key in observed.seen else ""
-        if state == THERE:
-            yield Line("=", f"{thing.spec['name']} is paged already", thing.key)
-        elif state == GONE:
-            yield Line("=", f"{thing.spec['name']} was paged before and is not paged again", thing.key)
+        if state in PAGED:
+            says = PAGED[state].format(name=thing.spec["name"])
+            yield Line("=", f"{says}: {thing.why}" if thing.why else says, thing.key)
 
 
 def _is_in(names: str) -> str:

@@ -275,8 +275,9 @@ class Ring:
 class Rung:
     """A page as the pager knows it.
 
-    ``status`` is triggered, acknowledged or resolved, ``by`` who made it so, ``via`` how it was sent (rest, events).
-    ``id`` is empty while only the fallback knows of it.
+    ``status`` is triggered, acknowledged or resolved, ``by`` who made it so (``by_id`` where that is a person),
+    ``via`` how it was sent (rest, events). ``id`` is empty while only the fallback knows of it. ``assigned`` are those
+    who are paged now, since ``assigned_at``; empty where the pager does not say.
     """
 
     id: str
@@ -288,6 +289,9 @@ class Rung:
     by: str = ""
     key: str = ""
     title: str = ""
+    by_id: str = ""
+    assigned: tuple[PagerPerson, ...] = ()
+    assigned_at: datetime | None = None
 
 
 class Pager(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from workflows.ports import Rung
+from workflows.ports import PagerPerson, Rung
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
     from integrations.pagerduty.wire import Wire
@@ -59,6 +59,8 @@ def by_id(wire: Wire, id: str) -> Rung:
 
 def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Rung:
     """Read a page from an incident as PagerDuty writes it."""
+    by = incident.get("last_status_change_by") or {}
+    assigned = [one for one in incident.get("assignments") or () if is_person(one.get("assignee") or {})]
     return Rung(
         id=str(incident["id"]),
         status=str(incident["status"]),
@@ -66,10 +68,22 @@ def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Ru
         url=str(incident.get("html_url") or ""),
         via=via,
         at=moment(incident.get("last_status_change_at") or incident.get("created_at")),
-        by=str((incident.get("last_status_change_by") or {}).get("summary") or ""),
+        by=str(by.get("summary") or ""),
         key=str(incident.get("incident_key") or key),
         title=str(incident.get("title") or ""),
+        by_id=str(by.get("id") or "") if is_person(by) else "",
+        assigned=tuple(_person(one["assignee"]) for one in assigned),
+        assigned_at=max((at for one in assigned if (at := moment(one.get("at")))), default=None),
     )
+
+
+def is_person(reference: Mapping[str, Any]) -> bool:
+    """Tell whether a reference is to a person, and not to a service or an integration."""
+    return str(reference.get("type") or "").startswith("user")
+
+
+def _person(reference: Mapping[str, Any]) -> PagerPerson:
+    return PagerPerson(str(reference["id"]), str(reference.get("summary") or ""))
 
 
 def moment(text: Any) -> datetime | None:

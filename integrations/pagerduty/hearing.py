@@ -7,12 +7,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from django.conf import settings
-
 from integrations.pagerduty import words
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.payload import mapping, moment, text
-from workflows.models import PagerUser
 from workflows.oncall import hearing
 from workflows.oncall.news import News, Told, Who
 
@@ -26,13 +23,6 @@ def act(webhook: Webhook, *, ours: frozenset[str], at: datetime) -> str:
     """Take in what a stored webhook says; return in words what it was about. ``ours`` are the ids of our own users."""
     news = translate(webhook, ours=ours)
     return str(hearing.hear(news, at=at)) if news else "nothing that is understood"
-
-
-def our_users() -> frozenset[str]:
-    """Return the ids of the user in whose name we open pages: what they do is our own doing."""
-    given = settings.FIREKIND.pagerduty
-    found = PagerUser.objects.filter(email__iexact=given.sender) if given else PagerUser.objects.none()
-    return frozenset(found.values_list("pager_id", flat=True))
 
 
 def translate(webhook: Webhook, *, ours: frozenset[str] = frozenset()) -> News | None:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from integrations.pagerduty import hearing, inbox
+from workflows.oncall import people
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ def take(webhook_id: int) -> None:
 
 
 def _take_all() -> None:
-    ours = hearing.our_users()
+    ours = people.our_ids()
     while inbox.take(partial(hearing.act, ours=ours, at=timezone.now()), at=timezone.now()):
         pass
 

@@ -10,13 +10,13 @@ from integrations.slack.words import cut, mrkdwn
 from workflows.plan import Line, Plan
 
 SHOWN: Final = 40
-SIGNS: Final = {"+": "`+`", "~": "`~`", "-": "`-`", "!": "`!`"}
+SIGNS: Final = {"+": "`+`", "~": "`~`", "-": "`-`", "!": "`!`", "=": "`=`"}
 
 
 def shown(plan: Plan) -> list[blocks.Block]:
-    """Render a plan: its notes, its lines, and in small print what is so already."""
-    doing = [line for line in plan.lines if line.sign in SIGNS]
-    already = [line for line in plan.lines if line.sign not in SIGNS]
+    """Render a plan: its notes, its lines, and in small print what is so already. Who is paged is never in that."""
+    doing = [line for line in plan.lines if not line.is_quiet]
+    already = [line for line in plan.lines if line.is_quiet]
     parts = [
         blocks.section(f"*{heading or 'Before you confirm'}*\n{_bullets(notes)}")
         for heading, notes in plan.noted.items()

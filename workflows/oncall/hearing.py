@@ -17,7 +17,7 @@ from incidents import lifecycle, timeline
 from incidents.models import Source
 from workflows.actions import RETIRE
 from workflows.models import Effect, Page, Shift
-from workflows.oncall import alerts, coming, looked
+from workflows.oncall import alerts, answers, coming, looked
 from workflows.oncall.news import RANK, News, Told
 
 SOON: Final = timedelta(seconds=10)
@@ -86,8 +86,12 @@ def take(page: Page, news: News, *, at: datetime) -> None:
     """Take news of a held page in: move its status if they are the newest, and write down what is not known yet."""
     was = page.status
     newest = bool(news.status) and is_newest(page, news)
-    known = looked.told(page.news, news) or _is_our_doing(page, news)
+    ours = _is_our_doing(page, news)
+    known = looked.told(page.news, news) or ours
     learn(page, news.page)
+    answers.note_told(page, news, by=coming.name_of(news.by) if news.by else "")
+    if newest and news.status == Status.RESOLVED and not ours:
+        page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
     if newest:
         _move(page, news)
     page.news = [*page.news, news.id[:ID_CHARS]]

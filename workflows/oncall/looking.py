@@ -115,7 +115,7 @@ def _news(page: Page, rung: Rung, *, id: str, at: datetime) -> News:
     kind, did, happened = FOUND[rung.status]
     if page.status == Status.OPENING and rung.status == Status.TRIGGERED:
         kind = rung.status
-    by = _who(rung.by) if rung.status != Status.TRIGGERED else None
+    by = _who(rung) if rung.status != Status.TRIGGERED else None
     return News(id, kind, at, _told(rung), did, happened, by=by, told=True)
 
 
@@ -123,9 +123,9 @@ def _told(rung: Rung) -> Told:
     return Told(rung.id, key=rung.key, title=rung.title, url=rung.url, number=rung.number, status=rung.status)
 
 
-def _who(name: str) -> Who | None:
-    """Return who made a change: a look gives but a name, which is theirs when nobody else has it."""
-    named = list(PagerUser.objects.filter(name=name, gone=False).values_list("pager_id", flat=True)[:2])
-    if not name:
-        return None
-    return Who(named[0] if len(named) == 1 else "", name)
+def _who(rung: Rung) -> Who | None:
+    """Return who made a change: where a look gives but a name, it is theirs when nobody else has it."""
+    if rung.by_id or not rung.by:
+        return Who(rung.by_id, rung.by) if rung.by_id else None
+    named = list(PagerUser.objects.filter(name=rung.by, gone=False).values_list("pager_id", flat=True)[:2])
+    return Who(named[0] if len(named) == 1 else "", rung.by)

@@ -79,6 +79,13 @@ def _is_ours(user: PagerUser) -> bool:
     return given is not None and user.email.lower() == given.sender.lower()
 
 
+def our_ids() -> frozenset[str]:
+    """Return the pager's ids of the user in whose name pages are opened; none while nobody knows who that is."""
+    given = settings.FIREKIND.pagerduty
+    found = PagerUser.objects.filter(email__iexact=given.sender) if given else PagerUser.objects.none()
+    return frozenset(found.values_list("pager_id", flat=True))
+
+
 def join(*, at: datetime) -> bool:
     """Match everybody who can be, by e-mail; tell whether there was anyone. Who was parted by hand is left alone.
 

@@ -59,5 +59,5 @@ def minor(line: Line) -> bool:
 
 @register.filter
 def already(lines: Iterable[tuple[Line, bool]]) -> list[Line]:
-    """Return the lines about what stays as it is."""
-    return [line for line, _ in lines if line.sign == "="]
+    """Return the lines about what stays as it is, and may be folded away."""
+    return [line for line, _ in lines if line.is_quiet]

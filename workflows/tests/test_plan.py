@@ -7,6 +7,7 @@ from dataclasses import replace
 from workflows.actions import INVITE_AT_MOST, KINDS
 from workflows.desired import desired_state
 from workflows.observed import Observed
+from workflows.pages import ACKNOWLEDGED, RESOLVED
 from workflows.performers import PERFORMERS
 from workflows.plan import plan
 from workflows.tests.world import World, facts, groups, someone
@@ -133,12 +134,19 @@ def test_a_page_that_somebody_is_on_stays_open_under_a_name_that_says_nothing() 
     assert not any("resolve the page" in line for line in said)
 
 
-def test_there_and_back_again_says_that_nobody_is_paged_again() -> None:
+def test_there_and_back_again_says_who_is_paged_again_and_who_is_not() -> None:
     world = World(facts("ambiguous", pager=True))
     for slug in ("internal", "ambiguous"):
         world.settle()
         world.retype(slug)
-    assert "= Engineering was paged before and is not paged again" in lines(world)
+    assert "+ page Engineering (rings Eve) again, as no one acknowledged" in lines(world)
+    world.settle()
+    world.hear((ACKNOWLEDGED, 1))
+    world.hear((RESOLVED, 1))
+    for slug in ("internal", "ambiguous"):
+        world.settle()
+        world.retype(slug)
+    assert "= Engineering was paged before and is not paged again: Max answered" in lines(world)
 
 
 def test_what_the_pager_does_not_have_is_a_gap() -> None:

@@ -37,6 +37,19 @@ steps = st.one_of(
     ),
     st.tuples(st.just("page"), st.sampled_from(["Engineering", "Security", "payments"])),
 )
+# What pages live through: types that page, what becomes of the pages, and workers that stop anywhere between.
+nights = st.lists(
+    st.one_of(
+        st.tuples(st.just("retype"), st.sampled_from(["major", "isolated", "time-bomb", "security"])),
+        st.tuples(st.just("hear"), st.tuples(st.sampled_from([TRIGGERED, ACKNOWLEDGED, RESOLVED]), st.integers(0, 3))),
+        st.tuples(st.just("status"), st.sampled_from(["open", "resolved"])),
+        st.tuples(st.just("page"), st.sampled_from(["Engineering", "payments"])),
+        st.tuples(st.sampled_from(["reconcile", "settle", "settle", "retry"]), st.just("")),
+        st.tuples(st.just("upon"), st.sampled_from(["begin", "perform", "fail"])),
+    ),
+    min_size=6,
+    max_size=30,
+)
 
 
 def play(world: World, story: list[tuple[str, object]]) -> None:
@@ -46,6 +59,9 @@ def play(world: World, story: list[tuple[str, object]]) -> None:
             ready = world.ready()
             if ready and isinstance(value, int):
                 getattr(world, verb)(ready[value % len(ready)])
+        elif verb == "upon":
+            for action in [one for one in world.ready() if one.kind == "page"][:1]:
+                getattr(world, str(value))(action)
         elif verb in {"reconcile", "settle", "retry", "measure"}:
             getattr(world, verb)()
         elif verb == "retype" and (not world.facts.active or world.facts.policy.slug == value):
@@ -189,27 +205,53 @@ def test_nothing_is_captured_twice_for_the_same_reason_nor_late(first: str, stor
         assert asked <= {int(thing.split("/")[1]) for thing in things}
 
 
-@settings(max_examples=200, deadline=None)
-@given(first=types, story=st.lists(steps, max_size=25))
-def test_nobody_is_paged_twice_and_open_pages_are_those_asked_for(first: str, story: list[tuple[str, object]]) -> None:
+@settings(max_examples=300, deadline=None)
+@given(first=types, story=st.one_of(nights, nights, st.lists(steps, max_size=25)))
+def test_who_answered_is_not_paged_twice_and_who_is_asked_for_is_paged(
+    first: str, story: list[tuple[str, object]]
+) -> None:
+    """That at most one page to the same one is open, and none is opened where somebody answered: see ``World``."""
     world = World(facts(first, pager=True))
     play(world, story)
     world.settle()
     opened = [action.thing for action in world.done if action.kind == "page" and action.verb == "create"]
     assert len(opened) == len(set(opened))
-    asked_now = {f"page/{callee.ref}" for name in world.facts.policy.pages if (callee := world.facts.callees[name])}
-    by_hand = {one.key for one in world.facts.asked}
-    states = {key: seen.state for key, seen in world.seen.items() if seen.kind == "page"}
-    status = {one.key: one.status for one in world.facts.paged}
+    pages = {one.key: one for one in world.facts.paged}
+    states = {key: seen.state for key, seen in world.known_things().items() if seen.kind == "page"}
     if not world.facts.active:
         assert set(states.values()) <= {GONE}
         return
-    assert asked_now | by_hand <= states.keys()
+    asked_now = {callee.ref for name in world.facts.policy.pages if (callee := world.facts.callees[name])}
+    by_hand = {one.key for one in world.facts.asked}
+    paged = {one.ref for one in pages.values() if one.status != RESOLVED or one.answered or not one.withdrawn}
+    assert asked_now <= paged, "nobody was paged, and nobody is"
+    assert by_hand <= states.keys()
     for key, state in states.items():
         if state == THERE:
-            assert key in asked_now | by_hand or status[key] == ACKNOWLEDGED
+            assert pages[key].ref in asked_now or key in by_hand or pages[key].status == ACKNOWLEDGED
         else:
-            assert status[key] == RESOLVED
+            assert pages[key].status == RESOLVED
+
+
+@settings(max_examples=60, deadline=None)
+@given(first=types, path=st.lists(types, min_size=1, max_size=6), answer=st.sampled_from([ACKNOWLEDGED, RESOLVED, ""]))
+def test_the_plan_says_on_its_face_who_is_paged_again_and_who_is_not(first: str, path: list[str], answer: str) -> None:
+    world = World(facts(first, pager=True))
+    world.settle()
+    for slug in [*path, *reversed(path)]:
+        if slug == world.facts.policy.slug:
+            continue
+        if answer:
+            world.hear((answer, 0))
+        over = {one.name for one in world.facts.paged if not one.is_open and not one.is_void}
+        world.retype(slug)
+        face = [line for line in world.reconcile().lines if line.key.startswith("page") and not line.is_quiet]
+        for name in world.facts.policy.pages:
+            if world.facts.callees[name]:
+                (line,) = [line for line in face if name in line.text and line.sign in "+="]
+                assert line.sign == "=" or name not in over
+                assert name not in over or "not paged again" in line.text
+        world.settle()
 
 
 @settings(max_examples=100, deadline=None)
@@ -225,7 +267,7 @@ def test_once_private_no_page_says_what_it_is_about(first: str, story: list[tupl
     world.settle()
     new = [one for one in world.done[before:] if one.kind == "page" and one.key not in begun and one.verb != "retire"]
     assert not [one for one in new if world.facts.title in one.spec["title"]]
-    still_open = [seen for seen in world.seen.values() if seen.kind == "page" and seen.state == THERE]
+    still_open = [seen for seen in world.known_things().values() if seen.kind == "page" and seen.state == THERE]
     assert not [seen for seen in still_open if world.facts.title in seen.spec["title"]]
 
 

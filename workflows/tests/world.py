@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from incidents import policy_file
 from incidents.policy import Capture, Policy
@@ -13,7 +14,7 @@ from workflows.actions import CHANGE, CREATE, RETIRE, Action
 from workflows.desired import desired_state
 from workflows.facts import Facts, Room, Stay, Told
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
-from workflows.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED, Asked, Callee, Paged
+from workflows.pages import ACKNOWLEDGED, OPENING, RESOLVED, TRIGGERED, Asked, Callee, Paged
 from workflows.plan import Plan, plan
 from workflows.someone import Someone
 
@@ -128,10 +129,16 @@ class World:
     failed: set[str] = field(default_factory=set)
     counts: dict[str, int] = field(default_factory=dict)
     done: list[Action] = field(default_factory=list)
+    answered: set[str] = field(default_factory=set)  # targets that were not to be paged by the type, as last planned
 
     def observed(self) -> Observed:
         """What the planner is given."""
-        return Observed(dict(self.seen), self._owed(), dict(self.counts))
+        return Observed(self.known_things(), self._owed(), dict(self.counts))
+
+    def known_things(self) -> dict[str, Seen]:
+        """What exists: of pages, those that have not ended, however they did."""
+        over = {one.key for one in self.facts.paged if not one.is_open}
+        return {key: replace(one, state=GONE) if key in over else one for key, one in self.seen.items()}
 
     def _owed(self) -> dict[str, tuple[Owed, ...]]:
         owed: dict[str, tuple[Owed, ...]] = {}
@@ -148,7 +155,7 @@ class World:
 
     def known(self) -> Facts:
         """The facts, with what exists or is under way."""
-        seen = {key for key, one in self.seen.items() if one.state == THERE}
+        seen = {key for key, one in self.known_things().items() if one.state == THERE}
         begun = {key for key, chain in self._owed().items() if any(owed.under_way for owed in chain)}
         rooms = tuple(replace(room, public=self.is_public(room.number)) for room in self.facts.rooms)
         return replace(self.facts, there=frozenset(seen | begun), rooms=rooms)
@@ -160,6 +167,8 @@ class World:
 
     def reconcile(self) -> Plan:
         """Plan, and owe what the plan says."""
+        over = [one for one in self.facts.paged if one.status == RESOLVED]
+        self.answered = {one.ref for one in over if one.answered or not one.withdrawn}
         result = plan(desired_state(self.known()), self.observed())
         for key in result.cancels:
             assert key not in self.started, "an effect that has begun is never cancelled"
@@ -187,8 +196,12 @@ class World:
         return other.key in self.failed and not holds
 
     def begin(self, action: Action) -> None:
-        """A worker claimed it and is calling the vendor."""
+        """A worker claimed it and is calling the vendor. A page is written down before."""
         self.started.add(action.key)
+        if action.kind == "page" and action.verb == CREATE:
+            self._write_page(action)
+        if action.kind == "page" and action.verb == RETIRE and self._page(action.thing).is_open:
+            self._change_page(action.thing, withdrawn=True)
 
     def fail(self, action: Action) -> None:
         """The vendor refused for good."""
@@ -232,17 +245,36 @@ class World:
         key, spec = action.thing, dict(action.spec)
         if action.verb == CREATE:
             assert key not in self.seen, f"{key} is paged twice"
-            rung, title = self._rung(spec["target"]), spec["title"]
-            one = Paged(key, spec["target"], spec["name"], spec["service"], TRIGGERED, rung, title)
-            self.facts = replace(self.facts, paged=(*self.facts.paged, one))
-        paged = tuple(replace(one, title=spec["title"]) if one.key == key else one for one in self.facts.paged)
-        self.facts = replace(self.facts, paged=paged)
+            self._write_page(action)
+            self._change_page(key, status=TRIGGERED, title=spec["title"])
+        self._change_page(key, title=spec["title"])
         theirs = self.facts.active and self._page(key).status == ACKNOWLEDGED
+        if action.verb == RETIRE and not theirs and self._page(key).is_open:
+            self._change_page(key, withdrawn=True)
+        if action.verb == RETIRE and theirs:
+            self._change_page(key, withdrawn=False)
         ended = self.seen[key].state == GONE if key in self.seen else False
         gone = ended or (action.verb == RETIRE and not theirs)
         self.seen[key] = Seen("page", spec, GONE if gone else THERE, None, spec["name"])
         if gone:
             self._news(key, RESOLVED)
+
+    def _write_page(self, action: Action) -> None:
+        """Write a page down. At most one is open to the same one, and the type rings nobody who answered."""
+        key, spec = action.thing, action.spec
+        if any(one.key == key for one in self.facts.paged):
+            return
+        ref = spec["target"]
+        others = [one.key for one in self.facts.paged if one.ref == ref and one.is_open]
+        assert not others, f"{key} is opened beside {others}"
+        by_hand = {one.key for one in self.facts.asked}
+        assert key in by_hand or ref not in self.answered, f"{key} is paged again, though somebody answered"
+        one = Paged(key, ref, spec["name"], spec["service"], OPENING, self._rung(ref))
+        self.facts = replace(self.facts, paged=(*self.facts.paged, one))
+
+    def _change_page(self, key: str, **changes: Any) -> None:
+        paged = tuple(replace(one, **changes) if one.key == key else one for one in self.facts.paged)
+        self.facts = replace(self.facts, paged=paged)
 
     def _rung(self, ref: str) -> tuple[Someone, ...]:
         return next((one.people for one in callees().values() if one and one.ref == ref), ())
@@ -251,8 +283,8 @@ class World:
         return next(one for one in self.facts.paged if one.key == key)
 
     def _news(self, key: str, status: str) -> None:
-        paged = tuple(replace(one, status=status) if one.key == key else one for one in self.facts.paged)
-        self.facts = replace(self.facts, paged=paged, revision=self.facts.revision + 1)
+        self._change_page(key, status=status)
+        self.facts = replace(self.facts, revision=self.facts.revision + 1)
 
     def hear(self, news: tuple[str, int]) -> None:
         """The pager tells what became of one of the pages."""
@@ -260,22 +292,27 @@ class World:
         if not self.facts.paged:
             return
         key = self.facts.paged[which % len(self.facts.paged)].key
-        if self._page(key).status == RESOLVED:
+        if status == ACKNOWLEDGED:  # also late, of a page that ended meanwhile
+            self._change_page(key, answered=True, by="Max")
+        if not self._page(key).is_open:
+            self._news(key, RESOLVED)
+            return
+        if self._page(key).status == OPENING:
             return
         self._news(key, status)
         if status == RESOLVED:
-            self.seen[key] = replace(self.seen[key], state=GONE)
+            self._change_page(key, withdrawn=False)
 
     def page(self, name: str) -> None:
         """Somebody pages by hand, unless such a page is open or asked for already."""
         callee = callees()[name]
         assert callee is not None
-        open_ones = [one for one in self.facts.paged if one.ref == callee.ref and one.status != RESOLVED]
-        turns = [one.turn for one in self.facts.asked if one.callee.ref == callee.ref]
-        opened = len([one for one in self.facts.paged if one.ref == callee.ref])
-        if open_ones or not self.facts.active or len(turns) > opened:
+        before = [one for one in self.facts.paged if one.ref == callee.ref]
+        turns = {one.turn for one in self.facts.asked if one.callee.ref == callee.ref}
+        opened = {one.turn for one in before}
+        if any(one.is_open for one in before) or not self.facts.active or turns - opened:
             return
-        asked = Asked(callee, max([*turns, opened], default=0) + 1, self.facts.room)
+        asked = Asked(callee, max(turns | opened, default=0) + 1, self.facts.room)
         self.facts = replace(self.facts, asked=(*self.facts.asked, asked), revision=self.facts.revision + 1)
 
     def settle(self) -> None:

@@ -18,6 +18,7 @@ from django.utils import timezone
 from integrations.pagerduty import hearing, inbox
 from integrations.pagerduty.fake import deliveries
 from integrations.pagerduty.tests.straight import Given
+from workflows.oncall import people
 
 ADDRESS = "/pagerduty/webhook"
 SECRETS = ("new-secret", "old-secret")
@@ -96,7 +97,7 @@ class Door:
 
     def work(self, *, after_s: float = 0) -> int:
         """Act on what waits, as a worker does; return how many webhooks that was."""
-        ours, at = hearing.our_users(), timezone.now() + timedelta(seconds=after_s)
+        ours, at = people.our_ids(), timezone.now() + timedelta(seconds=after_s)
         done = 0
         while some := inbox.take(partial(hearing.act, ours=ours, at=at), at=at):
             done += some
