@@ -100,14 +100,16 @@ def _subject(target: PagerTarget) -> cache.Subject:
 def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]], usual: str) -> Callee:
     rung = on.get(_subject(target), ())
     people = tuple(_someone(one.person, f"on call for {target.name}") for one in rung if one.person)
-    return Callee(_ref(target), target.name, target.service_id or usual, _who_chat(people), _rings(rung))
+    words = rings([one.person.name if one.person else one.user.name for one in rung]) or "nobody is on call"
+    ids = tuple(one.user.pager_id for one in rung)
+    return Callee(_ref(target), target.name, target.service_id or usual, _who_chat(people), words, ids)
 
 
 def _user(user: PagerUser, usual: str) -> Callee:
     person = user.person if user.person is not None and user.person.can_join else None
     name = person.name if person else user.name
     people = (_someone(person, "paged by name"),) if person else ()
-    return Callee(f"user/{user.pager_id}", name, usual, _who_chat(people))
+    return Callee(f"user/{user.pager_id}", name, usual, _who_chat(people), ids=(user.pager_id,))
 
 
 def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]]) -> tuple[Someone, ...]:
@@ -115,13 +117,10 @@ def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]
     return _who_chat(tuple(_someone(one.person, f"on call for {row.name}") for one in rung if one.person))
 
 
-def _rings(rung: Sequence[OnCall]) -> str:
-    names = [one.person.name if one.person else one.user.name for one in rung]
-    return f"rings {_listed(names)}" if names else "nobody is on call"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+def rings(names: Sequence[str]) -> str:
+    """Say who is paged: *rings Eve Ito and Max Lund*; empty for nobody."""
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f"rings {listed}" if listed else ""
 
 
 def _someone(person: Person, why: str) -> Someone:

@@ -12,6 +12,7 @@ from incidents import lifecycle, people
 from incidents.models import Incident
 from workflows import paging, progress
 from workflows.models import Page
+from workflows.oncall import following
 from workflows.paging import Choice
 from workflows.progress import EffectLine
 
@@ -24,6 +25,8 @@ OWED = ("failed", "running", "waiting")
 class PageLine:
     """One page: to whom, how it stands since when, who that rings, and ``owed``, what is still to be done about it.
 
+    ``before`` are the names of those whom it paged until then.
+
     ``by_fallback`` when the pager itself could not be reached.
     """
 
@@ -33,6 +36,7 @@ class PageLine:
     since: datetime
     opened_at: datetime
     rings: str
+    before: list[str]
     url: str
     number: int | None
     by_fallback: bool
@@ -60,8 +64,9 @@ class Pages:
 def of(incident: Incident) -> Pages:
     """Read how the pages of an incident stand."""
     owed = {_thing(one): one for one in progress.of(incident).effects if one.kind == "page" and one.state in OWED}
-    rows = Page.objects.filter(incident=incident).select_related("asked_by")
-    lines = [_line(page, owed.pop(page.key, None)) for page in rows.order_by("-opened_at", "-pk")]
+    rows = list(Page.objects.filter(incident=incident).select_related("asked_by").order_by("-opened_at", "-pk"))
+    before = following.before(rows)
+    lines = [_line(page, before[page.pk], owed.pop(page.key, None)) for page in rows]
     return Pages(tuple(lines), tuple(owed.values()))
 
 
@@ -94,7 +99,7 @@ def _thing(line: EffectLine) -> str:
     return line.key.rpartition("#")[0]
 
 
-def _line(page: Page, owed: EffectLine | None) -> PageLine:
+def _line(page: Page, before: list[str], owed: EffectLine | None) -> PageLine:
     return PageLine(
         name=page.name,
         status=page.status,
@@ -102,6 +107,7 @@ def _line(page: Page, owed: EffectLine | None) -> PageLine:
         since=page.status_at,
         opened_at=page.opened_at,
         rings=page.rings,
+        before=before,
         url=page.url,
         number=page.number,
         by_fallback=page.via == "events",

@@ -16,7 +16,8 @@ PREFIX: Final = "page/"
 class Callee:
     """Whom a page goes to: ``ref`` (``policy/P1``, ``service/P2``, ``user/P3``) and the service it is opened on.
 
-    ``people`` are rung first and may be brought in. ``rings`` says who is rung, in words, strangers included.
+    ``people`` are rung first and may be brought in. ``rings`` says who is rung, in words, strangers included, and
+    ``ids`` are what the pager calls them.
     """
 
     ref: str
@@ -24,6 +25,7 @@ class Callee:
     service: str
     people: tuple[Someone, ...] = ()
     rings: str = ""
+    ids: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -74,7 +76,7 @@ class Paged:
 
     def goes_to(self, said: str) -> bool:
         """Tell whether a policy means this one, by name or id."""
-        return said.casefold() == self.name.casefold() or self.ref.endswith(f"/{said}")
+        return is_meant(said, name=self.name, ref=self.ref)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,11 @@ class Wanted:
 def key_of(ref: str, *, turn: int = 1) -> str:
     """Return the key of a page's thing, which stays the same whatever is planned again."""
     return f"{PREFIX}{ref}" if turn == 1 else f"{PREFIX}{ref}/{turn}"
+
+
+def is_meant(said: str, *, name: str, ref: str) -> bool:
+    """Tell whether what a policy says that it pages means the one of this name and ref."""
+    return said.casefold() == name.casefold() or ref.endswith(f"/{said}")
 
 
 def turn_of(key: str, ref: str) -> int:

@@ -19,7 +19,8 @@ from workflows import calling, cards, gather, pages, ports
 from workflows.desired import desired_state
 from workflows.models import Page
 from workflows.observed import GONE
-from workflows.oncall import answers
+from workflows.oncall import answers, following
+from workflows.oncall.news import Who
 from workflows.pages import Callee
 from workflows.ports import Pager, Ring, Rung
 from workflows.work import Outcome, Work, made
@@ -122,7 +123,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
     """Open the page under its key, unless one with that key was ever opened."""
     page = _written(work)
     incident = Incident.objects.select_related("policy_version").get(pk=work.effect.incident_id)
-    _note_rung(page, at=timezone.now())
+    _note_rung(page, at=timezone.now(), unsure=work.unsure)
     ring = Ring(
         key=page.dedup_key,
         target=page.target,
@@ -245,24 +246,33 @@ def _written(work: Work) -> Page:
     return page
 
 
-def _note_rung(page: Page, *, at: datetime) -> None:
-    """Note who is on call at this moment: they are the ones who are rung, whoever has the next shift."""
+def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
+    """Note who is on call at this moment: they are the ones who are rung, whoever has the next shift.
+
+    Where an earlier try may have rung others, they stay known as rung.
+    """
     callee = calling.known([], asked=[page.target], pager=True, at=at).asked.get(page.target)
-    if callee is not None:
-        page.rung.set([one.person_id for one in callee.people])
-        page.rings = callee.rings
-        page.save(update_fields=["rings"])
+    if callee is None:
+        return
+    before = page.rung.values_list("pk", flat=True) if unsure else []
+    page.rung.set([*before, *(one.person_id for one in callee.people)])
+    page.rung_ids = list(dict.fromkeys([*(page.rung_ids if unsure else ()), *callee.ids]))
+    page.now_ids, page.rings, page.rung_at = list(callee.ids), callee.rings, at
+    page.save(update_fields=["rings", "rung_ids", "now_ids", "rung_at"])
 
 
 def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
     """Record the page as the pager has it. News of it may have come first: they are newer than what we were told."""
     with transaction.atomic():
-        page = Page.objects.select_for_update().get(pk=page.pk)
+        page = Page.objects.select_for_update(of=("self",)).select_related("incident").get(pk=page.pk)
         page.pager_id, page.number = rung.id or page.pager_id, rung.number or page.number
         page.url, page.via = rung.url or page.url, rung.via
         if page.status == Status.OPENING:
             page.status, page.status_by = rung.status, rung.by
             page.status_at = rung.at or timezone.now()
+        assigned = [Who(one.id, one.name) for one in rung.assigned]
+        if following.is_news(page, assigned, status=rung.status):
+            following.follow(page, assigned, at=rung.assigned_at or timezone.now())
         page.save()
         answers.note_found(page, rung)
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}

@@ -6,8 +6,9 @@ from datetime import datetime
 
 from incidents import lifecycle
 from incidents.models import Incident, Participant, Person, Source
+from workflows import pages
 from workflows.models import Page, PagerUser
-from workflows.oncall.news import News, Who
+from workflows.oncall.news import ACKNOWLEDGED, News, Who
 
 DID = {True: "acknowledged", False: "answered"}
 
@@ -16,36 +17,46 @@ def _on_it(news: News) -> tuple[Who, ...]:
     """Who is on it by this news: who acknowledged it, or was asked to join and does."""
     if news.ours:
         return ()
-    if news.kind == "acknowledged" and news.by is not None:
+    if news.kind == ACKNOWLEDGED and news.by is not None:
         return (news.by,)
     return news.people if news.joins else ()
 
 
 def bring_in(page: Page, news: News, *, at: datetime) -> None:
-    """Bring in who is on it: into a private incident only those who were rung for it, or are in already."""
+    """Bring in who is on it: into a private incident only who acknowledged a page that this incident stands behind."""
     incident = page.incident
     if not incident.is_active:
         return
-    people = [person for who in _on_it(news) if (person := person_of(who)) is not None and _may_come(page, person)]
-    people = [person for person in people if not _left_since(incident, person, since=news.at)]
+    people = [person for who in _on_it(news) if (person := person_of(who)) is not None]
+    people = [person for person in people if _may_come(page, person, news)]
     if people:
         because = f"{DID[news.kind == 'acknowledged']} the page to {page.name}"
         lifecycle.bring_in(incident, people=people, by=None, at=at, source=Source.SYSTEM, because=because)
 
 
-def _may_come(page: Page, person: Person) -> bool:
-    if not person.can_join:
+def _may_come(page: Page, person: Person, news: News) -> bool:
+    """Tell whether somebody on a page comes in by that, however often it was escalated before it reached them.
+
+    A private incident opens to who acknowledged, not to who only took up a call for help: anybody in the pager may ask
+    anybody. Nor does it to who went by hand, and old news fetch nobody back.
+    """
+    if not person.can_join or _left_since(page.incident, person, since=news.at):
         return False
-    return not page.incident.private or _was_rung_in(page, person)
+    if not page.incident.private:
+        return True
+    return news.kind == ACKNOWLEDGED and _is_stood_behind(page) and not _went(page.incident, person)
 
 
-def _was_rung_in(page: Page, person: Person) -> bool:
-    """Tell whether somebody was rung since it took its type, and was not shut out, or went, meanwhile."""
+def _is_stood_behind(page: Page) -> bool:
+    """Tell whether an incident asks for a page as it is now: its type does, or it was opened since it took that."""
     incident = page.incident
-    if page.opened_at < incident.typed_at:
-        return False
-    gone = Participant.objects.filter(incident=incident, person=person, left_at__isnull=False).exists()
-    return not gone and page.rung.filter(pk=person.pk).exists()
+    if page.opened_at >= incident.typed_at:
+        return True
+    return any(pages.is_meant(name, name=page.name, ref=page.target) for name in incident.policy.pages)
+
+
+def _went(incident: Incident, person: Person) -> bool:
+    return Participant.objects.filter(incident=incident, person=person, went=True).exists()
 
 
 def _left_since(incident: Incident, person: Person, *, since: datetime) -> bool:
@@ -55,20 +66,20 @@ def _left_since(incident: Incident, person: Person, *, since: datetime) -> bool:
 
 def outsiders(page: Page, news: News) -> str:
     """Say who has it and cannot follow it here, and how to mend that; empty when everybody can."""
-    said = [_outside(page, who) for who in _on_it(news)] if page.incident.is_active else []
+    said = [_outside(page, who, news) for who in _on_it(news)] if page.incident.is_active else []
     return " ".join(filter(None, said))
 
 
-def _outside(page: Page, who: Who) -> str:
+def _outside(page: Page, who: Who, news: News) -> str:
     person = person_of(who)
     if person is None and not who.id:
         return ""
     if person is None:
         return f"Nobody here is matched with {name_of(who)}, so they were not brought in: match them under On call"
-    if _takes_part(page.incident, person) or _may_come(page, person):
+    if _takes_part(page.incident, person) or _may_come(page, person, news):
         return ""
     if not page.incident.private:
-        return f"{person.name} cannot be brought in by us: invite them to the channel by hand"
+        return "" if person.can_join else f"{person.name} cannot be brought in: invite them to the channel by hand"
     return (
         f"{person.name} is not in this private incident and cannot see it: "
         "bring them in on its page, or invite them to its channel"

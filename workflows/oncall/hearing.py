@@ -15,9 +15,10 @@ from django.db.models import Q
 
 from incidents import lifecycle, timeline
 from incidents.models import Source
+from workflows import effects
 from workflows.actions import RETIRE
 from workflows.models import Effect, Page, Shift
-from workflows.oncall import alerts, answers, coming, looked
+from workflows.oncall import alerts, answers, coming, following, looked
 from workflows.oncall.news import RANK, News, Told
 
 SOON: Final = timedelta(seconds=10)
@@ -94,6 +95,8 @@ def take(page: Page, news: News, *, at: datetime) -> None:
         page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
     if newest:
         _move(page, news)
+    if following.hear(page, news):
+        effects.plan_anew(page.incident_id)
     page.news = [*page.news, news.id[:ID_CHARS]]
     page.save()
     if not known:

@@ -12,11 +12,13 @@ from typing import Final
 from workflows.oncall.news import News
 
 PREFIX: Final = "look"
+PASSED: Final = "passed"  # noted where somebody else was found to be paged
+ON: Final = {"escalated", "reassigned", "delegated"}  # the kinds of news that say so
 SECOND: Final = timedelta(seconds=1)
 
 
 def note(status: str, *, since: datetime, until: datetime) -> str:
-    """Return the note that a status was found which was taken between two moments."""
+    """Return the note that a status, or who is paged, was found, which was taken between two moments."""
     return f"{PREFIX} {status} {since.isoformat()} {until.isoformat()}"
 
 
@@ -37,6 +39,6 @@ def told(notes: Iterable[str], news: News) -> bool:
 
 def _covers(note: str, news: News) -> bool:
     _, status, since, until = note.split()
-    if status != news.status:
+    if status != (news.status or (PASSED if news.kind in ON else "")):
         return False
     return datetime.fromisoformat(since) <= news.at <= datetime.fromisoformat(until)

@@ -12,7 +12,7 @@ from django.db.models import F, Q, QuerySet
 
 from workflows import ports
 from workflows.models import Page, PagerUser
-from workflows.oncall import hearing, looked
+from workflows.oncall import following, hearing, looked
 from workflows.oncall.news import News, Told, Who
 from workflows.ports import Pager, Rung, VendorError
 
@@ -87,15 +87,34 @@ def note(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
         page = hearing.held(page)
         if hearing.is_ending(page):
             return False  # whoever ends it writes down what they find
+        passed = _follow(page, rung, looked_at=looked_at)
         since, until = _between(page, rung, looked_at=looked_at)
         at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
         if rung.status == page.status or not _is_newer(page, at=at, looked_at=looked_at):
             hearing.learn(page, _told(rung))
             page.save(update_fields=["pager_id", "number", "url"])
-            return False
+            return passed
         id = looked.note(rung.status, since=since, until=until)
         news = _news(page, rung, id=id, at=max(at, page.status_at + timedelta(microseconds=1)))
         hearing.take(page, news, at=max(looked_at, news.at))
+    return True
+
+
+def _follow(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
+    """Take in who was found to be paged; tell whether that is anybody else than we had heard of.
+
+    Who is paged first was said as the page was opened; what we never knew of an older one is not told now.
+    """
+    people = tuple(Who(one.id, one.name) for one in rung.assigned)
+    since, until = looked.span(rung.assigned_at or looked_at)
+    is_older = page.rung_at is not None and until < page.rung_at
+    if is_older or not following.is_news(page, people, status=rung.status):
+        return False
+    id = looked.note(looked.PASSED, since=since, until=until)
+    says = "The page to {page} went on: {people} {are} paged now"
+    at = max(since, page.rung_at or since)
+    news = News(id, looked.PASSED, at, _told(rung), "", says, people=people, told=bool(page.now_ids))
+    hearing.take(page, news, at=max(looked_at, at))
     return True
 
 

@@ -1,0 +1,69 @@
+"""Who a page has reached: paged now, and paged before. No one who was paged is forgotten; late news undo nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final
+
+from workflows import calling
+from workflows.models import Page, PagerUser
+from workflows.oncall.news import ACKNOWLEDGED, News, Who
+
+# Kinds of news that say who is paged from then on.
+KINDS: Final = {"triggered", "unacknowledged", "reopened", "escalated", "reassigned", "delegated", "passed"}
+
+
+def hear(page: Page, news: News) -> bool:
+    """Take in who is paged by these news; tell whether that is anybody else. The caller holds the page and saves it."""
+    return news.kind in KINDS and follow(page, news.people, at=news.at)
+
+
+def follow(page: Page, people: Collection[Who], *, at: datetime) -> bool:
+    """Take in who was paged at a moment; tell whether that is anybody else than we knew.
+
+    Of a public incident they are to be brought in. Of a private one nobody is by that alone: anyone in the pager may
+    pass a page on. The caller holds the page and saves it.
+    """
+    known = {who.id: who for who in people if who.id}
+    if not known:
+        return False
+    new = [id for id in known if id not in page.rung_ids]
+    page.rung_ids = [*page.rung_ids, *new]
+    if not page.incident.private:
+        page.rung.add(*_invitable(known))
+    if page.rung_at is not None and at < page.rung_at:
+        return bool(new)
+    moved = set(known) != set(page.now_ids)
+    if moved:
+        page.now_ids, page.rings = list(known), calling.rings(_names(known.values()))
+    page.rung_at = at
+    return moved or bool(new)
+
+
+def is_news(page: Page, people: Collection[Who], *, status: str) -> bool:
+    """Tell whether somebody else is assigned than those who are paged. Who acknowledges stays the only one of them."""
+    ids, now = {who.id for who in people}, set(page.now_ids)
+    return bool(ids) and not (ids <= now if status == ACKNOWLEDGED else ids == now)
+
+
+def before(pages: Collection[Page]) -> dict[int, list[str]]:
+    """Return the names of those whom each page has paged and pages no more, by its primary key: one query at most."""
+    ids = {page.pk: [id for id in page.rung_ids if id not in page.now_ids] for page in pages}
+    names = _known({id for some in ids.values() for id in some})
+    return {pk: [names[id] for id in some if id in names] for pk, some in ids.items()}
+
+
+def _names(people: Collection[Who]) -> list[str]:
+    known = _known({who.id for who in people if not who.name})
+    return sorted(who.name or known.get(who.id, "somebody") for who in people)
+
+
+def _known(ids: set[str]) -> dict[str, str]:
+    return dict(PagerUser.objects.filter(pager_id__in=ids).values_list("pager_id", "name")) if ids else {}
+
+
+def _invitable(ids: Collection[str]) -> list[int]:
+    """Return the people here of these who may be brought in."""
+    users = PagerUser.objects.filter(pager_id__in=list(ids), person__isnull=False).select_related("person")
+    return [user.person.pk for user in users if user.person is not None and user.person.can_join]
