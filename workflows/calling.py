@@ -14,8 +14,9 @@ from incidents.models import Person
 from incidents.policy import Policy
 from workflows.models import PagerTarget, PagerUser
 from workflows.oncall import known as cache
+from workflows.oncall import people as joining
 from workflows.oncall.known import OnCall
-from workflows.pages import Callee
+from workflows.pages import Callee, Stranger
 from workflows.someone import Someone
 
 Kind = PagerTarget.Kind
@@ -101,15 +102,32 @@ def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]],
     rung = on.get(_subject(target), ())
     people = tuple(_someone(one.person, f"on call for {target.name}") for one in rung if one.person)
     words = rings([one.person.name if one.person else one.user.name for one in rung]) or "nobody is on call"
-    ids = tuple(one.user.pager_id for one in rung)
-    return Callee(_ref(target), target.name, target.service_id or usual, _who_chat(people), words, ids)
+    return Callee(
+        _ref(target),
+        target.name,
+        target.service_id or usual,
+        _who_chat(people),
+        words,
+        ids=tuple(one.user.pager_id for one in rung),
+        strangers=strangers([one.user for one in rung]),
+    )
 
 
 def _user(user: PagerUser, usual: str) -> Callee:
     person = user.person if user.person is not None and user.person.can_join else None
     name = person.name if person else user.name
     people = (_someone(person, "paged by name"),) if person else ()
-    return Callee(f"user/{user.pager_id}", name, usual, _who_chat(people), ids=(user.pager_id,))
+    ref, ids = f"user/{user.pager_id}", (user.pager_id,)
+    return Callee(ref, name, usual, _who_chat(people), ids=ids, strangers=strangers([user]))
+
+
+def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:
+    """Return those of the pager who cannot be brought in here, each with why. Whoever opens our pages is none of them.
+
+    Their persons are read already, or cost a query each.
+    """
+    found = ((user, joining.barred(user)) for user in users)
+    return tuple(Stranger(user.pager_id, user.name, why) for user, why in found if why)
 
 
 def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]]) -> tuple[Someone, ...]:

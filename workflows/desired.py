@@ -75,6 +75,8 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
         policy = facts.policy
         for key, says in pages.missing(policy.pages, callees=facts.callees, paged=facts.paged, type_name=policy.name):
             yield Gap(key, says)
+        for key, says in pages.strangers(participation.pages_of(facts) if facts.chat else (), private=facts.private):
+            yield Gap(key, says)
 
 
 def _captures(facts: Facts) -> Iterator[Thing]:

@@ -167,7 +167,7 @@ class Facts:
         leaves = moves and not converts
         number = self.room + 1 if leaves else self.room
         rooms = (*self.rooms, Room(number, "", True, "a new private channel")) if leaves else self.rooms
-        ids = {stay.who.person_id for stay in staying}
+        ids, inside = {stay.who.person_id for stay in staying}, {stay.who.chat_id for stay in staying}
         return replace(
             self,
             revision=self.revision + 1,
@@ -180,6 +180,7 @@ class Facts:
             roles=tuple((role, one) for role, one in self.roles if not moves or one.person_id in ids),
             stays=_closed_to(self.stays, staying) if moves else _brought(self.stays, bring),
             chosen={} if moves else self.chosen,
+            paged=tuple(one.closed(inside) for one in self.paged) if moves else self.paged,
             archive_asked=False if moves else self.archive_asked,
             triggers=(*self.triggers, Trigger(self.next_n, "retype", self.declared_at)),
         )

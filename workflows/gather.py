@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -17,9 +17,11 @@ from workflows import calling, captures, directory, opening_up, ports
 from workflows.actions import CREATE, RETIRE
 from workflows.captures import Source, Trigger
 from workflows.facts import Facts, Published, Room, Stay, Told
-from workflows.models import Effect, Page, Resource
+from workflows.models import Effect, Page, PagerUser, Resource
 from workflows.observed import GONE, REFUSED, THERE, Observed, Owed, Seen
-from workflows.pages import Asked, Callee, Paged
+from workflows.oncall import following
+from workflows.oncall import people as joining
+from workflows.pages import Asked, Callee, Paged, Stranger
 from workflows.someone import Someone
 
 Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect, Page, AccessRequest)
@@ -79,6 +81,7 @@ class _Rows:
     effects: dict[int, list[Effect]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     published: Mapping[int, Published] = field(default_factory=dict)
+    users: Mapping[str, PagerUser] = field(default_factory=dict)
 
 
 def _read(incidents: Sequence[Incident]) -> _Rows:
@@ -110,6 +113,7 @@ def _read(incidents: Sequence[Incident]) -> _Rows:
             rows.changes[change.incident_id, change.about_n or 0] = change
     if rows.pager:
         _file(rows.pages, Page.objects.filter(incident__in=ids).order_by("pk").prefetch_related("rung"))
+        rows.users = following.users_of([page for some in rows.pages.values() for page in some])
     rows.calling = calling.known(
         [incident.policy for incident in incidents],
         asked=[event.data["target"] for events in rows.events.values() for event in events if event.kind == "paged"],
@@ -218,7 +222,7 @@ def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
         otherwise=rows.calling.otherwise,
         callees=rows.calling.callees,
         asked=tuple(_asked(event, rows) for event in events if event.kind == "paged"),
-        paged=tuple(_paged(page, observed) for page in rows.pages[incident.pk]),
+        paged=_pages(incident, rows, observed),
         converts=rows.converts,
         published=rows.published.get(incident.pk),
     )
@@ -240,10 +244,19 @@ def _asked(event: Event, rows: _Rows) -> Asked:
     return Asked(callee, event.data["turn"], event.data.get("room", 1))
 
 
-def _paged(page: Page, observed: Observed) -> Paged:
+def _pages(incident: Incident, rows: _Rows, observed: Observed) -> tuple[Paged, ...]:
+    found = [_paged(page, rows, observed) for page in rows.pages[incident.pk]]
+    if not incident.private:
+        return tuple(found)
+    inside = {one.person.chat_id or "" for one in rows.participants[incident.pk] if one.left_at is None or one.went}
+    return tuple(one.closed(inside) for one in found)
+
+
+def _paged(page: Page, rows: _Rows, observed: Observed) -> Paged:
     seen = observed.seen.get(page.key)
     title = str(seen.spec.get("title", "")) if seen else ""
     rung = tuple(someone(person, f"on call for {page.name}") for person in page.rung.all() if person.chat_id)
+    users = [rows.users[id] for id in page.rung_ids if id in rows.users] if page.is_open else []
     return Paged(
         page.key,
         page.target,
@@ -255,7 +268,17 @@ def _paged(page: Page, observed: Observed) -> Paged:
         answered=page.answered_at is not None,
         withdrawn=page.withdrawn_at is not None,
         by=page.answered_by,
+        strangers=calling.strangers(users),
+        late=tuple(_late(page, users, {one.person_id for one in rung})),
     )
+
+
+def _late(page: Page, users: Iterable[PagerUser], known: Collection[int]) -> Iterator[tuple[Someone, Stranger]]:
+    """Yield those whom a page paged and who do not come in by it yet: they were matched, or passed it, since."""
+    for user in users:
+        if user.person is not None and user.person_id not in known and not joining.barred(user):
+            stranger = Stranger(user.pager_id, user.name, "they were not on call here when it was opened")
+            yield someone(user.person, f"on call for {page.name}"), stranger
 
 
 def sources() -> Mapping[str, Source]:

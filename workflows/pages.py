@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -13,11 +13,32 @@ PREFIX: Final = "page/"
 
 
 @dataclass(frozen=True, slots=True)
+class Stranger:
+    """Somebody whom a page goes to and who does not come in by that: the pager's id and name, and why in words."""
+
+    id: str
+    name: str
+    why: str
+
+    def says(self, *, private: bool) -> str:
+        """Say that they are not reached, and how to mend that."""
+        if private:
+            return (
+                f"{self.name} is paged and is not in this private incident: {self.why}. Say who they are under "
+                "On call, People, then bring them in. Saying who they are does not let them in."
+            )
+        return (
+            f"{self.name} is paged and not invited: {self.why}. Say who they are under On call, People, "
+            "or send them the link."
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Callee:
     """Whom a page goes to: ``ref`` (``policy/P1``, ``service/P2``, ``user/P3``) and the service it is opened on.
 
     ``people`` are rung first and may be brought in. ``rings`` says who is rung, in words, strangers included, and
-    ``ids`` are what the pager calls them.
+    ``ids`` are what the pager calls them. ``strangers`` are those of them who cannot be brought in.
     """
 
     ref: str
@@ -26,6 +47,7 @@ class Callee:
     people: tuple[Someone, ...] = ()
     rings: str = ""
     ids: tuple[str, ...] = ()
+    strangers: tuple[Stranger, ...] = ()
 
     @property
     def label(self) -> str:
@@ -38,7 +60,8 @@ class Paged:
     """A page of ours: the key of its thing, whom it went to, how it stands, who was rung, and what its title says.
 
     ``answered`` once somebody acknowledged it, or resolved it with the pager, ``by`` whom; ``withdrawn`` where it was
-    we who ended it.
+    we who ended it. While it is open, ``strangers`` are those whom it paged and who do not come in by that; ``late``
+    are people whom it paged before anyone said who they are here: they come in with ``people``, while all is public.
     """
 
     key: str
@@ -51,6 +74,21 @@ class Paged:
     answered: bool = False
     withdrawn: bool = False
     by: str = ""
+    strangers: tuple[Stranger, ...] = ()
+    late: tuple[tuple[Someone, Stranger], ...] = ()
+
+    def closed(self, inside: Collection[str]) -> Paged:
+        """Return it as it is once the incident is private: who is known late does not come in by that.
+
+        ``inside`` are the chat ids of those who take part anyway, or went by hand.
+        """
+        late = (stranger for one, stranger in self.late if one.chat_id not in inside)
+        return replace(self, strangers=(*self.strangers, *late), late=())
+
+    @property
+    def brought(self) -> tuple[Someone, ...]:
+        """Those who come in by having been paged."""
+        return (*self.people, *(one for one, _ in self.late))
 
     @property
     def is_open(self) -> bool:
@@ -210,5 +248,15 @@ def missing(
         yield f"page/{name}", says
 
 
+def strangers(wanted: Iterable[Wanted], *, private: bool) -> Iterator[tuple[str, str]]:
+    """Yield key and words for each one who is paged and not reached, whichever pages they are on.
+
+    In private those do not count whom a page from before was to bring in nowhere.
+    """
+    found = {one.id: one for page in wanted if page.brings or not private for one in page.callee.strangers}
+    for id, one in sorted(found.items()):
+        yield f"callee/{id}", one.says(private=private)
+
+
 def _callee(page: Paged) -> Callee:
-    return Callee(page.ref, page.name, page.service, page.people)
+    return Callee(page.ref, page.name, page.service, page.brought, strangers=page.strangers)

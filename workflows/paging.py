@@ -31,13 +31,17 @@ Status = Page.Status
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Whom somebody may page: ``rings`` says who that is now, ``state`` how a page to them stands already."""
+    """Whom somebody may page: ``rings`` says who that is now, ``state`` how a page to them stands already.
+
+    ``strangers`` are the names of those whom that does not bring in.
+    """
 
     target: str
     name: str
     kind: str
     rings: str = ""
     state: str = ""
+    strangers: tuple[str, ...] = ()
 
 
 def choices(incident: Incident, *, at: datetime | None = None) -> list[Choice]:
@@ -50,7 +54,8 @@ def choices(incident: Incident, *, at: datetime | None = None) -> list[Choice]:
 
 def _choice(callee: Callee, page: Page | None) -> Choice:
     kind = {"policy": "escalation policy", "user": "person"}.get(callee.ref.partition("/")[0], "service")
-    return Choice(callee.ref, callee.name, kind, callee.rings, said(page) if page else "")
+    strangers = tuple(one.name for one in callee.strangers)
+    return Choice(callee.ref, callee.name, kind, callee.rings, said(page) if page else "", strangers)
 
 
 def named(words: str, among: Sequence[Choice]) -> Choice | None:
@@ -121,9 +126,10 @@ def _asked(incident: Incident | int, ref: str) -> QuerySet[Event]:
 
 def ring(pager: Pager, work: Work) -> Outcome:
     """Open the page under its key, unless one with that key was ever opened."""
-    page = _written(work)
+    with transaction.atomic():  # whoever plans meanwhile knows who is rung as soon as there is a page
+        page = _written(work)
+        _note_rung(page, at=timezone.now(), unsure=work.unsure)
     incident = Incident.objects.select_related("policy_version").get(pk=work.effect.incident_id)
-    _note_rung(page, at=timezone.now(), unsure=work.unsure)
     ring = Ring(
         key=page.dedup_key,
         target=page.target,

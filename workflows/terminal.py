@@ -34,6 +34,7 @@ def callees(among: Sequence[Choice], *, style: Style) -> Iterator[str]:
         yield style.MIGRATE_HEADING(heading)
         for one in found:
             about = f"paged already: {one.state}" if one.state else one.rings or "rings them"
+            about += f" (not brought in: {', '.join(one.strangers)})" if one.strangers else ""
             yield f"  {one.name}  {about}"
     if not among:
         yield "Nobody can be paged: no pager is connected, or it was not read yet (see `manage.py oncall`)."

@@ -47,6 +47,13 @@ def is_news(page: Page, people: Collection[Who], *, status: str) -> bool:
     return bool(ids) and not (ids <= now if status == ACKNOWLEDGED else ids == now)
 
 
+def users_of(pages: Collection[Page]) -> dict[str, PagerUser]:
+    """Return who was paged by those of these pages that are open, by the pager's id: one query at most."""
+    ids = {id for page in pages if page.is_open for id in page.rung_ids}
+    found = PagerUser.objects.filter(pager_id__in=ids).select_related("person") if ids else ()
+    return {user.pager_id: user for user in found}
+
+
 def before(pages: Collection[Page]) -> dict[int, list[str]]:
     """Return the names of those whom each page has paged and pages no more, by its primary key: one query at most."""
     ids = {page.pk: [id for id in page.rung_ids if id not in page.now_ids] for page in pages}

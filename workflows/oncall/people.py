@@ -79,6 +79,15 @@ def _is_ours(user: PagerUser) -> bool:
     return given is not None and user.email.lower() == given.sender.lower()
 
 
+def barred(user: PagerUser) -> str:
+    """Say why somebody of the pager cannot be brought in; empty for who can, and for who opens our pages."""
+    if user.person is None:
+        return "" if _is_ours(user) else "no one here is matched with them"
+    if not user.person.can_join:
+        return f"here they are {_what(user.person)}"
+    return "" if user.person.chat_id else f"{user.person.name} has no account in the chat"
+
+
 def our_ids() -> frozenset[str]:
     """Return the pager's ids of the user in whose name pages are opened; none while nobody knows who that is."""
     given = settings.FIREKIND.pagerduty

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django import template
+from django.conf import settings
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from incidents.models import Incident
+from workflows.models import PagerUser
 from workflows.plan import Line
 
 register = template.Library()
@@ -55,6 +58,20 @@ def minus(mark: str) -> str:
 def minor(line: Line) -> bool:
     """Tell whether a line is about messages and such, and not about people or places."""
     return line.key in {"post", "small"} and line.sign != "-"
+
+
+@register.simple_tag
+def callee_pk(key: str) -> int | None:
+    """Return the primary key of somebody of the pager whom a gap is about, so that people can say who they are."""
+    kind, _, id = key.removeprefix("gap/").partition("/")
+    found = PagerUser.objects.filter(pager_id=id, gone=False) if kind == "callee" else PagerUser.objects.none()
+    return found.values_list("pk", flat=True).first()
+
+
+@register.simple_tag
+def link_to(incident: Incident) -> str:
+    """Return the address of an incident as one can send it to somebody."""
+    return f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}"
 
 
 @register.filter

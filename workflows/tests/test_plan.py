@@ -7,10 +7,10 @@ from dataclasses import replace
 from workflows.actions import INVITE_AT_MOST, KINDS
 from workflows.desired import desired_state
 from workflows.observed import Observed
-from workflows.pages import ACKNOWLEDGED, RESOLVED
+from workflows.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED, Paged, Stranger
 from workflows.performers import PERFORMERS
 from workflows.plan import plan
-from workflows.tests.world import World, facts, groups, someone
+from workflows.tests.world import POLICIES, World, facts, groups, someone
 
 
 def lines(world: World) -> list[str]:
@@ -147,6 +147,18 @@ def test_there_and_back_again_says_who_is_paged_again_and_who_is_not() -> None:
         world.settle()
         world.retype(slug)
     assert "= Engineering was paged before and is not paged again: Max answered" in lines(world)
+
+
+def test_who_is_known_late_comes_in_by_their_page_in_public_and_is_a_gap_in_private() -> None:
+    uma, stranger = someone("uma", "on call"), Stranger("PUMA", "Uma Ray", "they were matched since")
+    page = Paged("page/policy/PM", "policy/PM", "Major incidents", "S1", TRIGGERED, late=((uma, stranger),))
+    public = replace(facts("major", pager=True), paged=(page,))
+    private = public.retyped(POLICIES["security"], keep=(someone("dee"),), bring=())
+    brought = public.retyped(POLICIES["security"], keep=(someone("dee"),), bring=(uma,))
+    for known, comes, missing in ((public, True, False), (private, False, True), (brought, True, False)):
+        found = desired_state(known)
+        assert ("UMA" in {thing.spec.get("person") for thing in found.things if thing.kind == "member"}) == comes
+        assert ("callee/PUMA" in {gap.key for gap in found.gaps}) == missing
 
 
 def test_what_the_pager_does_not_have_is_a_gap() -> None:

@@ -233,6 +233,28 @@ def test_who_answered_is_not_paged_twice_and_who_is_asked_for_is_paged(
             assert pages[key].status == RESOLVED
 
 
+@settings(max_examples=150, deadline=None)
+@given(first=types, story=st.one_of(nights, st.lists(steps, max_size=25)))
+def test_who_is_paged_is_in_the_channel_or_missing_on_the_plan(first: str, story: list[tuple[str, object]]) -> None:
+    """Each one that an open page rings for this room is invited, or a gap, once, however many pages ring them."""
+    world = World(facts(first, pager=True))
+    play(world, story)
+    world.settle()
+    result = world.reconcile()
+    keys = [gap.key for gap in result.gaps]
+    assert len(keys) == len(set(keys))
+    asked_for = {one.callee.ref for one in world.facts.asked if one.room == world.facts.room}
+    asked_for |= {callee.ref for name in world.facts.policy.pages if (callee := world.facts.callees[name])}
+    for page in (one for one in world.facts.paged if one.is_open and one.ref in asked_for):
+        assert {f"callee/{one.id}" for one in page.strangers} <= set(keys)
+        there = {
+            f"member/{world.facts.room}/{one.chat_id}" for one in page.people if one.chat_id not in world.facts.away
+        }
+        assert there <= world.seen.keys()
+    if not any(one.is_open for one in world.facts.paged):
+        assert not [key for key in keys if key.startswith("callee/")]
+
+
 @settings(max_examples=60, deadline=None)
 @given(first=types, path=st.lists(types, min_size=1, max_size=6), answer=st.sampled_from([ACKNOWLEDGED, RESOLVED, ""]))
 def test_the_plan_says_on_its_face_who_is_paged_again_and_who_is_not(first: str, path: list[str], answer: str) -> None:

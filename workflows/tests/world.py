@@ -14,7 +14,7 @@ from workflows.actions import CHANGE, CREATE, RETIRE, Action
 from workflows.desired import desired_state
 from workflows.facts import Facts, Room, Stay, Told
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
-from workflows.pages import ACKNOWLEDGED, OPENING, RESOLVED, TRIGGERED, Asked, Callee, Paged
+from workflows.pages import ACKNOWLEDGED, OPENING, RESOLVED, TRIGGERED, Asked, Callee, Paged, Stranger
 from workflows.plan import Plan, plan
 from workflows.someone import Someone
 
@@ -64,6 +64,9 @@ GROUPS = {
 }
 
 
+STRANGERS = (Stranger("PUMA", "Uma Ray", "no one here is matched with them"),)
+
+
 def someone(name: str, why: str = "") -> Someone:
     """A person whose id is their name in capitals."""
     return Someone(name.upper(), name.capitalize(), why, int.from_bytes(name.encode()))
@@ -80,7 +83,9 @@ def callees() -> dict[str, Callee | None]:
         "Engineering": Callee(
             "policy/PE", "Engineering", "S1", (someone("eve", "on call for Engineering"),), "rings Eve"
         ),
-        "Major incidents": Callee("policy/PM", "Major incidents", "S1", (someone("max", "on call"),), "rings Max"),
+        "Major incidents": Callee(
+            "policy/PM", "Major incidents", "S1", (someone("max", "on call"),), "rings Max", strangers=STRANGERS
+        ),
         "Security": Callee("policy/PS", "Security", "S2", (someone("sid", "on call"),), "rings Sid"),
         "payments": Callee("service/S3", "payments", "S3", (), "nobody is on call"),
         "Nobody home": None,
@@ -269,21 +274,22 @@ class World:
         assert not others, f"{key} is opened beside {others}"
         by_hand = {one.key for one in self.facts.asked}
         assert key in by_hand or ref not in self.answered, f"{key} is paged again, though somebody answered"
-        one = Paged(key, ref, spec["name"], spec["service"], OPENING, self._rung(ref))
+        callee = next(one for one in callees().values() if one and one.ref == ref)
+        strangers = callee.strangers
+        one = Paged(key, ref, spec["name"], spec["service"], OPENING, callee.people, strangers=strangers)
         self.facts = replace(self.facts, paged=(*self.facts.paged, one))
 
     def _change_page(self, key: str, **changes: Any) -> None:
         paged = tuple(replace(one, **changes) if one.key == key else one for one in self.facts.paged)
         self.facts = replace(self.facts, paged=paged)
 
-    def _rung(self, ref: str) -> tuple[Someone, ...]:
-        return next((one.people for one in callees().values() if one and one.ref == ref), ())
-
     def _page(self, key: str) -> Paged:
         return next(one for one in self.facts.paged if one.key == key)
 
     def _news(self, key: str, status: str) -> None:
         self._change_page(key, status=status)
+        if status == RESOLVED:
+            self._change_page(key, strangers=())
         self.facts = replace(self.facts, revision=self.facts.revision + 1)
 
     def hear(self, news: tuple[str, int]) -> None:

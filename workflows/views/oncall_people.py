@@ -9,7 +9,9 @@ from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_http_methods
 
 from incidents import lifecycle
@@ -79,7 +81,7 @@ def match(request: Request, pk: int) -> HttpResponse:
     except lifecycle.BadInput as bad:
         return _again(request, user, str(bad))
     messages.success(request, f"{user.name} of PagerDuty is {person.name}.")
-    return redirect("oncall-people")
+    return redirect(_next(request) or "oncall-people")
 
 
 @require_http_methods(["GET", "POST"])
@@ -105,7 +107,14 @@ def _again(request: Request, user: PagerUser, wrong: str) -> HttpResponse:
 def _choice(request: Request, user: PagerUser) -> dict[str, Any]:
     q = " ".join((request.POST or request.GET).get("q", "").split())[:80]
     found = suggested(q) if q else _alike(user)
-    return {"here": "oncall", "user": user, "q": q, "found": found, "chosen": _only(found)}
+    about = {"next": _next(request), "people": reverse("oncall-people")}
+    return {"here": "oncall", "user": user, "q": q, "found": found, "chosen": _only(found)} | about
+
+
+def _next(request: Request) -> str:
+    """Return where somebody came from and goes back to, an address of ours; empty for none."""
+    to = (request.POST or request.GET).get("next", "")
+    return to if url_has_allowed_host_and_scheme(to, allowed_hosts=None) else ""
 
 
 def _alike(user: PagerUser) -> list[Person]:

@@ -111,7 +111,9 @@ def _shown(choice: Choice) -> str:
     name = words.escape(choice.name)
     if choice.state:
         return f"*{name}* was paged already: {words.escape(choice.state)}."
-    return f"*{name}*: {words.escape(choice.rings)} now." if choice.rings else f"*{name}* is rung."
+    says = f"*{name}*: {words.escape(choice.rings)} now." if choice.rings else f"*{name}* is rung."
+    unmatched = words.escape(", ".join(choice.strangers))
+    return f"{says} Not brought in, as no one here is matched with them: {unmatched}." if unmatched else says
 
 
 def _open_already(choice: Choice, incident: Incident) -> str:
