@@ -104,7 +104,16 @@ def ask(
         rules.must_be_active(now, "page somebody for")
         data = {"target": target, "name": callee.name, "turn": _next_turn(now, callee)}
         lifecycle.remark(now, "paged", by=by, at=at, source=via, text=because, data=data)
+        if now.private:
+            _let_in(now, callee, by=by, at=at, via=via)
     return f"page {callee.label}"
+
+
+def _let_in(incident: Incident, callee: Callee, *, by: Person | None, at: datetime, via: str) -> None:
+    """Bring in by name those whom somebody pages for a private incident: that is what paging them means."""
+    people = Person.objects.filter(pk__in=[one.person_id for one in callee.people])
+    because = f"paged by {by.name}" if by is not None else "paged"
+    lifecycle.bring_in(incident, people=list(people), by=by, at=at, source=via, because=because)
 
 
 def _next_turn(incident: Incident, callee: Callee) -> int:

@@ -12,7 +12,7 @@ from incidents.models import AccessRequest, Event, Incident, Participant
 from integrations.tests import duty as standing_by
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
-from workflows import directory, reconcile, retyping
+from workflows import directory, paging, reconcile, retyping
 from workflows.models import PagerTarget, PagerUser, Shift
 
 
@@ -195,3 +195,12 @@ def test_while_the_groups_were_never_read_they_come_in_when_they_are(house: Hous
     assert incident.closed_at is not None
     member(house, "security", "sam", "sia", "out")
     assert "out" not in inside(house, house.settle(incident))
+
+
+def test_whom_somebody_pages_by_hand_comes_in_by_name(watch: Duty) -> None:
+    house = watch.house
+    incident = house.declare(type="security")
+    target = f"policy/{PagerTarget.objects.get(name='Engineering', kind='policy').pager_id}"
+    paging.ask(incident, target=target, by=house.person("sam"), at=timezone.now())
+    assert visibility.may_see(house.person("eve"), incident)
+    assert "eve" in inside(house, house.settle(incident))

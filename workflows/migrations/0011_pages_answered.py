@@ -17,7 +17,7 @@ def ids():
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("workflows", "0009_members"),
+        ("workflows", "0010_attempts"),
     ]
 
     operations = [
