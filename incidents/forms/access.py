@@ -12,6 +12,7 @@ from incidents import lifecycle
 from incidents.forms.given import number
 from incidents.forms.verb import VerbForm
 from incidents.forms.words import lines
+from incidents.lifecycle import access as asking
 from incidents.lifecycle import opening
 from incidents.models import AccessRequest, Incident
 
@@ -34,20 +35,38 @@ class ShownNumber(forms.IntegerField):
         return initial
 
 
-class AnswerForm(VerbForm):
-    """An answer to somebody who asked to be let in; ``n`` is the entry in which they did."""
-
-    asks = Shown(label="Who asks, and why", required=False, widget=forms.Textarea(READ))
-    n = forms.IntegerField(widget=forms.HiddenInput)
+class PrivateForm(VerbForm):
+    """A verb that only a private incident has."""
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
         return incident.private
 
+    def not_offered(self) -> str:
+        return f"{self.incident.codename} is public: everybody can see it."
+
+
+class AnswerForm(PrivateForm):
+    """An answer to somebody who asked to be let in; ``n`` is the entry in which they did."""
+
+    asks = Shown(label="Who asks, and why", required=False, widget=forms.Textarea(READ))
+    n = forms.IntegerField(widget=forms.HiddenInput)
+
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        n = number(asked.get("n") or self.given.get("n"))
-        found = AccessRequest.objects.filter(incident=self.incident, n=n or 0).select_related("person").first()
-        return {"n": n, "asks": f"{found.person.name}: {found.because}" if found else "Nobody asked that."}
+        found = self._asked(asked.get("n") or self.given.get("n"))
+        return {"n": found.n, "asks": f"{found.person.name}: {found.because}"} if found else {}
+
+    @property
+    def refusal(self) -> str:
+        """Why there is nothing to answer: nobody asked, or somebody answered before."""
+        found = self._asked(self["n"].value())
+        if found is None:
+            return "Nobody asked that."
+        return super().refusal if found.let_in is None else asking.answered_already(found)
+
+    def _asked(self, n: object) -> AccessRequest | None:
+        asked = AccessRequest.objects.filter(incident=self.incident, n=number(str(n)) or 0)
+        return asked.select_related("person", "answered_by").first()
 
 
 class LetInForm(AnswerForm):
@@ -66,7 +85,7 @@ class TurnAwayForm(AnswerForm):
         return lifecycle.turn_away(self.incident, n=self.cleaned_data["n"], by=self.person, at=at)
 
 
-class OpenUpForm(VerbForm):
+class OpenUpForm(PrivateForm):
     heading, button, icon = "Open up", "Ask for it to be confirmed", "doc"
     said = "Written. Somebody else confirms it before anybody reads it."
     explains = (
@@ -78,10 +97,6 @@ class OpenUpForm(VerbForm):
         "The summary", rows=10, hint="At most 3,000 characters. Nothing else is published, no title either."
     )
 
-    @classmethod
-    def offered(cls, incident: Incident) -> bool:
-        return incident.private
-
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         known = opening.proposed(self.incident) or opening.published(self.incident)
         return {"summary": known.text if known else ""}
@@ -90,20 +105,28 @@ class OpenUpForm(VerbForm):
         return lifecycle.open_up(self.incident, summary=self.cleaned_data["summary"], by=self.person, at=at)
 
 
-class PublishForm(VerbForm):
+class PublishForm(PrivateForm):
     heading, button, icon, tone = "Publish this summary", "Publish it", "doc", "grave"
     said = "Published. Its channel is being opened."
     explains = "Everyone in the workspace will read these words, and nothing else. They cannot be unread."
     text = Shown(label="The summary", required=False, widget=forms.Textarea(READ | {"rows": 12}))
     summary = ShownNumber(widget=forms.HiddenInput)
 
-    @classmethod
-    def offered(cls, incident: Incident) -> bool:
-        return incident.private
-
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         known = opening.proposed(self.incident)
-        return {"summary": known.pk, "text": known.text} if known else {"text": "There is nothing to confirm."}
+        return {"summary": known.pk, "text": known.text} if known else {}
+
+    @property
+    def refusal(self) -> str:
+        """Why there is nothing to confirm, or not by this person."""
+        known = opening.proposed(self.incident)
+        if known is None:
+            return "There is nothing to confirm."
+        try:
+            opening.must_be_for(self.person, known)
+        except lifecycle.Refused as refused:
+            return str(refused)
+        return super().refusal
 
     def run(self, *, at: datetime) -> object:
         return lifecycle.publish(self.incident, summary=self.cleaned_data["summary"], by=self.person, at=at)

@@ -95,5 +95,10 @@ class ArchiveForm(VerbForm):
     def offered(cls, incident: Incident) -> bool:
         return not incident.is_active and not incident.archive_asked
 
+    def not_offered(self) -> str:
+        if self.incident.archive_asked:
+            return "The channel is being archived, or is archived already."
+        return f"{self.incident.codename} is {self.incident.status}; resolve or cancel it first."
+
     def run(self, *, at: datetime) -> object:
         return lifecycle.archive_channel(self.incident, by=self.person, at=at)

@@ -81,6 +81,10 @@ class RoleForm(PickForm):
     role = forms.CharField(max_length=80, widget=forms.HiddenInput)
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
+
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         role = asked.get("role", "")
         return {"role": role, "people": self.incident.role_holder_id(role)}
@@ -96,6 +100,10 @@ class FillForm(RoleForm):
     button, said = "Choose", "Chosen."
     must = True
     explains = "The type asks for exactly one person. They are brought in."
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return incident.is_active
 
     def others(self, q: str, picked: list[Person]) -> list[Person]:
         return suggested(q, without=picked)

@@ -66,6 +66,35 @@ class VerbForm(forms.Form):
         return not self.errors
 
     @property
+    def refusal(self) -> str:
+        """Why there is nothing to send here now; empty while there is."""
+        if not self.offered(self.incident):
+            return self.not_offered()
+        return "" if self.is_about_something else "Nothing was chosen. Open this from the incident's page."
+
+    def not_offered(self) -> str:
+        """Say why the verb is not offered now, and what to do first."""
+        status = f"{self.incident.codename} is {self.incident.status}"
+        return f"{status} already." if self.incident.is_active else f"{status}; reopen it first."
+
+    @property
+    def is_about_something(self) -> bool:
+        """Whether the form was told what it is about, where it has to be."""
+        told = [self[name].value() for name, field in self.fields.items() if field.required and field.widget.is_hidden]
+        return all(value not in (None, "") for value in told)
+
+    @property
+    def to_read(self) -> list[forms.BoundField]:
+        """The fields that are there to be read, where they say anything."""
+        return [one for one in self.visible_fields() if one.field.widget.attrs.get("readonly") and one.value()]
+
+    @property
+    def in_the_way(self) -> list[str]:
+        """What is wrong besides the fields that are shown."""
+        hidden = [str(error) for field in self.hidden_fields() for error in field.errors]
+        return [*map(str, self.non_field_errors()), *hidden]
+
+    @property
     def seen(self) -> int | None:
         """The last event number that the person had seen."""
         since: int | None = self.cleaned_data.get("since")

@@ -121,9 +121,9 @@ class EditForm(VerbForm):
         return True
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        n = number(asked.get("n")) or 0
-        event = Event.objects.filter(incident=self.incident, n=n)
-        return {"n": n, "text": "".join(entry.text for entry in timeline.entries(self.incident, event))}
+        event = Event.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0)
+        entry = next(iter(timeline.entries(self.incident, event)), None)
+        return {"n": entry.event.n, "text": entry.text} if entry else {}
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data
@@ -142,7 +142,8 @@ class RetractForm(VerbForm):
         return True
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return {"n": asked.get("n", "")}
+        event = Event.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0).first()
+        return {"n": event.n} if event else {}
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data

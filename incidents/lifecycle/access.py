@@ -179,7 +179,7 @@ def _answer(incident: Incident, *, n: int, yes: bool, by: Person | None, at: dat
         if request is None:
             raise rules.Refused("Nobody asked that.")
         if request.let_in is not None:
-            raise rules.Refused(_answered_already(request))
+            raise rules.Refused(answered_already(request))
         if yes and not request.person.can_join:
             raise rules.Refused(f"{request.person.name} cannot be brought in any more.")
         if yes:
@@ -204,7 +204,8 @@ def _settle(incident: Incident, person: Person, *, yes: bool, by: Person | None,
     asked.update(let_in=yes, answered_by=by, answered_at=at)
 
 
-def _answered_already(request: AccessRequest) -> str:
+def answered_already(request: AccessRequest) -> str:
+    """Say who answered a request before, and how."""
     who = request.answered_by.name if request.answered_by else "The terminal"
     if request.answered_by is None and request.rule and not request.let_in:
         return f"{request.rule} does not name {request.person.name} any more. Bring them in by hand if they are needed."

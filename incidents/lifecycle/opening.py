@@ -46,7 +46,7 @@ def publish(incident: Incident, *, summary: int, by: Person | None, at: datetime
         row = proposed(now)
         if row is None or row.pk != summary:
             raise rules.Refused("This summary was written anew or published meanwhile. Read it again, then confirm.")
-        _must_be_for(by, row)
+        must_be_for(by, row)
         before = published(now)
         row.codename = before.codename if before else codenames.alone()
         row.reviewed_by, row.published_at = by, at
@@ -78,7 +78,8 @@ def reviewer_of(summary: Summary) -> Person | None:
     return lead if here and lead.can_join else None
 
 
-def _must_be_for(by: Person | None, summary: Summary) -> None:
+def must_be_for(by: Person | None, summary: Summary) -> None:
+    """Raise ``Refused`` unless this person is the one to confirm the summary."""
     reviewer = reviewer_of(summary)
     if by is not None and by.pk == summary.written_by_id:
         who = reviewer.name if reviewer else "somebody else who takes part"

@@ -77,6 +77,7 @@ def panel(request: Request, codename: str) -> HttpResponse:
         "reviewer": reviewer,
         "may_publish": not mine and reviewer in (None, request.person),
         "published": opening.published(incident),
+        "strip": bool(request.htmx) and "strip" in request.GET,  # for a page that says so at its top, too
     }
     return render(request, "incidents/access_panel.html" + ("#panel" if request.htmx else ""), context)
 

@@ -50,6 +50,7 @@ def live(request: Request, codename: str) -> HttpResponse:
         context = told(shown, limit=MOST_SHOWN)
     context |= head(incident, request.person, shown=shown)
     context |= {"seen": seen or 0, "arrived": _arrived(incident, seen or 0, request.person)}
+    context["closed"] = incident.private and "public" in request.GET  # since this page was opened
     return render(request, "incidents/incident.html#live", context)
 
 

@@ -4,6 +4,7 @@ const toast = document.getElementById("toast");
 let fading;
 
 function say(words) {
+  (dialog.open ? dialog : document.body).append(toast); // what is outside an open dialog can be neither seen nor heard
   toast.textContent = words;
   toast.classList.remove("gone");
   clearTimeout(fading);
@@ -11,12 +12,15 @@ function say(words) {
 }
 
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target !== dialog || dialog.open) return;
+  if (event.detail.target !== dialog) return;
+  const wrong = dialog.querySelector("[aria-invalid=true]");
+  if (dialog.open) return (wrong ?? dialog.querySelector("[data-first], [data-close]"))?.focus();
   dialog.showModal();
-  dialog.querySelector("[autofocus], textarea, input:not([type=hidden]), select")?.focus();
+  (wrong ?? dialog.querySelector("[autofocus], textarea, input:not([type=hidden]), select"))?.focus();
 });
 document.addEventListener("firekind:did", (event) => {
   if (dialog.open) dialog.close();
+  document.querySelector("main > .said")?.remove(); // it was said of something earlier
   say(event.detail.said);
 });
 document.addEventListener("htmx:responseError", (event) => {

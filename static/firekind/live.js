@@ -27,6 +27,14 @@ function gone() {
   location.reload();
 }
 
+function heard(event) {
+  if (event.detail.elt.id !== "live" || event.detail.xhr.status !== 200) return;
+  document.body.className = cursor().dataset.look;
+  // The panels hear of it from the stream; where there is none, from here.
+  if (source?.readyState !== EventSource.OPEN) changed();
+}
+
+document.addEventListener("htmx:afterRequest", heard);
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     source?.close();

@@ -1,4 +1,20 @@
-// How fragments are merged into the page: what a person opened stays open, what they are typing stays theirs.
-Idiomorph.defaults.ignoreActiveValue = true;
-Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
-  !(name === "open" && node instanceof HTMLDetailsElement);
+// How fragments are merged into the page. What a person opened stays open and what they put into a field stays theirs;
+// everything else becomes what the server says now, the label of the button that has the focus included.
+const OWN = new Set(["value", "checked"]);
+const changed = (node) => node.value !== node.defaultValue || node.checked !== node.defaultChecked;
+const chosen = (list) => [...list.options].some((one) => one.selected !== one.defaultSelected);
+const refused = (node) => node.form?.querySelector(":scope > .wrong");
+
+Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) => {
+  if (name === "open") return !(node instanceof HTMLDetailsElement);
+  if (name.startsWith("aria-") && node instanceof HTMLTextAreaElement) return !refused(node);
+  if (node instanceof HTMLTextAreaElement) return name !== "value";
+  return !(OWN.has(name) && node instanceof HTMLInputElement && changed(node));
+};
+Idiomorph.defaults.callbacks.beforeNodeMorphed = (node) => {
+  // Its text stays what it says now, whatever it is said to have begun with.
+  if (node instanceof HTMLTextAreaElement) node.value = node.value;
+  return !(node instanceof HTMLSelectElement && chosen(node));
+};
+// Why a form was not taken stays until it is sent again.
+Idiomorph.defaults.callbacks.beforeNodeRemoved = (node) => !(node instanceof Element && node.matches("form > .wrong"));

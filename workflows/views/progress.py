@@ -22,7 +22,7 @@ def progress(request: Request, codename: str) -> HttpResponse:
     """Show the plan's progress; as a fragment, 204 while nothing moved since ``seen``."""
     incident = incident_or_404(request.person, codename)
     now = progressing.of(incident)
-    digest = digest_of(now)
+    digest = digest_of(now, incident)
     if request.htmx and request.GET.get("seen") == digest:
         return HttpResponse(status=204)
     name = "workflows/progress.html" + ("#panels" if request.htmx else "")
@@ -39,9 +39,10 @@ def retry(request: Request, codename: str, effect: int) -> HttpResponse:
     return act.done(request, "Trying again.", to=reverse("progress", args=[incident.codename]))
 
 
-def digest_of(now: Progress) -> str:
+def digest_of(now: Progress, incident: Incident) -> str:
     """Return what tells one state of the panels from another."""
-    said = repr((now.effects, now.people, now.channel, now.gaps, now.planned, now.left, now.stays))
+    about = (incident.codename, incident.is_active)  # where buttons lead, and which there are
+    said = repr((about, now.effects, now.people, now.channel, now.gaps, now.planned, now.left, now.stays))
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 

@@ -1,0 +1,120 @@
+"""A verb's form is true: what it shows can be sent, and what cannot be sent is said instead of asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.forms import VERBS
+from incidents.lifecycle import access
+from incidents.models import Incident, Person
+from incidents.tests.conftest import Open
+
+Given = dict[str, object]
+NOW = timezone.now
+
+# What each verb is asked about in the address, and what is sent: right for an incident that may take it.
+RIGHT: dict[str, Callable[[Incident, Incident, Person], tuple[str, Given]]] = {
+    "update": lambda *_: ("", {"text": "looking"}),
+    "note": lambda *_: ("", {"text": "seen"}),
+    "mitigate": lambda *_: ("", {}),
+    "resolve": lambda *_: ("", {}),
+    "reopen": lambda *_: ("", {}),
+    "lead": lambda one, other, ada: ("", {"people": ada.pk}),
+    "role": lambda one, other, ada: ("?role=Scribe", {"role": "Scribe", "people": ada.pk}),
+    "bring": lambda one, other, ada: ("", {"people": [ada.pk]}),
+    "rename": lambda *_: ("", {"title": "Checkout is down"}),
+    "summary": lambda *_: ("", {"summary": "nothing goes through"}),
+    "services": lambda *_: ("", {"services": "checkout"}),
+    "check": lambda one, *_: (f"?item={one.policy.checklist[0]}", {"item": one.policy.checklist[0], "done_now": "on"}),
+    "edit": lambda one, *_: (f"?n={noted(one)}", {"n": noted(one), "text": "seen again"}),
+    "retract": lambda one, *_: (f"?n={noted(one)}", {"n": noted(one)}),
+    "duplicate": lambda one, other, ada: ("", {"of": other.codename}),
+    "cancel": lambda *_: ("", {}),
+    "archive": lambda *_: ("", {}),
+}
+OF_PRIVATE = {"fill", "let-in", "turn-away", "open-up", "publish"}  # below, on private incidents
+STATES = {
+    "open": (),
+    "mitigated": (lifecycle.mitigate,),
+    "resolved": (lifecycle.resolve,),
+    "cancelled": (lifecycle.cancel,),
+    "reopened": (lifecycle.resolve, lifecycle.reopen),
+}
+
+
+def noted(incident: Incident) -> int:
+    """Return the entry that Ada wrote."""
+    return incident.events.filter(kind="noted").latest("n").n
+
+
+def test_every_verb_is_tried_here() -> None:
+    assert {*RIGHT, *OF_PRIVATE} == set(VERBS)
+
+
+@pytest.fixture
+def other(incident: Incident, ada: Person) -> Incident:
+    """Another incident that Ada can see."""
+    return lifecycle.declare("Search is slow", by=ada, at=NOW())
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("verb", RIGHT)
+def test_what_a_form_asks_is_taken_and_else_there_is_nothing_to_send(
+    verb: str, state: str, incident: Incident, other: Incident, ada: Person, browse: Open
+) -> None:
+    lifecycle.note(incident, text="seen", by=ada, at=NOW())
+    for step in STATES[state]:
+        step(incident, by=ada, at=NOW())
+    about, given = RIGHT[verb](incident, other, ada)
+    client, address = browse(ada), f"/incidents/{incident.codename}/{verb}"
+    asks = 'id="act-now"' in client.get(address + about).content.decode()
+    answered = client.post(address, given)
+    if asks:
+        assert answered["Location"] == f"/incidents/{incident.codename}/"
+    elif answered.status_code == 422:
+        assert 'id="act-now"' not in answered.content.decode()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_form_on_a_page_of_its_own_has_no_second_one_to_open(
+    verb: str, incident: Incident, ada: Person, browse: Open
+) -> None:
+    client, address = browse(ada), f"/incidents/{incident.codename}/{verb}?role=Scribe&n=1&item=x"
+    alone, dialog = (client.get(address, headers=one).content.decode() for one in ({}, {"HX-Request": "true"}))
+    assert "hx-post" not in alone.split("<main", 1)[1]
+    assert alone.count('id="act"') == dialog.count("hx-post") <= 1
+
+
+@pytest.mark.parametrize("verb", ["edit", "retract", "role", "fill", "check", "let-in", "turn-away", "publish"])
+def test_without_what_it_is_about_a_verb_asks_nothing(verb: str, secret: Incident, ada: Person, browse: Open) -> None:
+    client, address = browse(ada), f"/incidents/{secret.codename}/{verb}"
+    for said in (client.get(address), client.post(address, {"text": "x"})):
+        page = said.content.decode()
+        assert 'class="wrong"' in page
+        assert 'id="act-now"' not in page
+
+
+def test_who_asked_is_answered_once(secret: Incident, ada: Person, ben: Person, eve: Person, browse: Open) -> None:
+    lifecycle.ask_in(secret.codename, person=eve, because="I wrote it", at=NOW())
+    access.carry(at=NOW())
+    n = access.waiting(secret)[0].n
+    client, address = browse(ada), f"/incidents/{secret.codename}/let-in?n={n}"
+    assert 'id="act-now"' in client.get(address).content.decode()
+    lifecycle.turn_away(secret, n=n, by=ben, at=NOW())
+    after = client.get(address).content.decode()
+    assert "Ben answered" in after
+    assert 'id="act-now"' not in after
+
+
+def test_a_summary_is_offered_to_who_confirms_it_alone(
+    secret: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    lifecycle.open_up(secret, summary="A token was public.", by=ben, at=NOW())
+    address = f"/incidents/{secret.codename}/publish"
+    asked = [re.findall('id="act-now"', browse(one).get(address).content.decode()) for one in (ada, ben)]
+    assert [len(one) for one in asked] == [1, 0]

@@ -1,0 +1,47 @@
+// Where the keyboard goes when what it was on is replaced, hidden or gone: to the same control where there is one, else
+// to the nearest thing around it that only opens something, never to a button that acts at once.
+const OPENS = "summary, a[href]";
+let last, around = [];
+
+const lost = () => !document.activeElement || document.activeElement === document.body;
+const usable = (node) => node?.isConnected && !node.disabled && node.checkVisibility({ visibilityProperty: true });
+const now = (node) => (node.isConnected ? node : node.id ? document.getElementById(node.id) : null);
+
+function remember(node) {
+  if (!(node instanceof Element) || node === document.body || node.closest("dialog")) return;
+  last = node;
+  around = [];
+  for (let one = node.parentElement; one && one !== document.body; one = one.parentElement) around.push(one);
+}
+
+function nearest() {
+  const same = now(last);
+  if (usable(same)) return same;
+  for (const place of around) {
+    const here = now(place);
+    if (!here) continue;
+    if (here.id === "main") return here;
+    const found = [...here.querySelectorAll(OPENS)].find(usable);
+    if (found) return found;
+  }
+  return null;
+}
+
+export function recover() {
+  if (last && lost() && !document.querySelector("dialog[open]")) nearest()?.focus({ preventScroll: true });
+}
+
+document.addEventListener("focusin", (event) => remember(event.target));
+document.addEventListener("focusout", (event) => {
+  // Somebody who clicks beside it has left it; what is taken away, disabled or hidden was not left.
+  setTimeout(() => {
+    if (event.target === last && lost() && usable(last) && document.hasFocus()) last = undefined;
+  });
+});
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.target?.id === "dialog") remember(event.detail.elt); // a click does not focus links everywhere
+});
+document.addEventListener("htmx:afterRequest", recover);
+for (const one of document.querySelectorAll("dialog")) one.addEventListener("close", recover);
+// A form that was not taken, on a page of its own: begin where something is wrong.
+document.querySelector("main form [aria-invalid=true]")?.focus();

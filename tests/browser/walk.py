@@ -1,0 +1,86 @@
+"""Every verb of an incident as somebody does it: the control that leads to it, and what is filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+OTHER = "{other}"  # stands for the codename of another incident
+NO_DIALOG = {"check", "let-in", "turn-away"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One verb: what is filled in by label, who is picked, what would be wrong, and where it begins if not on top."""
+
+    verb: str
+    fills: Mapping[str, str] = field(default_factory=dict)
+    picks: str = ""
+    opener: str = ""
+    wrong: Mapping[str, str] | None = None
+
+    @property
+    def control(self) -> str:
+        """The control that leads to it."""
+        return self.opener or f"#do-{self.verb}"
+
+
+WALK = (
+    Step("lead", picks="Mateo", opener="#nobody-leads"),
+    Step("lead", picks="Ada"),
+    Step("role", picks="Mateo", opener="#roles [aria-label^='Fill']"),
+    Step("bring", picks="Hannah", wrong={}),
+    Step("rename", {"Title": "Checkout is down"}, wrong={"Title": " "}),
+    Step("summary", {"Summary": "Nothing goes through."}),
+    Step("services", {"Services, one a line": "checkout"}, wrong={"Services, one a line": "x" * 81}),
+    Step("check", opener="#checklist button"),
+    Step("mitigate", {"What helped? (optional)": "rolled back"}),
+    Step("reopen"),
+    Step("resolve"),
+    Step("archive"),
+    Step("reopen"),
+    Step("cancel"),
+    Step("reopen"),
+    Step(
+        "duplicate", {"Codename of the other incident": OTHER}, wrong={"Codename of the other incident": "no-such-one"}
+    ),
+    Step("reopen"),
+    Step("check", opener="#checklist button"),
+)
+
+
+def press(page: Page, control: str) -> None:
+    """Press a control by keyboard; one in the menu once the menu is open."""
+    node = page.locator(control).first
+    if not node.is_visible():
+        page.locator("#head .menu > summary").press("Enter")
+    node.press("Enter")
+
+
+def carry_out(page: Page, step: Step, *, other: str = "") -> None:
+    """Do one verb by keyboard, in its dialog where it has one."""
+    press(page, step.control)
+    if step.verb in NO_DIALOG:
+        return
+    dialog = page.locator("#dialog")
+    expect(dialog).to_be_visible()
+    fill(dialog, step, other=other)
+    dialog.locator("#act-now").press("Enter")
+    expect(dialog).not_to_be_visible()
+
+
+def fill(form: Locator, step: Step, *, other: str = "") -> None:
+    """Fill in what a verb's form asks; without scripts a person is looked for by a button."""
+    for label, words in step.fills.items():
+        form.get_by_label(label).fill(words.format(other=other))
+    if step.picks:
+        form.get_by_label("Find somebody by name").fill(step.picks)
+        if form.get_by_role("button", name="Find").is_visible():
+            form.get_by_role("button", name="Find").click()
+        form.get_by_label(step.picks).check()
