@@ -28,7 +28,8 @@ function gone() {
 }
 
 function heard(event) {
-  if (event.detail.elt.id !== "live" || event.detail.xhr.status !== 200) return;
+  const { requestConfig, xhr } = event.detail; // the element that asked is replaced by now
+  if (requestConfig.elt.id !== "live" || xhr.status !== 200) return;
   document.body.className = cursor().dataset.look;
   // The panels hear of it from the stream; where there is none, from here.
   if (source?.readyState !== EventSource.OPEN) changed();

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from stack.running import Stack
 from tests.browser.conftest import Sit, declare
 from tests.browser.truth import expect_focus, expect_true
 from tests.browser.walk import WALK, Step, carry_out, fill
@@ -42,6 +43,97 @@ def test_after_every_verb_the_page_offers_what_a_fresh_one_does(sit: Sit) -> Non
             expect_true(page, after=f"{n} {step.verb}")
             expect_focus(page, after=f"{n} {step.verb}")
             expect(page.locator("#text")).to_have_value(HALF)
+
+
+def test_what_turns_private_lets_in_and_opens_up_is_true_all_along(sit: Sit) -> None:
+    ada, mateo = sit("Ada"), sit("Mateo", **PHONE)
+    name = declare(ada, "A token of ours is used elsewhere")
+    expect(ada.locator("#people")).to_contain_text("Mateo", timeout=60_000)
+    expect(ada.locator("#progress")).to_contain_text("all done", timeout=60_000)
+    mateo.goto(f"/incidents/{name}/")
+    mateo.locator("#text").fill(HALF)
+    watch(mateo, "#do-retype")
+    ada.goto(f"/incidents/{name}/retype?to=security")
+    ada.get_by_role("checkbox", name="Mateo").check()
+    expect(ada.locator("#asked")).to_contain_text("brought along")
+    ada.get_by_role("button", name="Retype to Security").click()
+    ada.wait_for_url("**/incidents/*/")
+    both(ada, mateo, after="retype")
+    for who in ("Priya", "Oliver"):
+        ask_in(sit(who), ada.url)
+    for page in (ada, mateo):
+        expect(page.locator("#access .asks-in")).to_have_count(2, timeout=30_000)
+    for page, control in ((ada, "#access [id^='let-in-']"), (mateo, "#access [id^='turn-away-']")):
+        watch(mateo if page is ada else ada, control)
+        page.locator(control).first.press("Enter")
+        both(ada, mateo, after=control)
+    for page, step in (
+        (mateo, Step("open-up", {"The summary": "A token was public. It is not any more."})),
+        (ada, Step("publish")),
+    ):
+        watch(mateo if page is ada else ada, step.control)
+        carry_out(page, step)
+        both(ada, mateo, after=step.verb)
+    expect(mateo.locator("#text")).to_have_value(HALF)
+
+
+def both(*pages: Page, after: str) -> None:
+    """Expect the laws of what is offered and of the focus to hold for everybody who looks."""
+    for page in pages:
+        expect_true(page, after=after)
+        if after != "retype":  # its page leads to another one, which begins at the top
+            expect_focus(page, after=after)
+
+
+def ask_in(page: Page, url: str) -> None:
+    """Ask to be let in where one may not look."""
+    page.goto(f"/access/{url.rstrip('/').rsplit('/', 1)[1]}")
+    page.get_by_label("Why should you be in?").fill("I wrote the export service.")
+    page.get_by_role("button", name="Ask its people").click()
+    expect(page.get_by_role("status").first).to_be_visible()
+
+
+def test_what_is_written_paged_claimed_and_taken_back_is_true_all_along(sit: Sit) -> None:
+    page = sit("Ada")
+    declare(page, "Checkout is slow")
+    page.locator("#text").fill("Looking.")
+    page.locator("#post-update").press("Enter")
+    both(page, after="update")
+    page.locator("#text").fill("Seen.")
+    page.locator("#keep-note").press("Enter")
+    both(page, after="note")
+    page.locator("#text").fill(HALF)
+    for step in (Step("edit", {"Text": "Seen twice."}, opener="[id^='edit-']"), Step("retract", opener="[id^='retr']")):
+        carry_out(page, step)
+        both(page, after=step.verb)
+    page.locator("#page-somebody").press("Enter")
+    page.get_by_label("Whom?").select_option(index=1)
+    page.locator("#page-now").press("Enter")
+    both(page, after="page")
+    expect(page.locator("#text")).to_have_value(HALF)
+
+
+def test_what_failed_and_what_is_missing_is_true_until_it_is_done(sit: Sit, running_stack: Stack) -> None:
+    page = sit("Ada")
+    faults = f"{running_stack.sandbox_url}/sandbox/faults"
+    failing = {"kind": "error", "method": "conversations.archive", "error": "restricted_action"}
+    name = declare(page, "Images are missing")
+    expect(page.locator("#progress")).to_contain_text("all done", timeout=60_000)
+    page.request.post(faults, data=failing)
+    page.goto(f"/incidents/{name}/retype?to=security")
+    page.get_by_role("button", name="Retype to Security").click()
+    page.wait_for_url("**/incidents/*/")
+    expect(page.locator("#trouble [id^='done-']")).to_be_visible(timeout=60_000)
+    expect_true(page, after="failing")
+    page.locator("#trouble [id^='done-']").first.press("Enter")
+    expect(page.locator("#toast")).not_to_be_empty()
+    both(page, after="saying that it is done")
+    page.request.delete(faults)
+    page.goto(f"{page.url}progress")
+    expect(page.locator("#trouble button")).not_to_have_count(0)
+    page.locator("#trouble [id^='again-']").first.press("Enter")
+    expect(page.locator("#trouble button")).to_have_count(0, timeout=60_000)
+    expect_focus(page, after="trying again")
 
 
 LOOKS: list[Any] = [pytest.param({}, id="scripts"), pytest.param({"java_script_enabled": False}, id="no scripts")]

@@ -19,7 +19,7 @@ OFFERED = """() => {
     ...kept.filter((name) => node.hasAttribute(name)).map((name) => `${name}=${node.getAttribute(name)}`),
     ...(node.type === "hidden" && node.name !== "csrfmiddlewaretoken" ? [`value=${node.value}`] : [])].join(" | ");
   const controls = document.querySelectorAll("main :is(a, button, summary, form, input, textarea, select)");
-  const state = document.querySelectorAll("main :is(h1, .facts .tag, .sum, .said)");
+  const state = document.querySelectorAll("main :is(h1, .facts .tag, .sum)");
   return [document.title, document.body.className, ...[...state].map(words), ...[...controls].map(one)];
 }"""
 LOADED = """() => document.querySelector("#progress.panels")
