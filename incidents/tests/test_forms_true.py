@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 from django.utils import timezone
@@ -14,7 +14,7 @@ from incidents.lifecycle import access
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
 
-Given = dict[str, object]
+Given = Mapping[str, object]
 NOW = timezone.now
 
 # What each verb is asked about in the address, and what is sent: right for an incident that may take it.

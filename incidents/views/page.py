@@ -61,6 +61,7 @@ def earlier(request: Request, codename: str) -> HttpResponse:
     before = read_place(request.GET.get("before", ""))
     entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before)
     context = told(entries, limit=SHOWN) | {"incident": incident, "person": request.person, "tints": tints()}
+    context |= {"before": before[1] if before else "all", "place": request.GET.get("before", "")}
     return render(request, "incidents/earlier.html" + ("#page" if request.htmx else ""), context)
 
 

@@ -3,8 +3,8 @@
 const OPENS = "summary, a[href]";
 let last, around = [];
 
-const lost = () => !document.activeElement || document.activeElement === document.body;
 const usable = (node) => node?.isConnected && !node.disabled && node.checkVisibility({ visibilityProperty: true });
+const lost = () => document.activeElement === document.body || !usable(document.activeElement);
 const now = (node) => (node.isConnected ? node : node.id ? document.getElementById(node.id) : null);
 
 function remember(node) {
@@ -27,8 +27,11 @@ function nearest() {
   return null;
 }
 
-export function recover() {
-  if (last && lost() && !document.querySelector("dialog[open]")) nearest()?.focus({ preventScroll: true });
+function recover() {
+  if (!lost()) return;
+  const dialog = document.querySelector("dialog[open]");
+  const to = dialog ? dialog.querySelector("[data-first], [data-close]") : last && nearest();
+  to?.focus({ preventScroll: true });
 }
 
 document.addEventListener("focusin", (event) => remember(event.target));

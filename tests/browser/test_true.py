@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,9 +15,18 @@ from tests.browser.truth import expect_focus, expect_true
 from tests.browser.walk import WALK, Step, carry_out, fill
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
+NOTES = """async (n) => {
+  const form = document.querySelector("#composer");
+  for (let i = 0; i < n; i++) {
+    const body = new FormData(form);
+    body.set("text", `note ${i} `);
+    body.set("kind", "note");
+    await fetch(form.action, { method: "POST", body });
+  }
+}"""
 HALF = "half a sentence"
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
@@ -111,6 +121,40 @@ def test_what_is_written_paged_claimed_and_taken_back_is_true_all_along(sit: Sit
     page.locator("#page-now").press("Enter")
     both(page, after="page")
     expect(page.locator("#text")).to_have_value(HALF)
+
+
+def test_entries_fetched_from_earlier_stay_true(sit: Sit) -> None:
+    page = sit("Ada")
+    declare(page, "Checkout is slow")
+    expect(page.locator("#progress")).to_contain_text("all done", timeout=60_000)
+    page.evaluate(NOTES, 50)
+    page.reload()
+    page.locator("#further a").press("Enter")
+    old = page.locator("[id^='earlier-'] .event").filter(has_text="note 0 ")
+    old.get_by_role("link", name="Change entry").press("Enter")
+    page.get_by_label("Text").fill("never so")
+    page.locator("#act-now").press("Enter")
+    expect(page.locator("[id^='earlier-'] .event").filter(has_text="never so")).to_be_visible()
+    expect(old).to_have_count(0)
+    expect_focus(page, after="change")
+
+
+def test_an_answer_that_comes_after_its_news_loses_no_focus(sit: Sit) -> None:
+    page = sit("Ada")
+    declare(page, "Checkout is slow")
+    expect(page.locator("#progress")).to_contain_text("all done", timeout=60_000)
+    page.route("**/mitigate", late)
+    carry_out(page, Step("mitigate"))
+    expect_true(page, after="mitigate")
+    expect_focus(page, after="mitigate")
+
+
+def late(route: Route) -> None:
+    """Let an answer be slow: whatever it changed is on the page before."""
+    answer = route.fetch()
+    if route.request.method == "POST":
+        time.sleep(2)
+    route.fulfill(response=answer)
 
 
 def test_what_failed_and_what_is_missing_is_true_until_it_is_done(sit: Sit, running_stack: Stack) -> None:
