@@ -52,7 +52,7 @@ SCHEMAS: Final = {
         duplicate_of=NAME,
         settled=YES_NO,
         channel={"anyOf": [{"type": "null"}, thing(id=TEXT, name=TEXT, private=YES_NO)]},
-        people=several(thing(name=TEXT, why=TEXT, state=TEXT, needed=YES_NO)),
+        people=several(thing(name=TEXT, why=TEXT, reasons=several(TEXT), state=TEXT, needed=YES_NO)),
         gaps=several(TEXT),
     ),
     "Event": thing(
