@@ -134,6 +134,8 @@ def _no_longer_in(known: Known, who: Participation) -> list[int]:
 
 def _note_offers(incident: Incident, known: Known, *, at: datetime) -> bool:
     """Ask the incident's people about those whom a rule names by now; close what was answered by events."""
+    if not known.facts.active:
+        return False
     who = participation.of(known.facts)
     asked = {one.person_id: one for one in known.requests}
     offers = {one.who.person_id: one for one in who.offers}
@@ -148,9 +150,13 @@ def _note_offers(incident: Incident, known: Known, *, at: datetime) -> bool:
     for request in over:
         standing = who.standings.get(request.person_id)
         is_in, name = standing is not None and standing.here, request.person.name
-        says = f"{name} is in by now." if is_in else f"{name} is not {request.rule} any more."
+        says = f"{name} is in by now." if is_in else f"{name} is not {_as_said(request.rule)} any more."
         lifecycle.settle(request, says, is_in=is_in, at=at)
     return True
+
+
+def _as_said(rule: str) -> str:
+    return f"in {rule}" if rule.startswith("@") else rule
 
 
 def _is_over(request: AccessRequest, standing: Standing | None, offer: Offer | None) -> bool:
