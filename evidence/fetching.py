@@ -45,8 +45,11 @@ def expect(
     file_name: str = "",
     phase: str = "",
 ) -> Evidence | None:
-    """Write evidence whose file is fetched later by its ``ref``; None when this incident has that file already."""
-    with rules.changing(incident) as now:
+    """Write evidence whose file is fetched later by its ``ref``; None when this incident has that file already.
+
+    Raises ``NotThere``.
+    """
+    with rules.changing(incident, by=by) as now:
         name = receiving.shown_name(file_name)
         known = Evidence.objects.filter(incident=now, origin__ref=ref).exclude(state=State.WITHDRAWN)
         if known.exists():
@@ -54,7 +57,7 @@ def expect(
         origin = {"via": via, "ref": ref, "file_name": name}
         said = rules.title(title or name or "Evidence")
         found = Evidence(incident=now, title=said, origin=origin, phase=phase, added_by=by, added_at=at)
-        return receiving.add(found)
+        return receiving.add(found, by=by)
 
 
 def fetch(evidence: Evidence) -> None:

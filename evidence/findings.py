@@ -1,7 +1,7 @@
 """Findings: a claim, looked at in rounds, each with a verdict and the evidence that it rests on.
 
-Each verb is one transaction, does no network I/O, and raises ``Refused``. A round is written once: to mend
-one, judge again.
+Each verb is one transaction, does no network I/O, and raises ``NotThere`` and ``Refused``. A round is written once: to
+mend one, judge again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Overtaken(Refused):
 def claim(incident: Incident, *, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Finding:
     """Claim something about the incident, open until somebody judges it."""
     said = _claim(text)
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         known = Finding.objects.filter(incident=now)
         last = known.aggregate(last=Max("n"))["last"] or 0
         if last >= MOST:
@@ -71,7 +71,7 @@ def judge(
     if verdict not in Verdict.values:
         raise BadInput("verdict", f"A verdict is one of {', '.join(Verdict.values)}.")
     text = rules.text(text, needed=False)
-    with rules.changing(finding.incident) as incident:
+    with rules.changing(finding.incident, by=by) as incident:
         now = Finding.objects.get(pk=finding.pk)
         found = _evidence(incident, supports, against)
         n = _next_round(now, seen)

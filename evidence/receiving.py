@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Max, Q
 
-from evidence import storage, told
+from evidence import storage, told, withdrawing
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, Phase, State
 from incidents import lifecycle, timeline
@@ -64,7 +63,8 @@ def receive(
 ) -> Evidence:
     """Store a file as evidence of an incident; reading it is hinted after the commit.
 
-    ``body`` is read in chunks and never held whole. Raises ``TooLarge`` and ``BadInput``; nothing is kept then.
+    ``body`` is read in chunks and never held whole. Raises ``TooLarge``, ``BadInput`` and
+    ``NotThere``; nothing is kept then.
     """
     _check(via=via, phase=phase, window=window)
     said = rules.title(title or file_name or "Evidence")
@@ -85,12 +85,19 @@ def receive(
         added_by=by,
         added_at=at,
     )
-    return add(evidence)
+    try:
+        return add(evidence, by=by)
+    except lifecycle.NotThere:
+        withdrawing.forget(stored.key, "")
+        raise
 
 
-def add(evidence: Evidence) -> Evidence:
-    """Number a new piece of evidence and write it; live pages look again, and a reader is hinted."""
-    with rules.changing(evidence.incident):
+def add(evidence: Evidence, *, by: Person | None) -> Evidence:
+    """Number a new piece of evidence and write it; live pages look again, and a reader is hinted.
+
+    Raises ``NotThere``.
+    """
+    with rules.changing(evidence.incident, by=by):
         last = Evidence.objects.filter(incident=evidence.incident_id).aggregate(last=Max("n"))["last"]
         evidence.n = (last or 0) + 1
         evidence.save(force_insert=True)
@@ -117,17 +124,20 @@ def add_link(incident: Incident, *, link: str, title: str, by: Person | None, vi
         added_at=at,
         read_at=at,
     )
-    with rules.changing(incident):
-        add(evidence)
+    with rules.changing(incident, by=by):
+        add(evidence, by=by)
         note(evidence, at=at)
     return evidence
 
 
-def read_again(evidence: Evidence) -> bool:
-    """Have evidence read again that could not be read; tell whether there is something to read."""
+def read_again(evidence: Evidence, *, by: Person | None) -> bool:
+    """Have evidence read again that could not be read; tell whether there is something to read.
+
+    Raises ``NotThere``.
+    """
     nowhere = Q(original="", origin__ref__isnull=True)  # neither stored nor to be fetched
     again = Evidence.objects.filter(pk=evidence.pk, state__in=[State.FAILED, State.KEPT]).exclude(nowhere)
-    with transaction.atomic():
+    with rules.changing(evidence.incident, by=by):
         if not again.update(state=State.READING, says="", unanswered=0, leased_until=None):
             return False
         told.tell(evidence)
@@ -135,7 +145,7 @@ def read_again(evidence: Evidence) -> bool:
 
 
 def note(evidence: Evidence, *, at: datetime) -> None:
-    """Write the timeline's entry of evidence that was read, in the caller's transaction."""
+    """Write the timeline's entry of evidence that was read, in the caller's transaction, for whoever brought it."""
     data = {
         "n": evidence.n,
         "kind": evidence.kind,
@@ -148,7 +158,8 @@ def note(evidence: Evidence, *, at: datetime) -> None:
         "evidence",
         at=evidence.added_at,
         recorded_at=at,
-        by=evidence.added_by,
+        by=None,
+        author=evidence.added_by,
         source=SOURCES.get(evidence.origin.get("via", ""), Source.WEB),
         text=evidence.title,
         data=data,

@@ -17,6 +17,7 @@ from django.db.models import Q, QuerySet
 from evidence.models import Token
 from evidence.models.token import Scope, evidence_alone
 from incidents import lifecycle, noted
+from incidents.lifecycle import rules
 from incidents.models import Incident, Person
 
 PREFIX: Final = "fk_"  # so that those who scan for lost secrets can tell ours
@@ -47,8 +48,11 @@ def issue(
 ) -> Issued:
     """Make a token: for one incident it lasts some hours, a personal one some months. It adds evidence, or as asked.
 
-    Raises ``Refused`` when this person has too many already, and ``BadInput`` for scopes that cannot be.
+    Raises ``NotThere`` when this person may not see the incident, ``Refused`` when they have too many already, and
+    ``BadInput`` for scopes that cannot be.
     """
+    if incident is not None:
+        incident = rules.held(incident, by=person)
     asked = _scopes(scopes, narrow=incident is not None)
     if working(person, at=at).count() >= AT_MOST:
         raise lifecycle.Refused(f"You have {AT_MOST} tokens that work. Revoke some that are not needed any more first.")

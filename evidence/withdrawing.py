@@ -21,10 +21,12 @@ log = logging.getLogger(__name__)
 def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "", source: str = Source.WEB) -> None:
     """Withdraw evidence: its file and everything read from it are removed, its entry says that it was taken back.
 
-    Raises ``Refused`` unless ``by`` brought it, leads the incident, or nobody brought it (a capture).
+    Raises ``NotThere``, and ``Refused`` unless ``by`` brought it, leads the incident, or nobody brought it (a
+    capture).
     """
-    may(evidence, by)
-    with rules.changing(evidence.incident) as incident:
+    with rules.changing(evidence.incident, by=by) as incident:
+        evidence.incident = incident
+        may(evidence, by)
         if (
             not Evidence.objects.filter(pk=evidence.pk)
             .exclude(state=State.WITHDRAWN)

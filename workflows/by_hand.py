@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
-
 from incidents import lifecycle, timeline
+from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import checking, effects, ports
 from workflows.actions import KINDS
@@ -40,15 +39,18 @@ def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]
 def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
     """Take somebody's word that they did it, once the vendor shows it so; return what was recorded, in words.
 
-    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction.
+    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
+    before and, under the lock, after.
     """
+    rules.must_see(incident, by=by)
     effect = Effect.objects.filter(pk=effect_id, incident=incident, state=Effect.State.FAILED).first()
     check = CHECKS.get((effect.kind, effect.verb)) if effect else None
     if effect is None or check is None:
         raise lifecycle.Refused("There is nothing to do by hand here any more: it is done, or no longer needed.")
     found = _looked(effect, check, incident)
-    with transaction.atomic():
-        timeline.hold(incident.pk)
+    with rules.changing(incident, by=by):
+        if isinstance(found, str):
+            raise lifecycle.Refused(found)
         if not effects.done_by_hand(effect, found, at=at):
             raise lifecycle.Refused("Somebody else did this meanwhile.")
         text, data = f"did it by hand: {effect.sentence}", {"effect": effect.key}
@@ -57,19 +59,17 @@ def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime,
     return f"Thank you: it is done. {effect.sentence.capitalize()}."
 
 
-def _looked(effect: Effect, check: checking.Check, incident: Incident) -> Outcome:
+def _looked(effect: Effect, check: checking.Check, incident: Incident) -> Outcome | str:
+    """Ask the vendor; return what is there now, or words for what is still so."""
     port = ports.connected().get(KINDS[effect.kind].port)
     if port is None:
         raise lifecycle.Refused("Nothing is connected that could be asked whether it is done.")
     resources = _resources(incident)
     work = Work(effect, {key: row.external for key, row in resources.items()})
     try:
-        found = check.look(port, work)
+        return check.look(port, work)
     except VendorError as error:
-        raise lifecycle.Refused(f"It could not be looked at: {error.says}") from error
-    if isinstance(found, str):
-        raise lifecycle.Refused(found)
-    return found
+        return f"It could not be looked at: {error.says}"
 
 
 def _resources(incident: Incident) -> dict[str, Resource]:

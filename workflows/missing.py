@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
-from django.db import transaction
-
 from incidents import lifecycle, timeline
+from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import directory, effects, gather, ports, rooms
 from workflows.desired import desired_state
@@ -27,24 +26,35 @@ def is_mendable(key: str) -> bool:
 def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
     """Take somebody's word that nothing is missing there any more, once it shows; return what was found, in words.
 
-    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction.
+    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
+    before and, under the lock, after.
     """
+    rules.must_see(incident, by=by)
     gap = Resource.objects.filter(incident=incident, kind="gap", key=key).first()
     look = _look_of(key)
     if gap is None or look is None:
         raise lifecycle.Refused("That is no longer missing.")
+    wrong = _looked(look, incident, at=at)
+    with rules.changing(incident, by=by) as now:
+        if wrong:
+            raise lifecycle.Refused(wrong)
+        still = {f"gap/{one.key}": one.says for one in desired_state(gather.one(now).facts).gaps}
+        if key in still:
+            raise lifecycle.Refused(f"It is still so. {still[key]}")
+        timeline.append(now, "did", at=at, by=by, source=source, text=f"mended by hand: {gap.label}")
+        effects.plan_anew(incident.pk)
+    return "Thank you: it is no longer missing. The rest follows in a moment."
+
+
+def _looked(look: Look, incident: Incident, *, at: datetime) -> str:
+    """Look there; return what stood in the way, in words, or nothing."""
     try:
         look(incident, at)
     except VendorError as error:
-        raise lifecycle.Refused(f"It could not be looked at: {error.says}") from error
-    still = {f"gap/{one.key}": one.says for one in desired_state(gather.one(incident).facts).gaps}
-    if key in still:
-        raise lifecycle.Refused(f"It is still so. {still[key]}")
-    with transaction.atomic():
-        timeline.hold(incident.pk)
-        timeline.append(incident, "did", at=at, by=by, source=source, text=f"mended by hand: {gap.label}")
-        effects.plan_anew(incident.pk)
-    return "Thank you: it is no longer missing. The rest follows in a moment."
+        return f"It could not be looked at: {error.says}"
+    except lifecycle.Refused as refused:
+        return str(refused)
+    return ""
 
 
 def _look_of(key: str) -> Look | None:

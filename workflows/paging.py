@@ -99,8 +99,7 @@ def ask(
     if callee is None or not callee.service:
         raise lifecycle.BadInput("target", "The pager knows nobody of that name. Choose from the list.")
     because = rules.text(because, field="because", needed=False)
-    with transaction.atomic():
-        now = Incident.objects.select_for_update(of=("self",)).get(pk=incident.pk)
+    with rules.changing(incident, by=by) as now:
         rules.must_be_active(now, "page somebody for")
         data = {"target": target, "name": callee.name, "turn": _next_turn(now, callee)}
         lifecycle.remark(now, "paged", by=by, at=at, source=via, text=because, data=data)

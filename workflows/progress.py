@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from incidents import timeline, told
+from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import by_hand, effects, gather, missing, participation, remains
 from workflows.actions import KINDS
@@ -138,8 +138,7 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
 
 def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> bool:
     """Try a failed effect of this incident again; tell whether there was one."""
-    with transaction.atomic():
-        timeline.hold(incident.pk)
+    with rules.changing(incident, by=by):
         effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
         if effect is None or not effects.retry(effect, at=at):
             return False

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
-from incidents import lifecycle, timeline
-from incidents.lifecycle import circle
+from incidents import timeline
+from incidents.lifecycle import access, circle
 from incidents.models import AccessRequest, Incident, Participant, Person, Source
 from workflows import admitting, gather, participation
 from workflows.actions import KINDS, Action
@@ -146,12 +146,12 @@ def _note_offers(incident: Incident, known: Known, *, at: datetime) -> bool:
     people = Person.objects.in_bulk([one.who.person_id for one in new])
     for offer in new:
         person = people[offer.who.person_id]
-        lifecycle.offer(incident, person, offer.says, rule=offer.rule, role=offer.role, at=at)
+        access.offer(incident, person, offer.says, rule=offer.rule, role=offer.role, at=at)
     for request in over:
         standing = who.standings.get(request.person_id)
         is_in, name = standing is not None and standing.here, request.person.name
         says = f"{name} is in by now." if is_in else f"{name} is not {_as_said(request.rule)} any more."
-        lifecycle.settle(request, says, is_in=is_in, at=at)
+        access.settle(request, says, is_in=is_in, at=at)
     return True
 
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from incidents import kinds, lifecycle
-from incidents.lifecycle import circle
+from incidents.lifecycle import circle, rules
 from incidents.lifecycle.circle import Admission
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 from incidents.policy import Policy, moves_room, private_after
@@ -63,11 +63,10 @@ def confirm(
     """Retype after someone confirmed the plan with this digest; raise ``PlanChanged`` when it is another by now.
 
     Those whom the plan names come in by name, whatever their groups become. Without a digest nothing was shown and
-    nothing is compared. Raises ``Refused`` and ``Stale`` like the verb.
+    nothing is compared. Raises ``NotThere``, ``Refused`` and ``Stale`` like the verb.
     """
     with transaction.atomic():
-        locked = Incident.objects.select_for_update(of=("self",)).select_related("type", "policy_version", "lead")
-        now = locked.get(pk=incident.pk)
+        now = rules.held(incident, by=by)
         found = None
         if now.is_active and now.type_id != to.pk:
             found = _work_out(now, to.policy, by=by, bring=bring, come=come)
@@ -153,7 +152,7 @@ def preview_policy(incident: Incident, policy: Policy) -> Plan:
 def _retyped(
     facts: Facts, incident: Incident, policy: Policy, *, by: Person | None, bring: Collection[Person], come: bool
 ) -> Facts:
-    kept = lifecycle.staying(incident, by=by, come=come, bring=bring)
+    kept = circle.staying(incident, by=by, come=come, bring=bring)
     said = by.name if by else ""
     staying = tuple(_stay(person, reason, by=said) for person, (reason, _) in kept.items())
     converts = _converts(facts, policy, {stay.who.chat_id for stay in staying})

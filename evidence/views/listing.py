@@ -106,7 +106,7 @@ def withdraw(request: Request, codename: str, n: int) -> HttpResponse:
 def read_again(request: Request, codename: str, n: int) -> HttpResponse:
     """Read evidence again that could not be read."""
     evidence = evidence_of(request, codename, n)
-    again = receiving.read_again(evidence)
+    again = receiving.read_again(evidence, by=request.person)
     messages.success(request, "It is being read again." if again else "There is nothing to read again.")
     return redirect(evidence)
 

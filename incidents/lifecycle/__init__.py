@@ -1,6 +1,9 @@
-"""The only writer of an incident. Each verb is one transaction, does no network I/O, and raises ``Refused``."""
+"""The only writer of an incident. Each verb is one transaction and does no network I/O.
 
-from incidents.lifecycle.access import ask_in, break_glass, carry, let_in, offer, settle, turn_away, warn
+Under the incident's lock it asks whether ``by`` may see the incident: raises ``NotThere``, else ``Refused``.
+"""
+
+from incidents.lifecycle.access import ask_in, break_glass, carry, let_in, turn_away, warn
 from incidents.lifecycle.circle import Admission
 from incidents.lifecycle.declaring import declare
 from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve, unarchived
@@ -18,14 +21,15 @@ from incidents.lifecycle.entries import (
 )
 from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
-from incidents.lifecycle.retyping import adopt, leave_room, retype, staying
-from incidents.lifecycle.rules import BadInput, Refused, Stale
+from incidents.lifecycle.retyping import adopt, leave_room, retype
+from incidents.lifecycle.rules import BadInput, NotThere, Refused, Stale
 from incidents.lifecycle.wording import check_off, describe, rename, serve
 
 __all__ = [
     "CAPTURED_CHARS",
     "Admission",
     "BadInput",
+    "NotThere",
     "Refused",
     "Stale",
     "adopt",
@@ -49,7 +53,6 @@ __all__ = [
     "let_in",
     "mitigate",
     "note",
-    "offer",
     "open_up",
     "publish",
     "remark",
@@ -61,8 +64,6 @@ __all__ = [
     "serve",
     "set_lead",
     "set_role",
-    "settle",
-    "staying",
     "take_back",
     "turn_away",
     "unarchived",

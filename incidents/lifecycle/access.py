@@ -81,7 +81,7 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
     if incident is None:
         note("glass-broken", codename[:80], by=by, at=at, found=False)
         raise rules.Refused(NOT_PRIVATE)
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by, from_outside=True) as now:
         note("glass-broken", now.codename, by=by, at=at, found=True)
         take_part(now, by, reason=Participant.Reason.GLASS, by=None, at=at)
         timeline.append(now, "glass", at=at, by=by, source=source, text=because, data={"room": now.room})
@@ -92,7 +92,7 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
 
 def warn(incident: Incident, says: str, *, about: str, at: datetime) -> None:
     """Warn the people of an incident, once of each thing for as long as they talk in the same room."""
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=None) as now:
         data = {"about": about, "room": now.room}
         if not Event.objects.filter(incident=now, kind="warned", data__contains=data).exists():
             timeline.append(now, "warned", at=at, text=says, data=data)
@@ -162,7 +162,7 @@ def _closed_to(person: Person, codename: str) -> Incident | None:
 
 
 def _tell(incident: Incident, person: Person, because: str, *, asked_at: datetime, at: datetime) -> None:
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=person, from_outside=True) as now:
         if AccessRequest.objects.filter(incident=now, person=person, let_in=None).exists():
             return  # its people were asked, and have not answered yet
         data = {"name": person.name, "room": now.room}
@@ -173,7 +173,7 @@ def _tell(incident: Incident, person: Person, because: str, *, asked_at: datetim
 
 
 def _answer(incident: Incident, *, n: int, yes: bool, by: Person | None, at: datetime, source: str) -> AccessRequest:
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         must_take_part(now, by)
         request = AccessRequest.objects.filter(incident=now, n=n).select_related("person", "answered_by").first()
         if request is None:

@@ -6,7 +6,7 @@ Who they are is known above, so whoever knows it answers here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -99,6 +99,28 @@ def note_choice(incident: Incident, choice: Choice, *, at: datetime) -> None:
     data = {"role": choice.role, "person": choice.person_id, "why": choice.why, "room": incident.room}
     text = f"{choice.name} is {choice.role}: {choice.why}"
     timeline.append(incident, "chosen", at=at, text=text, data=data)
+
+
+def staying(
+    incident: Incident, *, by: Person | None, come: bool, bring: Collection[Person] = ()
+) -> dict[Person, tuple[str, str]]:
+    """Return who stays in as a public incident closes, each with the reason as it is stored and in words.
+
+    Whoever retypes it, unless they do not come along; the lead and the declarer; those who are brought along.
+    """
+    reason = Participant.Reason
+    asked = [
+        (by if come else None, reason.RETYPED, "retyped it"),
+        (incident.lead, reason.LEAD, "leads"),
+        (incident.declared_by, reason.DECLARED, "declared it"),
+        *((person, reason.PICKED, "brought along") for person in bring),
+    ]
+    found: dict[Person, tuple[str, str]] = {}
+    for person, kind, why in asked:
+        if person is None or person.deactivated or person.is_bot or (person == by and not come):
+            continue
+        found.setdefault(person, (kind, why))
+    return found
 
 
 def listed(entries: Iterable[Entry]) -> str:

@@ -91,19 +91,15 @@ def duplicate(
 ) -> Incident:
     """End it as a duplicate of another one, which the actor must be able to see.
 
-    Raises ``Refused`` for itself, for a chain that would close, and where naming ``of`` would give away that a
-    private incident exists.
+    Raises ``BadInput`` where ``of`` is hidden from the actor, as if there were none, and ``Refused`` for itself, for a
+    chain that would close, and where naming ``of`` would give away that a private incident exists.
     """
-    if of.pk == incident.pk or of.duplicate_of_id == incident.pk:
-        raise rules.Refused("An incident cannot be a duplicate of itself.")
-    if of.private and not incident.private:
-        raise rules.Refused(f"{of.codename} is private; naming it on a public incident would give it away.")
     return _step(incident, DUPLICATE, by=by, at=at, source=source, since=since, of=of)
 
 
 def archive_channel(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> Incident:
     """Ask for the channel to be archived. A bot cannot unarchive one: only a person can bring it back."""
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         if now.is_active:
             raise rules.Refused(f"{now.codename} is still {now.status}; resolve or cancel it first.")
         if not now.archive_asked:
@@ -115,7 +111,7 @@ def archive_channel(incident: Incident, *, by: Person | None, at: datetime, sour
 
 def unarchived(incident: Incident) -> None:
     """Take note that somebody brought the channel back by hand: that it was to be archived is over."""
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=None) as now:
         if now.archive_asked:
             now.archive_asked = False
             rules.save(now, "archive_asked")
@@ -133,7 +129,8 @@ def _step(
     of: Incident | None = None,
 ) -> Incident:
     text = rules.text(text, needed=False)
-    with rules.changing(incident, since=since, clash=MOVES) as now:
+    with rules.changing(incident, by=by, since=since, clash=MOVES, beside=of) as now:
+        of = _original(of, now, by=by) if of is not None else None
         if Status(now.status) not in step.of:
             raise rules.Refused(
                 f"{now.codename} is {now.status} already." if now.status == step.to else _cannot(now, step)
@@ -145,6 +142,19 @@ def _step(
         timeline.append(now, step.kind, at=at, by=by, source=source, text=text, data=data)
         rules.save(now, "status", "duplicate_of", "mitigated_at", "ended_at", "update_due_at", "archive_asked")
     return now
+
+
+def _original(of: Incident, incident: Incident, *, by: Person | None) -> Incident:
+    """Return the other incident as it is now, which is locked as well."""
+    try:
+        found = rules.held(of, by=by)
+    except rules.NotThere:
+        raise rules.BadInput("of", "There is no such incident.") from None
+    if found.pk == incident.pk or found.duplicate_of_id == incident.pk:
+        raise rules.Refused("An incident cannot be a duplicate of itself.")
+    if found.private and not incident.private:
+        raise rules.Refused(f"{found.codename} is private; naming it on a public incident would give it away.")
+    return found
 
 
 def _cannot(incident: Incident, step: Step) -> str:

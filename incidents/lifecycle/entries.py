@@ -22,7 +22,7 @@ def update(
 ) -> Incident:
     """Give a status update: what is known, what is done next. It is posted and moves the next due time."""
     text = rules.text(text)
-    with rules.changing(incident, since=since, clash={"updated"}) as now:
+    with rules.changing(incident, by=by, since=since, clash={"updated"}) as now:
         timeline.append(now, "updated", at=at, by=by, source=source, text=text, data={"room": now.room})
         now.update_due_at = rules.next_update_at(now, at=at)
         rules.save(now, "update_due_at")
@@ -30,12 +30,19 @@ def update(
 
 
 def note(
-    incident: Incident, *, text: str, by: Person | None, at: datetime, source: str = Source.WEB, link: str = ""
+    incident: Incident,
+    *,
+    text: str,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    link: str = "",
+    author: Person | None = None,
 ) -> Event:
-    """Write something down for the record; nobody is told."""
+    """Write something down for the record; nobody is told. ``author`` is that of ``remark``."""
     text = rules.text(text)
-    with rules.changing(incident) as now:
-        return timeline.append(now, "noted", at=at, by=by, source=source, text=text, link=link)
+    with rules.changing(incident, by=by) as now:
+        return timeline.append(now, "noted", at=at, by=author or by, source=source, text=text, link=link)
 
 
 def remark(
@@ -49,18 +56,21 @@ def remark(
     text: str = "",
     data: Mapping[str, Any] | None = None,
     link: str = "",
+    author: Person | None = None,
 ) -> Event:
     """Write an entry about something that another part keeps (evidence, a finding).
 
-    What its kind has told is posted where people talk now; ``data["room"] = 0`` keeps it quiet.
+    ``by`` is who acts now. What Firekind writes later about something that a person did has nobody in ``by`` and the
+    person as ``author``: it is kept also when they may no longer see the incident. What its kind has told is posted
+    where people talk now; ``data["room"] = 0`` keeps it quiet.
     """
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         event = timeline.append(
             now,
             kind,
             at=at,
             recorded_at=recorded_at,
-            by=by,
+            by=author or by,
             source=source,
             text=text,
             data={"room": now.room, **(data or {})},
@@ -87,7 +97,7 @@ def capture(
     ``ref`` is the message's id where it was written; the same one is kept once. One that was retracted comes back.
     """
     text = rules.text(text.strip()[:CAPTURED_CHARS] or "(no text)")
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         known = captured(now, ref)
         if known is None:
             data = {"author": author, "ref": ref}
@@ -111,7 +121,7 @@ def edit(incident: Incident, *, n: int, text: str, by: Person | None, at: dateti
     for an entry that was taken back: changing it would bring it back.
     """
     text = rules.text(text)
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         return _change(now, _owned(now, n, by), "edited", text=text, by=by, at=at, source=source)
 
 
@@ -126,7 +136,7 @@ def retract(
 ) -> Event:
     """Take an entry back by writing another one; what it said stays in its history."""
     because = rules.text(because, field="because", needed=False)
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         return _change(now, _owned(now, n, by), "retracted", text=because, by=by, at=at, source=source)
 
 
@@ -135,7 +145,7 @@ def take_back(
 ) -> Event:
     """Take back an entry that another part made, together with what it was about; what was posted follows."""
     because = rules.text(because, field="because", needed=False)
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         event = Event.objects.get(incident=now, n=n)
         change = _change(now, event, "retracted", text=because, by=by, at=at, source=source)
         rules.save(now)
@@ -144,7 +154,7 @@ def take_back(
 
 def update_fell_due(incident: Incident, *, at: datetime) -> bool:
     """Record once that the promised status update is overdue; tell whether it was."""
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=None) as now:
         if now.update_due_at is None or now.update_due_at > at or not now.is_active:
             return False
         every = now.policy.update_every_min

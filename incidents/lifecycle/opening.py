@@ -21,7 +21,7 @@ def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime
     text = rules.text(summary, field="summary")
     if len(text) > SUMMARY_CHARS:
         raise rules.BadInput("summary", f"At most {SUMMARY_CHARS:,} characters; this has {len(text):,}.")
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         must_take_part(now, by)
         if not now.private:
             raise rules.Refused(f"{now.codename} is public already: everybody can read it.")
@@ -41,7 +41,7 @@ def publish(incident: Incident, *, summary: int, by: Person | None, at: datetime
     Raises ``Refused`` for whoever wrote it, for everybody but the lead where somebody else leads, and when it was
     written anew meanwhile. What was published before is replaced.
     """
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         must_take_part(now, by)
         row = proposed(now)
         if row is None or row.pk != summary:

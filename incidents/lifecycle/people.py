@@ -21,7 +21,7 @@ def set_lead(
     since: int | None = None,
 ) -> Incident:
     """Make someone the lead, or leave the lead open with None."""
-    with rules.changing(incident, since=since, clash={"led"}) as now:
+    with rules.changing(incident, by=by, since=since, clash={"led"}) as now:
         if now.lead_id == (lead.pk if lead else None):
             return now
         now.lead = lead
@@ -46,7 +46,7 @@ def set_role(
     role = rules.text(role, field="role")[:80]
     if role.casefold() == "lead":
         return set_lead(incident, lead=holder, by=by, at=at, source=source)
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         if now.role_holder_id(role) == (holder.pk if holder else None):
             return now
         now.roles = {key: value for key, value in now.roles.items() if key != role}
@@ -72,7 +72,7 @@ def bring_in(
 
     ``because`` says what brought them in where nobody did it by hand: *acknowledged the page to Security*.
     """
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         there = set(Participant.objects.filter(incident=now, left_at=None).values_list("person_id", flat=True))
         new = [person for person in people if person.pk not in there]
         if not new:
@@ -94,7 +94,7 @@ def fill(
     Raises ``Refused`` when the policy knows no such role, for somebody who cannot be brought in, and when somebody has
     it already.
     """
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         if role not in {one.role for one in now.policy.one_of}:
             raise rules.Refused(f"The type {now.policy.name} asks for no {role}.")
         if not person.can_join:
@@ -129,7 +129,7 @@ def joined(
     """
     if person.is_bot:
         return
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=person, from_outside=True) as now:
         if now.room != room or Participant.objects.filter(incident=now, person=person, left_at=None).exists():
             return
         take_part(now, person, reason=Reason.JOINED, by=by, at=at)
@@ -141,7 +141,7 @@ def joined(
 
 def left(incident: Incident, *, person: Person, room: int, at: datetime, source: str = Source.SLACK) -> None:
     """Record that someone left, or was removed from, the room where people talk; they are not fetched back."""
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=None) as now:
         taking_part = Participant.objects.filter(incident=now, person=person, left_at=None)
         if now.room != room or not taking_part.update(left_at=at, went=True):
             return

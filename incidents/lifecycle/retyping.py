@@ -41,7 +41,7 @@ def retype(
     ``Stale`` when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
     """
     because = rules.text(because, field="because", needed=False)
-    with rules.changing(incident, since=since, clash={"retyped"}) as now:
+    with rules.changing(incident, by=by, since=since, clash={"retyped"}) as now:
         rules.must_be_active(now, "retype")
         version = _usable(now, to)
         before = now.policy
@@ -80,7 +80,7 @@ def adopt(incident: Incident, *, by: Person | None, at: datetime, source: str = 
 
     Raises ``Refused`` when that would make a public incident private: that is a retype, shown and confirmed.
     """
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         rules.must_be_active(now, "change")
         version = now.type.current
         if version is None or version.pk == now.policy_version_id:
@@ -117,7 +117,7 @@ def leave_room(incident: Incident, *, room: int) -> bool:
 
     Tells whether it was still there. In the caller's transaction; nobody comes in or goes by it.
     """
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=None) as now:
         if not now.private or now.room != room:
             return False
         _take_room(now)
@@ -132,33 +132,11 @@ def _take_room(incident: Incident) -> None:
     codenames.fresh(room=incident.room, private=True, incident_id=incident.pk)
 
 
-def staying(
-    incident: Incident, *, by: Person | None, come: bool, bring: Collection[Person] = ()
-) -> dict[Person, tuple[str, str]]:
-    """Return who stays in as a public incident closes, each with the reason as it is stored and in words.
-
-    Whoever retypes it, unless they do not come along; the lead and the declarer; those who are brought along.
-    """
-    reason = Participant.Reason
-    asked = [
-        (by if come else None, reason.RETYPED, "retyped it"),
-        (incident.lead, reason.LEAD, "leads"),
-        (incident.declared_by, reason.DECLARED, "declared it"),
-        *((person, reason.PICKED, "brought along") for person in bring),
-    ]
-    found: dict[Person, tuple[str, str]] = {}
-    for person, kind, why in asked:
-        if person is None or person.deactivated or person.is_bot or (person == by and not come):
-            continue
-        found.setdefault(person, (kind, why))
-    return found
-
-
 def _close(
     incident: Incident, *, by: Person | None, come: bool, bring: Collection[Person], at: datetime
 ) -> tuple[Entry, ...]:
     incident.private = private_after(incident.private, incident.policy)
-    kept = staying(incident, by=by, come=come, bring=bring)
+    kept = circle.staying(incident, by=by, come=come, bring=bring)
     ids = {one.pk for one in kept}
     if incident.lead_id not in ids:
         incident.lead = None

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from incidents import kinds, told
+from incidents import kinds, told, visibility
 from incidents.models import Event, Incident, Person
 
 TITLE_CHARS = 200
@@ -39,19 +39,31 @@ class Stale(Refused):
         self.changes = changes
 
 
-@contextmanager
-def changing(incident: Incident, *, since: int | None = None, clash: Collection[str] = ()) -> Iterator[Incident]:
-    """Lock the incident's row for one verb and yield it fresh.
+class NotThere(Incident.DoesNotExist):
+    """To the one who acts there is no such incident: hidden or absent, every door answers the same.
 
-    ``since`` is the last event number that the person saw; ``clash`` the kinds of events after it that make their
-    form stale. Raises ``Stale`` before anything is changed.
+    Not a ``Refused``, whose words are shown on the incident's own page.
+    """
+
+
+@contextmanager
+def changing(
+    incident: Incident,
+    *,
+    by: Person | None,
+    from_outside: bool = False,
+    since: int | None = None,
+    clash: Collection[str] = (),
+    beside: Incident | None = None,
+) -> Iterator[Incident]:
+    """Lock the incident's row for one verb, ask whether the actor may see it, and yield it fresh.
+
+    ``by``, ``from_outside`` and ``beside`` are those of ``held``. ``since`` is the last event number that the person
+    saw; ``clash`` the kinds of events after it that make their form stale. Raises ``NotThere`` and ``Stale`` before
+    anything is changed.
     """
     with transaction.atomic():
-        now = (
-            Incident.objects.select_for_update(of=("self",))
-            .select_related("type", "policy_version", "lead", "declared_by")
-            .get(pk=incident.pk)
-        )
+        now = held(incident, by=by, from_outside=from_outside, beside=beside)
         if since is not None and clash:
             changes = list(
                 Event.objects.filter(incident=now, n__gt=since, kind__in=clash).select_related("by").order_by("n")
@@ -59,6 +71,41 @@ def changing(incident: Incident, *, since: int | None = None, clash: Collection[
             if changes:
                 raise Stale(changes)
         yield now
+
+
+def held(
+    incident: Incident, *, by: Person | None, from_outside: bool = False, beside: Incident | None = None
+) -> Incident:
+    """Lock the incident's row in the caller's transaction, and return it fresh if the actor may see it.
+
+    None is Firekind itself, or the terminal without a name. ``from_outside`` is for the few verbs by which somebody
+    comes in who may not see it yet. ``beside`` is another incident to lock with it: the lower id first, so that two
+    verbs never wait for each other. Raises ``NotThere`` to whoever was shut out while this waited for the lock.
+    """
+    _lock({one.pk for one in (incident, beside) if one is not None})
+    return _seen(incident, by=None if from_outside else by)
+
+
+def must_see(incident: Incident, *, by: Person | None) -> None:
+    """Raise ``NotThere`` unless the actor may see it now: for what asks a vendor first and takes the lock later."""
+    if by is not None and not visibility.may_see(by, incident):
+        raise NotThere
+
+
+def _lock(keys: Collection[int]) -> None:
+    # Nothing is joined: whoever waits for the lock checks the newest row against old rows of other tables, and an
+    # incident whose type changed meanwhile would not be found.
+    locked = Incident.objects.select_for_update().filter(pk__in=keys).order_by("pk")
+    list(locked.values_list("pk", flat=True))
+
+
+def _seen(incident: Incident, *, by: Person | None) -> Incident:
+    # A statement of its own, which sees what was committed while the lock was waited for.
+    seen = visibility.visible_to(visibility.OPERATOR if by is None else by)
+    found = seen.select_related("type", "policy_version", "lead", "declared_by").filter(pk=incident.pk).first()
+    if found is None:
+        raise NotThere
+    return found
 
 
 def save(incident: Incident, *fields: str) -> None:

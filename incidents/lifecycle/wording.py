@@ -19,7 +19,7 @@ def rename(
 ) -> Incident:
     """Give the incident another title; the codename stays."""
     title = rules.title(title)
-    with rules.changing(incident, since=since, clash={"renamed"}) as now:
+    with rules.changing(incident, by=by, since=since, clash={"renamed"}) as now:
         if title != now.title:
             data = {"from": now.title, "room": now.room}
             now.title = title
@@ -39,7 +39,7 @@ def describe(
 ) -> Incident:
     """Write the summary that a latecomer reads first."""
     summary = rules.text(summary, field="summary", needed=False)
-    with rules.changing(incident, since=since, clash={"described"}) as now:
+    with rules.changing(incident, by=by, since=since, clash={"described"}) as now:
         if summary != now.summary:
             now.summary = summary
             timeline.append(now, "described", at=at, by=by, source=source, text=summary)
@@ -52,7 +52,7 @@ def serve(
 ) -> Incident:
     """Name the services affected."""
     names = rules.names(services)
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         if names != now.services:
             now.services = names
             timeline.append(now, "served", at=at, by=by, source=source, text=", ".join(names))
@@ -64,7 +64,7 @@ def check_off(
     incident: Incident, *, item: str, done: bool, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Incident:
     """Check off an item of the policy's checklist, or put it back."""
-    with rules.changing(incident) as now:
+    with rules.changing(incident, by=by) as now:
         if item not in now.policy.checklist:
             raise rules.BadInput("item", "That is not on this type's checklist.")
         if (item in now.checked) != done:

@@ -166,8 +166,9 @@ def test_who_waits_is_not_announced_twice(secret: Incident, eve: Person) -> None
 
 def test_only_those_who_take_part_answer(secret: Incident, eve: Person) -> None:
     knock(secret.codename, eve)
-    with pytest.raises(lifecycle.Refused, match="who take part"):
+    with pytest.raises(lifecycle.NotThere):
         lifecycle.let_in(secret, n=asked(secret).n, by=eve, at=timezone.now())
+    assert not visibility.may_see(eve, secret)
 
 
 def test_it_is_answered_on_the_page(secret: Incident, ben: Person, eve: Person, browse: Open) -> None:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
-from incidents import noted, people, visibility
+from incidents import lifecycle, noted, people, visibility
 from incidents.models import Incident, Person
 
 P = ParamSpec("P")
@@ -33,7 +33,10 @@ View = Callable[Concatenate[Request, P], HttpResponseBase]
 
 
 def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """Let a view answer known people only; nothing it says is kept by browsers or proxies."""
+    """Let a view answer known people only; nothing it says is kept by browsers or proxies.
+
+    Whoever is shut out between the view's look and its verb is answered as if there had been nothing to see.
+    """
 
     @wraps(view)
     def asked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -46,7 +49,10 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
         known = cast("Request", request)
         known.person = person
         with timezone.override(zone_of(request)):
-            response = view(known, *args, **kwargs)
+            try:
+                response = view(known, *args, **kwargs)
+            except lifecycle.NotThere:
+                raise _no_incident() from None
         response.headers.setdefault("Cache-Control", NO_STORE)
         return response
 
@@ -82,6 +88,10 @@ def incident_or_404(person: Person, codename: str) -> Incident:
     try:
         incident = visibility.find(person, codename)
     except Incident.DoesNotExist:
-        raise Http404("No such incident.") from None
+        raise _no_incident() from None
     noted.read(incident, by=person)
     return incident
+
+
+def _no_incident() -> Http404:
+    return Http404("No such incident.")

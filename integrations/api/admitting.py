@@ -11,6 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from evidence.models import Token
 from evidence.models.token import Scope
+from incidents import lifecycle
 from integrations.api import answers, asking
 from integrations.identity import tries
 
@@ -35,7 +36,10 @@ def admits(scope: Scope, *methods: str) -> Callable[[Door[P]], Callable[Concaten
                 return answers.too_many(seconds)
             if scope not in token.scopes:
                 return answers.beyond(scope)
-            return door(request, token, *args, **kwargs)
+            try:
+                return door(request, token, *args, **kwargs)
+            except lifecycle.NotThere:
+                return answers.not_found()
 
         return asked
 

@@ -50,6 +50,8 @@ def profiles(request: HttpRequest) -> HttpResponse:
         _take(request)
     except Refused as refusal:
         return answer(refusal.status, str(refusal))
+    except lifecycle.NotThere:
+        return answer(404, NOT_FOUND)
     return HttpResponse(b"", content_type=KIND)  # an ExportProfilesServiceResponse: all was taken
 
 

@@ -18,7 +18,7 @@ from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
 
 from incidents import lifecycle
-from integrations.slack import answers, asked, inbox, listeners, replying, words
+from integrations.slack import answers, asked, inbox, listeners, places, replying, words
 from integrations.slack.answers import Answer
 from integrations.slack.asked import Asked
 from integrations.slack.delivered import Delivered
@@ -139,7 +139,7 @@ def _unless_refused(deed: Callable[[], object]) -> None:
     try:
         with transaction.atomic():
             deed()
-    except lifecycle.Refused as refused:
+    except (lifecycle.Refused, lifecycle.NotThere) as refused:
         log.info("an event was not followed: %s", type(refused).__name__)
 
 
@@ -154,6 +154,8 @@ def _once(question: Asked, listener: Callable[[Asked], Answer]) -> Answer:
             return listener(question.numbered(number)) if number is not None else answers.Nothing()
     except lifecycle.Refused as refused:
         return _refusal(question, refused)
+    except lifecycle.NotThere:
+        return _refusal(question, places.no_such())
 
 
 def _refusal(question: Asked, refused: lifecycle.Refused) -> Answer:

@@ -29,7 +29,12 @@ def named(codename: str, *, by: Person) -> Incident:
     try:
         return visibility.find(by, codename)
     except Incident.DoesNotExist:
-        raise lifecycle.Refused(NOT_THERE) from None
+        raise no_such() from None
+
+
+def no_such() -> lifecycle.Refused:
+    """Return what somebody is told of an incident that is hidden or absent."""
+    return lifecycle.Refused(NOT_THERE)
 
 
 def first_word(said: str, *, by: Person) -> tuple[Incident | None, str]:

@@ -52,7 +52,7 @@ def measured(house: House, incident: Incident) -> Evidence:
         added_by=house.person("dee"),
         added_at=house.now(),
     )
-    receiving.add(found)
+    receiving.add(found, by=None)
     receiving.note(found, at=timezone.now())
     return found
 

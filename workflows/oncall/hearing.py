@@ -156,7 +156,7 @@ def _write(page: Page, news: News, *, told: bool, moved: bool, at: datetime) -> 
     if not (told and incident.is_active):
         data["room"] = 0
     lifecycle.remark(
-        incident, "page", by=person, at=news.at, recorded_at=at, source=Source.SYSTEM, text=text, data=data
+        incident, "page", by=None, author=person, at=news.at, recorded_at=at, source=Source.SYSTEM, text=text, data=data
     )
 
 

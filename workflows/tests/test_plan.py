@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from workflows.actions import INVITE_AT_MOST, KINDS
 from workflows.desired import desired_state
+from workflows.facts import Stay
 from workflows.observed import Observed
 from workflows.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED, Paged, Stranger
 from workflows.performers import PERFORMERS
@@ -153,8 +154,9 @@ def test_who_is_known_late_comes_in_by_their_page_in_public_and_is_a_gap_in_priv
     uma, stranger = someone("uma", "on call"), Stranger("PUMA", "Uma Ray", "they were matched since")
     page = Paged("page/policy/PM", "policy/PM", "Major incidents", "S1", TRIGGERED, late=((uma, stranger),))
     public = replace(facts("major", pager=True), paged=(page,))
-    private = public.retyped(POLICIES["security"], keep=(someone("dee"),), bring=())
-    brought = public.retyped(POLICIES["security"], keep=(someone("dee"),), bring=(uma,))
+    dee = Stay(someone("dee"), "declared")
+    private = public.retyped(POLICIES["security"], staying=(dee,), bring=())
+    brought = public.retyped(POLICIES["security"], staying=(dee, Stay(uma, "picked")), bring=(uma,))
     for known, comes, missing in ((public, True, False), (private, False, True), (brought, True, False)):
         found = desired_state(known)
         assert ("UMA" in {thing.spec.get("person") for thing in found.things if thing.kind == "member"}) == comes

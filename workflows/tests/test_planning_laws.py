@@ -248,7 +248,7 @@ def test_who_is_paged_is_in_the_channel_or_missing_on_the_plan(first: str, story
     for page in (one for one in world.facts.paged if one.is_open and one.ref in asked_for):
         assert {f"callee/{one.id}" for one in page.strangers} <= set(keys)
         there = {
-            f"member/{world.facts.room}/{one.chat_id}" for one in page.people if one.chat_id not in world.facts.away
+            f"member/{world.facts.room}/{one.chat_id}" for one in page.people if one.person_id not in world.facts.away
         }
         assert there <= world.seen.keys()
     if not any(one.is_open for one in world.facts.paged):

@@ -319,7 +319,12 @@ class World:
         if any(one.is_open for one in before) or not self.facts.active or turns - opened:
             return
         asked = Asked(callee, max(turns | opened, default=0) + 1, self.facts.room)
-        self.facts = replace(self.facts, asked=(*self.facts.asked, asked), revision=self.facts.revision + 1)
+        known = {stay.who.person_id: stay for stay in self.facts.stays}
+        for one in callee.people if self.facts.is_closed else ():  # whom somebody pages comes in by name
+            stay = known.get(one.person_id)
+            known[one.person_id] = stay if stay is not None and stay.here else Stay(one, "picked")
+        stays, asked_for = tuple(known.values()), (*self.facts.asked, asked)
+        self.facts = replace(self.facts, asked=asked_for, stays=stays, revision=self.facts.revision + 1)
 
     def settle(self) -> None:
         """Reconcile and perform until nothing is left."""

@@ -61,7 +61,7 @@ def _save(request: Request, type: IncidentType, policy: Policy) -> HttpResponse:
     with transaction.atomic():
         types.edit(type, policy=policy, by=request.person, at=now)
         chosen = [one for one in open_incidents(type, request.person) if one.codename in adopting]
-        for incident in chosen:
+        for incident in sorted(chosen, key=lambda one: one.pk):  # whoever locks several does it in this order
             _adopt(request, incident)
     kept = f" {len(chosen)} open took it over." if chosen else " Open incidents keep what they have."
     messages.success(request, f"{policy.name} is saved.{kept}")
@@ -74,6 +74,8 @@ def _adopt(request: Request, incident: Incident) -> None:
             lifecycle.adopt(incident, by=request.person, at=timezone.now())
     except lifecycle.Refused as refused:
         messages.error(request, str(refused))
+    except lifecycle.NotThere:
+        return  # hidden from this person meanwhile
 
 
 def _context(request: Request, type: IncidentType, form: TypeForm) -> dict[str, Any]:

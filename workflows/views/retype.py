@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from incidents import lifecycle, visibility
 from incidents.forms.given import number, numbers
+from incidents.lifecycle import circle
 from incidents.models import Incident, IncidentType, Person
 from incidents.policy import moves_room
 from incidents.views.signed_in import Request, incident_or_404, signed_in
@@ -124,11 +125,11 @@ def mark(line: Line) -> str:
 
 def _responders(incident: Incident, person: Person) -> list[Person]:
     """Return those who respond now and would be left behind unless they are picked."""
-    staying = {person.pk, *(one.pk for one in lifecycle.staying(incident, by=person, come=True))}
+    staying = {person.pk, *(one.pk for one in circle.staying(incident, by=person, come=True))}
     return [one.person for one in visibility.readers(incident) if one.person_id not in staying and one.person.can_join]
 
 
 def _staying(incident: Incident, person: Person, *, come: bool) -> str:
     """Say who stays in without being picked: *Ana Ruiz (leads), Dee Ito (declared it)*."""
-    kept = lifecycle.staying(incident, by=person, come=come)
+    kept = circle.staying(incident, by=person, come=come)
     return ", ".join(f"{'you' if one == person else one.name} ({why})" for one, (_, why) in kept.items())

@@ -21,5 +21,7 @@ def pressed(asked: Asked) -> Answer:
             return words.escape(by_hand.done(number, incident, by=asked.by, at=asked.at, source=Source.SLACK))
         except lifecycle.Refused as refused:
             return words.escape(str(refused))
+        except lifecycle.NotThere:
+            return places.NOT_THERE
 
     return Later(check)

@@ -85,6 +85,6 @@ def _noted(told: Delivered, says: str, *, archived: bool | None = None) -> Deed 
     def note() -> None:
         if archived is not None:
             rooms.archived_by_hand(channel_id, archived=archived, at=told.at)
-        lifecycle.note(incident, text=says, by=by, at=told.at, source=Source.SLACK)
+        lifecycle.note(incident, text=says, by=None, author=by, at=told.at, source=Source.SLACK)
 
     return note

@@ -137,7 +137,7 @@ def test_a_sign_in_page_is_not_taken_for_the_file(
     assert (found.state, found.original) == (State.FAILED, "")
     assert "files:read" in found.says
     monkeypatch.undo()  # the app was installed again
-    assert receiving.read_again(found)
+    assert receiving.read_again(found, by=None)
     (found,) = read(incident)
     assert (found.state, found.size) == (State.READY, len(FOLDED))
 

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evidence import digesting, findings, receiving, tokens
+from evidence.models import Token
 from evidence.models.token import Scope
 from incidents import lifecycle
 from incidents.models import Incident, Person
@@ -80,7 +81,9 @@ class Scene:
         if not who:
             return "fk_unknown"
         scopes = None if incident else Scope.values
-        return tokens.issue(self.person(who), at=timezone.now(), incident=incident, scopes=scopes).secret
+        made = tokens.issue(self.person(who), at=timezone.now(), scopes=scopes)
+        Token.objects.filter(pk=made.token.pk).update(incident=incident)  # as if made while everybody could see it
+        return made.secret
 
     def declare(self, title: str, *, type: str = "ambiguous") -> Incident:
         """Declare an incident as its member, and let everything happen that follows."""

@@ -72,6 +72,8 @@ class Command(BaseCommand):
                 getattr(self, f"_{verb.replace('-', '_')}")(by, options)
         except lifecycle.Refused as refused:
             raise CommandError(str(refused)) from refused
+        except lifecycle.NotThere:
+            raise self._no_incident(options) from None
 
     def _declare(self, by: Person | None, options: dict[str, Any]) -> None:
         type = self._type(options["type"]) if options["type"] else self._default_type()
@@ -162,9 +164,12 @@ class Command(BaseCommand):
         try:
             incident = visibility.find(by or visibility.OPERATOR, options["codename"])
         except Incident.DoesNotExist:
-            raise CommandError(f"There is no incident {options['codename']}. Try `incident list`.") from None
+            raise self._no_incident(options) from None
         noted.read(incident, by=by)
         return incident
+
+    def _no_incident(self, options: dict[str, Any]) -> CommandError:
+        return CommandError(f"There is no incident {options['codename']}. Try `incident list`.")
 
     def _person(self, email: str) -> Person:
         known = people.by_email(email)

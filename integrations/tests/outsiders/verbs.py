@@ -1,0 +1,145 @@
+"""Every verb that changes an incident, with what an outsider would send. A new verb needs its row here.
+
+``ACTED`` holds the verbs by which a person changes an incident that they must be able to see. ``UNASKED`` are those of
+``incidents.lifecycle`` that ask nobody's access, each with why. ``ELSEWHERE`` are the verbs of evidence and workflows.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import io
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, Final
+
+import evidence
+import workflows
+from evidence import fetching, findings, receiving, tokens, withdrawing
+from evidence.models import Evidence, Finding
+from incidents import lifecycle
+from incidents.models import Incident, IncidentType, Person
+from workflows import by_hand, capturing, missing, paging, progress, retyping
+
+HOW: Final = "add it to integrations/tests/outsiders/verbs.py"
+ABOUT: Final = ("Incident", "Evidence", "Finding")
+TEXT: Final = "I let myself in"
+LINK: Final = "https://example.com/graph"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Somebody outside, and a private incident as they had read it before."""
+
+    by: Person
+    incident: Incident
+    other: Incident
+    to: IncidentType
+    evidence: Evidence
+    finding: Finding
+    asked: Mapping[str, Any]  # ``by`` and ``at``, which every verb takes
+
+
+Verb = Callable[[Case], object]
+
+ACTED: Final[Mapping[str, Verb]] = {
+    "adopt": lambda a: lifecycle.adopt(a.incident, **a.asked),
+    "archive_channel": lambda a: lifecycle.archive_channel(a.incident, **a.asked),
+    "bring_in": lambda a: lifecycle.bring_in(a.incident, people=[a.by], **a.asked),
+    "cancel": lambda a: lifecycle.cancel(a.incident, **a.asked),
+    "capture": lambda a: lifecycle.capture(
+        a.incident, text=TEXT, author="Eve", ref="C1:1.1", recorded_at=a.asked["at"], **a.asked
+    ),
+    "check_off": lambda a: lifecycle.check_off(a.incident, item="x", done=True, **a.asked),
+    "describe": lambda a: lifecycle.describe(a.incident, summary=TEXT, **a.asked),
+    "duplicate": lambda a: lifecycle.duplicate(a.incident, of=a.other, **a.asked),
+    "edit": lambda a: lifecycle.edit(a.incident, n=1, text=TEXT, **a.asked),
+    "fill": lambda a: lifecycle.fill(a.incident, role="Platform leadership", person=a.by, **a.asked),
+    "let_in": lambda a: lifecycle.let_in(a.incident, n=1, **a.asked),
+    "mitigate": lambda a: lifecycle.mitigate(a.incident, **a.asked),
+    "note": lambda a: lifecycle.note(a.incident, text=TEXT, **a.asked),
+    "open_up": lambda a: lifecycle.open_up(a.incident, summary=TEXT, **a.asked),
+    "publish": lambda a: lifecycle.publish(a.incident, summary=1, **a.asked),
+    "remark": lambda a: lifecycle.remark(a.incident, "asked", text=TEXT, **a.asked),
+    "rename": lambda a: lifecycle.rename(a.incident, title=TEXT, **a.asked),
+    "reopen": lambda a: lifecycle.reopen(a.incident, **a.asked),
+    "resolve": lambda a: lifecycle.resolve(a.incident, **a.asked),
+    "retract": lambda a: lifecycle.retract(a.incident, n=1, **a.asked),
+    "retype": lambda a: lifecycle.retype(a.incident, to=a.to, bring=[a.by], **a.asked),
+    "serve": lambda a: lifecycle.serve(a.incident, services=["mine"], **a.asked),
+    "set_lead": lambda a: lifecycle.set_lead(a.incident, lead=a.by, **a.asked),
+    "set_role": lambda a: lifecycle.set_role(a.incident, role="Scribe", holder=a.by, **a.asked),
+    "take_back": lambda a: lifecycle.take_back(a.incident, n=1, **a.asked),
+    "turn_away": lambda a: lifecycle.turn_away(a.incident, n=1, **a.asked),
+    "update": lambda a: lifecycle.update(a.incident, text=TEXT, **a.asked),
+}
+UNASKED: Final[Mapping[str, str]] = {
+    "ask_in": "is how one asks from outside; it names a codename and looks nothing up",
+    "break_glass": "lets one in from outside, with a reason, and tells its people",
+    "captured": "reads, for the doors that asked before",
+    "carry": "is Firekind, carrying what was asked from outside",
+    "declare": "makes an incident, which nobody could be shut out of",
+    "joined": "lets one in from outside: the chat says who is in the channel",
+    "leave_room": "is Firekind, when the channel could not be made private",
+    "left": "is Firekind, which hears from the chat who has gone",
+    "unarchived": "is Firekind, which hears from the chat what became of the channel",
+    "update_fell_due": "is the clock",
+    "warn": "is Firekind",
+}
+ELSEWHERE: Final[Mapping[str, Verb]] = {
+    "evidence.fetching.expect": lambda a: fetching.expect(a.incident, ref="F1", title="Mine", via="slack", **a.asked),
+    "evidence.findings.attach": lambda a: findings.attach(a.finding, supports=[a.evidence.n], **a.asked),
+    "evidence.findings.claim": lambda a: findings.claim(a.incident, text=TEXT, **a.asked),
+    "evidence.findings.judge": lambda a: findings.judge(a.finding, verdict="refuted", **a.asked),
+    "evidence.receiving.add": lambda a: receiving.add(_mine(a), by=a.by),
+    "evidence.receiving.add_link": lambda a: receiving.add_link(
+        a.incident, link=LINK, title="Mine", via="link", **a.asked
+    ),
+    "evidence.receiving.read_again": lambda a: receiving.read_again(a.evidence, by=a.by),
+    "evidence.receiving.receive": lambda a: receiving.receive(
+        a.incident, body=io.BytesIO(b"main;mine 1\n"), title="Mine", via="api", **a.asked
+    ),
+    "evidence.tokens.issue": lambda a: tokens.issue(a.by, incident=a.incident, at=a.asked["at"]),
+    "evidence.withdrawing.withdraw": lambda a: withdrawing.withdraw(a.evidence, **a.asked),
+    "workflows.by_hand.done": lambda a: by_hand.done(1, a.incident, **a.asked),
+    "workflows.capturing.ask": lambda a: capturing.ask(a.incident, source="checkout-api", **a.asked),
+    "workflows.missing.mended": lambda a: missing.mended("gap/archived", a.incident, **a.asked),
+    "workflows.paging.ask": lambda a: paging.ask(a.incident, target=paging.choices(a.incident)[0].target, **a.asked),
+    "workflows.progress.retry": lambda a: progress.retry(1, a.incident, **a.asked),
+    "workflows.retyping.confirm": lambda a: retyping.confirm(a.incident, to=a.to, bring=[a.by], **a.asked),
+}
+READS: Final[Mapping[str, str]] = {
+    "evidence.withdrawing.may": "asks whether one may, and changes nothing",
+    "workflows.retyping.preview": "shows what would be done, and does none of it",
+}
+
+
+def of_lifecycle() -> dict[str, FunctionType]:
+    """Return what the domain offers to be called, by name."""
+    offered = {name: getattr(lifecycle, name) for name in lifecycle.__all__}
+    return {name: one for name, one in offered.items() if inspect.isfunction(one)}
+
+
+def of_packages() -> dict[str, FunctionType]:
+    """Return every function of evidence and workflows that is told who acts on which incident."""
+    return {name: one for package in (evidence, workflows) for name, one in _functions(package) if _acts(one)}
+
+
+def _functions(package: Any) -> Iterator[tuple[str, FunctionType]]:
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if {"tests", "migrations", "models", "management"}.isdisjoint(found.name.split(".")):
+            module = importlib.import_module(found.name)
+            for name, one in inspect.getmembers(module, inspect.isfunction):
+                if one.__module__ == found.name and not name.startswith("_"):
+                    yield f"{found.name}.{name}", one
+
+
+def _acts(function: FunctionType) -> bool:
+    given = inspect.signature(function).parameters
+    return "by" in given and any(str(one.annotation) in ABOUT for one in given.values())
+
+
+def _mine(case: Case) -> Evidence:
+    return Evidence(incident=case.incident, title="Mine", added_by=case.by, added_at=case.asked["at"])

@@ -1,0 +1,65 @@
+"""Somebody waits for an incident's lock while it turns private: held open for as long as everybody needs to come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+from django.db import connection, connections, transaction
+from django.utils import timezone
+
+from evidence.models import Evidence
+from incidents import lifecycle
+from incidents.models import Event, Incident, Participant
+from integrations.tests.outsiders.scene import MEMBER, Scene
+
+T = TypeVar("T")
+PATIENCE_S: Final = 30
+WAITING: Final = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
+
+
+def meanwhile(scene: Scene, incident: Incident, *acts: Callable[[], T]) -> list[T]:
+    """Let every act wait for the incident's lock while its member retypes it, and return what each came to."""
+    to, by = scene.house.type("security"), scene.person(MEMBER)
+    return behind(lambda: lifecycle.retype(incident, to=to, by=by, at=timezone.now(), because="It is a secret"), *acts)
+
+
+def behind(first: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
+    """Do something, and let every act wait for the rows that it changed before that is committed."""
+    with ThreadPoolExecutor(len(acts)) as pool:
+        with transaction.atomic():
+            first()
+            begun = [pool.submit(_let_go, act) for act in acts]
+            _wait_for(begun)
+        return [one.result(PATIENCE_S) for one in begun]
+
+
+def done_to(incident: Incident) -> list[Any]:
+    """Return what people did to an incident, but for the retype."""
+    events = Event.objects.filter(incident=incident).exclude(kind="retyped").order_by("n")
+    evidence = Evidence.objects.filter(incident=incident).order_by("n")
+    return [
+        *events.values_list("n", "kind", "by"),
+        *evidence.values_list("n", "state", "unanswered"),
+        *Participant.objects.filter(incident=incident).order_by("pk").values_list("person", "reason"),
+    ]
+
+
+def _let_go(act: Callable[[], T]) -> T:
+    try:
+        return act()
+    finally:
+        connections.close_all()
+
+
+def _wait_for(begun: list[Future[Any]]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        with connection.cursor() as cursor:
+            cursor.execute(WAITING)
+            if cursor.fetchone()[0] + sum(one.done() for one in begun) >= len(begun):
+                return
+        time.sleep(0.02)
+    raise AssertionError("not everybody came to the lock")
