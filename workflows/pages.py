@@ -213,7 +213,7 @@ def _by_type(name: str, known: Callee | None, asked: Iterable[Asked], paged: Ite
     turns = [one for one in asked if one.callee.ref == callee.ref]
     if (key := _standing(before, turns)) is not None:
         return Wanted(key, callee)
-    last = max((one.turn for one in (*before, *turns)), default=0)
+    last = max((*(one.turn for one in before), *(one.turn for one in turns)), default=0)
     return Wanted(key_of(callee.ref, turn=last + 1), callee, again=bool(before))
 
 

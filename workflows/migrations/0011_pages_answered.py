@@ -1,15 +1,17 @@
+from typing import Any
+
 import django.contrib.postgres.fields
 from django.db import migrations, models
 from django.db.models import F
 
 
-def note_answers(apps, schema_editor):
+def note_answers(apps: Any, schema_editor: Any) -> None:
     """Somebody is on each page that is acknowledged: it was answered."""
     found = apps.get_model("workflows", "Page").objects.filter(status="acknowledged")
     found.update(answered_at=F("status_at"), answered_by=F("status_by"))
 
 
-def ids():
+def ids() -> Any:
     return django.contrib.postgres.fields.ArrayField(
         base_field=models.CharField(max_length=64), default=list, size=None
     )

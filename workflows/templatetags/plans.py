@@ -61,11 +61,11 @@ def minor(line: Line) -> bool:
 
 
 @register.simple_tag
-def callee_pk(key: str) -> int | None:
-    """Return the primary key of somebody of the pager whom a gap is about, so that people can say who they are."""
+def callee(key: str) -> PagerUser | None:
+    """Return somebody of the pager whom a gap is about, so that people can say who they are; None for other gaps."""
     kind, _, id = key.removeprefix("gap/").partition("/")
     found = PagerUser.objects.filter(pager_id=id, gone=False) if kind == "callee" else PagerUser.objects.none()
-    return found.values_list("pk", flat=True).first()
+    return found.first()
 
 
 @register.simple_tag

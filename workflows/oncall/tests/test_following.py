@@ -30,7 +30,8 @@ def opened(incident: Incident, *ids: str, **more: Any) -> Page:
     for id, name in NAMES.items():
         PagerUser.objects.get_or_create(pager_id=id, defaults={"name": name})
     rings = f"rings {' and '.join(NAMES[id] for id in ids)}" if ids else ""
-    values = {"target": "policy/P1", "name": "Major incidents", "dedup_key": "firekind-1", "pager_id": "PI1"}
+    values: dict[str, Any] = {"target": "policy/P1", "name": "Major incidents"}
+    values |= {"dedup_key": "firekind-1", "pager_id": "PI1"}
     values |= {"key": "page/policy/P1", "status": "triggered", "status_at": NINE, "opened_at": NINE, "rung_at": NINE}
     values |= {"rung_ids": list(ids), "now_ids": list(ids), "rings": rings}
     return Page.objects.create(incident=incident, **(values | more))
