@@ -81,7 +81,7 @@ def give(person: Person, *, role: Role, by: Person | None, where: str = "") -> b
     Managers are locked first, so that two who take the role from each other at once do not leave nobody.
     """
     managers = list(holders(Role.MANAGER).select_for_update(of=("self",)).order_by("pk"))
-    person = Person.objects.select_for_update(of=("self",)).select_related("user").get(pk=person.pk)
+    person = Person.objects.select_for_update().get(pk=person.pk)
     if person.role == role:
         return False
     _check(person, role, managers)

@@ -66,7 +66,8 @@ def _known(email: str) -> Person | None:
         person = people.of_user(made) if made is not None else None
     if person is None or not person.can_join:
         return None
-    return Person.objects.select_for_update(of=("self",)).select_related("user").get(pk=person.pk)
+    # Alone: an account that somebody else joined while this waited would not be found by a join.
+    return Person.objects.select_for_update().get(pk=person.pk)
 
 
 def _account(person: Person, provider: Provider, uid: str) -> User:
