@@ -6,8 +6,8 @@ class IncidentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have the timeline sealed."""
+        """Have the timeline sealed, and changes of types read again where they wait for a second manager."""
         from audit import rows
-        from incidents import kept
+        from incidents import kept, type_changes  # noqa: F401  # importing the changes makes them known
 
         rows.keep(kept.TIMELINE)

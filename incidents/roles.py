@@ -34,6 +34,7 @@ ACTS: Final[Mapping[str, Act]] = {
     "groups": Act("change which groups follow who is on call", Role.MANAGER),
     "match": Act("say who somebody of PagerDuty is", Role.MANAGER),
     "roles": Act("give roles", Role.MANAGER),
+    "second": Act("confirm what another manager changes", Role.MANAGER),
     "audit": Act("read the audit", Role.AUDITOR),
 }
 SAYS: Final[Mapping[Role, str]] = {

@@ -1,4 +1,8 @@
-"""The verbs of incident types: load from a file, add, edit, reorder, archive; never delete."""
+"""The verbs of incident types: load from a file, add, edit, reorder, archive; never delete.
+
+Whatever could bring people into private incidents needs a ``second`` manager (``incidents.seconding``), and the people
+of those that are open are told. Without ``by`` it is the operator, who needs nobody.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,13 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
-from incidents import noted
+from incidents import circles, lifecycle, noted, policy_words, seconding
 from incidents.models import IncidentType, Person, PolicyVersion
 from incidents.policy import Policy
 from incidents.policy_file import SLUG, TypesFile
 
 
-class Refused(Exception):
+class Refused(lifecycle.Refused):
     """A type was not changed; the message says why, in the user's words."""
 
 
@@ -26,38 +30,49 @@ def load(file: TypesFile, *, at: datetime) -> list[str]:
     """
     said: list[str] = []
     with transaction.atomic():
+        seconding.hold()
         for policy in file.policies:
             known = IncidentType.objects.select_for_update().filter(slug=policy.slug).first()
             if known is None:
                 _create(policy, by=None, at=at, from_file=True)
                 said.append(f"added {policy.slug}")
             elif _file_says_new(known, policy):
-                _write(known, policy, by=None, at=at, from_file=True)
+                _change(known, policy, by=None, second=None, at=at, from_file=True)
                 said.append(f"changed {policy.slug} to version {_number(known)}")
         if not IncidentType.objects.filter(is_default=True).exists():
             IncidentType.objects.filter(slug=file.default).update(is_default=True)
     return said
 
 
-def add(policy: Policy, *, by: Person | None, at: datetime) -> IncidentType:
-    """Add a type at the end of the list; raise ``Refused`` for a slug that is taken or malformed."""
+def add(policy: Policy, *, by: Person | None, at: datetime, second: Person | None = None) -> IncidentType:
+    """Add a type at the end of the list; raise ``Refused`` for a slug that is taken or malformed.
+
+    A private one needs a second manager although no incident has it yet: a rule of on-call, a declaration or a retype
+    may take it in place of one that two managers agreed on.
+    """
     if not SLUG.fullmatch(policy.slug):
         raise Refused("A slug has 2 to 40 of a-z, 0-9 and -, and starts with a letter.")
     with transaction.atomic():
+        seconding.hold()
         if IncidentType.objects.filter(slug=policy.slug).exists():
             raise Refused(f"There is a type {policy.slug} already, perhaps an archived one.")
+        if policy.private:
+            seconding.agree(by=by, second=second)
         return _create(policy, by=by, at=at)
 
 
-def edit(type: IncidentType, *, policy: Policy, by: Person | None, at: datetime) -> PolicyVersion:
+def edit(
+    type: IncidentType, *, policy: Policy, by: Person | None, at: datetime, second: Person | None = None
+) -> PolicyVersion:
     """Write a new version of what a type asks for; open incidents keep theirs until they adopt it."""
     if policy.slug != type.slug:
         raise Refused("A type's slug stays as it is; old incidents and links use it.")
     with transaction.atomic():
+        seconding.hold()
         locked = IncidentType.objects.select_for_update().get(pk=type.pk)
         if locked.current is not None and locked.current.policy == policy:
             return locked.current
-        return _write(locked, policy, by=by, at=at)
+        return _change(locked, policy, by=by, second=second, at=at)
 
 
 def reorder(slugs: Sequence[str], *, by: Person | None) -> None:
@@ -76,13 +91,22 @@ def archive(type: IncidentType, *, by: Person | None, at: datetime) -> None:
     """Take a type out of use; incidents that have it keep it. The default type must be replaced first."""
     if type.is_default:
         raise Refused("Make another type the default before you archive this one.")
-    IncidentType.objects.filter(pk=type.pk, archived_at=None).update(archived_at=at)
+    archived = IncidentType.objects.filter(pk=type.pk, archived_at=None).update(archived_at=at)
     noted.note("type", by=by, about=type.slug, did="archived")
+    if archived and type.policy.private:
+        _announce(type, by=by, says="archived", agreed="", at=at)
 
 
 @transaction.atomic
-def restore(type: IncidentType, *, by: Person | None) -> None:
+def restore(type: IncidentType, *, by: Person | None, at: datetime, second: Person | None = None) -> None:
     """Put an archived type back into use."""
+    seconding.hold()
+    now = IncidentType.objects.select_for_update(of=("self",)).select_related("current").get(pk=type.pk)
+    if now.archived_at is None:
+        return
+    if now.policy.private:
+        agreed = seconding.agree(by=by, second=second)
+        _announce(now, by=by, says="in use again", agreed=agreed, at=at)
     IncidentType.objects.filter(pk=type.pk).update(archived_at=None)
     noted.note("type", by=by, about=type.slug, did="restored")
 
@@ -102,6 +126,27 @@ def _create(policy: Policy, *, by: Person | None, at: datetime, from_file: bool 
     type = IncidentType.objects.create(slug=policy.slug, position=0 if last is None else last + 1)
     _write(type, policy, by=by, at=at, from_file=from_file)
     return type
+
+
+def _change(
+    type: IncidentType,
+    policy: Policy,
+    *,
+    by: Person | None,
+    second: Person | None,
+    at: datetime,
+    from_file: bool = False,
+) -> PolicyVersion:
+    before = type.policy
+    if before.private or policy.private:
+        agreed = seconding.agree(by=by, second=second)
+        _announce(type, by=by, says=policy_words.changed(before, policy), agreed=agreed, at=at)
+    return _write(type, policy, by=by, at=at, from_file=from_file)
+
+
+def _announce(type: IncidentType, *, by: Person | None, says: str, agreed: str, at: datetime) -> None:
+    about = f"the type {type.policy.name}"
+    circles.announce(f"type/{type.slug}", by=by, about=about, says=says, agreed=agreed, at=at)
 
 
 def _write(

@@ -11,7 +11,7 @@ from celery import shared_task
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from incidents import lifecycle, told
+from incidents import lifecycle, notices, told
 from workflows import directory, membership, perform, ports
 from workflows import reconcile as reconciling
 from workflows import sweep as sweeping
@@ -79,6 +79,7 @@ def sweep() -> None:
             _send(drain, incident_id)
     sweeping.fall_due(at=at)
     lifecycle.carry(at=at)
+    notices.carry(at=at)
 
 
 @shared_task

@@ -1,6 +1,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from workflows.views import (
+    adopting,
     alerts,
     by_hand,
     captures,
@@ -11,6 +12,7 @@ from workflows.views import (
     pages,
     policy,
     progress,
+    proposals,
     remains,
     retype,
     rules,
@@ -34,6 +36,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("oncall/rules/<int:pk>/delete", rules.remove, name="oncall-rule-delete"),
     path("oncall/rules/<int:pk>/<slug:verb>", rules.act, name="oncall-rule-act"),
     path("types/<slug:slug>/preview", policy.preview, name="type-preview"),
+    path("types/<slug:slug>/adopt", adopting.adopt, name="type-adopt"),
+    path("proposals/", proposals.listing, name="proposals"),
+    path("proposals/<slug:ref>/", proposals.page, name="proposal"),
+    path("proposals/<slug:ref>/<slug:verb>", proposals.act, name="proposal-act"),
     path("incidents/<slug:codename>/evidence/captures", captures.captures, name="captures"),
     path("incidents/<slug:codename>/alerts", alerts.alerts, name="incident-alerts"),
     path("incidents/<slug:codename>/retype", retype.retype, name="retype"),

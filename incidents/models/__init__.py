@@ -2,6 +2,7 @@ from incidents.models.access import AccessRequest, Knock, Summary
 from incidents.models.event import Event, Source
 from incidents.models.incident import Codename, Incident, Participant, Status
 from incidents.models.people import Person
+from incidents.models.proposals import Notice, Proposal
 from incidents.models.types import IncidentType, PolicyVersion
 
 __all__ = [
@@ -11,9 +12,11 @@ __all__ = [
     "Incident",
     "IncidentType",
     "Knock",
+    "Notice",
     "Participant",
     "Person",
     "PolicyVersion",
+    "Proposal",
     "Source",
     "Status",
     "Summary",

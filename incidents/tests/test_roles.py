@@ -14,7 +14,7 @@ from incidents.models import Incident, Person
 from incidents.models.people import Role
 from incidents.tests.conftest import someone
 
-MANAGED = {"types", "rules", "groups", "match", "roles"}
+MANAGED = {"types", "rules", "groups", "match", "roles", "second"}
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from incidents import types
+from incidents import lifecycle, proposals, types
 from incidents.forms import TypeForm
 from incidents.models import IncidentType, Person
+from incidents.type_changes import AddType, RestoreType
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 
@@ -40,12 +41,12 @@ def add(request: Request) -> HttpResponse:
     form = TypeForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
         try:
-            added = types.add(form.policy(), by=request.person, at=timezone.now())
-        except types.Refused as refused:
+            made = proposals.make(AddType(form.policy().as_dict()), by=request.person, at=timezone.now())
+        except lifecycle.Refused as refused:
             form.add_error("slug", str(refused))
         else:
-            messages.success(request, f"{added.policy.name} can be used from now on.")
-            return redirect("types")
+            messages.success(request, made.words(f"{form.policy().name} can be used from now on."))
+            return redirect(made.proposal or "types")
     return render(request, "types/add.html", {"here": "types", "form": form}, status=_status(form))
 
 
@@ -76,15 +77,24 @@ def act(request: Request, slug: str, verb: str) -> HttpResponse:
     if verb not in VERBS:
         raise Http404("No such verb.")
     try:
-        VERBS[verb](type, request.person, timezone.now())
-    except types.Refused as refused:
+        said = VERBS[verb](type, request.person, timezone.now())
+    except lifecycle.Refused as refused:
         messages.error(request, str(refused))
+    else:
+        if said:
+            messages.success(request, said)
     return redirect("types")
 
 
 def find(slug: str) -> IncidentType:
     """Return a type with what it asks for now, or answer 404."""
     return get_object_or_404(IncidentType.objects.select_related("current"), slug=slug)
+
+
+def _restore(type: IncidentType, *, by: Person, at: datetime) -> str:
+    assert type.current is not None, "a type is created together with its first policy"
+    made = proposals.make(RestoreType(type.slug, type.current.number), by=by, at=at)
+    return made.words(f"{type.policy.name} can be used again.")
 
 
 def _move(type: IncidentType, step: int, *, by: Person) -> None:
@@ -97,11 +107,11 @@ def _move(type: IncidentType, step: int, *, by: Person) -> None:
     types.reorder(slugs, by=by)
 
 
-VERBS: Mapping[str, Callable[[IncidentType, Person, datetime], None]] = {
+VERBS: Mapping[str, Callable[[IncidentType, Person, datetime], str | None]] = {
     "up": lambda one, by, _: _move(one, -1, by=by),
     "down": lambda one, by, _: _move(one, 1, by=by),
     "archive": lambda one, by, at: types.archive(one, by=by, at=at),
-    "restore": lambda one, by, _: types.restore(one, by=by),
+    "restore": lambda one, by, at: _restore(one, by=by, at=at),
     "default": lambda one, by, _: types.make_default(one, by=by),
 }
 

@@ -1,4 +1,8 @@
-"""What people say about who belongs in a user group: add a rule, change it, pause it, delete it."""
+"""What people say about who belongs in a user group: add a rule, change it, pause it, delete it.
+
+A group that a private incident may bring in is filled with a ``second`` manager's consent (``incidents.seconding``).
+Pausing and deleting put nobody into a group, so one manager does; those inside are told all the same.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,25 @@ from typing import Any
 
 from django.db import transaction
 
-from incidents import noted
+from incidents import circles, noted, seconding
 from incidents.models import Person
-from workflows.models import GroupRule
+from workflows.models import GroupRule, PagerTarget
+from workflows.oncall import standing
 from workflows.oncall.groups import Subject
 
 
 @transaction.atomic
 def add(
-    handle: str, *, sources: Sequence[Subject], permanent: Collection[Person], by: Person, at: datetime
+    handle: str,
+    *,
+    sources: Sequence[Subject],
+    permanent: Collection[Person],
+    by: Person,
+    at: datetime,
+    second: Person | None = None,
 ) -> GroupRule | None:
     """Let a group follow who is on call; None when it does already. The next look is within seconds."""
+    seconding.hold()
     rule, is_new = GroupRule.objects.get_or_create(
         handle=handle,
         defaults={"sources": _kept(sources), "created_at": at, "edited_at": at, "created_by": by},
@@ -27,38 +39,71 @@ def add(
         return None
     rule.permanent.set(permanent)
     _note(rule, by=by, did="let it follow", **_said(sources, permanent))
+    _agree(rule, words(sources, permanent), by=by, second=second, at=at)
     return rule
 
 
 @transaction.atomic
 def edit(
-    rule: GroupRule, *, sources: Sequence[Subject], permanent: Collection[Person], by: Person, at: datetime
+    rule: GroupRule,
+    *,
+    sources: Sequence[Subject],
+    permanent: Collection[Person],
+    by: Person,
+    at: datetime,
+    second: Person | None = None,
 ) -> None:
     """Change who belongs in a group; what was refused is tried again at the next look."""
+    seconding.hold()
     GroupRule.objects.filter(pk=rule.pk).update(sources=_kept(sources), edited_at=at, try_again_at=None)
     rule.permanent.set(permanent)
     _note(rule, by=by, did="changed", **_said(sources, permanent))
+    _agree(rule, words(sources, permanent), by=by, second=second, at=at)
 
 
 @transaction.atomic
-def pause(rule: GroupRule, *, by: Person) -> None:
+def pause(rule: GroupRule, *, by: Person, at: datetime) -> None:
     """Leave a group as it is until somebody resumes its rule."""
-    GroupRule.objects.filter(pk=rule.pk).update(active=False)
-    _note(rule, by=by, did="paused")
+    if GroupRule.objects.filter(pk=rule.pk, active=True).update(active=False):
+        _note(rule, by=by, did="paused")
+        _announce(rule, "paused, it keeps who is in it", by=by, at=at)
 
 
 @transaction.atomic
-def resume(rule: GroupRule, *, by: Person, at: datetime) -> None:
+def resume(rule: GroupRule, *, by: Person, at: datetime, second: Person | None = None) -> None:
     """Let a group follow again; the next look is within seconds."""
-    GroupRule.objects.filter(pk=rule.pk).update(active=True, edited_at=at, try_again_at=None)
-    _note(rule, by=by, did="resumed")
+    seconding.hold()
+    if GroupRule.objects.filter(pk=rule.pk, active=False).update(active=True, edited_at=at, try_again_at=None):
+        _note(rule, by=by, did="resumed")
+        says = words(standing.subjects(rule.sources), rule.permanent.all())
+        _agree(rule, f"resumed, it {says}", by=by, second=second, at=at)
 
 
 @transaction.atomic
-def remove(rule: GroupRule, *, by: Person) -> None:
+def remove(rule: GroupRule, *, by: Person, at: datetime) -> None:
     """Delete a rule with its history; the group keeps who is in it."""
     _note(rule, by=by, did="deleted")
+    _announce(rule, "follows nobody any more, it keeps who is in it", by=by, at=at)
     rule.delete()
+
+
+def words(sources: Collection[Subject], permanent: Collection[Person]) -> str:
+    """Say whom a group follows, and who is always in it."""
+    targets = {one.pager_id: one for one in PagerTarget.objects.filter(pager_id__in=[one for one, _ in sources])}
+    follows = " and ".join(standing.named(one, targets) for one in sources) or "nobody on call"
+    always = ", ".join(sorted(one.name for one in permanent))
+    return f"follows {follows}; always {always}" if always else f"follows {follows}"
+
+
+def _agree(rule: GroupRule, says: str, *, by: Person, second: Person | None, at: datetime) -> None:
+    """Have a second manager's consent where it is needed, and those inside told."""
+    if circles.bring_in(rule.handle):
+        _announce(rule, says, by=by, agreed=seconding.agree(by=by, second=second), at=at)
+
+
+def _announce(rule: GroupRule, says: str, *, by: Person, at: datetime, agreed: str = "") -> None:
+    to = f"group/{rule.handle}"
+    circles.announce(to, by=by, about=f"the group @{rule.handle}", says=says, agreed=agreed, at=at)
 
 
 def _note(rule: GroupRule, *, by: Person, did: str, **said: Any) -> None:

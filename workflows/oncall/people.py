@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Lower
 
-from incidents import lifecycle, noted, told
+from incidents import circles, lifecycle, noted, seconding, told
 from incidents.models import Incident, Person
 from workflows.models import PagerUser
 
@@ -108,22 +108,32 @@ def join(*, at: datetime) -> bool:
     return bool(met)
 
 
-def match(user: PagerUser, *, person: Person, by: Person, at: datetime) -> None:
-    """Say by hand who somebody of the pager is; open incidents look again. Raises ``BadInput``."""
+@transaction.atomic
+def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: Person | None = None) -> None:
+    """Say by hand who somebody of the pager is; open incidents look again. Raises ``BadInput``.
+
+    Whoever that is comes in when they are paged or on call, into private incidents as well: a second manager agrees.
+    """
     if not person.can_join:
         raise lifecycle.BadInput("person", f"{person.name} is {_what(person)}: they are never brought in.")
-    _pin(user, person=person, matched=Matched.HAND, by=by, at=at)
+    seconding.hold()
+    agreed = seconding.agree(by=by, second=second) if circles.there_are() else ""
+    _pin(user, person=person, matched=Matched.HAND, by=by, agreed=agreed, at=at)
 
 
+@transaction.atomic
 def part(user: PagerUser, *, by: Person, at: datetime) -> None:
     """Say by hand that the two are not the same; they are not joined by e-mail again."""
     _pin(user, person=None, matched=Matched.PARTED, by=by, at=at)
 
 
-@transaction.atomic
-def _pin(user: PagerUser, *, person: Person | None, matched: Matched, by: Person, at: datetime) -> None:
+def _pin(
+    user: PagerUser, *, person: Person | None, matched: Matched, by: Person, at: datetime, agreed: str = ""
+) -> None:
     PagerUser.objects.filter(pk=user.pk).update(person=person, matched=matched, matched_by=by, matched_at=at)
     noted.note("match", by=by, about=user.name, user=user.pager_id, person=person.pk if person else None)
+    says = person.name if person else "nobody here"
+    circles.announce("", by=by, about=f"who {user.name} of PagerDuty is", says=says, agreed=agreed, at=at)
     for incident in Incident.objects.filter(active=True).only("pk"):
         told.tell(incident)
 

@@ -29,9 +29,9 @@ def test_changes_of_who_belongs_in_a_group_are_noted(ada: Person, ben: Person) -
     rule = group_rules.add("web-oncall", sources=[("SCH", 0)], permanent=[ben], by=ada, at=at)
     assert rule is not None
     group_rules.edit(rule, sources=[("SCH", 0)], permanent=[], by=ada, at=at)
-    group_rules.pause(rule, by=ada)
+    group_rules.pause(rule, by=ada, at=at)
     group_rules.resume(rule, by=ada, at=at)
-    group_rules.remove(rule, by=ada)
+    group_rules.remove(rule, by=ada, at=at)
     told = list(Entry.objects.filter(kind="group", about="@web-oncall").order_by("n"))
     assert [one.data["did"] for one in told] == ["let it follow", "changed", "paused", "resumed", "deleted"]
     assert told[0].data["permanent"] == [ben.pk]

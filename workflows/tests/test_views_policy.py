@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from incidents.models import Incident, IncidentType, Person
+from django.utils import timezone
+
+from incidents import proposals
+from incidents.models import Incident, IncidentType, Person, Proposal
 from incidents.models.people import Role
 from workflows.tests.test_views_retype import Open
 
@@ -16,7 +19,7 @@ GIVEN = {
     "roles": "Lead",
     "version": "1",
 }
-PREVIEW = "/types/ambiguous/preview"
+PREVIEW, ADOPT = "/types/ambiguous/preview", "/types/security/adopt"
 
 
 def number() -> int:
@@ -60,10 +63,12 @@ def test_a_private_incident_is_shown_and_changed_by_its_people_alone(
     address = "/types/security/preview"
     assert secret.codename not in browse(eve).post(address, given).content.decode()
     browse(eve).post(address, given | {"save": "1", "adopt": secret.codename})
+    proposals.confirm(Proposal.objects.get(), by=ada, at=timezone.now())
+    assert secret.codename not in browse(eve).get(ADOPT).content.decode()
+    browse(eve).post(ADOPT, {"adopt": secret.codename})
     secret.refresh_from_db()
     assert secret.policy_version.number == 1
-    given = given | {"version": "2", "update_every_min": "20"}
-    assert secret.codename in browse(ada).post(address, given).content.decode()
+    assert secret.codename in browse(ada).get(ADOPT).content.decode()
 
 
 def test_a_public_incident_is_not_made_private_by_an_edit(incident: Incident, ada: Person, browse: Open) -> None:

@@ -11,18 +11,22 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from incidents import lifecycle, proposals, seconding
 from incidents.models import Person
 from incidents.views.allowed import needs, refused
 from incidents.views.signed_in import Request, signed_in
 from workflows import directory, ports
 from workflows.models import GroupRule
-from workflows.oncall import freshness, group_rules, showing, sync
+from workflows.oncall import changes, freshness, group_rules, showing, sync
+from workflows.oncall.changes import Belonging
 from workflows.oncall.history import Synced
 from workflows.views.group_form import GroupForm
 from workflows.views.members import member_or_404
 
 UNPROCESSABLE = 422
 HISTORY = 50
+Change = changes.AddGroup | changes.EditGroup
+
 SAVED = "@{} follows from now on; it is looked at within seconds."
 
 
@@ -77,7 +81,7 @@ def remove(request: Request, pk: int) -> HttpResponse:
     """Ask whether a rule is to be deleted, or delete it."""
     rule = get_object_or_404(GroupRule, pk=pk)
     if request.method == "POST":
-        group_rules.remove(rule, by=request.person)
+        group_rules.remove(rule, by=request.person, at=timezone.now())
         messages.success(request, f"@{rule.handle} follows nobody any more. It keeps who is in it.")
         return redirect("oncall-groups")
     return render(request, "workflows/group_delete.html", _page({"rule": rule}))
@@ -93,7 +97,10 @@ def act(request: Request, pk: int, verb: str) -> HttpResponse:
     if verb != "sync" and (refusal := refused(request, "groups")):
         return refusal
     rule = get_object_or_404(GroupRule, pk=pk)
-    messages.success(request, VERBS[verb](rule, request.person))
+    try:
+        messages.success(request, VERBS[verb](rule, request.person))
+    except lifecycle.Refused as says:
+        messages.error(request, str(says))
     return redirect("oncall-group", pk=rule.pk)
 
 
@@ -113,13 +120,13 @@ def _told(synced: Synced) -> str:
 
 
 def _pause(rule: GroupRule, by: Person) -> str:
-    group_rules.pause(rule, by=by)
+    group_rules.pause(rule, by=by, at=timezone.now())
     return f"@{rule.handle} stays as it is until you resume it."
 
 
 def _resume(rule: GroupRule, by: Person) -> str:
-    group_rules.resume(rule, by=by, at=timezone.now())
-    return SAVED.format(rule.handle)
+    made = proposals.make(changes.ResumeGroup.of(rule), by=by, at=timezone.now())
+    return made.words(SAVED.format(rule.handle))
 
 
 VERBS: Mapping[str, Callable[[GroupRule, Person], str]] = {"sync": _sync, "pause": _pause, "resume": _resume}
@@ -139,14 +146,16 @@ def _write(request: Request, form: GroupForm, *, rule: GroupRule | None) -> Http
     """Show the form; with a dry run once it is right, and saved once what was shown is what is asked for."""
     finding = "find" in request.POST
     right = form.is_bound and form.is_valid() and not finding
-    if right and request.POST.get("save") == form.digest():
-        return _saved(request, form, rule)
+    change = _change(form, rule) if right else None
+    if change is not None and request.POST.get("save") == form.digest():
+        return _saved(request, change)
     now = timezone.now()
     run = showing.dry_run(form.group(), sources=form.chosen(), permanent=form.permanent(), at=now) if right else None
     context = {
         "form": form,
         "rule": rule,
         "run": run,
+        "second": seconding.who(request.person) if change is not None and change.opens() else "",
         "finding": finding,
         "unread": directory.never_read(),
         "fresh": freshness.of(at=now),
@@ -155,18 +164,22 @@ def _write(request: Request, form: GroupForm, *, rule: GroupRule | None) -> Http
     return render(request, "workflows/group_write.html", _page(context), status=status)
 
 
-def _saved(request: Request, form: GroupForm, rule: GroupRule | None) -> HttpResponse:
-    given: dict[str, Any] = {"sources": form.chosen(), "permanent": form.permanent()}
-    given |= {"by": request.person, "at": timezone.now()}
-    if rule is not None:
-        group_rules.edit(rule, **given)
-    else:
-        rule = group_rules.add(form.group(), **given)
-    if rule is None:
-        messages.error(request, f"Somebody else has just made @{form.group()} follow.")
+def _change(form: GroupForm, rule: GroupRule | None) -> Change:
+    asked = Belonging.of(form.chosen(), form.permanent())
+    return changes.EditGroup.of(rule, asked) if rule is not None else changes.AddGroup(form.group(), asked)
+
+
+def _saved(request: Request, change: Change) -> HttpResponse:
+    try:
+        made = proposals.make(change, by=request.person, at=timezone.now())
+    except lifecycle.Refused as says:
+        messages.error(request, str(says))
         return redirect("oncall-groups")
-    messages.success(request, SAVED.format(rule.handle))
-    return redirect("oncall-group", pk=rule.pk)
+    if made.proposal is not None:
+        messages.success(request, made.words(""))
+        return redirect(made.proposal)
+    messages.success(request, made.words(SAVED.format(change.handle)))
+    return redirect("oncall-group", pk=GroupRule.objects.get(handle=change.handle).pk)
 
 
 def _page(context: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_http_methods
 
-from incidents import lifecycle
+from incidents import circles, lifecycle, proposals, seconding
 from incidents.forms.people import joinable, suggested
 from incidents.models import Person
 from incidents.views.allowed import needs
@@ -22,6 +22,7 @@ from incidents.views.signed_in import Request, signed_in
 from workflows.models import PagerUser
 from workflows.oncall import freshness
 from workflows.oncall import people as joining
+from workflows.oncall.changes import MatchPager
 from workflows.views.members import member_or_404
 
 UNPROCESSABLE = 422
@@ -77,11 +78,11 @@ def match(request: Request, pk: int) -> HttpResponse:
     if person is None:
         return _again(request, user, "Choose who it is.")
     try:
-        joining.match(user, person=person, by=request.person, at=timezone.now())
-    except lifecycle.BadInput as bad:
-        return _again(request, user, str(bad))
-    messages.success(request, f"{user.name} of PagerDuty is {person.name}.")
-    return redirect(_next(request) or "oncall-people")
+        made = proposals.make(MatchPager(user.pk, person.pk, user.person_id), by=request.person, at=timezone.now())
+    except lifecycle.Refused as refused:
+        return _again(request, user, str(refused))
+    messages.success(request, made.words(f"{user.name} of PagerDuty is {person.name}."))
+    return redirect(made.proposal or _next(request) or "oncall-people")
 
 
 @require_http_methods(["GET", "POST"])
@@ -107,7 +108,8 @@ def _again(request: Request, user: PagerUser, wrong: str) -> HttpResponse:
 def _choice(request: Request, user: PagerUser) -> dict[str, Any]:
     q = " ".join((request.POST or request.GET).get("q", "").split())[:80]
     found = suggested(q) if q else _alike(user)
-    about = {"next": _next(request), "people": reverse("oncall-people")}
+    second = seconding.who(request.person) if circles.there_are() else ""
+    about = {"next": _next(request), "people": reverse("oncall-people"), "second": second}
     return {"here": "oncall", "user": user, "q": q, "found": found, "chosen": _only(found)} | about
 
 

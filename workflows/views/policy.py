@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +13,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from incidents import capture_lines, lifecycle, one_of_lines, types, visibility
+from incidents import lifecycle, policy_words, proposals, seconding, visibility
 from incidents.forms import TypeForm
 from incidents.models import Incident, IncidentType, Person
 from incidents.policy import Policy, moves_room
+from incidents.type_changes import AdoptPolicy, EditType
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 from incidents.views.types import find
@@ -34,6 +36,7 @@ class Meaning:
     incident: Incident
     lines: list[tuple[Line, bool]]
     can_adopt: bool
+    second: str
 
 
 @require_http_methods(["GET", "POST"])
@@ -51,31 +54,52 @@ def preview(request: Request, slug: str) -> HttpResponse:
         status = UNPROCESSABLE if form.errors else 200
         return render(request, "types/edit.html", _editing(type) | {"form": form}, status=status)
     if "save" in request.POST:
-        return _save(request, type, form.policy())
+        return _save(request, type, _change(type, form))
     return render(request, "types/preview.html", _context(request, type, form))
 
 
-def _save(request: Request, type: IncidentType, policy: Policy) -> HttpResponse:
-    now = timezone.now()
+def _change(type: IncidentType, form: TypeForm) -> EditType:
+    assert type.current is not None, "a type is created together with its first policy"
+    return EditType(type.slug, type.current.number, form.policy().as_dict())
+
+
+def _save(request: Request, type: IncidentType, change: EditType) -> HttpResponse:
     adopting = set(request.POST.getlist("adopt"))
     with transaction.atomic():
-        types.edit(type, policy=policy, by=request.person, at=now)
+        try:
+            made = proposals.make(change, by=request.person, at=timezone.now())
+        except lifecycle.Refused as refused:
+            messages.error(request, str(refused))
+            return redirect("type", slug=type.slug)
+        if made.proposal is not None:
+            messages.success(request, made.words(""))
+            return redirect(made.proposal)
         chosen = [one for one in open_incidents(type, request.person) if one.codename in adopting]
-        for incident in sorted(chosen, key=lambda one: one.pk):  # whoever locks several does it in this order
-            _adopt(request, incident)
-    kept = f" {len(chosen)} open took it over." if chosen else " Open incidents keep what they have."
-    messages.success(request, f"{policy.name} is saved.{kept}")
+        kept = adopt(request, sorted(chosen, key=lambda one: one.pk)) or "Open incidents keep what they have."
+    messages.success(request, f"{made.words(f'{change.asked().name} is saved.')} {kept}")
     return redirect("type", slug=type.slug)
 
 
-def _adopt(request: Request, incident: Incident) -> None:
+def adopt(request: Request, incidents: Sequence[Incident]) -> str:
+    """Let open incidents take the newest version of their type over; say how many did, and how many wait."""
+    made = [found for incident in incidents if (found := _adopted(request, incident)) is not None]
+    waiting = sum(one.proposal is not None for one in made)
+    done = len(made) - waiting
+    alone = " There is no second manager of theirs to confirm it." if any(one.alone for one in made) else ""
+    said = [f"{done} open took it over.{alone}"] if done else []
+    return " ".join([*said, *([f"{waiting} open will, once a second manager confirms it."] if waiting else [])])
+
+
+def _adopted(request: Request, incident: Incident) -> proposals.Made | None:
+    current = IncidentType.objects.select_related("current").get(pk=incident.type_id).current
+    assert current is not None, "a type is created together with its first policy"
     try:
-        with transaction.atomic():
-            lifecycle.adopt(incident, by=request.person, at=timezone.now())
+        return proposals.make(AdoptPolicy(incident.pk, current.number), by=request.person, at=timezone.now())
     except lifecycle.Refused as refused:
         messages.error(request, str(refused))
+        return None
     except lifecycle.NotThere:
-        return  # hidden from this person meanwhile
+        return None  # hidden from this person meanwhile
 
 
 def _context(request: Request, type: IncidentType, form: TypeForm) -> dict[str, Any]:
@@ -87,8 +111,9 @@ def _context(request: Request, type: IncidentType, form: TypeForm) -> dict[str, 
         "policy": policy,
         "form": form,
         "given": [(name, request.POST[name]) for name in [*form.fields, "version"] if name in request.POST],
-        "changes": changes(type.policy, policy),
-        "meanings": [_meaning(one, policy) for one in incidents[:SHOWN]],
+        "changes": policy_words.changes(type.policy, policy),
+        "second": seconding.who(request.person) if _change(type, form).opens() else "",
+        "meanings": meanings(incidents, policy, request.person),
         "unshown": max(0, len(incidents) - SHOWN),
     }
 
@@ -99,40 +124,16 @@ def open_incidents(type: IncidentType, person: Person) -> list[Incident]:
     return list(seen.select_related("type", "policy_version", "lead").order_by("-declared_at")[: SHOWN + 1])
 
 
-def _meaning(incident: Incident, policy: Policy) -> Meaning:
+def meanings(incidents: Sequence[Incident], policy: Policy, person: Person) -> list[Meaning]:
+    """Return what a policy would mean for the first of some incidents, and who beside somebody had to confirm that."""
+    return [_meaning(one, policy, person) for one in incidents[:SHOWN]]
+
+
+def _meaning(incident: Incident, policy: Policy, person: Person) -> Meaning:
     plan = retyping.preview_policy(incident, policy)
     lines = [(line, False) for line in plan.lines]
-    return Meaning(incident, lines, not moves_room(incident.private, policy))
-
-
-def changes(before: Policy, after: Policy) -> list[tuple[str, str, str]]:
-    """Return the fields that differ, each with what it was and what it becomes, in words."""
-    was, becomes = _words(before), _words(after)
-    return [(label, was[label], becomes[label]) for label in was if was[label] != becomes[label]]
-
-
-def _words(policy: Policy) -> dict[str, str]:
-    every = policy.update_every_min
-    return {
-        "Name": policy.name,
-        "What it says": policy.says,
-        "Colour": policy.colour,
-        "Private": _yes(policy.private),
-        "Customers feel it": _yes(policy.customer_facing),
-        "Internal": _yes(policy.internal),
-        "Announced": _yes(policy.announce),
-        "Groups": ", ".join(f"@{one}" for one in policy.invite) or "none",
-        "One person": "; ".join(map(one_of_lines.said, policy.one_of)) or "none",
-        "Pages": ", ".join(policy.pages) or "nobody",
-        "Update": f"every {every} minutes" if every else "not asked",
-        "Roles": ", ".join(policy.roles) or "none",
-        "Checklist": "; ".join(policy.checklist) or "empty",
-        "Captures": "; ".join(map(capture_lines.said, policy.captures)) or "none",
-    }
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
+    second = seconding.who(person, incident=incident) if incident.private else ""
+    return Meaning(incident, lines, not moves_room(incident.private, policy), second)
 
 
 def _editing(type: IncidentType) -> dict[str, Any]:

@@ -150,6 +150,10 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "types/<slug:slug>/preview": Row({"<slug:slug>": ("security", "ambiguous")}),
     "types/<slug:slug>/versions/<int:number>": Row({"<slug:slug>": ("security",), "<int:number>": ("1",)}),
     "types/<slug:slug>/<slug:verb>": Row({"<slug:slug>": ("security",), "<slug:verb>": ("up", "no-such")}),
+    "types/<slug:slug>/adopt": Row({"<slug:slug>": ("security", "ambiguous")}),
+    "proposals/": Row(),
+    "proposals/<slug:ref>/": Row({"<slug:ref>": ("no-such",)}),
+    "proposals/<slug:ref>/<slug:verb>": Row({"<slug:ref>": ("no-such",), "<slug:verb>": ("confirm", "no-such")}),
     "tokens/": Row(),
     "tokens/<int:pk>/revoke": Row(PK),
     "api/v1/openapi.json": PUBLIC,  # what the API is, and nothing of what is in it

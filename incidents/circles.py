@@ -1,0 +1,39 @@
+"""Private incidents are closed circles: which changes could let people into one, and telling those inside.
+
+What is asked here looks at types and never at incidents, so that no answer tells whether there is a private one.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from incidents.models import Notice, Person, PolicyVersion
+
+SAYS_CHARS = 600
+ALONE = "No one comes in because of this alone."
+
+
+def there_are() -> bool:
+    """Tell whether any type is private, or ever was."""
+    return PolicyVersion.objects.filter(body__private=True).exists()
+
+
+def bring_in(handle: str) -> bool:
+    """Tell whether a private incident may bring a group in: any version of any type names it.
+
+    A private incident keeps the version that it took, and may be retyped to a public type. To ask which incidents do
+    name the group would tell that there are some.
+    """
+    versions = PolicyVersion.objects.all() if there_are() else PolicyVersion.objects.none()
+    return any(handle in version.policy.groups for version in versions)
+
+
+def announce(to: str, *, by: Person | None, about: str, says: str, agreed: str = "", at: datetime) -> None:
+    """Have those inside told that somebody changed what may bring people in; ``notices.carry`` tells them.
+
+    In the change's own transaction. ``to`` is that of ``Notice``; the words hold nothing of any one incident.
+    """
+    who = by.name if by is not None else "The operator"
+    short = says if len(says) <= SAYS_CHARS else f"{says[: SAYS_CHARS - 1]}…"
+    words = [f"{who} changed {about}: {short}.", agreed, ALONE]
+    Notice.objects.create(to=to, says=" ".join(filter(None, words)), at=at)

@@ -1,0 +1,49 @@
+"""Changes that managers ask for, and what those inside read of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.test import Client
+from django.utils import timezone
+
+from incidents import notices, proposals
+from incidents.models import Event, Incident, IncidentType, Person, Proposal
+from incidents.type_changes import EditType
+from workflows.oncall.changes import AddGroup, Belonging
+
+
+def fills(handle: str, *people: Person) -> AddGroup:
+    """A rule by which these people are always in a group."""
+    return AddGroup(handle, Belonging.of([], people))
+
+
+def asks(change: proposals.Change, by: Person) -> Proposal:
+    """Ask for a change that has to be confirmed."""
+    made = proposals.make(change, by=by, at=timezone.now())
+    assert made.proposal is not None
+    return made.proposal
+
+
+def edits(type: IncidentType, **fields: Any) -> EditType:
+    """A new version of a type."""
+    assert type.current is not None
+    return EditType(type.slug, type.current.number, replace(type.policy, **fields).as_dict())
+
+
+def warned(incident: Incident) -> list[str]:
+    """Carry what is to be told, and return what the incident's people read."""
+    notices.carry(at=timezone.now())
+    rows = Event.objects.filter(incident=incident, kind="warned").order_by("n")
+    return list(rows.values_list("text", flat=True))
+
+
+def saves(client: Client, address: str, given: Mapping[str, Any]) -> None:
+    """Look at the dry run of a rule, then save it."""
+    shown = client.post(address, given).content.decode()
+    save = re.search(r'name="save" value="(\w+)"', shown)
+    assert save is not None, shown
+    client.post(address, {**given, "save": save[1]})

@@ -1,0 +1,194 @@
+"""What a second manager confirms: not what has changed meanwhile, and told to those inside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle, proposals, types
+from incidents.models import Incident, IncidentType, Notice, Participant, Person, Proposal
+from incidents.models.people import Role
+from incidents.policy import Policy
+from incidents.policy_file import TypesFile
+from incidents.tests.conftest import Open
+from incidents.type_changes import AddType, AdoptPolicy
+from workflows.models import GroupRule, PagerUser
+from workflows.oncall import group_rules
+from workflows.oncall.changes import Belonging, EditGroup, MatchPager
+from workflows.tests.asking import asks, edits, fills, warned
+
+# Stale
+
+
+@pytest.mark.usefixtures("workspace")
+def test_a_rule_that_was_changed_meanwhile_is_said_with_what_it_is_now(ada: Person, grace: Person, eve: Person) -> None:
+    confirm = proposals.confirm
+    confirm(asks(fills("security", ada), ada), by=grace, at=timezone.now())
+    rule = GroupRule.objects.get()
+    first = asks(EditGroup.of(rule, Belonging.of([], [ada, eve])), ada)
+    confirm(asks(EditGroup.of(rule, Belonging.of([], [grace])), grace), by=ada, at=timezone.now())
+    with pytest.raises(lifecycle.Refused, match="always Grace now, and follows nobody on call; always Ada when"):
+        confirm(first, by=grace, at=timezone.now())
+    group_rules.remove(rule, by=ada, at=timezone.now())
+    with pytest.raises(lifecycle.Refused, match="was deleted meanwhile"):
+        confirm(first, by=grace, at=timezone.now())
+    first.refresh_from_db()
+    assert first.is_waiting
+
+
+@pytest.mark.usefixtures("workspace")
+def test_a_type_that_was_changed_meanwhile_is_said_with_what_changed(
+    shipped: dict[str, IncidentType], ada: Person, grace: Person, browse: Open
+) -> None:
+    proposal = asks(edits(shipped["security"], invite=("friends",)), ada)
+    other = asks(edits(shipped["security"], invite=("security", "legal")), grace)
+    proposals.confirm(other, by=ada, at=timezone.now())
+    said = browse(grace).post(f"{proposal.get_absolute_url()}confirm", follow=True).content.decode()
+    assert "Grace changed Security" in said
+    assert "Groups: @security → @security, @legal" in said
+    assert IncidentType.objects.get(slug="security").policy.invite == ("security", "legal")
+
+
+@pytest.mark.usefixtures("workspace")
+def test_a_match_that_was_changed_meanwhile_is_refused(ada: Person, grace: Person, eve: Person) -> None:
+    user = PagerUser.objects.create(pager_id="PZOE", name="Zoe")
+    first = asks(MatchPager(user.pk, ada.pk, None), ada)
+    proposals.confirm(asks(MatchPager(user.pk, eve.pk, None), ada), by=grace, at=timezone.now())
+    with pytest.raises(lifecycle.Refused, match="has changed: Eve"):
+        proposals.confirm(first, by=grace, at=timezone.now())
+
+
+@pytest.mark.usefixtures("workspace")
+def test_a_group_that_follows_by_now_and_a_slug_that_is_taken_are_refused(ada: Person, grace: Person) -> None:
+    at = timezone.now()
+    hidden = Policy("leak", "Leak", "says", private=True, announce=False)
+    for change in (fills("security", ada), AddType(hidden.as_dict())):
+        one, other = asks(change, ada), asks(change, grace)
+        proposals.confirm(one, by=grace, at=at)
+        with pytest.raises(lifecycle.Refused):
+            proposals.confirm(other, by=ada, at=at)
+
+
+# Told
+
+
+@pytest.mark.usefixtures("workspace")
+def test_those_inside_are_told_once_who_changed_what_and_who_confirmed(
+    secret: Incident, incident: Incident, ada: Person, grace: Person
+) -> None:
+    proposal = asks(fills("security", ada, grace), ada)
+    assert warned(secret) == [], "nothing has changed yet"
+    inside = set(Participant.objects.filter(incident=secret, left_at=None).values_list("person", flat=True))
+    proposals.confirm(proposal, by=grace, at=timezone.now())
+    [says] = warned(secret)
+    assert says.startswith("Ada changed the group @security: follows nobody on call; always Ada, Grace. Grace")
+    assert warned(secret) == [says]
+    assert warned(incident) == []
+    assert not Notice.objects.exists()
+    assert inside == set(Participant.objects.filter(incident=secret, left_at=None).values_list("person", flat=True))
+
+
+@pytest.mark.usefixtures("workspace")
+def test_pausing_deleting_and_archiving_are_told_as_well(secret: Incident, ada: Person) -> None:
+    at = timezone.now()
+    proposals.make(fills("security", ada), by=ada, at=at)
+    rule = GroupRule.objects.get()
+    group_rules.pause(rule, by=ada, at=at)
+    group_rules.pause(rule, by=ada, at=at)
+    group_rules.remove(rule, by=ada, at=at)
+    types.archive(secret.type, by=ada, at=at)
+    said = warned(secret)
+    assert len(said) == 4
+    assert "There was no second manager" in said[0]
+
+
+@pytest.mark.usefixtures("workspace")
+def test_only_those_whom_it_concerns_are_told_and_never_of_one_another(
+    secret: Incident, shipped: dict[str, IncidentType], ada: Person, grace: Person
+) -> None:
+    at = timezone.now()
+    retyped = lifecycle.declare("Fire", by=ada, at=at, type=shipped["security"])
+    lifecycle.retype(retyped, to=shipped["isolated"], by=ada, at=at)
+    over = lifecycle.declare("Past", by=ada, at=at, type=shipped["security"])
+    lifecycle.resolve(over, by=ada, at=at)
+    for change in (fills("support", ada), edits(shipped["security"], invite=("friends",))):
+        proposals.confirm(asks(change, ada), by=grace, at=timezone.now())
+    assert ["@support" in one for one in warned(retyped)] == [True]
+    assert ["@friends" in one for one in warned(secret)] == [True]
+    assert warned(over) == []
+    for one, other in ((secret, retyped), (retyped, secret)):
+        assert not any(other.codename in says or other.title in says for says in warned(one))
+
+
+@pytest.mark.usefixtures("workspace")
+def test_who_is_who_in_the_pager_is_told_to_all_that_are_open(secret: Incident, ada: Person, grace: Person) -> None:
+    user = PagerUser.objects.create(pager_id="PZOE", name="Zoe")
+    proposals.confirm(asks(MatchPager(user.pk, ada.pk, None), ada), by=grace, at=timezone.now())
+    assert ["who Zoe of PagerDuty is: Ada. Grace" in one for one in warned(secret)] == [True]
+
+
+def test_loading_the_types_needs_nobody_and_those_inside_are_told(
+    secret: Incident, incident: Incident, ada: Person, grace: Person
+) -> None:
+    file = TypesFile((replace(secret.policy, invite=("friends",)),), "ambiguous")
+    for _ in range(2):
+        types.load(file, at=timezone.now())
+    [says] = warned(secret)
+    assert says.startswith("The operator changed the type Security: Groups: @security → @friends.")
+    assert warned(incident) == []
+
+
+# Open private incidents take a new version over
+
+
+def test_an_open_private_incident_takes_a_version_over_when_two_of_its_managers_agree(
+    secret: Incident, ada: Person, grace: Person, eve: Person, browse: Open
+) -> None:
+    Person.objects.filter(pk=eve.pk).update(role=Role.MANAGER)
+    lifecycle.bring_in(secret, people=[grace], by=ada, at=timezone.now())
+    types.edit(secret.type, policy=replace(secret.policy, invite=("friends",)), by=None, at=timezone.now())
+    warned(secret)
+    browse(ada).post("/types/security/adopt", {"adopt": secret.codename})
+    proposal = Proposal.objects.get()
+    assert browse(eve).get(proposal.get_absolute_url()).status_code == 404
+    assert browse(eve).post(f"{proposal.get_absolute_url()}confirm").status_code == 404
+    assert secret.codename not in browse(eve).get("/proposals/").content.decode()
+    assert "; 1 to confirm" not in browse(eve).get("/").content.decode()
+    with pytest.raises(lifecycle.Refused):
+        proposals.confirm(proposal, by=Person.objects.get(pk=eve.pk), at=timezone.now())
+    secret.refresh_from_db()
+    assert secret.policy_version.number == 1
+    assert secret.codename in browse(grace).get("/types/").content.decode()
+    browse(grace).post(f"{proposal.get_absolute_url()}confirm")
+    secret.refresh_from_db()
+    assert secret.policy_version.number == 2
+    assert len(warned(secret)) == 2
+
+
+def test_where_no_other_manager_takes_part_it_is_taken_over_at_once(
+    secret: Incident, ada: Person, grace: Person, browse: Open
+) -> None:
+    types.edit(secret.type, policy=replace(secret.policy, invite=("friends",)), by=None, at=timezone.now())
+    said = browse(ada).post("/types/security/adopt", {"adopt": secret.codename}, follow=True).content.decode()
+    assert "There is no second manager" in said
+    secret.refresh_from_db()
+    assert secret.policy_version.number == 2
+
+
+def test_a_version_that_is_not_the_newest_any_more_is_not_taken_over(
+    secret: Incident, ada: Person, grace: Person
+) -> None:
+    lifecycle.bring_in(secret, people=[grace], by=ada, at=timezone.now())
+    friends, legal = (replace(secret.policy, invite=(handle,)) for handle in ("friends", "legal"))
+    types.edit(secret.type, policy=friends, by=None, at=timezone.now())
+    proposal = asks(AdoptPolicy(secret.pk, 2), ada)
+    types.edit(secret.type, policy=legal, by=None, at=timezone.now())
+    with pytest.raises(lifecycle.Refused, match="@friends → @legal"):
+        proposals.confirm(proposal, by=grace, at=timezone.now())
+
+
+def test_a_public_incident_takes_a_version_over_by_one_manager(incident: Incident, ada: Person, grace: Person) -> None:
+    types.edit(incident.type, policy=replace(incident.policy, invite=("friends",)), by=ada, at=timezone.now())
+    assert proposals.make(AdoptPolicy(incident.pk, 2), by=ada, at=timezone.now()) == proposals.Made()
