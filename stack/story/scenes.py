@@ -71,9 +71,9 @@ def answer(stage: Stage) -> None:
 
 
 def hand_over(stage: Stage) -> None:
-    """Grace lets a schedule keep a group, and the shift ends early."""
+    """Grace lets a schedule keep a group, Ada confirms it, and the shift ends early."""
     stage.does("grace", "lets the schedule keep a user group:", f"@{GROUP} is whoever is on call for {SCHEDULE}")
-    stage.keeps("grace", GROUP, schedule=SCHEDULE)
+    stage.keeps("grace", GROUP, schedule=SCHEDULE, second="ada")
     stage.hands_over(SCHEDULE, group=GROUP)
 
 

@@ -128,8 +128,8 @@ class Stage:
         self.account.wait_idle()
         until(lambda: self.records.heard(self.codename, "acknowledged"), what="nobody heard that it was acknowledged")
 
-    def keeps(self, who: str, group: str, *, schedule: str) -> None:
-        """Have somebody let a schedule say who is in a user group, on the page."""
+    def keeps(self, who: str, group: str, *, schedule: str, second: str) -> None:
+        """Have somebody let a schedule say who is in a user group, on the page, and a second manager confirm it."""
         if self.records.keeps(group):
             return
         subject = next(one["id"] for one in self.account.state()["schedules"].values() if one["name"] == schedule)
@@ -137,7 +137,9 @@ class Stage:
         shown = SAVE.search(visitor.tries("/oncall/groups/add", form).source)
         if shown is None:
             raise StackError("The page does not show what the rule would do.")
-        visitor.fill("/oncall/groups/add", {**form, "save": shown[1]})
+        proposal = visitor.fill("/oncall/groups/add", {**form, "save": shown[1]})
+        self.does(second, "confirms it", "nobody alone fills a group that private incidents may bring in")
+        self.desk.visitor(second).fill(proposal, {}, to=f"{proposal}confirm")
         self.tells_group(group, schedule)
 
     def hands_over(self, schedule: str, *, group: str) -> None:
