@@ -8,7 +8,7 @@ import incidents.models.proposals
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("incidents", "0006_role"),
+        ("incidents", "0007_closed_circle"),
     ]
 
     operations = [
