@@ -35,7 +35,7 @@ def due(*, at: datetime) -> list[tuple[int, str]]:
 
 
 def unsettled() -> list[int]:
-    """Plan every active incident without writing anything, and return those whose plan is not empty.
+    """Plan every active incident without writing anything, and return those whose plan, or what is missing, differs.
 
     The audit behind the hints and the sweep: it trusts no mark, only the difference itself. Its number of queries
     does not grow with the incidents, up to 1,000 at a time.
@@ -52,5 +52,6 @@ def _active() -> Iterator[list[Incident]]:
 
 def _differing(batch: list[Incident]) -> Iterator[int]:
     for pk, known in gather.many(batch).items():
-        if not plan(desired_state(known.facts), known.observed).is_empty:
+        found = plan(desired_state(known.facts), known.observed)
+        if not found.is_empty or {f"gap/{gap.key}" for gap in found.gaps} != known.gaps.keys():
             yield pk

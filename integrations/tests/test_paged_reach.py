@@ -11,10 +11,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from incidents import lifecycle
 from incidents.models import Incident, Participant, Person
 from integrations.tests import duty as building
 from integrations.tests.duty import Duty
-from workflows import paged, progress, retyping
+from workflows import paged, progress, retyping, sweep
 from workflows.models import Page, PagerUser
 from workflows.oncall import directory, looking, people
 
@@ -77,6 +78,18 @@ def test_saying_who_they_are_closes_the_gap_and_brings_them_in(duty: Duty) -> No
     assert gaps(incident) == []
     assert "uma" in inside(duty, incident)
     assert Participant.objects.get(incident=incident, person=duty.house.person("uma")).reason == "paged"
+
+
+def test_a_gap_closes_by_itself_where_nothing_else_changes(duty: Duty) -> None:
+    incident = duty.house.declare(type="major")
+    person = duty.house.person("uma")
+    lifecycle.bring_in(incident, people=[person], by=None, at=duty.house.now())
+    incident = duty.house.settle(incident)
+    assert sweep.unsettled() == []
+    PagerUser.objects.filter(pk=uma().pk).update(person=person)  # as an e-mail joins them
+    assert sweep.unsettled() == [incident.pk]
+    duty.house.settle(incident)
+    assert (sweep.unsettled(), gaps(incident)) == ([], [])
 
 
 def test_in_private_saying_who_they_are_lets_nobody_in(duty: Duty) -> None:
