@@ -9,15 +9,15 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
 from incidents import timeline
-from incidents.lifecycle import access, circle
-from incidents.models import AccessRequest, Incident, Participant, Person, Source
-from workflows import admitting, gather, participation
+from incidents.lifecycle import circle
+from incidents.models import Incident, Participant, Source
+from workflows import admitting, gather, offers, participation
 from workflows.actions import KINDS, Action
 from workflows.desired import desired_state
 from workflows.facts import Facts
 from workflows.gather import Known
 from workflows.models import Effect, Planned, Resource
-from workflows.participation import Offer, Participation, Standing
+from workflows.participation import Participation
 from workflows.plan import Plan, plan
 from workflows.things import Gap
 
@@ -44,8 +44,8 @@ def reconcile(incident_id: int, *, at: datetime) -> Plan:
         known = gather.one(incident, planned=incident.was_planned)
         desired = desired_state(known.facts)
         gaps = _note_gaps(incident, desired.gaps, known.gaps, at=at)
-        offers = _note_offers(incident, known, at=at)
-        if gaps or offers:
+        asked = _note_offers(incident, known, at=at)
+        if gaps or asked:
             known = gather.one(incident)  # both are told where people talk, and so are new to the plan
             desired = desired_state(known.facts)
         result = plan(desired, known.observed)
@@ -133,39 +133,12 @@ def _no_longer_in(known: Known, who: Participation) -> list[int]:
 
 
 def _note_offers(incident: Incident, known: Known, *, at: datetime) -> bool:
-    """Ask the incident's people about those whom a rule names by now; close what was answered by events."""
-    if not known.facts.active:
+    """Ask the incident's people about those whom a rule names by now; tell whether there was anything to ask."""
+    found = offers.differing(known)
+    if not found or not _is_newest(incident):
         return False
-    who = participation.of(known.facts)
-    asked = {one.person_id: one for one in known.requests}
-    offers = {one.who.person_id: one for one in who.offers}
-    new = [one for pk, one in offers.items() if pk not in asked]
-    over = [one for pk, one in asked.items() if _is_over(one, who.standings.get(pk), offers.get(pk))]
-    if not (new or over) or not _is_newest(incident):
-        return False
-    people = Person.objects.in_bulk([one.who.person_id for one in new])
-    for offer in new:
-        person = people[offer.who.person_id]
-        access.offer(incident, person, offer.says, rule=offer.rule, role=offer.role, at=at)
-    for request in over:
-        standing = who.standings.get(request.person_id)
-        is_in, name = standing is not None and standing.here, request.person.name
-        says = f"{name} is in by now." if is_in else f"{name} is not {_as_said(request.rule)} any more."
-        access.settle(request, says, is_in=is_in, at=at)
+    offers.note(incident, found, at=at)
     return True
-
-
-def _as_said(rule: str) -> str:
-    return f"in {rule}" if rule.startswith("@") else rule
-
-
-def _is_over(request: AccessRequest, standing: Standing | None, offer: Offer | None) -> bool:
-    """Tell whether a request needs no answer any more: they are in, or the rule that named them does so no more."""
-    if request.role:
-        return offer is None or offer.role != request.role
-    if standing is not None and standing.here:
-        return True
-    return bool(request.rule) and (offer is None or offer.rule != request.rule)
 
 
 def _is_newest(incident: Incident) -> bool:

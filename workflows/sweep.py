@@ -9,7 +9,7 @@ from django.db.models import F, Q
 
 from incidents import lifecycle
 from incidents.models import Incident
-from workflows import effects, gather
+from workflows import effects, gather, offers
 from workflows.desired import desired_state
 from workflows.plan import plan
 
@@ -53,5 +53,6 @@ def _active() -> Iterator[list[Incident]]:
 def _differing(batch: list[Incident]) -> Iterator[int]:
     for pk, known in gather.many(batch).items():
         found = plan(desired_state(known.facts), known.observed)
-        if not found.is_empty or {f"gap/{gap.key}" for gap in found.gaps} != known.gaps.keys():
+        gaps = {f"gap/{gap.key}" for gap in found.gaps} != known.gaps.keys()
+        if not found.is_empty or gaps or offers.differing(known):
             yield pk

@@ -12,7 +12,7 @@ from incidents.models import AccessRequest, Event, Incident, Participant
 from integrations.tests import duty as standing_by
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
-from workflows import directory, paging, reconcile, retyping
+from workflows import directory, paging, reconcile, retyping, sweep
 from workflows.models import PagerTarget, PagerUser, Shift
 
 
@@ -204,3 +204,11 @@ def test_whom_somebody_pages_by_hand_comes_in_by_name(watch: Duty) -> None:
     paging.ask(incident, target=target, by=house.person("sam"), at=timezone.now())
     assert visibility.may_see(house.person("eve"), incident)
     assert "eve" in inside(house, house.settle(incident))
+
+
+def test_the_look_at_every_incident_finds_who_is_to_be_offered(house: House, secret: Incident) -> None:
+    assert secret.pk not in sweep.unsettled()
+    member(house, "security", "sam", "sia", "out")
+    assert secret.pk in sweep.unsettled()
+    house.settle(secret)
+    assert secret.pk not in sweep.unsettled()
