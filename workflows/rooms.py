@@ -31,12 +31,12 @@ def is_current(incident: Incident, channel_id: str) -> bool:
     return channel is not None and channel.external_id == channel_id
 
 
-def joined(incident: Incident, *, person: Person, channel_id: str, at: datetime, by: Person | None = None) -> None:
-    """Note that someone is in the room, whether we invited them or not; ``by`` is the member who did, where known."""
+def joined(incident: Incident, *, person: Person, channel_id: str, at: datetime, inviter: Person | None = None) -> None:
+    """Note that someone is in the room, whether we invited them or a member did: ``inviter``, where that is known."""
     if not is_current(incident, channel_id):
         return
     _note_member(incident, person, THERE, at=at)
-    lifecycle.joined(incident, person=person, room=incident.room, by=by, at=at)
+    lifecycle.joined(incident, person=person, room=incident.room, inviter=inviter, at=at)
 
 
 def left(incident: Incident, *, person: Person, channel_id: str, at: datetime) -> None:

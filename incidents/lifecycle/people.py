@@ -118,11 +118,11 @@ def joined(
     *,
     person: Person,
     room: int,
-    by: Person | None,
+    inviter: Person | None,
     at: datetime,
     source: str = Source.SLACK,
 ) -> None:
-    """Record that someone came to the room where people talk, invited ``by`` a member where that is known.
+    """Record that someone came to the room where people talk, invited by a member where that is known.
 
     Bots are not people. Coming to a room that the talk has left by now opens nothing: it may be public, and the new
     one private.
@@ -132,9 +132,9 @@ def joined(
     with rules.changing(incident, by=person, from_outside=True) as now:
         if now.room != room or Participant.objects.filter(incident=now, person=person, left_at=None).exists():
             return
-        take_part(now, person, reason=Reason.JOINED, by=by, at=at)
-        inviter = by.name if by is not None else "a member" if now.private else ""
-        data = {"room": now.room, "inviter": inviter}
+        take_part(now, person, reason=Reason.JOINED, by=inviter, at=at)
+        said = inviter.name if inviter is not None else "a member" if now.private else ""
+        data = {"room": now.room, "inviter": said}
         timeline.append(now, "joined", at=at, by=person, source=source, text=person.name, data=data)
         rules.save(now)
 

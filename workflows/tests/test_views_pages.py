@@ -210,7 +210,7 @@ def test_a_guest_sees_how_it_stands_and_pages_nobody(
     incident: Incident, ada: Person, ben: Person, browse: Open
 ) -> None:
     paged(incident)
-    lifecycle.joined(incident, person=ben, room=1, by=None, at=timezone.now())
+    lifecycle.joined(incident, person=ben, room=1, inviter=None, at=timezone.now())
     Person.objects.filter(pk=ben.pk).update(is_guest=True)
     client = browse(ben)
     page = client.get(url(incident)).content.decode()

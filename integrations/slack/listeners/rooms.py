@@ -17,9 +17,9 @@ from workflows.observed import THERE
 
 def joined(told: Delivered) -> Deed | None:
     """Note that somebody came into an incident's room, unless we invited them: that is known."""
-    inviter = told.text("inviter")
-    by = people.by_chat_id(inviter) if inviter and inviter != told.bot_user_id else None
-    return _moved(told, partial(rooms.joined, by=by)) if _is_news(told) else None
+    chat_id = told.text("inviter")
+    inviter = people.by_chat_id(chat_id) if chat_id and chat_id != told.bot_user_id else None
+    return _moved(told, partial(rooms.joined, inviter=inviter)) if _is_news(told) else None
 
 
 def left(told: Delivered) -> Deed | None:
