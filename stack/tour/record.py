@@ -13,8 +13,10 @@ from stack.tour.checks import Checks
 TIMES = re.compile(r" \(\d+ times\)$")
 INVITED = re.compile(r"^invite (.+?)(?: \([^()]*\))?$")
 MOVE = "move the talk to a new private channel"
+MISSING = "!"  # asks for nothing: somebody mends it
 UNSHOWN = {"pin", "counted"}  # follow from a message or a move, and are not worth a line
-FOLLOWS = "post what became of the page"  # what comes of a page is told, and is not known before
+# What comes of a page is told, and is not known before; what is missing stands on the plan itself, and is told after.
+FOLLOWS = {"post what became of the page", "post what is missing"}
 
 
 def timeline(checks: Checks, records: Records, codename: str, *, told: Sequence[str]) -> None:
@@ -38,9 +40,9 @@ def done_as_shown(
     """Check that the effects after a confirmation are what its plan had said, and that those it named came."""
     named = {name for _, text in shown if (found := INVITED.match(text)) for name in found[1].split(", ")}
     checks.same("those who came are those the plan named", came, named)
-    lines = [TIMES.sub("", text) for _, text in shown if not INVITED.match(text)]
+    lines = [TIMES.sub("", text) for sign, text in shown if sign != MISSING and not INVITED.match(text)]
     said = {part for line in lines for part in ([line] if line.startswith("page ") else line.split(", "))}
-    done = {_as_shown(effect) for effect in effects if effect["kind"] not in {"member", *UNSHOWN}} - {FOLLOWS}
+    done = {_as_shown(effect) for effect in effects if effect["kind"] not in {"member", *UNSHOWN}} - FOLLOWS
     checks.same("what was done is what the plan had said", done, said)
 
 
