@@ -188,8 +188,7 @@ def _must_be_another(proposal: Proposal, by: Person) -> None:
 
 def _undecided(proposal: Proposal) -> Proposal:
     seconding.hold()
-    now = Proposal.objects.select_for_update(of=("self",)).select_related("by", "decided_by", "incident")
-    found = now.get(pk=proposal.pk)
+    found = Proposal.objects.select_for_update().get(pk=proposal.pk)  # no join: who waits would read nobody's decision
     if not found.is_waiting:
         who = found.decided_by.name if found.decided_by is not None else "Somebody"
         raise Refused(f"{who} was faster: it is {found.get_state_display()}.")

@@ -17,6 +17,8 @@ from integrations.tests.outsiders.scene import MEMBER, Scene
 
 T = TypeVar("T")
 PATIENCE_S: Final = 30
+OF_THE_RETYPE: Final = ("retyped", "admitted", "chosen")
+BY_HAND: Final = ("picked", "lead", "role", "let-in")
 WAITING: Final = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
 
 
@@ -37,13 +39,14 @@ def behind(first: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
 
 
 def done_to(incident: Incident) -> list[Any]:
-    """Return what people did to an incident, but for the retype."""
-    events = Event.objects.filter(incident=incident).exclude(kind="retyped").order_by("n")
+    """Return what people did to an incident, but for the retype and those whom it lets in."""
+    events = Event.objects.filter(incident=incident).exclude(kind__in=OF_THE_RETYPE).order_by("n")
+    by_hand = Participant.objects.filter(incident=incident, reason__in=BY_HAND).order_by("pk")
     evidence = Evidence.objects.filter(incident=incident).order_by("n")
     return [
         *events.values_list("n", "kind", "by"),
         *evidence.values_list("n", "state", "unanswered"),
-        *Participant.objects.filter(incident=incident).order_by("pk").values_list("person", "reason"),
+        *by_hand.values_list("person", "reason"),
     ]
 
 
