@@ -55,6 +55,12 @@ def test_subscriptions_are_those_with_a_listener() -> None:
     assert subscribed == set(manifest.EVENT_SCOPES)
 
 
+def test_links_are_those_of_our_own_domain() -> None:
+    assert made()["features"]["unfurl_domains"] == ["firekind.example"]
+    here = manifest.manifest(setup.current(), base_url="http://127.0.0.1:8000")
+    assert "unfurl_domains" not in here["features"], "Slack takes no bare addresses"
+
+
 def test_shortcuts_are_those_with_a_listener() -> None:
     shortcuts = made()["features"]["shortcuts"]
     assert [one["callback_id"] for one in shortcuts] == list(listeners.SHORTCUTS)
