@@ -15,7 +15,7 @@ from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.fake import Message
 from integrations.tests.house import House
-from workflows import effects, perform, progress, reconcile
+from workflows import by_hand, effects, perform, progress, reconcile
 from workflows.actions import EVIDENCE
 from workflows.models import Effect
 
@@ -246,6 +246,21 @@ def test_what_cannot_be_deleted_is_told_in_the_private_room_alone(house: House) 
     assert progress.retry(failed.id, incident, by=house.person("dee"), at=timezone.now())
     incident = house.settle(incident)
     assert not shown(house, house.channel(incident, 1))
+
+
+def test_a_picture_that_could_not_be_deleted_is_deleted_by_hand(house: House) -> None:
+    incident = house.declare()
+    measured(house, incident)
+    incident = house.settle(incident)
+    (file,) = incident.resources.filter(kind="picture").values_list("external__file", flat=True)
+    house.slack.faults.add("error", method="files.delete", times=1, error="cant_delete_file")
+    incident = house.retype(incident, "security")
+    (waits,) = progress.of(incident).by_hand
+    with pytest.raises(lifecycle.Refused, match="still there"):
+        by_hand.done(waits.effect, incident, by=house.person("dee"), at=timezone.now())
+    house.chat.delete_file(file)
+    by_hand.done(waits.effect, incident, by=house.person("dee"), at=timezone.now())
+    assert not progress.of(house.settle(incident)).by_hand
 
 
 def test_withdrawing_evidence_takes_its_picture_back(house: House) -> None:

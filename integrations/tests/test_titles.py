@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests import duty as standing
 from integrations.tests.duty import Duty
-from workflows import progress, retyping
-from workflows.models import Page
+from workflows import by_hand, progress, retyping
+from workflows.models import Effect, Page
 
 
 @pytest.fixture
@@ -53,6 +54,22 @@ def test_a_page_that_was_sent_as_an_event_is_looked_for_to_get_its_neutral_title
     assert not Page.objects.get(incident=incident).pager_id
     moved = duty.house.retype(incident, "security")
     assert titles(duty, moved)["Major incidents"] == f"{moved.codename} needs you"
+
+
+def test_a_title_that_could_not_be_changed_is_changed_by_hand(duty: Duty) -> None:
+    incident = duty.house.declare("Someone has our keys", type="major")
+    page = Page.objects.get(incident=incident)
+    duty.account.acts.acknowledge("max", page.number or 0)
+    Page.objects.filter(pk=page.pk).update(status=Page.Status.ACKNOWLEDGED)
+    duty.account.faults.add("server_error", method="PUT")
+    moved = duty.house.retype(incident, "security")
+    moved.effects.filter(kind="page", verb="change").update(state=Effect.State.FAILED)  # as after its last try
+    (waits,) = progress.of(moved).by_hand
+    with pytest.raises(lifecycle.Refused, match="still another one"):
+        by_hand.done(waits.effect, moved, by=duty.house.person("dee"), at=duty.house.now())
+    duty.account.account.incidents[page.pager_id].title = f"{moved.codename} needs you"
+    by_hand.done(waits.effect, moved, by=duty.house.person("dee"), at=duty.house.now())
+    assert not progress.of(duty.house.settle(moved)).by_hand
 
 
 def test_what_was_private_from_the_beginning_has_nothing_that_stays(duty: Duty) -> None:

@@ -30,10 +30,10 @@ def written() -> set[str]:
     return texts & set(RULES)
 
 
-def made(**changes: Any) -> dict[str, Any]:
+def made(base_url: str = "https://firekind.example", **changes: Any) -> dict[str, Any]:
     """The manifest for the settings of tests."""
     given: Any = setup.current()
-    return manifest.manifest(dataclasses.replace(given, **changes), base_url="https://firekind.example")
+    return manifest.manifest(dataclasses.replace(given, **changes), base_url=base_url)
 
 
 def test_every_method_that_is_called_is_known() -> None:
@@ -57,8 +57,7 @@ def test_subscriptions_are_those_with_a_listener() -> None:
 
 def test_links_are_those_of_our_own_domain() -> None:
     assert made()["features"]["unfurl_domains"] == ["firekind.example"]
-    here = manifest.manifest(setup.current(), base_url="http://127.0.0.1:8000")
-    assert "unfurl_domains" not in here["features"], "Slack takes no bare addresses"
+    assert "unfurl_domains" not in made("http://127.0.0.1:8000")["features"], "Slack takes no bare addresses"
 
 
 def test_shortcuts_are_those_with_a_listener() -> None:
