@@ -113,7 +113,7 @@ def staying(
         (by if come else None, reason.RETYPED, "retyped it"),
         (incident.lead, reason.LEAD, "leads"),
         (incident.declared_by, reason.DECLARED, "declared it"),
-        *((person, reason.PICKED, "brought along") for person in bring),
+        *((person, reason.PICKED, f"brought in by {by.name}" if by else "brought in") for person in bring),
     ]
     found: dict[Person, tuple[str, str]] = {}
     for person, kind, why in asked:

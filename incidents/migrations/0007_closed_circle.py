@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                 max_length=10,
             ),
         ),
-        migrations.AddField("accessrequest", "rule", models.CharField(blank=True, max_length=200, default="")),
-        migrations.AddField("accessrequest", "role", models.CharField(blank=True, max_length=80, default="")),
+        migrations.AddField("accessrequest", "rule", models.CharField(blank=True, max_length=200)),
+        migrations.AddField("accessrequest", "role", models.CharField(blank=True, max_length=80)),
         migrations.RunPython(close, migrations.RunPython.noop, elidable=True),
     ]

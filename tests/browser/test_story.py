@@ -100,7 +100,7 @@ def test_a_retype_to_a_private_type_closes_the_page_of_those_left_behind(sit: Si
     ada.goto(f"/incidents/{name}/retype?to=security")
     expect(ada.get_by_role("note").first).to_contain_text("What closes at once")
     ada.get_by_role("checkbox", name="Mateo").check()
-    expect(ada.locator("#asked")).to_contain_text("brought along")
+    expect(ada.locator("#asked")).to_contain_text("brought in by Ada")
     ada.get_by_role("button", name="Retype to Security").click()
     ada.wait_for_url(f"**/incidents/{name}/")
     expect(yuki.get_by_role("heading", level=1)).to_have_text("Nothing here.", timeout=10_000)

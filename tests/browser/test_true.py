@@ -65,7 +65,7 @@ def test_what_turns_private_lets_in_and_opens_up_is_true_all_along(sit: Sit) -> 
     watch(mateo, "#do-retype")
     ada.goto(f"/incidents/{name}/retype?to=security")
     ada.get_by_role("checkbox", name="Mateo").check()
-    expect(ada.locator("#asked")).to_contain_text("brought along")
+    expect(ada.locator("#asked")).to_contain_text("brought in by Ada")
     ada.get_by_role("button", name="Retype to Security").click()
     ada.wait_for_url("**/incidents/*/")
     both(ada, mateo, after="retype")
