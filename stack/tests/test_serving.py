@@ -20,7 +20,7 @@ from stack.errors import StackError
 from stack.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
-PATIENCE_S = 60
+PATIENCE_S = 240  # a busy machine takes its time; what is promised in seconds is measured by the benchmark
 
 
 class Run:
@@ -66,19 +66,23 @@ class Run:
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
     run = Run(tmp_path)
-    run.start()
-    yield run
-    if run.process.poll() is None:
-        run.end(signal.SIGTERM)
+    try:
+        run.start()
+        yield run
+    finally:
+        if run.process.poll() is None:
+            run.end(signal.SIGTERM)
 
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """Give one that tests only look at, or poke without ending it."""
     run = Run(tmp_path_factory.mktemp("up"))
-    run.start()
-    yield run
-    run.end(signal.SIGTERM)
+    try:
+        run.start()
+        yield run
+    finally:
+        run.end(signal.SIGTERM)
 
 
 def wait_until(true: Callable[[], bool]) -> None:
