@@ -199,8 +199,8 @@ def _offers(facts: Facts, chosen: Mapping[str, Someone], stays: Mapping[int, Sta
 def _new_members(facts: Facts) -> Iterator[Offer]:
     for handle in facts.policy.invite:
         for one in facts.groups.get(handle) or ():
-            says = f"{one.name} is in @{handle} by now, which the type {facts.policy.name} brings in"
-            yield Offer(one, f"@{handle}", f"{says}. They are not in this incident. Let them in?")
+            says = f"{one.name} is in @{handle} now, which the type {facts.policy.name} brings in"
+            yield Offer(one, f"@{handle}", f"{says}, but not in this incident. Let them in?")
 
 
 def _new_holders(facts: Facts, chosen: Mapping[str, Someone]) -> Iterator[Offer]:
@@ -214,4 +214,4 @@ def _new_holders(facts: Facts, chosen: Mapping[str, Someone]) -> Iterator[Offer]
         one = min(on_call, key=lambda one: (one.name, one.chat_id))
         rule = f"on call for {role.schedule}"
         has = f"{holder.name} has the role {role.role} here" if holder else f"nobody has the role {role.role} here"
-        yield Offer(one, rule, f"{one.name} is {rule} by now; {has}. Let them in and hand it over?", role.role)
+        yield Offer(one, rule, f"{one.name} is {rule} now; {has}. Let them in and hand it over?", role.role)
