@@ -53,7 +53,7 @@ def retype(
             _unname(now)
             if not keep_room:
                 _take_room(now)
-        for person in bring:
+        for person in bring if not moves else ():  # as it closes, they are among those who stay
             take_part(now, person, reason=Participant.Reason.PICKED, by=by, at=at)
         data = {
             "from": before.slug,
