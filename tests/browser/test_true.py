@@ -100,7 +100,7 @@ def ask_in(page: Page, url: str) -> None:
     page.goto(f"/access/{url.rstrip('/').rsplit('/', 1)[1]}")
     page.get_by_label("Why should you be in?").fill("I wrote the export service.")
     page.get_by_role("button", name="Ask its people").click()
-    expect(page.get_by_role("status").first).to_be_visible()
+    expect(page.get_by_text("If there is such an incident, its people were asked.")).to_be_visible()
 
 
 def test_what_is_written_paged_claimed_and_taken_back_is_true_all_along(sit: Sit) -> None:
