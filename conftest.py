@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
 from stack import chromium
+from stack.outside import waiting
 from stack.running import Stack
 from stack.throwaway import throwaway
 
@@ -43,8 +45,15 @@ def erasable(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Itera
 
 @pytest.fixture(scope="session")
 def running_stack() -> Iterator[Stack]:
-    """Give one whole stack, shared by all tests that only look at it and use it."""
+    """Give one whole stack, shared by all tests that only look at it and use it.
+
+    It knows who is on call: an incident declared before that takes its roles from groups, and is offered a hand-over
+    as soon as the schedules are read.
+    """
     with throwaway() as stack:
+        with psycopg.connect(stack.database_url, autocommit=True) as database:
+            read = "SELECT 1 FROM workflows_pagerread WHERE shifts_at IS NOT NULL"
+            waiting.until(lambda: database.execute(read).fetchone(), what="who is on call", timeout_s=60)
         yield stack
 
 

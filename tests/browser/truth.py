@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+from playwright.sync_api import TimeoutError as Timeout
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -29,6 +32,8 @@ FOCUSED = """() => {
   return node !== document.body && node !== null && node.checkVisibility();
 }"""
 
+WHERE = "() => document.activeElement?.outerHTML.slice(0, 200)"
+
 
 def differences(page: Page, fresh: Page) -> list[str]:
     """Return what an open page shows and a fresh one does not (-), and the other way round (+)."""
@@ -51,4 +56,7 @@ def expect_true(page: Page, *, after: str) -> None:
 def expect_focus(page: Page, *, after: str) -> None:
     """Expect the keyboard to be somewhere that can be seen, and not back at the top of the page."""
     page.wait_for_timeout(50)
-    assert page.evaluate(FOCUSED), f"after {after} the focus is lost"
+    try:
+        page.wait_for_function(FOCUSED, timeout=5_000)
+    except Timeout:
+        pytest.fail(f"after {after} the focus is lost: {page.evaluate(WHERE)}")
