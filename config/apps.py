@@ -13,10 +13,12 @@ class Wiring(AppConfig):
         """Wire the parts together."""
         from config import celery, checks  # noqa: F401  # importing the checks registers them
         from evidence import fetching
-        from integrations import gateways
+        from integrations.pagerduty.current import pagerduty
+        from integrations.profilers.current import profiler
         from integrations.slack import fetched
+        from integrations.slack.current import slack
         from workflows import ports
 
         celery.app.set_default()
-        ports.connect(chat=gateways.chat, profiler=gateways.profiler, pager=gateways.pager)
+        ports.connect(chat=slack, profiler=profiler, pager=pagerduty)
         fetching.connect("slack", fetched.fetch)

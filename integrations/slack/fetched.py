@@ -8,8 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from evidence.fetching import NotThere
-from integrations import gateways
-from integrations.slack import files
+from integrations.slack import current, files
 from workflows.ports import VendorError
 
 MIB = 1 << 20
@@ -17,7 +16,7 @@ MIB = 1 << 20
 
 def fetch(origin: Mapping[str, Any]) -> Iterator[bytes]:
     """Yield the bytes of the file that an origin names; raise ``NotThere``."""
-    slack = gateways.slack()
+    slack = current.slack()
     if slack is None:
         raise NotThere("Slack is not connected any more, so its file cannot be fetched.")
     try:

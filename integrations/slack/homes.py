@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from incidents import people, visibility
 from incidents.models import Incident, Person
-from integrations import gateways
-from integrations.slack import blocks, places, replying, setup, words
+from integrations.slack import blocks, current, places, replying, setup, words
 from integrations.slack.listeners import read
 from integrations.slack.models import OnHome
 from workflows import ports
@@ -44,7 +43,7 @@ def draw(chat_id: str) -> None:
 
 def redraw() -> int:
     """Draw anew the tabs on which something stands that their people may see no more; return how many."""
-    if gateways.slack() is None:
+    if current.slack() is None:
         return 0
     drawn = 0
     for chat_id in sorted(set(_stale()))[:AT_ONCE]:

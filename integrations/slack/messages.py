@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from incidents.models import Person
-from integrations import gateways
-from integrations.slack import words
+from integrations.slack import current, words
 
 HOSTED: Final = frozenset({"hosted", "snippet"})
 FILES: Final = 10
@@ -59,7 +58,7 @@ def ref(channel_id: str, ts: str) -> str:
 
 def link(channel_id: str, ts: str) -> str:
     """Give a message's address."""
-    slack = gateways.slack()
+    slack = current.slack()
     return slack.identity.message_url(channel_id, ts) if slack else ""
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from slack_bolt import Ack, BoltResponse
 
-from integrations import gateways
-from integrations.slack import answers, blocks
+from integrations.slack import answers, blocks, current
 from integrations.slack.answers import Answer
 from workflows.ports import VendorError
 
@@ -70,7 +69,7 @@ def notice(text: str, *, title: str = "Firekind") -> blocks.Block:
 
 def call(method: str, **arguments: Any) -> Mapping[str, Any]:
     """Call Slack from a door; raise ``VendorError``."""
-    slack = gateways.slack()
+    slack = current.slack()
     assert slack is not None, "a door is only open when Slack is set up"
     return slack.wire.call(method, **arguments)
 
@@ -85,7 +84,7 @@ def _open(view: blocks.Block, *, trigger_id: str, response_url: str) -> None:
 
 
 def _say(url: str, text: str, shown: Sequence[blocks.Block], *, instead: bool) -> None:
-    slack = gateways.slack()
+    slack = current.slack()
     assert slack is not None, "a door is only open when Slack is set up"
     said = {"text": text, "blocks": list(shown) or None}
     try:

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError
 
 from incidents.models import Incident
-from integrations import gateways
+from integrations.slack import current
 from integrations.slack.client import SlackChat
 from integrations.slack.identity import Identity
 from integrations.slack.tests.door import Door, DoorWire
@@ -29,7 +29,7 @@ def duty(db: None) -> Iterator[Duty]:
 def door(duty: Duty) -> Iterator[Door]:
     """Its door for people in Slack."""
     wire = DoorWire(duty.house.slack, token=TOKEN)
-    with gateways.using(SlackChat(wire, identity=Identity(wire))):
+    with current.using(SlackChat(wire, identity=Identity(wire))):
         yield Door(duty.house)
 
 

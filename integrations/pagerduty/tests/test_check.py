@@ -14,8 +14,7 @@ from typing import Any, Final
 import pytest
 from django.core.management import CommandError, call_command
 
-from integrations import gateways
-from integrations.pagerduty import fake, setup
+from integrations.pagerduty import current, fake, setup
 from integrations.pagerduty.fake.core import ABILITIES
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
 
@@ -25,7 +24,7 @@ Spoil = Callable[[fake.FakeAccount], object]
 def checked(pager: StraightPager) -> tuple[list[str], str]:
     """Run the command; return its lines and what it ended with."""
     out = StringIO()
-    with gateways.using_pager(pager):
+    with current.using(pager):
         try:
             call_command("pagerduty_check", stdout=out)
         except CommandError as error:

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from incidents import visibility
 from incidents.models import Incident, Person
-from integrations import gateways
-from integrations.slack import blocks, places, setup, words
+from integrations.slack import blocks, current, places, setup, words
 from integrations.slack.client import SlackChat
 from integrations.slack.delivered import Deed, Delivered
 from workflows import rooms
@@ -23,7 +22,7 @@ def shared(told: Delivered) -> Deed | None:
 
     Slack may tell us again, which draws the same once more: nothing is written down, so nothing is owed here.
     """
-    slack, channel_id = gateways.slack(), told.text("channel")
+    slack, channel_id = current.slack(), told.text("channel")
     by = Person.objects.filter(chat_id=told.text("user")).first()
     if slack is None or by is None or not channel_id.startswith(("C", "G")):
         return None  # in a message that is still being written, nobody knows who will read it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from incidents import people
-from integrations import gateways
+from integrations.slack import current
 from integrations.slack import directory as reading
 from integrations.slack.delivered import Deed, Delivered
 from workflows import directory
@@ -18,7 +18,7 @@ def changed(told: Delivered) -> Deed | None:
 
 def person(told: Delivered) -> Deed | None:
     """Take over what became of one person. Where thousands work, somebody changes their status every few seconds."""
-    member, slack = told.event.get("user"), gateways.slack()
+    member, slack = told.event.get("user"), current.slack()
     if slack is None or not isinstance(member, dict) or not isinstance(member.get("id"), str):
         return None
     known = reading.known(member, team_id=slack.identity.team_id)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from integrations import gateways
+from integrations.slack import current
 from integrations.slack.client import SlackChat
 from integrations.slack.identity import Identity
 from integrations.slack.tests.door import Door, DoorWire
@@ -18,5 +18,5 @@ def door(db: None) -> Iterator[Door]:
         people = house.slack.workspace.people.values()
         house.slack.add_channel("lobby", members=[one.id for one in people if not one.is_bot])
         wire = DoorWire(house.slack, token=building.TOKEN)
-        with gateways.using(SlackChat(wire, identity=Identity(wire))):
+        with current.using(SlackChat(wire, identity=Identity(wire))):
             yield Door(house)

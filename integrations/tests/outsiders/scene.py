@@ -16,7 +16,7 @@ from evidence.models import Token
 from evidence.models.token import Scope
 from incidents import lifecycle
 from incidents.models import Incident, Person
-from integrations import gateways
+from integrations.slack import current
 from integrations.slack.client import SlackChat
 from integrations.slack.identity import Identity
 from integrations.slack.tests.door import Door, DoorWire
@@ -153,7 +153,7 @@ def scene() -> Iterator[Scene]:
             if who:
                 _account(duty.house.person(who))
         wire = DoorWire(slack, token=TOKEN)
-        with gateways.using(SlackChat(wire, identity=Identity(wire))):
+        with current.using(SlackChat(wire, identity=Identity(wire))):
             yield Scene(Door(duty.house), duty)
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from integrations import gateways
-from integrations.pagerduty import inbox, setup
+from integrations.pagerduty import current, inbox, setup
 from integrations.pagerduty.checking import Finding, findings
 
 
@@ -18,7 +17,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print one sentence for each finding; end with exit code 1 when something is to be mended."""
-        pager = gateways.pagerduty()
+        pager = current.pagerduty()
         if pager is None:
             raise CommandError("PAGERDUTY_API_KEY is not set: nobody is paged.")
         found = []
