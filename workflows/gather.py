@@ -42,7 +42,6 @@ class Known:
 
     facts: Facts
     observed: Observed
-    taking_part: list[Participant]
     gaps: dict[str, Resource]
     requests: list[AccessRequest]
 
@@ -156,7 +155,7 @@ def _known(incident: Incident, rows: _Rows) -> Known:
     )
     gaps = {one.key: one for one in rows.resources[incident.pk] if one.kind == "gap"}
     waiting = [one for one in rows.requests[incident.pk] if one.let_in is None]
-    return Known(_facts(incident, rows, observed), observed, rows.participants[incident.pk], gaps, waiting)
+    return Known(_facts(incident, rows, observed), observed, gaps, waiting)
 
 
 def _seen(resource: Resource, ended: Collection[str]) -> Seen:

@@ -278,7 +278,7 @@ def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
 def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
     """Record the page as the pager has it. News of it may have come first: they are newer than what we were told."""
     with transaction.atomic():
-        page = Page.objects.select_for_update(of=("self",)).select_related("incident").get(pk=page.pk)
+        page = Page.objects.select_for_update().get(pk=page.pk)
         page.pager_id, page.number = rung.id or page.pager_id, rung.number or page.number
         page.url, page.via = rung.url or page.url, rung.via
         if page.status == Status.OPENING:

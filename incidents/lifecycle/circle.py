@@ -66,20 +66,20 @@ def admit(
     On the timeline of a private incident stands who they are and why. ``kept`` are those who stay in as it closes to
     everybody else.
     """
-    enter(incident, admission.entries, at=at)
+    _enter(incident, admission.entries, at=at)
     for choice in admission.choices:
-        note_choice(incident, choice, at=at)
+        _note_choice(incident, choice, at=at)
     if not incident.private:
         return
     kept = tuple(kept)
     if kept or admission.entries:
-        text = listed([*kept, *admission.entries])
+        text = _listed([*kept, *admission.entries])
         data = {"closing": bool(kept), "room": incident.room}
         timeline.append(incident, "admitted", at=at, by=by, source=source, text=text, data=data)
     incident.closed_at = at if admission.is_known else None
 
 
-def enter(incident: Incident, entries: Iterable[Entry], *, at: datetime) -> None:
+def _enter(incident: Incident, entries: Iterable[Entry], *, at: datetime) -> None:
     """Write down that these people take part from now on, by the type's policy."""
     Participant.objects.bulk_create(
         [
@@ -94,7 +94,7 @@ def enter(incident: Incident, entries: Iterable[Entry], *, at: datetime) -> None
     )
 
 
-def note_choice(incident: Incident, choice: Choice, *, at: datetime) -> None:
+def _note_choice(incident: Incident, choice: Choice, *, at: datetime) -> None:
     """Write down who was chosen and why: they keep the role in this room, past the end of their shift."""
     data = {"role": choice.role, "person": choice.person_id, "why": choice.why, "room": incident.room}
     text = f"{choice.name} is {choice.role}: {choice.why}"
@@ -123,7 +123,7 @@ def staying(
     return found
 
 
-def listed(entries: Iterable[Entry]) -> str:
+def _listed(entries: Iterable[Entry]) -> str:
     """Say who, by why: *Sam, Sia (@security), Pat (on call for Platform leadership)*."""
     return ", ".join(by_why(entries))
 

@@ -69,7 +69,7 @@ def retype(
             now.closed_at = None
             found = circle.asked(now) if admission is None else admission
             circle.admit(now, found, by=by, at=at, source=source, kept=kept)
-        if moves and not come:
+        if moves:
             _must_not_be_empty(now)
         rules.save(now, *TAKEN)
     return now

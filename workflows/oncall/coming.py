@@ -10,8 +10,6 @@ from workflows import pages
 from workflows.models import Page, PagerUser
 from workflows.oncall.news import ACKNOWLEDGED, News, Who
 
-DID = {True: "acknowledged", False: "answered"}
-
 
 def _on_it(news: News) -> tuple[Who, ...]:
     """Who is on it by this news: who acknowledged it, or was asked to join and does."""
@@ -30,7 +28,8 @@ def bring_in(page: Page, news: News, *, at: datetime) -> None:
     people = [person for who in _on_it(news) if (person := person_of(who)) is not None]
     people = [person for person in people if _may_come(page, person, news)]
     if people:
-        because = f"{DID[news.kind == 'acknowledged']} the page to {page.name}"
+        did = "acknowledged" if news.kind == ACKNOWLEDGED else "answered"
+        because = f"{did} the page to {page.name}"
         lifecycle.bring_in(incident, people=people, by=None, at=at, source=Source.SYSTEM, because=because)
 
 
