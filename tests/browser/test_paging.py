@@ -54,4 +54,4 @@ def test_without_scripts_who_would_be_rung_is_a_step_of_its_own(sit: Sit) -> Non
     page.get_by_role("button", name="Show who is rung").click()
     expect(page.locator("#rung")).to_contain_text(re.compile(r"Support: rings .+ now\."))
     page.get_by_role("button", name="Page Support").click()
-    expect(page.locator("body")).to_contain_text("Asked to page Support (rings")
+    expect(page.locator("body")).to_contain_text("Requested: page Support (rings")
