@@ -17,7 +17,7 @@ from incidents.models import Incident, Person
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 UNPROCESSABLE = 422
-ANSWERS = (("let-in", "Let them in"), ("turn-away", "Not now"))
+ANSWERS = (("let-in", "Let in"), ("turn-away", "Not now"))
 CODENAME = re.compile(r"[\w-]{1,80}")
 CAME_FROM = re.compile(r"/incidents/([\w-]{1,80})/")
 

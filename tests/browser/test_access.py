@@ -51,7 +51,7 @@ def test_whoever_knocks_is_let_in_by_the_lead_and_the_page_opens(who: str, look:
         assert not faults(lead), path
     lead.goto(f"/incidents/{codename}/")
     expect(box).to_be_visible()
-    tab_to(lead, '#access [aria-label^="Let them in"]')
+    tab_to(lead, '#access [aria-label^="Let in"]')
     lead.keyboard.press("Enter")
     expect(box).to_have_count(0, timeout=30_000)
     expect(lead.locator("#newest")).to_contain_text(f"let {who}")

@@ -143,7 +143,7 @@ def test_all_of_it_works_without_scripts(sit: Sit) -> None:
     _until_settled(page, name)
     page.get_by_role("link", name="Retype", exact=True).first.click()
     page.get_by_role("radio", name="Isolated", exact=True).check()
-    page.get_by_role("button", name="Show what it would do").click()
+    page.get_by_role("button", name="Show plan").click()
     expect(page.locator("#asked")).to_contain_text("@support")
     page.get_by_role("button", name="Retype to Isolated").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Isolated")

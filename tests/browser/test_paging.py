@@ -26,12 +26,12 @@ def name_of(page: Page, policy: str) -> str:
 def test_somebody_is_paged_by_keyboard_and_their_answer_is_seen(sit: Sit) -> None:
     page = sit("Ada")
     declare(page, "Support cannot log in")
-    expect(page.locator("#pages")).to_contain_text("Nobody was paged")
+    expect(page.locator("#pages")).to_contain_text("No one has been paged")
     page.locator("#main").focus()
     page.keyboard.press("p")
-    dialog = page.get_by_role("dialog", name="Page somebody")
+    dialog = page.get_by_role("dialog", name="Page someone")
     expect(dialog.get_by_label("Whom?")).to_be_focused()
-    expect(dialog).to_contain_text("Nobody is before you confirm.")
+    expect(dialog).to_contain_text("No one is paged until you confirm.")
     page.keyboard.type("Support")
     page.keyboard.press("Tab")
     expect(dialog.locator("#rung")).to_contain_text(re.compile(r"Support: rings .+ now\."))
@@ -42,7 +42,7 @@ def test_somebody_is_paged_by_keyboard_and_their_answer_is_seen(sit: Sit) -> Non
     page.keyboard.press("Control+Enter")
     expect(dialog).not_to_be_visible()
     expect(page.locator("#pages")).to_contain_text("ringing for", timeout=60_000)
-    expect(page.locator("#pages")).to_contain_text("Asked for by Ada Okafor: customers call")
+    expect(page.locator("#pages")).to_contain_text("Requested by Ada Okafor: customers call")
     expect(page.locator("#newest")).to_contain_text("Paged Support: rings")
 
 
@@ -51,7 +51,7 @@ def test_without_scripts_who_would_be_rung_is_a_step_of_its_own(sit: Sit) -> Non
     page = sit("Ada", java_script_enabled=False)
     page.goto(f"/incidents/{codename}/pages")
     page.get_by_label("Whom?").select_option(label=name_of(page, "Support"))
-    page.get_by_role("button", name="Show who is rung").click()
+    page.get_by_role("button", name="Show who is paged").click()
     expect(page.locator("#rung")).to_contain_text(re.compile(r"Support: rings .+ now\."))
     page.get_by_role("button", name="Page Support").click()
     expect(page.locator("body")).to_contain_text("Requested: page Support (rings")

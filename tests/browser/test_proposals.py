@@ -23,7 +23,7 @@ def asks(page: Page, words: str) -> str:
     page.goto("/types/security/")
     page.get_by_label("Checklist").fill(f"{CHECKLIST}\n{words}")
     page.get_by_role("button", name="Preview changes").click()
-    page.get_by_role("button", name="Ask for confirmation").click()
+    page.get_by_role("button", name="Request confirmation").click()
     expect(page.get_by_role("button", name="Withdraw")).to_be_visible()
     return page.url
 

@@ -103,7 +103,7 @@ def once_more(page: Page) -> None:
     """Say that it is still them."""
     expect(page.get_by_role("heading", name="Confirm it's you")).to_be_visible()
     page.get_by_label("Password").fill("of-no-use-elsewhere")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
 
 
 def sets_up_an_app(page: Page) -> str:
@@ -219,7 +219,7 @@ def test_a_passkey_that_is_not_at_hand_is_said_in_words(house: House, seat: Page
     seat.get_by_label("Name", exact=True).fill("none")
     seat.get_by_role("button", name="Set up").click()
 
-    expect(seat.get_by_role("alert")).to_contain_text("Try once more")
+    expect(seat.get_by_role("alert")).to_contain_text("Try again")
 
 
 @pytest.mark.parametrize(("who", "look"), LOOKS)
