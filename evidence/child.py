@@ -116,7 +116,7 @@ def _broken(ended: int, *, said: str, cpu_s: int) -> Unreadable:
     if "MemoryError" in said or "bad_alloc" in said:
         return TooMuch(reading.MORE_MEMORY)
     log.error("The reader ended with %s: %s", ended, said)
-    return Unreadable("We could not read this: our reader failed on it. The file is kept as it is.")
+    return Unreadable("Couldn't read this file: the reader failed on it. The file is stored as is.")
 
 
 def _tail(stderr: Any) -> str:

@@ -60,7 +60,8 @@ def same_type(trees: Sequence[CallTree], type: str = "") -> list[int]:
     for tree in trees:
         if wanted not in tree.sample_types:
             has = ", ".join(f"{one.name} in {one.unit}" for one in tree.sample_types)
-            raise NotComparable(f"One counts {wanted.name} in {wanted.unit}, another has {has}: they do not compare.")
+            counts = f"one counts {wanted.name} in {wanted.unit}, the other has {has}"
+            raise NotComparable(f"These can't be compared: {counts}.")
         places.append(tree.sample_types.index(wanted))
     return places
 
@@ -164,7 +165,7 @@ def says(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
     found = moved(merged, before=before, after=after)
     own = [one for one in found if not sentence.is_plumbing(merged, merged.by_name[one.name])] or found
     if not own:
-        return "Nothing moved by half a percentage point or more."
+        return "Nothing changed by half a percentage point or more."
     largest = abs(own[0].points)
     near = [one for one in own if abs(one.points) >= AS_MUCH * largest and one.points * own[0].points > 0]
     best = min(near[:NEAR], key=lambda one: (round(max(one.share), 3), -_depth(merged, one.name), one.name))

@@ -83,7 +83,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]], Words]:
     """Map a file: the head, the arrays (read-only views), and the words."""
     data = np.memmap(path, dtype=np.uint8, mode="r")
     if bytes(data[: len(MAGIC)]) != MAGIC:
-        raise Unreadable("This stored tree is of another version. Read the evidence again.")
+        raise Unreadable("This was stored by another version. Process the evidence again.")
     length = int.from_bytes(bytes(data[len(MAGIC) : len(MAGIC) + 8]), "little")
     body = json.loads(bytes(data[len(MAGIC) + 8 : len(MAGIC) + 8 + length]))
     start = -(-(len(MAGIC) + 8 + length) // ALIGN) * ALIGN

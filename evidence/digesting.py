@@ -27,12 +27,12 @@ log = logging.getLogger(__name__)
 UNANSWERED = 8
 VERSION = 1  # of what a reader makes; a new one reads old originals into trees of their own
 PATIENCE = timedelta(hours=6)
-GONE = "It could not be read: its file cannot be had from the storage any more."
-LOST = "It could not be read: the worker died each time it tried. The file is kept; read it again later."
+GONE = "Couldn't read it: the file is no longer in storage."
+LOST = "Couldn't read it: the worker crashed on every attempt. The file is kept; process it again later."
 
 
 def waiting(*, at: datetime, limit: int = 50) -> list[int]:
-    """Return evidence that nobody reads at the moment, oldest first."""
+    """Return evidence that no worker is reading, oldest first."""
     free = Q(leased_until=None) | Q(leased_until__lt=at)
     found = Evidence.objects.filter(free, state=State.READING).order_by("pk")
     return list(found.values_list("pk", flat=True)[:limit])
@@ -41,7 +41,7 @@ def waiting(*, at: datetime, limit: int = 50) -> list[int]:
 def digest(evidence_id: int, *, at: datetime) -> None:
     """Read one piece of evidence and write what was found, with its entry on the timeline.
 
-    Does nothing when somebody else reads it, or has read it. A storage that does not answer leaves it to a later
+    Does nothing when another worker is reading it or has read it. A storage that does not answer leaves it to a later
     sweep.
     """
     evidence = _claimed(evidence_id, at=at)
@@ -66,12 +66,12 @@ def digest(evidence_id: int, *, at: datetime) -> None:
 
 
 def _keep(evidence: Evidence, *, says: str) -> None:
-    """Keep what nobody reads: a picture to be looked at, or a file of another kind."""
+    """Store what isn't parsed: an image, or a file of another kind."""
     image = images.kind_of(storage.store().local(evidence.original))
     if image:
         _end(evidence, State.READY, says="", summary={"kind": Kind.PICTURE, "format": image})
     else:
-        _end(evidence, State.KEPT, says=f"Kept as it is. {says}")
+        _end(evidence, State.KEPT, says=f"Stored as is. {says}")
 
 
 def _claimed(evidence_id: int, *, at: datetime) -> Evidence | None:
@@ -123,7 +123,7 @@ def _end(
         evidence.format, evidence.read_at, evidence.leased_until = summary.get("format", ""), now, None
         fields = ("state", "says", "summary", "tree", "kind", "format", "read_at", "leased_until")
         if not holding.mine(evidence).update(**{field: getattr(evidence, field) for field in fields}):
-            return False  # somebody else read it meanwhile, or it was withdrawn
+            return False  # another worker read it in the meantime, or it was withdrawn
         HotFunction.objects.filter(evidence=evidence).delete()
         HotFunction.objects.bulk_create(
             HotFunction(

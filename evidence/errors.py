@@ -1,4 +1,4 @@
-"""What can be wrong with a file that somebody brought as evidence. Each error says where, in words for its owner."""
+"""What can be wrong with a file added as evidence. Each error says where, in words for its owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence whose file is still somewhere else: the row stands at once, and whoever reads it fetches the file first."""
+"""Evidence whose file is still elsewhere: its row is written at once, and a worker fetches the file before reading."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Fetcher = Callable[[Mapping[str, Any]], Iterator[bytes]]
 
 
 class NotThere(Exception):
-    """The file cannot be had; the message says why, for whoever brought it. ``passing`` when it may be, later."""
+    """The file cannot be had; the message says why, for the person who added it. ``passing`` when it may be, later."""
 
     def __init__(self, says: str, *, passing: bool = False) -> None:
         super().__init__(says)
@@ -67,7 +67,7 @@ def fetch(evidence: Evidence) -> None:
     """
     fetcher = _fetchers.get(str(evidence.origin.get("via", "")))
     if fetcher is None:
-        raise Unreadable("Its file was never stored, and nobody here can fetch it.")
+        raise Unreadable("The file was never stored and can't be fetched.")
     try:
         stored = receiving.store_body(fetcher(evidence.origin))
     except NotThere as error:

@@ -17,17 +17,17 @@ from incidents.models import Incident, Person
 
 
 class ClaimForm(forms.Form):
-    """A claim in one sentence."""
+    """A hypothesis in one sentence."""
 
     claim = forms.CharField(
-        label="What do you think is so?",
+        label="Hypothesis",
         max_length=findings.CLAIM_CHARS,
-        error_messages={"required": "Say in one sentence what you think is so."},
+        error_messages={"required": "State your hypothesis in one sentence."},
         widget=forms.TextInput(attrs={"placeholder": "The protocol is expensive", "data-key": "c"}),
     )
 
     def done(self, incident: Incident, *, by: Person, at: datetime) -> Finding | None:
-        """Make the claim if the form is right; what stands in the way becomes its errors."""
+        """Add the hypothesis if the form is valid; what prevents it becomes its errors."""
         if not self.is_valid():
             return None
         try:
@@ -47,7 +47,7 @@ class JudgeForm(forms.Form):
         error_messages={"required": "Pick a verdict."},
     )
     text = forms.CharField(
-        label="Why? What was measured, and what does it show?",
+        label="Why? What did you measure, and what does it show?",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "data-send": ""}),
     )
@@ -62,7 +62,7 @@ class JudgeForm(forms.Form):
         super().__init__(data, initial={"seen": finding.rounds.count()}, label_suffix="")
 
     def done(self, *, by: Person, at: datetime) -> bool:
-        """Judge if the form is right; what stands in the way becomes its errors."""
+        """Add the verdict if the form is valid; what prevents it becomes its errors."""
         if not self.is_valid():
             return False
         try:
@@ -87,7 +87,7 @@ class JudgeForm(forms.Form):
         return numbers(self.given.getlist(name))
 
     def _look_again(self) -> None:
-        """Take what is shown now as seen, so that sending the form once more goes through."""
+        """Take what is shown now as seen, so that submitting the form again succeeds."""
         self.given = self.given.copy()
         self.given["seen"] = str(self.finding.rounds.count())
         self.data = self.given

@@ -1,4 +1,4 @@
-"""Findings: a claim, looked at in rounds, each with a verdict and the evidence that it rests on.
+"""Findings: a hypothesis and its rounds, each with a verdict and the evidence it rests on.
 
 Each verb is one transaction, does no network I/O, and raises ``NotThere`` and ``Refused``. A round is written once: to
 mend one, judge again.
@@ -23,28 +23,28 @@ CLAIM_CHARS = 300
 MOST = 200  # findings of an incident
 MOST_ROUNDS = 100
 MOST_SUPPORTS = 20
-# What is worth knowing first for somebody who arrives late; what was ruled out stays, last.
+# What a late joiner should know first; what was ruled out stays, last.
 ORDER = (Verdict.ROOT_CAUSE, Verdict.SUPPORTED, Verdict.PARTIAL, Verdict.OPEN, Verdict.REFUTED)
 
 
 class Unclaimed(Refused):
-    """No claim says what somebody means."""
+    """No hypothesis matches what was asked for."""
 
 
 class Overtaken(Refused):
-    """Somebody judged the claim while a form was open."""
+    """Another verdict was added while a form was open."""
 
 
 def claim(incident: Incident, *, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Finding:
-    """Claim something about the incident, open until somebody judges it."""
+    """Add a hypothesis about the incident, open until someone adds a verdict."""
     said = _claim(text)
     with rules.changing(incident, by=by) as now:
         known = Finding.objects.filter(incident=now)
         last = known.aggregate(last=Max("n"))["last"] or 0
         if last >= MOST:
-            raise Refused(f"An incident has at most {MOST} findings.")
+            raise Refused(f"An incident can have at most {MOST} findings.")
         if known.filter(claim__iexact=said).exists():
-            raise BadInput("claim", "This is claimed already: judge that one.")
+            raise BadInput("claim", "This hypothesis already exists. Add a verdict to that one.")
         finding = Finding.objects.create(incident=now, n=last + 1, claim=said, by=by, at=at, judged_at=at)
         data = {"n": finding.n}
         lifecycle.remark(now, "claimed", by=by, at=at, source=source, text=said, data=data)
@@ -69,7 +69,7 @@ def judge(
     ``Overtaken`` when there are more, and ``BadInput`` for evidence that is not there.
     """
     if verdict not in Verdict.values:
-        raise BadInput("verdict", f"A verdict is one of {', '.join(Verdict.values)}.")
+        raise BadInput("verdict", f"The verdict must be one of {', '.join(Verdict.values)}.")
     text = rules.text(text, needed=False)
     with rules.changing(finding.incident, by=by) as incident:
         now = Finding.objects.get(pk=finding.pk)
@@ -98,7 +98,7 @@ def attach(
     at: datetime,
     source: str = Source.WEB,
 ) -> Round:
-    """Add evidence for or against a claim in a round that leaves the verdict as it is; nobody is told."""
+    """Add evidence for or against a claim in a round that keeps the verdict; no one is notified."""
     if not supports and not against:
         raise BadInput("supports", "Name the evidence to attach.")
     finding.refresh_from_db(fields=["verdict"])
@@ -126,7 +126,7 @@ def resting_on(evidence: Evidence) -> list[Support]:
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Put findings in the order in which somebody who arrives late wants them; of one verdict the newest first."""
+    """Put findings in the order a late joiner wants them; within one verdict the newest first."""
     newest = sorted(findings, key=lambda one: (one.judged_at, one.n), reverse=True)
     return sorted(newest, key=lambda one: ORDER.index(Verdict(one.verdict)))
 
@@ -137,7 +137,7 @@ def numbered(incident: Incident, n: int) -> Finding:
 
 
 def claimed(incident: Incident, words: str) -> Finding:
-    """Return the finding that somebody means by its number or by words of its claim.
+    """Return the finding named by its number or by words of its hypothesis.
 
     Raises ``Unclaimed`` when there is none, ``Refused`` when there are more.
     """
@@ -148,18 +148,18 @@ def claimed(incident: Incident, words: str) -> Finding:
     else:
         matching = list(found.filter(claim__iexact=said)) or list(found.filter(claim__icontains=said)[:2])
     if not matching:
-        raise Unclaimed(f"No claim says “{said[:100]}”.")
+        raise Unclaimed(f"No hypothesis matches “{said[:100]}”.")
     if len(matching) > 1:
-        raise Refused(f"More than one claim says “{said[:100]}”. Give the number of the finding.")
+        raise Refused(f"More than one hypothesis matches “{said[:100]}”. Give the number of the finding.")
     return matching[0]
 
 
 def _claim(text: str) -> str:
     said = " ".join(rules.text(text, field="claim", needed=False).split()).strip('“”"').strip()
     if not said:
-        raise BadInput("claim", "Say in one sentence what you think is so.")
+        raise BadInput("claim", "State your hypothesis in one sentence.")
     if len(said) > CLAIM_CHARS:
-        raise BadInput("claim", f"A claim has at most {CLAIM_CHARS} characters; this one has {len(said)}.")
+        raise BadInput("claim", f"A hypothesis can have at most {CLAIM_CHARS} characters; this one has {len(said)}.")
     return said
 
 
@@ -170,27 +170,28 @@ def _next_round(finding: Finding, seen: int | None) -> int:
     if seen is not None and last.n > seen:
         who = last.by.name if last.by else "Firekind"
         verdict = Verdict(last.verdict).label.lower()
-        raise Overtaken(f"{who} judged this while you were writing: {verdict}. Look again, then send it once more.")
+        raise Overtaken(f"{who} gave a verdict while you were writing: {verdict}. Review it, then submit again.")
     if last.n >= MOST_ROUNDS:
-        raise Refused(f"A finding has at most {MOST_ROUNDS} rounds.")
+        raise Refused(f"A finding can have at most {MOST_ROUNDS} rounds.")
     return last.n + 1
 
 
 def _evidence(incident: Incident, supports: Collection[int], against: Collection[int]) -> dict[int, Evidence]:
     wanted = {*supports, *against}
     if both := {*supports} & {*against}:
-        raise BadInput("against", f"Evidence {min(both)} cannot be both for and against.")
+        raise BadInput("against", f"Evidence {min(both)} can't be both for and against.")
     if len(wanted) > MOST_SUPPORTS:
-        raise BadInput("supports", f"A round rests on at most {MOST_SUPPORTS} pieces of evidence.")
+        raise BadInput("supports", f"A round can cite at most {MOST_SUPPORTS} pieces of evidence.")
     known = Evidence.objects.filter(incident=incident, n__in=wanted).exclude(state=State.WITHDRAWN)
     found = {one.n: one for one in known}
     if missing := wanted - found.keys():
-        raise BadInput("against" if missing <= {*against} else "supports", f"There is no evidence {min(missing)} here.")
+        field = "against" if missing <= {*against} else "supports"
+        raise BadInput(field, f"There's no evidence {min(missing)} on this incident.")
     return found
 
 
 def _data(finding: Finding, one: Round, *, supports: Collection[int], against: Collection[int]) -> dict[str, Any]:
-    """Return what the entry needs to be read by itself; a verdict that stays is told to nobody."""
+    """Return what the entry needs to be read on its own; an unchanged verdict notifies no one."""
     changed = one.verdict != finding.verdict
     return {
         "n": finding.n,

@@ -1,7 +1,7 @@
 """Draw a call tree: the boxes that can be seen under one node, as columns small enough to be sent at once. Pure.
 
 However large the profile is, the answer holds at most ``BUDGET`` boxes: the widest. What is narrower is counted, not
-drawn, and comes when somebody zooms in to it. Every number is exact; only the picture is pruned.
+drawn, and is fetched on zoom. Every number is exact; only the picture is pruned.
 """
 
 from __future__ import annotations

@@ -38,13 +38,13 @@ class AddFile(forms.Form):
 
     file = SeveralFiles(
         error_messages={
-            "required": "Pick a file first.",
+            "required": "Choose a file first.",
             "empty": "The file is empty.",
-            "invalid": "Pick a file first.",
+            "invalid": "Choose a file first.",
         }
     )
     title = forms.CharField(required=False, max_length=200)
-    phase = forms.ChoiceField(required=False, choices=[("", "not said"), *Phase.choices])
+    phase = forms.ChoiceField(required=False, choices=[("", "not specified"), *Phase.choices])
     variant = forms.CharField(required=False, max_length=80)
     is_control = forms.BooleanField(required=False)
     unit = forms.CharField(required=False, max_length=40)
@@ -74,7 +74,7 @@ class AddFile(forms.Form):
 class AddLink(forms.Form):
     """A link to something that was measured elsewhere."""
 
-    link = forms.CharField(max_length=2000, error_messages={"required": "Give a link."})
+    link = forms.CharField(max_length=2000, error_messages={"required": "Enter a link."})
     title = forms.CharField(required=False, max_length=200)
 
     def run(self, incident: Incident, *, by: Person, at: datetime) -> list[Evidence]:

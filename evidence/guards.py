@@ -19,13 +19,13 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
     total, kind = tree.total(type), tree.sample_types[type]
     samples = _samples(tree, type)
     if samples is not None and 0 < samples < FEW:
-        yield f"Only {amounts.amount(samples, 'samples')}: the shares are rough."
+        yield f"Only {amounts.amount(samples, 'samples')}, so percentages are rough."
     yield from _few_of_subject(tree, type, subject)
     idle = _idle(tree, type)
     if total and idle / total >= IDLE_SHARE:
-        yield f"{percent(idle / total)} of it is idle: look at the rest, or hide idle."
+        yield f"{percent(idle / total)} of it is idle. Hide idle frames to see the rest."
     if kind.unit == "nanoseconds" and kind.name in {"wall", "off_cpu"}:
-        yield "These are times, not samples; waiting counts too."
+        yield "These are wall-clock times, not samples, so waiting counts too."
     yield from _sleeps(tree, type)
     yield from _differs(tree, type)
 
@@ -54,7 +54,7 @@ def _few_of_subject(tree: CallTree, type: int, subject: str) -> Iterator[str]:
     for node in range(low, min(high, low + 1000)) if words and high - low > 1 else ():
         value, name = tree.total(column, node), tree.name_of(node)
         if name.casefold() in words and 0 < value < FEW and value < 0.1 * total:
-            yield f"Only {value:,} of {total:,} samples {'is' if value == 1 else 'are'} of `{name}`: they say little."
+            yield f"Only {value:,} of {total:,} samples {'is' if value == 1 else 'are'} of `{name}`: too few to trust."
 
 
 def _idle(tree: CallTree, type: int) -> int:
@@ -70,8 +70,8 @@ def _sleeps(tree: CallTree, type: int) -> Iterator[str]:
     kind, wall = tree.sample_types[type], int(tree.about.get("duration_ns") or 0)
     if wall and kind.unit == "nanoseconds" and kind.name == "cpu" and tree.total(type) < EXPLAINS * wall:
         yield (
-            f"It explains {percent(tree.total(type) / wall)} of the time that passed: mostly it slept or waited. "
-            "An off-CPU profile would say for what."
+            f"It explains {percent(tree.total(type) / wall)} of the elapsed time; the rest was mostly waiting. "
+            "An off-CPU profile would show on what."
         )
 
 
@@ -80,4 +80,4 @@ def _differs(tree: CallTree, type: int) -> Iterator[str]:
     negative = [int(one) for one in tree.about.get("negative", [])]
     if len(negative) > type and negative[type]:
         away = amounts.amount(-negative[type], tree.sample_types[type].unit)
-        yield f"It is a difference, and only what grew is shown: {away} that it takes away are left out."
+        yield f"This is a diff profile, and only growth is shown: {away} of decrease left out."

@@ -29,5 +29,5 @@ def renew(evidence: Evidence) -> bool:
 
 
 def mine(evidence: Evidence) -> QuerySet[Evidence]:
-    """Return the row while the claim on it holds: nobody else reads it since, and it was not withdrawn."""
+    """Return the row while this worker's claim holds: no other worker took it over, and it was not withdrawn."""
     return Evidence.objects.filter(pk=evidence.pk, token=evidence.token, state=State.READING)

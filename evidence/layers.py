@@ -33,7 +33,7 @@ class Layer:
 
 
 LAYERS = (
-    Layer("root", "All of it", 80, 0.012, 0.02),
+    Layer("root", "All frames", 80, 0.012, 0.02),
     Layer("kernel", "Kernel", 62, 0.135, -0.015),
     Layer("native", "Native (C)", 28, 0.115),
     Layer("cpp", "C++", 100, 0.125, 0.05),

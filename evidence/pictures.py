@@ -45,11 +45,11 @@ def draw(incident_id: int, n: int) -> Picture:
     """Draw evidence ``n`` of an incident; raise ``NoPicture``."""
     evidence = Evidence.objects.filter(incident=incident_id, n=n, state=State.READY).exclude(tree="").first()
     if evidence is None:
-        raise NoPicture("It was withdrawn, or it is no profile.")
+        raise NoPicture("It was withdrawn, or isn't a profile.")
     try:
         tree = storage.store().local(evidence.tree)
     except StorageError as error:
-        raise NoPicture("The evidence storage does not answer.", passing=True) from error
+        raise NoPicture("Evidence storage isn't responding.", passing=True) from error
     content = _drawn(tree, title=evidence.title, says=evidence.says)
     alt = f"{evidence.title}: {evidence.says}".replace("`", "")
     return Picture(f"evidence-{n}.png", evidence.title, alt[:ALT], content)
@@ -66,10 +66,10 @@ def _drawn(tree: Path, *, title: str, says: str) -> bytes:
                 timeout=TIMEOUT_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
-            raise NoPicture("Drawing it took too long.") from error
+            raise NoPicture("Rendering took too long.") from error
         if ended.returncode or not out.exists():
             log.error("a picture could not be drawn: %s", ended.stderr[-2_000:].decode("utf-8", "replace"))
-            raise NoPicture("It could not be drawn. Look at the worker's log.")
+            raise NoPicture("Couldn't render it. Check the worker's log.")
         return out.read_bytes()
 
 

@@ -114,7 +114,7 @@ def _take_in(stream: BinaryIO, kept: Any) -> None:
     while data := stream.read(min(CHUNK, left + 1)):
         left -= len(data)
         if left < 0:
-            raise TooMuch("It is larger than what we read")
+            raise TooMuch("It's larger than the limit")
         kept.write(data)
     kept.flush()
 
@@ -127,7 +127,7 @@ def _lines(answer: Mapping[str, Any], *, top: int) -> Iterator[str]:
         label, hint = ("Unit:", "") if chosen else ("", f"   (--sample-type {kind['name']})")
         yield f"{label:8} {kind['name']} in {kind['unit']}, {_counted(kind['total'], kind['unit'])} in all{hint}"
     if answer["skipped"]:
-        yield f"Skipped: {answer['skipped']:,} lines that could not be read{_first(answer['about'].get('skipped_at'))}"
+        yield f"Skipped: {answer['skipped']:,} lines that couldn't be read{_first(answer['about'].get('skipped_at'))}"
     yield f"\n{answer['sentence']}"
     yield from answer["guards"]
     if "matched" in answer:

@@ -33,9 +33,9 @@ COULD_NOT = 3
 MEASURED = replace(DEFAULT, unpacked=32 * MIB)
 # What a summary names; the tree itself holds every function.
 FUNCTIONS = 100
-MORE_MEMORY = "Reading it takes more memory than we allow"
-MORE_TIME = "Reading it takes more time than we allow"
-TOO_NESTED = "It is nested too deeply to be read"
+MORE_MEMORY = "Reading it needs more memory than allowed"
+MORE_TIME = "Reading it takes more time than allowed"
+TOO_NESTED = "It's nested too deeply to read"
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Take evidence in: the original is stored at once, and read afterwards by somebody who has the time."""
+"""Take evidence in: the original is stored at once and read later by a worker."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def add_link(incident: Incident, *, link: str, title: str, by: Person | None, vi
     """Put a link on the timeline as evidence; what it leads to is not fetched."""
     url = rules.text(link, field="link")
     if not url.startswith(("https://", "http://")) or len(url) > 2000 or any(one.isspace() for one in url):
-        raise lifecycle.BadInput("link", "Give a link that starts with https:// and has no spaces.")
+        raise lifecycle.BadInput("link", "Enter a link that starts with https:// and has no spaces.")
     said = rules.title(title or url.partition("://")[2][:120])
     evidence = Evidence(
         incident=incident,
@@ -145,7 +145,7 @@ def read_again(evidence: Evidence, *, by: Person | None) -> bool:
 
 
 def note(evidence: Evidence, *, at: datetime) -> None:
-    """Write the timeline's entry of evidence that was read, in the caller's transaction, for whoever brought it."""
+    """Write the timeline's entry of evidence that was read, in the caller's transaction, for its author."""
     data = {
         "n": evidence.n,
         "kind": evidence.kind,
@@ -193,7 +193,7 @@ def _bounded(body: BinaryIO | Iterable[bytes], limit: int) -> Iterator[bytes]:
     for chunk in _chunks(body):
         size += len(chunk)
         if size > limit:
-            raise TooLarge("file", f"The file is larger than the {limit // MIB:,} MiB that are taken.")
+            raise TooLarge("file", f"The file is larger than the {limit // MIB:,} MiB limit.")
         yield chunk
     if not size:
         raise lifecycle.BadInput("file", "The file is empty.")
@@ -211,7 +211,7 @@ def _chunks(body: BinaryIO | Iterable[bytes]) -> Iterator[bytes]:
 def _check(*, via: str, phase: str, window: tuple[datetime | None, datetime | None]) -> None:
     assert via in VIAS, "the door names itself"
     if phase and phase not in Phase.values:
-        raise lifecycle.BadInput("phase", f"A phase is one of {', '.join(Phase.values)}, or empty.")
+        raise lifecycle.BadInput("phase", f"The phase must be one of {', '.join(Phase.values)}, or empty.")
     begin, end = window
     if begin and end and end < begin:
         raise lifecycle.BadInput("to", "The window ends before it begins.")

@@ -20,9 +20,9 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     Case matters only where the text has capitals.
     """
     if not pattern:
-        raise BadPattern("Type a part of a function's name, or /a regular expression/.")
+        raise BadPattern("Enter part of a function name, or a /regular expression/.")
     if len(pattern) > MOST:
-        raise BadPattern(f"A search has at most {MOST} characters.")
+        raise BadPattern(f"A search can have at most {MOST} characters.")
     if len(pattern) > 1 and pattern[0] == pattern[-1] == "/":
         return regular(pattern[1:-1])
     if pattern == pattern.lower():
@@ -39,6 +39,6 @@ def regular(pattern: str, *, any_case: bool | None = None) -> Callable[[str], bo
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as error:
-        said = error.args[0].decode("utf-8", "replace") if error.args else "it cannot be read"
-        raise BadPattern(f"This is no regular expression: {said}.") from None
+        said = error.args[0].decode("utf-8", "replace") if error.args else "it can't be parsed"
+        raise BadPattern(f"Invalid regular expression: {said}.") from None
     return lambda name: compiled.search(name) is not None

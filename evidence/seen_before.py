@@ -11,7 +11,7 @@ from incidents import visibility
 from incidents.models import Incident
 from incidents.visibility import Actor
 
-DOMINANT = 0.1  # of all: a function that holds less on either side says nothing by itself
+DOMINANT = 0.1  # of all: a function that holds less on either side says nothing on its own
 SHOWN = 5
 ROWS = 5_000
 Row = tuple[str, str, float, float]  # a hot function: the digest of its name, the name, its share and its own

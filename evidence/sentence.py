@@ -52,11 +52,11 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
     kind = tree.sample_types[type]
     warned = tuple(guards.of(tree, type, subject=subject))
     if not total:
-        return Sentence(f"There is nothing in it: no {_counted(kind, tree)} at all.", guards=warned)
+        return Sentence(f"It's empty: no {_counted(kind, tree)} at all.", guards=warned)
     code = dominant(tree, type)
     if code is None:
         return Sentence(
-            f"No function stands out: none holds {WORTH:.0%} of {_counted(kind, tree)} by itself.".replace("%", " %"),
+            f"No single function stands out: none has {WORTH:.0%} of {_counted(kind, tree)}.".replace("%", " %"),
             guards=warned,
         )
     share, own = tree.function_totals[type, code] / total, tree.self_[type, code] / total
@@ -170,7 +170,7 @@ def _is_all(tree: CallTree, type: int, code: int) -> bool:
 
 
 def _caller(tree: CallTree, type: int, code: int) -> str:
-    """Return who mostly calls a function, past itself and past plumbing; empty when nobody does."""
+    """Return who mostly calls a function, past itself and past plumbing; empty when no function does."""
     for above in _up(tree, type, tree.nodes_of(code)):
         if above != code and not is_plumbing(tree, above):
             return tree.names[above]
@@ -225,7 +225,7 @@ KNOWN = {
     ("inuse_space", "bytes"): "bytes in use",
     ("inuse_objects", "objects"): "objects in use",
     ("contentions", "contentions"): "contentions",
-    ("delay", "nanoseconds"): "time waited for locks",
+    ("delay", "nanoseconds"): "lock wait time",
     ("goroutine", "goroutines"): "goroutines",
     ("threadcreate", "threads"): "threads",
 }

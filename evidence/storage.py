@@ -25,7 +25,7 @@ BACK_OFF: BackoffConfig = {
 
 
 class StorageError(Exception):
-    """What was stored cannot be reached; the message is for whoever runs Firekind."""
+    """What was stored cannot be reached; the message is for the operator."""
 
 
 class Store(Protocol):
@@ -102,7 +102,7 @@ class Objects:
         try:
             obstore.put(self.store, key, path)
         except BaseError as error:
-            raise StorageError(f"The evidence storage refused a file: {type(error).__name__}.") from error
+            raise StorageError(f"Evidence storage rejected a file: {type(error).__name__}.") from error
         self.cache.keep(key, path)
 
     def local(self, key: str) -> Path:
@@ -120,7 +120,7 @@ class Objects:
                     file.write(chunk)
             except (BaseError, FileNotFoundError) as error:
                 Path(file.name).unlink()
-                raise StorageError(f"The evidence storage did not give {key}: {type(error).__name__}.") from error
+                raise StorageError(f"Evidence storage couldn't return {key}: {type(error).__name__}.") from error
         self.cache.keep(key, Path(file.name))
         return path
 
@@ -134,7 +134,7 @@ class Objects:
         except (NotFoundError, FileNotFoundError):
             pass
         except BaseError as error:
-            raise StorageError(f"The evidence storage did not remove {key}: {type(error).__name__}.") from error
+            raise StorageError(f"Evidence storage couldn't delete {key}: {type(error).__name__}.") from error
         self.cache.drop(key)
 
 

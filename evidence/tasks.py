@@ -21,7 +21,7 @@ _reading = threading.Semaphore(READ_AT_ONCE)
 
 @shared_task
 def read(evidence_id: int) -> None:
-    """Read one piece of evidence, unless somebody else does, and then what else waits.
+    """Read one piece of evidence unless another worker is reading it, then whatever else is waiting.
 
     Reading takes memory and processors, so a worker does only a few at once; those who read go on with the rest.
     """
@@ -40,7 +40,7 @@ def read(evidence_id: int) -> None:
 
 @shared_task
 def sweep() -> None:
-    """Read what waits although nobody was told, or whose reader died."""
+    """Read evidence whose hint was lost or whose reader died."""
     for evidence_id in digesting.waiting(at=timezone.now()):
         hint(evidence_id)
 

@@ -55,7 +55,7 @@ def issue(
         incident = rules.held(incident, by=person)
     asked = _scopes(scopes, narrow=incident is not None)
     if working(person, at=at).count() >= AT_MOST:
-        raise lifecycle.Refused(f"You have {AT_MOST} tokens that work. Revoke some that are not needed any more first.")
+        raise lifecycle.Refused(f"You have {AT_MOST} active tokens. Revoke some you no longer need first.")
     secret = f"{PREFIX}{secrets.token_urlsafe(32)}"
     token = Token.objects.create(
         person=person,
@@ -117,9 +117,9 @@ def _scopes(asked: Collection[str] | None, *, narrow: bool) -> list[str]:
         return evidence_alone()
     known = [one.value for one in Scope if one in asked]
     if not known or len(known) != len(set(asked)):
-        raise lifecycle.BadInput("scopes", "Say what it may be used for.")
+        raise lifecycle.BadInput("scopes", "Choose at least one scope.")
     if narrow and known != evidence_alone():
-        raise lifecycle.BadInput("scopes", "A token for one incident adds evidence to it and reads nothing else.")
+        raise lifecycle.BadInput("scopes", "A token for one incident can only add evidence to that incident.")
     return known
 
 

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "", source: str = Source.WEB) -> None:
-    """Withdraw evidence: its file and everything read from it are removed, its entry says that it was taken back.
+    """Withdraw evidence: its file and everything read from it are removed, its entry says that it was withdrawn.
 
     Raises ``NotThere``, and ``Refused`` unless ``by`` brought it, leads the incident, or nobody brought it (a
     capture).
@@ -46,7 +46,7 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
 def may(evidence: Evidence, by: Person) -> None:
     """Raise ``Refused`` when this person may not withdraw it."""
     if evidence.added_by_id not in {None, by.pk} and evidence.incident.lead_id != by.pk:
-        raise lifecycle.Refused("Only the person who brought this, or the lead, can withdraw it.")
+        raise lifecycle.Refused("Only the lead or the person who added this can withdraw it.")
 
 
 def forget(original: str, tree: str) -> None:

@@ -32,5 +32,5 @@ def path(nodes: Nodes, node: Key, *, deepest: int) -> list[int]:
             up.append(code)
         steps += 1
         if steps > min(len(nodes), deepest + 2):
-            raise BadProfile("Its parents go round in a circle, or deeper than we read", where=f"node {node}")
+            raise BadProfile("Its parents form a cycle, or are nested too deeply", where=f"node {node}")
     return up[::-1]

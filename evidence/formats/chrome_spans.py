@@ -18,7 +18,7 @@ from evidence.stacks import SampleType, Stacks
 
 TIME = (SampleType("time", "nanoseconds"),)
 MICROSECOND = 1_000
-NO_SPANS = "This trace holds neither CPU samples nor spans (B, E, X events), so there is nothing to draw."
+NO_SPANS = "This trace has no CPU samples and no spans (B, E, X events), so there's nothing to draw."
 SHOWN = 5
 Skipped = list[tuple[int, str]]
 

@@ -145,7 +145,7 @@ def _decoded(data: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     each = np.searchsorted(last, edges - 1, side="right")
     unended = np.flatnonzero((size > 0) & (inside[np.maximum(edges - 1, 0)] >= 0x80))
     if len(unended):
-        raise BadProfile("A list ends within a number", where=f"byte {int(begin[unended[0]])}")
+        raise BadProfile("A list ends inside a number", where=f"byte {int(begin[unended[0]])}")
     first = np.concatenate([[0], last[:-1] + 1])
     length = last - first + 1
     value = (inside[first] & 0x7F).astype(np.int64)

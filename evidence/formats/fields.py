@@ -24,11 +24,11 @@ def parse(data: Buffer | bytes) -> Any:
             return json.loads(data[:], parse_constant=_no_number)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise BadProfile(f"The JSON is broken or ends early: {error.msg}", where=where) from error
+        raise BadProfile(f"The JSON is malformed or truncated: {error.msg}", where=where) from error
     except RecursionError as error:
         raise BadProfile(f"The JSON is nested more than {NESTED} levels deep") from error
     except ValueError as error:
-        raise BadProfile(f"The JSON cannot be read: {error}") from error
+        raise BadProfile(f"The JSON can't be parsed: {error}") from error
 
 
 def listed(value: Any, where: str) -> Sequence[Any]:
@@ -57,7 +57,7 @@ def scaled(value: Any, where: str, *, times: int) -> int:
     """Return a number of larger units as a whole number of smaller ones."""
     found = number(value, where) * times
     if abs(found) >= MOST:
-        raise BadProfile(f"{value!s:.40} is more than 63 bits hold", where=where)
+        raise BadProfile(f"{value!s:.40} doesn't fit in 63 bits", where=where)
     return round(found)
 
 
@@ -80,11 +80,11 @@ def index(value: Any, where: str, *, of: int, into: str) -> int:
 def _wrong(needed: str, value: Any, where: str) -> NoReturn:
     found = "nothing" if value is None else type(value).__name__
     found = {"dict": "an object", "list": "a list", "str": "a text", "int": "a number"}.get(found, found)
-    raise BadProfile(f"There should be {needed} here, and there is {found}", where=where)
+    raise BadProfile(f"Expected {needed} here, found {found}", where=where)
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} isn't a number")
 
 
 @contextmanager

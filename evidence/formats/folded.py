@@ -46,7 +46,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     data = _in_utf8(data)
     lines = _differential(data, limits) or _lines(data, columns=1, limits=limits)
     if not len(lines.offsets) - 1:
-        raise BadProfile("No line ends in a count", where=lines.skipped.where)
+        raise BadProfile("No line ends with a count", where=lines.skipped.where)
     if _of_tracing_flame(lines):
         return _tracing(lines)
     return _stacks(lines, name="samples", unit="samples")
@@ -132,7 +132,7 @@ def _scale(lines: Lines) -> int:
     """Turn counts into whole numbers of a fraction when some are not whole; return the number of places it has."""
     places = next(p for p in (0, *FRACTIONS) if all(part % 10 ** (PLACES - p) == 0 for _, _, part in lines.parts))
     if (_largest_sum(lines.counts) + len(lines.parts)) * 10**places > LARGEST:
-        raise TooMuch("The counts add up to more than we can hold")
+        raise TooMuch("The counts overflow when added up")
     lines.counts *= 10**places
     for column, sample, part in lines.parts:
         lines.counts[column, sample] += part // 10 ** (PLACES - places)

@@ -196,7 +196,7 @@ class _Reader:
 def _joints(source: Bytes, text: Bytes, room: Codes) -> Codes:
     """Copy a text to where its counts may be blanked; return where all frames but the last of a line end, and lines do.
 
-    A last line that nobody ended is ended.
+    A last line without a newline gets one.
     """
     size = 0
     text[-1] = END

@@ -128,7 +128,7 @@ def _number(digits: bytes, fraction: bytes) -> tuple[int, int]:
 
 
 def is_blank(line: bytes) -> bool:
-    """Tell whether a line says nothing, so that nobody misses it."""
+    """Tell whether a line is blank, so it need not be reported as skipped."""
     return not line.strip(BLANK)
 
 
@@ -171,7 +171,7 @@ def read(data: bytes, *, columns: int, limits: Limits) -> Lines:
 def check_depth(depth: int, line: int, limits: Limits) -> None:
     """Raise ``TooMuch`` for a stack deeper than we read."""
     if depth > limits.depth:
-        raise TooMuch(f"A stack of {depth:,} frames is deeper than the {limits.depth:,} we read", where=f"line {line}")
+        raise TooMuch(f"A stack of {depth:,} frames is deeper than the limit of {limits.depth:,}", where=f"line {line}")
 
 
 def check_size(stacks: int, frames: int, limits: Limits) -> None:

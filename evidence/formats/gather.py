@@ -30,7 +30,7 @@ class Gather:
 
     def __init__(self, types: Sequence[SampleType], *, limits: Limits) -> None:
         if len(types) > limits.sample_types:
-            raise TooMuch(f"It has {len(types)} sample types, and we read at most {limits.sample_types}")
+            raise TooMuch(f"It has {len(types)} sample types; the limit is {limits.sample_types}")
         self.types = tuple(types)
         self.limits = limits
         self.names: dict[str, int] = {}
@@ -46,7 +46,7 @@ class Gather:
         code = self.names.setdefault(name, len(self.names))
         if code == len(self.hints):
             if code >= self.limits.names:
-                raise TooMuch(f"It names more than {self.limits.names:,} functions")
+                raise TooMuch(f"It has more than {self.limits.names:,} functions")
             self.hints.append(hint)
         return code
 
@@ -55,9 +55,9 @@ class Gather:
         for type, value in enumerate(values):
             self._totals[type] += value
             if value < 0:
-                raise BadProfile(f"A sample counts {value}, less than nothing", where=where)
+                raise BadProfile(f"A sample has a negative value, {value}", where=where)
             if self._totals[type] > MOST:
-                raise BadProfile("The values add up to more than 63 bits hold", where=where)
+                raise BadProfile("The values add up to more than fits in 63 bits", where=where)
         self._bound(len(stack), where)
         self._frames.extend(stack)
         self._offsets.append(len(self._frames))
@@ -65,11 +65,11 @@ class Gather:
 
     def _bound(self, depth: int, where: str) -> None:
         if depth > self.limits.depth:
-            raise TooMuch(f"A stack is {depth:,} frames deep, and we read at most {self.limits.depth:,}", where=where)
+            raise TooMuch(f"A stack is {depth:,} frames deep; the limit is {self.limits.depth:,}", where=where)
         if len(self._frames) + depth > self.limits.frames:
-            raise TooMuch(f"Its stacks hold more than {self.limits.frames:,} frames in all", where=where)
+            raise TooMuch(f"Its stacks have more than {self.limits.frames:,} frames in all", where=where)
         if len(self._offsets) > self.limits.stacks:
-            raise TooMuch(f"It holds more than {self.limits.stacks:,} samples", where=where)
+            raise TooMuch(f"It has more than {self.limits.stacks:,} samples", where=where)
 
     def stacks(self, format: str, *, default_type: int = 0, about: Mapping[str, Any] | None = None) -> Stacks:
         """Return all that was collected."""

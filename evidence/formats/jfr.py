@@ -19,7 +19,9 @@ from evidence.limits import DEFAULT, Limits
 from evidence.stacks import SampleType, Stacks
 
 NAME = "jfr"
-NOTHING = "This recording holds no event with a stack that we know: record with `settings=profile`, or async-profiler."
+NOTHING = (
+    "This recording has no events with stacks that we support. Record with `settings=profile`, or use async-profiler."
+)
 LABELS = 100
 
 
@@ -121,7 +123,7 @@ def _value(event: tuple[Any, ...], found: Class, counts: Counts, *, hertz: int, 
     for name in counts.fields:
         value = event[found.place(name)] if found.place(name) >= 0 else 0
         if not isinstance(value, int) or value < 0:
-            raise BadProfile(f"The event {found.name} has no {name} that counts", where=where)
+            raise BadProfile(f"Event {found.name} has no numeric {name}", where=where)
         if value:
             # Durations are in ticks of the machine's clock; a period is in nanoseconds already.
             return value * NANOSECONDS // hertz if name == "duration" else value

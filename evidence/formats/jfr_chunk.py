@@ -21,7 +21,7 @@ METADATA, CHECKPOINT = 0, 1
 MAJOR = (1, 2)
 # Deeper than any class or any metadata that a JDK writes.
 NESTED = 32
-UNFINISHED = "The recording was not finished: dump it with `jcmd PID JFR.dump`, or wait until it has stopped"
+UNFINISHED = "The recording isn't finished. Dump it with `jcmd PID JFR.dump`, or wait until it stops"
 Reader = Callable[[Cursor], Any]
 PRIMITIVES: dict[str, Reader] = {
     "boolean": Cursor.byte, "byte": Cursor.byte, "char": Cursor.int16, "short": Cursor.int16, "int": Cursor.int32,
@@ -59,7 +59,7 @@ class Chunk:
             raise BadProfile("The header of a chunk is cut off", where=f"byte {start}")
         magic, major, _, size, constants, metadata, _, duration, _, hertz, features = HEADER.unpack(head)
         if magic != MAGIC or major not in MAJOR:
-            raise BadProfile("There should be a chunk of version 1 or 2 here", where=f"byte {start}")
+            raise BadProfile("Expected a version 1 or 2 chunk here", where=f"byte {start}")
         if size < HEADER.size or start + size > len(data):
             raise BadProfile(UNFINISHED if size <= 0 else "The last chunk is cut off", where=f"byte {start}")
         self.start, self.end = start, start + size
@@ -83,7 +83,7 @@ class Chunk:
             cursor = self.cursor(at)
             size, kind = cursor.int32(), cursor.int64()
             if size <= 0 or at + size > len(self._bytes):
-                raise BadProfile(f"An event is said to take {size} bytes", where=cursor.where)
+                raise BadProfile(f"An event claims a size of {size} bytes", where=cursor.where)
             if kind not in (METADATA, CHECKPOINT):
                 yield kind, cursor
             at += size
@@ -97,7 +97,7 @@ class Chunk:
         if kind not in self._readers:
             found = self.classes.get(kind)
             if found is None or kind in above or len(above) > NESTED:
-                raise BadProfile(f"Class {kind} does not exist, or holds itself", where=f"byte {self.start}")
+                raise BadProfile(f"Class {kind} doesn't exist, or contains itself", where=f"byte {self.start}")
             self._readers[kind] = PRIMITIVES.get(found.name) or self._composed(found, (*above, kind))
         return self._readers[kind]
 
@@ -116,7 +116,7 @@ class Chunk:
     def _metadata(self, at: int) -> dict[int, Class]:
         cursor = self.cursor(at)
         if (cursor.int32(), cursor.int64())[1] != METADATA:
-            raise BadProfile("There should be metadata here", where=cursor.where)
+            raise BadProfile("Expected metadata here", where=cursor.where)
         for _ in ("start", "duration", "id"):
             cursor.int64()
         strings = [str(cursor.string()) for _ in range(cursor.count())]
@@ -138,7 +138,7 @@ class Chunk:
             seen.add(at)
             cursor = self.cursor(at)
             if (cursor.int32(), cursor.int64())[1] != CHECKPOINT:
-                raise BadProfile("There should be constants here", where=cursor.where)
+                raise BadProfile("Expected constants here", where=cursor.where)
             cursor.int64()
             cursor.int64()
             before = cursor.int64()
@@ -186,5 +186,5 @@ def _string(strings: list[str], cursor: Cursor) -> str:
 
 def _number(said: str | None, cursor: Cursor) -> int:
     if said is None or not said.isdecimal() or len(said) > 18:
-        raise BadProfile(f"A class has the id {said!r:.40}, which is no number", where=cursor.where)
+        raise BadProfile(f"A class has the id {said!r:.40}, which isn't a number", where=cursor.where)
     return int(said)

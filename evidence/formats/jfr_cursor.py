@@ -100,7 +100,7 @@ class Cursor:
         """Read how many things follow; each takes a byte at least."""
         value = self.int32()
         if not 0 <= value <= len(self.data) - self.at:
-            raise BadProfile(f"{value:,} things are said to follow, more than there is room for", where=self.where)
+            raise BadProfile(f"It says {value:,} items follow, more than there's room for", where=self.where)
         return value
 
     def string(self) -> str | int | None:
@@ -118,8 +118,8 @@ class Cursor:
             return self.take(self.count()).decode("latin-1")
         if kind == CHARS:
             return "".join(chr(self.varint() & 0xFFFF) for _ in range(self.count()))
-        raise BadProfile(f"There is no string of kind {kind}", where=self.where)
+        raise BadProfile(f"Unknown string kind {kind}", where=self.where)
 
     def ended(self) -> BadProfile:
         """Return what is wrong when a chunk ends within something."""
-        return BadProfile("The chunk ends in the middle of something", where=self.where)
+        return BadProfile("The chunk ends in the middle of a value", where=self.where)

@@ -47,7 +47,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     dictionary = Dictionary(message.dictionary)
     profiles = list(_profiles(message, dictionary))
     if not profiles:
-        raise NotRecognised("These are OTLP profiles without a single profile.")
+        raise NotRecognised("This OTLP file has no profiles.")
     if not any(profile.samples for profile, _, _ in profiles):
         return _original(profiles, limits)
     kinds = [_kind(profile.sample_type, dictionary, f"{where}.sample_type") for profile, _, where in profiles]
@@ -77,11 +77,11 @@ def _message(data: Buffer) -> Any:
             return json_format.ParseDict(fields.parse(data), message, ignore_unknown_fields=True)
         except (json_format.Error, AttributeError, TypeError, ValueError, SystemError) as error:
             # The last of them is what protobuf's C code raises for half a character in a key.
-            raise BadProfile(f"The JSON does not hold OTLP profiles: {str(error)[:200]}") from error
+            raise BadProfile(f"The JSON isn't OTLP profiles: {str(error)[:200]}") from error
     try:
         message.ParseFromString(data[:])
     except DecodeError as error:
-        raise BadProfile("The protobuf is broken or ends early") from error
+        raise BadProfile("The protobuf is malformed or truncated") from error
     return message
 
 
@@ -163,7 +163,7 @@ def _original(profiles: Sequence[tuple[Any, dict[str, str], str]], limits: Limit
         data = unpack.unpacked(Path(file.name), limits=limits) if wrapped else b""
     module = formats.sniff(data[: formats.HEAD]) if wrapped else None
     if module is None or module.NAME == NAME:
-        raise NotRecognised("These are OTLP profiles without a single sample.")
+        raise NotRecognised("This OTLP file has no samples.")
     return module.read(data, limits=limits)
 
 

@@ -15,7 +15,7 @@ FRAME_TYPES = {
     "kernel": "kernel", "native": "native", "jvm": "jit", "v8js": "jit", "dotnet": "jit", "beam": "interpreted",
     "cpython": "interpreted", "php": "interpreted", "ruby": "interpreted", "perl": "interpreted",
 }  # fmt: skip
-OLD_LAYOUT = "This is an older layout of OTLP profiles, without a table of stacks: bring its sender up to date"
+OLD_LAYOUT = "This is an older OTLP profiles layout without a stack table. Update the sender"
 
 
 class Dictionary:
@@ -77,7 +77,7 @@ class Codes:
         """Count a sample for its stack and process."""
         self.dictionary.at("stack", stack, where)
         if min(values) < 0:
-            raise BadProfile(f"A sample counts {min(values)}, less than nothing", where=where)
+            raise BadProfile(f"A sample has a negative value, {min(values)}", where=where)
         key = stack, process
         known = self._counts.get(key)
         self._counts[key] = [sum(pair) for pair in zip(known, values, strict=True)] if known else list(values)

@@ -65,16 +65,16 @@ class Gathered:
     def _check(self, depth: int) -> None:
         self._frames += depth
         if depth > self._limits.depth:
-            raise TooMuch(f"A stack is {depth:,} frames deep, and we read at most {self._limits.depth:,}")
+            raise TooMuch(f"A stack is {depth:,} frames deep; the limit is {self._limits.depth:,}")
         if len(self.counts) >= self._limits.stacks:
-            raise TooMuch(f"It holds more than {self._limits.stacks:,} different stacks")
+            raise TooMuch(f"It has more than {self._limits.stacks:,} different stacks")
         if self._frames > self._limits.frames:
-            raise TooMuch(f"Its stacks hold more than {self._limits.frames:,} frames in all")
+            raise TooMuch(f"Its stacks have more than {self._limits.frames:,} frames in all")
 
     def stacks(self, about: dict[str, Any]) -> Stacks:
         """Return everything. Raises ``BadProfile`` where the periods do not fit 63 bits."""
         if sum(self.weights) >= 1 << 63:
-            raise BadProfile("The periods add up to more than 63 bits hold")
+            raise BadProfile("The periods add up to more than fits in 63 bits")
         pairs = np.fromiter((number for pair in self._slots for number in pair), dtype=np.int64).reshape(-1, 2)
         counts, weights = (np.array(column, dtype=np.int64) for column in (self.counts, self.weights))
         size = len(self._stacks)

@@ -77,7 +77,7 @@ class Lines(dict[bytes, int]):
         return [each for code in codes for each in ([code] if code >= 0 else self._several[-code - 1])]
 
     def forget(self) -> bool:
-        """Let go of all lines when there are too many of them, and say so: codes below zero are then given anew."""
+        """Let go of all lines when there are too many of them, and say so: codes below zero are then assigned again."""
         if max(len(self), len(self._known), len(self._several)) <= REMEMBERED:
             return False
         self.clear()

@@ -14,7 +14,7 @@ MOST_SKIPPED = 10_000  # lines, for each stack that was found
 
 
 class Place:
-    """The piece that is being read, and ``at``, the place in it; lines are counted when somebody asks."""
+    """The piece that is being read, and ``at``, the place in it; lines are counted on demand."""
 
     def __init__(self, data: Buffer) -> None:
         self.at = 0
@@ -43,4 +43,4 @@ class Place:
         """
         self.skipped.add(self.line + number if self.skipped.wants_place else 0, line)
         if self.skipped.count > MOST_SKIPPED * (1 + found):
-            raise BadProfile("Nearly none of its lines are perf script", where=self.skipped.where)
+            raise BadProfile("Almost none of its lines are perf script output", where=self.skipped.where)

@@ -50,7 +50,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     except TooMuch as error:
         raise TooMuch(error.says, where=f"line {samples.place.line}") from error
     if not samples.gathered.counts:
-        raise BadProfile("No sample was found in what looks like perf script", where=samples.place.skipped.where)
+        raise BadProfile("No samples found in what looks like perf script output", where=samples.place.skipped.where)
     return samples.stacks()
 
 

@@ -34,9 +34,9 @@ class Header:
         self._data, self._top, self._strings = data, top, strings
         found = [self._value_type(begin, end) for begin, end in self._each(SAMPLE_TYPE)]
         if len(found) > limits.sample_types:
-            raise TooMuch(f"It has {len(found)} sample types, and we read at most {limits.sample_types}")
+            raise TooMuch(f"It has {len(found)} sample types; the limit is {limits.sample_types}")
         if not found:
-            raise BadProfile("It names no sample type, so its numbers mean nothing")
+            raise BadProfile("It has no sample type, so its numbers have no meaning")
         self.times = [times for times, _ in found]
         self.sample_types = tuple(kind for _, kind in found)
         self.drop, self.keep = self._text(DROP_FRAMES), self._text(KEEP_FRAMES)

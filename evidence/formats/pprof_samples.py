@@ -38,7 +38,7 @@ def read_samples(
 ) -> Samples:
     """Read all samples. Raises ``BadProfile`` naming the sample, and ``TooMuch``."""
     if len(begin) > limits.stacks:
-        raise TooMuch(f"It holds more than {limits.stacks:,} samples")
+        raise TooMuch(f"It has more than {limits.stacks:,} samples")
     reading = _Reading(data, np.array(times, dtype=np.int64), tables, limits)
     for low, high in pairwise([*range(0, len(begin), AT_ONCE), len(begin)]):
         reading.read(begin[low:high], end[low:high], before=low)
@@ -80,7 +80,7 @@ class _Reading:
                 f"A stack is deeper than {self._limits.depth:,} frames", where=f"sample {before + 1 + int(deep[0])}"
             )
         if self._read > self._limits.frames:
-            raise TooMuch(f"Its stacks hold more than {self._limits.frames:,} frames in all")
+            raise TooMuch(f"Its stacks have more than {self._limits.frames:,} frames in all")
         self._frames.append(frames)
         self._depths.append(depths)
 
@@ -102,7 +102,7 @@ class _Reading:
             raise BadProfile(f"A sample has {has} {types} of its sample types", where=f"sample {before + 1 + wrong}")
         table = values.reshape(count, types)
         if (np.abs(table.astype(np.float64)).sum(axis=0) * self._times >= _MOST).any():
-            raise BadProfile("The values add up to more than 63 bits hold")
+            raise BadProfile("The values add up to more than fits in 63 bits")
         table = table * self._times
         self._negative += np.minimum(table, 0).sum(axis=0)
         table = np.maximum(table, 0)
@@ -116,7 +116,7 @@ class _Reading:
         values = np.concatenate([np.zeros((0, types), dtype=np.int64), *self._values])[::-1]
         depths = np.concatenate([np.zeros(0, dtype=np.int64), *self._depths])[::-1]
         if (values.sum(axis=0, dtype=np.float64) >= _MOST).any():
-            raise BadProfile("The values add up to more than 63 bits hold")
+            raise BadProfile("The values add up to more than fits in 63 bits")
         offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(depths)])
         return Samples(
             offsets,

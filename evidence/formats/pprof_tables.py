@@ -30,7 +30,7 @@ class Strings:
     def at(self, index: int, where: str) -> str:
         """Return a string, or say who points to none."""
         if not 0 <= index < len(self._begin):
-            raise BadProfile(f"String {index} does not exist: there are {len(self._begin)}", where=where)
+            raise BadProfile(f"String {index} doesn't exist: there are {len(self._begin)}", where=where)
         return self._data[int(self._begin[index]) : int(self._end[index])].decode(errors="replace")
 
 
@@ -77,7 +77,7 @@ def _matching(pattern: str, names: list[str]) -> NDArray[np.bool_]:
     try:
         matches = searching.regular(f"^(?:{pattern})$", any_case=False)
     except searching.BadPattern as error:
-        raise BadProfile(f"What it wants dropped is no regular expression: {error}") from error
+        raise BadProfile(f"Its drop_frames isn't a valid regular expression: {error}") from error
     return np.fromiter((matches(name) for name in names), dtype=np.bool_, count=len(names))
 
 
@@ -163,7 +163,7 @@ class _Reading:
     def _code(self, name: str) -> int:
         code = self._codes.setdefault(named(name, limits=self._limits), len(self._codes))
         if code >= self._limits.names:
-            raise TooMuch(f"It names more than {self._limits.names:,} functions")
+            raise TooMuch(f"It has more than {self._limits.names:,} functions")
         return code
 
 

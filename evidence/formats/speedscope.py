@@ -35,7 +35,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     file = mapped(fields.parse(data), "the file")
     profiles = [mapped(one, f"profiles[{at}]") for at, one in enumerate(listed(file.get("profiles"), "profiles"))]
     if not profiles:
-        raise BadProfile("It holds no profile", where="profiles")
+        raise BadProfile("It has no profile", where="profiles")
     kinds = [_kind(profile) for profile in profiles]
     types = list(dict.fromkeys(kind for kind, _ in kinds))
     gather = Gather(types, limits=limits)
@@ -87,7 +87,7 @@ def _samples(profile: Mapping[str, Any], *, times: int, codes: list[int], where:
         return _sampled(profile, times=times, codes=codes, where=where)
     if kind == "evented":
         return _evented(profile, times=times, codes=codes, where=where)
-    raise BadProfile(f"A profile is sampled or evented, and this is {kind!r:.40}", where=where)
+    raise BadProfile(f"A profile must be sampled or evented, but this is {kind!r:.40}", where=where)
 
 
 def _sampled(profile: Mapping[str, Any], *, times: int, codes: list[int], where: str) -> Iterator[Sample]:
@@ -130,7 +130,7 @@ def _step(type: str, frame: int, *, opened: list[int], where: str) -> None:
     if type == "O":
         opened.append(frame)
     elif type != "C":
-        raise BadProfile(f"An event opens (O) or closes (C) a frame, and this is {type!r:.40}", where=where)
+        raise BadProfile(f"An event must open (O) or close (C) a frame, but this is {type!r:.40}", where=where)
     elif not opened or opened[-1] != frame:
         open_now = f"frame {opened[-1]} is open" if opened else "none is open"
         raise BadProfile(f"Frame {frame} is closed while {open_now}", where=where)

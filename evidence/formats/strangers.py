@@ -4,19 +4,19 @@ from __future__ import annotations
 
 # How the content begins -> what it is and what to do about it.
 BEGINNINGS: tuple[tuple[bytes, str], ...] = (
-    (b"PERFILE2", "This is perf's own recording: bring the output of `perf script -i FILE` made on the same host."),
-    (b"PK\x03\x04", "This is a zip archive: unpack it and bring the profiles in it one by one."),
-    (b"BZh", "This is packed with bzip2: unpack it, or pack it with gzip or zstd."),
-    (b"\xfd7zXZ\0", "This is packed with xz: unpack it, or pack it with gzip or zstd."),
-    (b"7z\xbc\xaf\x27\x1c", "This is a 7-Zip archive: unpack it and bring the profiles in it one by one."),
-    (b"Rar!", "This is a RAR archive: unpack it and bring the profiles in it one by one."),
-    (b"\x89PNG\r\n\x1a\n", "This is a PNG picture, not a profile: it can be kept but not searched."),
-    (b"\xff\xd8\xff", "This is a JPEG picture, not a profile: it can be kept but not searched."),
-    (b"GIF8", "This is a GIF picture, not a profile: it can be kept but not searched."),
+    (b"PERFILE2", "This is a raw perf recording. Upload the output of `perf script -i FILE`, run on the same host."),
+    (b"PK\x03\x04", "This is a zip archive. Unpack it and upload the profiles one by one."),
+    (b"BZh", "This is compressed with bzip2. Decompress it, or use gzip or zstd."),
+    (b"\xfd7zXZ\0", "This is compressed with xz. Decompress it, or use gzip or zstd."),
+    (b"7z\xbc\xaf\x27\x1c", "This is a 7-Zip archive. Unpack it and upload the profiles one by one."),
+    (b"Rar!", "This is a RAR archive. Unpack it and upload the profiles one by one."),
+    (b"\x89PNG\r\n\x1a\n", "This is a PNG picture, not a profile. It can be stored but not searched."),
+    (b"\xff\xd8\xff", "This is a JPEG picture, not a profile. It can be stored but not searched."),
+    (b"GIF8", "This is a GIF picture, not a profile. It can be stored but not searched."),
     (b"%PDF", "This is a PDF document, not a profile."),
     (b"\x7fELF", "This is a program, not a profile."),
-    (b"JAVA PROFILE", "This is a Java heap dump, not a profile: record with JFR or async-profiler."),
-    (b"go 1.", "This is a Go execution trace, not a profile: take /debug/pprof/profile instead."),
+    (b"JAVA PROFILE", "This is a Java heap dump, not a profile. Record with JFR or async-profiler."),
+    (b"go 1.", "This is a Go execution trace, not a profile. Use /debug/pprof/profile instead."),
     (b"PAR1", "This is a Parquet file, not a profile."),
     (b"SQLite format 3\0", "This is an SQLite database, not a profile."),
 )
@@ -24,11 +24,9 @@ SVG = (
     "This is a picture (SVG). A flame graph cannot be read back from its drawing: bring the folded stacks that it "
     "was drawn from."
 )
-WEB_PAGE = (
-    "This is a web page, not a profile: perhaps the address asked for a login, or gave its page instead of its data."
-)
-UNKNOWN = "This is of no format that we read (folded, perf script, pprof, speedscope, Chrome, V8, OTLP, JFR)."
-UNKNOWN_JSON = "This is JSON, but of no kind that we read (speedscope, Chrome trace, V8 profile, OTLP profiles)."
+WEB_PAGE = "This is a web page, not a profile. The URL may have required a login, or returned a page instead of data."
+UNKNOWN = "This isn't a format we support (folded, perf script, pprof, speedscope, Chrome, V8, OTLP, JFR)."
+UNKNOWN_JSON = "This is JSON, but not a kind we support (speedscope, Chrome trace, V8 profile, OTLP profiles)."
 
 FIREFOX = (
     "This is a recording for the Firefox Profiler (samply writes them too), which we keep and do not read: bring "
@@ -42,14 +40,14 @@ def known(head: bytes) -> str:
         if head.startswith(beginning):
             return says
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "This is a WebP picture, not a profile: it can be kept but not searched."
+        return "This is a WebP picture, not a profile. It can be stored but not searched."
     if head[257:262] == b"ustar":
-        return "This is a tar archive: unpack it and bring the profiles in it one by one."
+        return "This is a tar archive. Unpack it and upload the profiles one by one."
     return _markup(head)
 
 
 def says(head: bytes) -> str:
-    """Return what to tell about content that nobody recognised."""
+    """Return what to say about content that no reader recognised."""
     if kind(head) != "json":
         return known(head) or UNKNOWN
     return FIREFOX if b'"preprocessedProfileVersion"' in head else UNKNOWN_JSON

@@ -24,7 +24,7 @@ UNITS: dict[str, tuple[int, str]] = {
     **dict.fromkeys(("object", "objects"), (1, "objects")),
     **dict.fromkeys(("", "none", "1", "count", "counts", "event", "events"), (1, "events")),
 }
-# What folded stacks count, as long as nobody says; and what of these units is counted.
+# What folded stacks count unless told otherwise, and what each unit counts.
 UNNAMED = {"samples"}
 NAMES = {"nanoseconds": "time", "bytes": "memory", "objects": "objects"}
 _MOST = 1 << 63

@@ -37,7 +37,7 @@ def unpacked(path: Path, *, limits: Limits = DEFAULT) -> mmap.mmap:
             file = _spill(stream(file), limits)
     with file:
         if _stream(file):
-            raise BadProfile("The file is packed more than twice")
+            raise BadProfile("The file is compressed more than twice")
         return _mapped(file, limits)
 
 
@@ -73,7 +73,7 @@ def _spill(chunks: Iterator[bytes], limits: Limits) -> BinaryIO:
 
 
 def _too_large(limits: Limits) -> TooMuch:
-    return TooMuch(f"The profile is larger than {limits.unpacked // MIB} MiB once unpacked, which is more than we read")
+    return TooMuch(f"The profile is larger than {limits.unpacked // MIB} MiB uncompressed, which is over the limit")
 
 
 def _gzip(file: BinaryIO) -> Iterator[bytes]:
@@ -84,7 +84,7 @@ def _gzip(file: BinaryIO) -> Iterator[bytes]:
         while not member.eof:
             data = data or file.read(_CHUNK)
             if not data:
-                raise BadProfile("The gzip stream ends in the middle", where=f"byte {file.tell()}")
+                raise BadProfile("The gzip stream is truncated", where=f"byte {file.tell()}")
             try:
                 yield member.decompress(data, _CHUNK)
             except zlib.error as error:
@@ -103,7 +103,7 @@ def _zstd(file: BinaryIO) -> Iterator[bytes]:
         while not frame.eof:
             data = data or file.read(_SIP)
             if not data:
-                raise BadProfile("The zstd stream ends in the middle", where=f"byte {file.tell()}")
+                raise BadProfile("The zstd stream is truncated", where=f"byte {file.tell()}")
             try:
                 yield frame.decompress(data)
             except zstandard.ZstdError as error:

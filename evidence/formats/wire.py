@@ -77,7 +77,7 @@ def walk(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int]]
         elif kind in (FIXED64, FIXED32):
             stop = start + (8 if kind == FIXED64 else 4)
         else:
-            raise BadProfile(f"A field of wire type {kind} is none that protobuf knows", where=f"byte {at}")
+            raise BadProfile(f"Unknown protobuf wire type {kind}", where=f"byte {at}")
         if stop > end:
             raise BadProfile(f"It ends {stop - end} bytes early, within field {tag >> 3}", where=f"byte {end}")
         yield tag >> 3, kind, start, stop
@@ -94,7 +94,7 @@ def varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
             return value, place + 1
         shift += 7
     cut = at + 10 > end
-    raise BadProfile("It ends within a number" if cut else "A number is longer than 64 bits", where=f"byte {at}")
+    raise BadProfile("It ends inside a number" if cut else "A number is longer than 64 bits", where=f"byte {at}")
 
 
 def _ints(numbers: array[int]) -> Ints:

@@ -66,7 +66,7 @@ def read(data: bytes) -> Stated:
         found.take(NOTES.sub(" ", line).rstrip(), at=at)
     tables = [table for table in found.tables if table.rows and table.labels]
     if not tables:
-        raise BadProfile("There is no table of medians in it")
+        raise BadProfile("It has no table of medians")
     return Stated(tables, found.where)
 
 

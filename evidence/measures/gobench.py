@@ -112,7 +112,7 @@ class _Reading:
     def done(self) -> Benchmarks:
         """Lay the results out. Raises BadProfile when there are none."""
         if not self.results:
-            raise BadProfile("There is no benchmark result in it")
+            raise BadProfile("It has no benchmark results")
         said = {key for result in self.results for key in result.settings}
         differ = {key for key in said if len({result.settings.get(key) for result in self.results}) > 1}
         apart = sorted(differ - {PLACE, *WHERE})

@@ -72,13 +72,13 @@ def read(data: bytes) -> Loads:
     text = reading.text(data)
     tool = _tool(text[: 1 << 16])
     if tool is None:
-        raise BadProfile("No load tester that we know wrote this")
+        raise BadProfile("This isn't the output of a load tester we support")
     runs: list[Run] = tool.read(text)
     if len(runs) > MOST_RUNS:
-        raise TooMuch(f"It holds {len(runs)} runs; at most {MOST_RUNS} can be told apart on a page")
+        raise TooMuch(f"It holds {len(runs)} runs; at most {MOST_RUNS} fit on a page")
     runs = [run for run in runs if run.percentiles or run.mean_ms is not None]
     if not runs:
-        raise BadProfile("There are no latencies in it: was the report cut short, or written without percentiles?")
+        raise BadProfile("It has no latencies. Was the report cut short, or written without percentiles?")
     return Loads(runs)
 
 

@@ -18,7 +18,7 @@ MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 def text(data: bytes) -> str:
     """Return a file's text, whichever of the usual encodings it is in. Raises TooMuch."""
     if len(data) > MOST_BYTES:
-        raise TooMuch(f"A table or report may have {MOST_BYTES >> 20} MiB; this one has {len(data) >> 20} MiB")
+        raise TooMuch(f"A table or report can be up to {MOST_BYTES >> 20} MiB; this one is {len(data) >> 20} MiB")
     encoding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
     return data.decode(encoding, errors="replace").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "�")
 
@@ -32,10 +32,10 @@ def lines(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield numbered lines from 1. Raises TooMuch for a line that no report has."""
     said = text(data)
     if said.count("\n") > MOST_LINES:
-        raise TooMuch(f"A table or report may have {MOST_LINES:,} lines", where=f"line {MOST_LINES + 1}")
+        raise TooMuch(f"A table or report can have up to {MOST_LINES:,} lines", where=f"line {MOST_LINES + 1}")
     for at, line in enumerate(said.split("\n"), start=1):
         if len(line) > MOST_LINE:
-            raise TooMuch("A line is too long for a report", where=f"line {at}")
+            raise TooMuch("A line is too long", where=f"line {at}")
         yield at, line
 
 
@@ -44,7 +44,7 @@ def real(said: str, *, at: int) -> float:
     try:
         value = float(said)
     except ValueError:
-        raise BadProfile(f"“{said[:40]}” is no number", where=f"line {at}") from None
+        raise BadProfile(f"“{said[:40]}” isn't a number", where=f"line {at}") from None
     if not abs(value) < MOST_NUMBER:
-        raise BadProfile(f"“{said[:40]}” is no number to count with", where=f"line {at}")
+        raise BadProfile(f"“{said[:40]}” isn't a number to count with", where=f"line {at}")
     return value

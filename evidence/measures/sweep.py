@@ -68,9 +68,9 @@ def read(data: bytes) -> Sweep:
     numbered = [(at, line) for at, line in numbered if not line.startswith("#")]
     delimiter = _delimiter([line for _, line in numbered[:20]])
     if delimiter is None:
-        raise BadProfile("It is no table: the first lines do not have the same columns", where="line 1")
+        raise BadProfile("This isn't a table: its first lines don't have the same columns", where="line 1")
     if len(numbered) > MOST_ROWS + 1:
-        raise TooMuch(f"It has {len(numbered) - 1:,} rows; at most {MOST_ROWS:,} make a picture")
+        raise TooMuch(f"It has {len(numbered) - 1:,} rows; at most {MOST_ROWS:,} can be shown")
     header, rows = _table(numbered, delimiter)
     header, rows = _arranged(*_long(header, rows), comments)
     return _sweep(header, rows, comments)
@@ -155,7 +155,7 @@ def _sweep(header: list[str], rows: list[tuple[int, list[str]]], comments: list[
     axes = _axes(header, rows, numeric)
     values = [i for i in range(axes, len(header)) if numeric[i] and any(_real(row[i]) is not None for _, row in rows)]
     if not rows or not values:
-        raise BadProfile("There is no column of numbers to show", where=f"line {rows[0][0]}" if rows else "line 1")
+        raise BadProfile("It has no column of numbers to show", where=f"line {rows[0][0]}" if rows else "line 1")
     found = dict(_cells(rows, axes, values))
     kept = [(key, numbers) for key, (numbers, _) in found.items()]
     known = [(key, numbers) for key, numbers in kept if any(number is not None for number in numbers)]
@@ -168,7 +168,7 @@ def _sweep(header: list[str], rows: list[tuple[int, list[str]]], comments: list[
         skipped=len(kept) - len(known),
     )
     if not known:
-        raise BadProfile("No row holds a number", where=f"line {rows[0][0]}")
+        raise BadProfile("No row has a number", where=f"line {rows[0][0]}")
     if sweep.combinations > MOST_CELLS:
         raise TooMuch(
             f"It has {sweep.combinations:,} combinations of {', '.join(sweep.axes)}; at most {MOST_CELLS:,} are shown"

@@ -7,6 +7,7 @@ import math
 MINUS = "−"
 TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+PLACED = frozenset({"with", "without", "on", "in", "after", "before", "during", "while", "at", "by"})
 
 
 def number(value: float) -> str:
@@ -67,7 +68,4 @@ def listed(words: list[str], *, most: int = 3) -> str:
 
 def beside(label: str) -> str:
     """Say which side something is on: *with keep-alive*, *after the fix*."""
-    first = label.partition(" ")[0].lower()
-    return (
-        label if first in {"with", "without", "on", "in", "after", "before", "while", "at", "by"} else f"with {label}"
-    )
+    return label if label.partition(" ")[0].lower() in PLACED else f"with {label}"

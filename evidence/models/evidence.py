@@ -19,15 +19,15 @@ class Kind(models.TextChoices):
 
 
 class State(models.TextChoices):
-    READING = "reading", "being read"
+    READING = "reading", "processing"
     READY = "ready", "ready"
-    KEPT = "kept", "kept as it is"  # no format that we read
-    FAILED = "failed", "could not be read"
+    KEPT = "kept", "stored as is"  # no format that we read
+    FAILED = "failed", "couldn't be read"
     WITHDRAWN = "withdrawn", "withdrawn"
 
 
 class Phase(models.TextChoices):
-    DURING = "during", "while it hurt"
+    DURING = "during", "during the incident"
     AFTER = "after", "after the fix"
 
 

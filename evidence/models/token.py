@@ -21,7 +21,7 @@ def evidence_alone() -> list[str]:
 
 
 class Token(models.Model):
-    """Lets whoever holds it do what its scopes say, as ``person``; only a hash is kept.
+    """Lets its holder do what its scopes say, as ``person``; only a hash is stored.
 
     ``incident`` narrows it to one incident. It never sees more than its person may see at that moment.
     """

@@ -72,7 +72,7 @@ def test_a_reader_that_breaks_is_our_mistake_and_said_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, profile: Path
 ) -> None:
     monkeypatch.setattr(child, "_HOME", profile.parent)
-    with caplog.at_level(logging.ERROR), pytest.raises(Unreadable, match="our reader failed"):
+    with caplog.at_level(logging.ERROR), pytest.raises(Unreadable, match="reader failed"):
         child.read_apart(profile, tree=profile.with_name("tree"))
     assert "No module named" in caplog.text
 

@@ -52,5 +52,5 @@ def test_of_those_that_moved_alike_the_one_called_is_named_and_not_its_callers()
 def test_profiles_of_different_units_are_refused_in_words() -> None:
     one, other = (calltree.build(stacks_of([([0], 1, 1)])) for _ in range(2))
     other.sample_types = other.sample_types[1:]
-    with pytest.raises(NotComparable, match="One counts cpu in nanoseconds, another has samples in samples"):
+    with pytest.raises(NotComparable, match="one counts cpu in nanoseconds, the other has samples in samples"):
         compare.same_type([one, other])

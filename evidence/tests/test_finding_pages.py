@@ -32,7 +32,8 @@ def test_a_claim_is_made_and_then_judged_on_pages(incident: Incident, ada: Perso
     page = client.get(at(incident)).content.decode()
     assert "<s>The protocol is expensive</s>" in page
     assert "6 % after." in page
-    assert f'<a href="{one.get_absolute_url()}">CPU of checkout</a>' in page
+    assert f'<a href="{one.get_absolute_url()}"' in page
+    assert ">CPU of checkout</a>" in page
 
 
 def test_a_refuted_claim_stays_on_the_strip_after_the_root_cause(
@@ -50,7 +51,7 @@ def test_what_is_wrong_is_said_and_what_was_written_stays(
 ) -> None:
     answer = browse(ada).post(at(incident, "1/"), {"verdict": "refuted", "text": "kept words", "against": ["99"]})
     assert answer.status_code == 422
-    assert "There is no evidence 99 here." in answer.content.decode()
+    assert "no evidence 99" in answer.content.decode()
     assert "kept words" in answer.content.decode()
     assert browse(ada).post(at(incident), {"claim": " "}).status_code == 422
     assert browse(ada).post(at(incident, "1/"), {"text": "no verdict"}).status_code == 422
@@ -65,7 +66,7 @@ def test_a_form_that_was_overtaken_shows_the_round_and_goes_through_when_sent_ag
     answer = client.post(at(incident, "1/"), given)
     page = answer.content.decode()
     assert answer.status_code == 422
-    assert "Ben judged this while you were writing" in page
+    assert "while you were writing" in page
     assert "Ben saw it." in page
     assert 'name="seen" value="1"' in page
     assert client.post(at(incident, "1/"), given | {"seen": "1"}).status_code == 302

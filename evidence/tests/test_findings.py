@@ -73,9 +73,9 @@ def test_evidence_attached_later_leaves_the_verdict(
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"verdict": "maybe"}, "A verdict is one of"),
-        ({"verdict": "refuted", "against": [7]}, "There is no evidence 7 here"),
-        ({"verdict": "refuted", "supports": [1], "against": [1]}, "cannot be both"),
+        ({"verdict": "maybe"}, "The verdict must be one of"),
+        ({"verdict": "refuted", "against": [7]}, "There's no evidence 7"),
+        ({"verdict": "refuted", "supports": [1], "against": [1]}, "be both"),
     ],
 )
 def test_what_cannot_be_judged_so_leaves_nothing(
@@ -98,7 +98,7 @@ def test_judging_what_somebody_judged_meanwhile_asks_to_look_again(
     expensive: Finding, ada: Person, ben: Person
 ) -> None:
     judged(expensive, "refuted", ben)
-    with pytest.raises(findings.Overtaken, match="Ben judged this while you were writing: refuted"):
+    with pytest.raises(findings.Overtaken, match=r"Ben .* while you were writing: refuted"):
         findings.judge(expensive, verdict="supported", by=ada, at=timezone.now(), seen=0)
 
 
@@ -109,7 +109,7 @@ def test_a_claim_is_a_sentence(incident: Incident, ada: Person, text: str) -> No
 
 
 def test_the_same_claim_is_made_once(expensive: Finding, incident: Incident, ada: Person) -> None:
-    with pytest.raises(lifecycle.BadInput, match="claimed already"):
+    with pytest.raises(lifecycle.BadInput, match="already exists"):
         findings.claim(incident, text="the protocol is EXPENSIVE", by=ada, at=timezone.now())
 
 
@@ -125,7 +125,7 @@ def test_a_claim_is_found_by_its_number_or_its_words(expensive: Finding, inciden
     findings.claim(incident, text="The protocol is old", by=ada, at=timezone.now())
     for words in ("1", "#1", "“the protocol is expensive”", "expensive"):
         assert findings.claimed(incident, words) == expensive
-    with pytest.raises(lifecycle.Refused, match="More than one claim says “protocol”"):
+    with pytest.raises(lifecycle.Refused, match="More than one hypothesis matches “protocol”"):
         findings.claimed(incident, "protocol")
-    with pytest.raises(lifecycle.Refused, match="No claim says"):
+    with pytest.raises(lifecycle.Refused, match="No hypothesis matches"):
         findings.claimed(incident, "9")

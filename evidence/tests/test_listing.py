@@ -22,17 +22,17 @@ def test_files_that_are_dropped_become_evidence(incident: Incident, ada: Person,
     files = [SimpleUploadedFile("cpu.folded", FOLDED), SimpleUploadedFile("../../etc/heap.folded", b"main;grow 4\n")]
     answer = browse(ada).post(f"/incidents/{incident.codename}/evidence/add", {"file": files}, follow=True)
     assert answer.status_code == 200
-    assert "Added cpu.folded, heap.folded. It is being read." in answer.content.decode()
+    assert "Added cpu.folded, heap.folded." in answer.content.decode()
     assert [one.title for one in Evidence.objects.order_by("n")] == ["cpu.folded", "heap.folded"]
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({}, "Pick a file first."),
+        ({}, "Choose a file first."),
         ({"file": SimpleUploadedFile("none.folded", b"")}, "The file is empty."),
-        ({"link": "ftp://x"}, "Give a link that starts with https://"),
-        ({"link": ""}, "Give a link."),
+        ({"link": "ftp://x"}, "Enter a link that starts with https://"),
+        ({"link": ""}, "Enter a link."),
     ],
 )
 def test_what_is_wrong_is_said_where_it_was_typed(

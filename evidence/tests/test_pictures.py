@@ -47,5 +47,5 @@ def test_a_storage_that_is_away_may_be_back_later(incident: Incident, bring: Bri
 def test_a_tree_that_cannot_be_drawn_is_said_to_be_so(incident: Incident, bring: Bring) -> None:
     found = bring(incident)
     (Path(settings.FIREKIND.evidence_storage) / found.tree).write_bytes(b"no tree")
-    with pytest.raises(NoPicture, match="could not be drawn"):
+    with pytest.raises(NoPicture, match="Couldn't render"):
         pictures.draw(incident.pk, found.n)

@@ -105,7 +105,7 @@ def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
         (["page"], "web page"),
         (["torn"], "byte 3"),
         (["before", "--sample-type", "heap"], "no sample type 'heap'"),
-        (["before", "--search", "("], "no regular expression"),
+        (["before", "--search", "("], "Invalid regular expression"),
         (["before", "--diff", "page"], "page: This is a web page"),
     ],
 )

@@ -35,7 +35,7 @@ def test_a_profile_is_read_and_said_in_a_sentence_on_the_timeline(incident: Inci
 def test_what_cannot_be_read_is_kept_and_said(incident: Incident, bring: Bring) -> None:
     found = bring(incident, b"Dear all, the server is slow.\n")
     assert found.state == "kept"
-    assert "no format that we read" in found.says
+    assert "a format we support" in found.says
     assert storage.store().local(found.original).read_bytes() == b"Dear all, the server is slow.\n"
 
 
@@ -111,7 +111,7 @@ def test_a_storage_that_is_away_leaves_it_to_the_sweep(incident: Incident, bring
 
 
 @pytest.mark.parametrize(
-    ("body", "says"), [(b"", "The file is empty."), (b"x" * 5000, "The file is larger than the 0 MiB that are taken.")]
+    ("body", "says"), [(b"", "The file is empty."), (b"x" * 5000, "The file is larger than the 0 MiB limit.")]
 )
 def test_what_is_not_taken_leaves_nothing_behind(incident: Incident, ada: Person, body: bytes, says: str) -> None:
     before = sorted(Path(settings.FIREKIND.evidence_storage).rglob("*"))

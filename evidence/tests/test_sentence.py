@@ -46,10 +46,10 @@ SAID = [
         "".join(f"main;caller_{n};encode 4\nmain;caller_{n} 6\n" for n in range(10)),
         "40 % of samples pass through `encode` (self 40 %).",
     ),
-    ("main;" + ";".join(["f"] * 3) + " 0\n", "There is nothing in it: no samples at all."),
+    ("main;" + ";".join(["f"] * 3) + " 0\n", "It's empty: no samples at all."),
     (
         "".join(f"main;handler_{n} 1\n" for n in range(100)),
-        "No function stands out: none holds 2 % of samples by itself.",
+        "No single function stands out: none has 2 % of samples.",
     ),
 ]
 
@@ -78,21 +78,21 @@ def test_what_is_counted_is_called_by_its_name(name: str, unit: str, begins: str
 
 
 def test_one_is_warned_of_few_samples() -> None:
-    assert "Only 61 samples: the shares are rough." in sentence.of(tree_of("main;work 61\n")).guards
+    assert "Only 61 samples, so percentages are rough." in sentence.of(tree_of("main;work 61\n")).guards
 
 
 def test_one_is_warned_when_the_process_that_matters_has_next_to_none() -> None:
     tree = tree_of("firecracker;main 1\nrustc;main;compile 700\nswapper;do_idle 703\n")
     guards = sentence.of(tree, subject="Pausing firecracker takes longer").guards
-    assert guards[0] == "Only 1 of 1,404 samples is of `firecracker`: they say little."
-    assert guards[1] == "50 % of it is idle: look at the rest, or hide idle."
+    assert guards[0] == "Only 1 of 1,404 samples is of `firecracker`: too few to trust."
+    assert guards[1] == "50 % of it is idle. Hide idle frames to see the rest."
     assert not any("firecracker" in one for one in sentence.of(tree, subject="The build is slow").guards)
 
 
 def test_one_is_warned_when_a_cpu_profile_explains_little_of_the_time() -> None:
     text = "main;work 400000000\n"
     (guard,) = sentence.of(tree_of(text, name="cpu", unit="nanoseconds", duration_ns=10_000_000_000)).guards
-    assert guard.startswith("It explains 4 % of the time that passed: mostly it slept or waited.")
+    assert guard.startswith("It explains 4 % of the elapsed time")
     assert not sentence.of(tree_of(text, name="cpu", unit="nanoseconds", duration_ns=500_000_000)).guards
 
 

@@ -98,5 +98,5 @@ def test_a_storage_that_is_away_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "only-for-tests")
     away = Objects("s3://firekind/evidence", cache=Folder(tmp_path))
-    with pytest.raises(StorageError, match="did not give"):
+    with pytest.raises(StorageError, match="couldn't return"):
         away.local("originals/no/no")

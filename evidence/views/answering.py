@@ -1,4 +1,4 @@
-"""Answers of a profile in JSON: asked of its stored tree, cached by those who may see it and by nobody else."""
+"""Answers of a profile in JSON: asked of its stored tree, cached only by those who may see it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def told(request: Request, evidence: Evidence, answer: Answer) -> HttpResponse:
     except Unasked as error:
         return as_json({"says": str(error)}, status=400)
     except StorageError:
-        return as_json({"says": "The storage of evidence does not answer. Try again."}, status=503)
+        return as_json({"says": "Evidence storage isn't responding. Try again."}, status=503)
     return marked(as_json(said), tag, private=evidence.incident.private)
 
 

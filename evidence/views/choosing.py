@@ -1,4 +1,4 @@
-"""What to compare: the measurements of an incident by kind, for whoever came without saying."""
+"""What to compare: the measurements of an incident by kind, for a request that names none."""
 
 from __future__ import annotations
 

@@ -61,16 +61,16 @@ def listing(request: Request) -> HttpResponse:
 def _personal(request: Request) -> Issued:
     name = request.POST.get("name", "").strip()
     if not name:
-        raise lifecycle.BadInput("name", "Say where it will be used, so that you know it again.")
+        raise lifecycle.BadInput("name", "Say where it will be used, so you can recognize it later.")
     return tokens.issue(request.person, at=timezone.now(), name=name, scopes=request.POST.getlist("scopes"))
 
 
 @require_POST
 @signed_in
 def revoke(request: Request, pk: int) -> HttpResponse:
-    """End one of one's own tokens; somebody else's is as if it were not there."""
+    """Revoke one of your own tokens; another person's looks absent."""
     if tokens.revoke(pk, by=request.person, at=timezone.now()):
-        messages.success(request, "Revoked: it no longer works.")
+        messages.success(request, "Token revoked.")
     else:
-        messages.info(request, "It did not work any more.")
+        messages.info(request, "That token was already inactive.")
     return redirect("tokens")

@@ -57,7 +57,7 @@ def boxes(request: Request, codename: str) -> HttpResponseBase:
     def answer(sides: Sides) -> dict[str, Any]:
         width = request.GET.get("width", "both")
         if width not in differential.WIDTHS:
-            raise answering.Unasked("Widths follow both sides, the one before or the one after.")
+            raise answering.Unasked("Width must be both, before or after.")
         root, absolute = answering.node_of(request, sides.merged), request.GET.get("absolute") == "1"
         budget = answering.budget_of(request) if "most" in request.GET else differential.BUDGET
         return differential.payload(
@@ -105,7 +105,7 @@ def _answered(request: Request, codename: str, answer: Any) -> HttpResponseBase:
     except (answering.Unasked, compare.NotComparable) as error:
         return answering.as_json({"says": str(error)}, status=400)
     except StorageError:
-        return answering.as_json({"says": "The storage of evidence does not answer. Try again."}, status=503)
+        return answering.as_json({"says": "Evidence storage isn't responding. Try again."}, status=503)
     return answering.marked(answering.as_json(said), tag, private=sides.incident.private)
 
 

@@ -60,7 +60,7 @@ class Sides:
 
     @cached_property
     def merged(self) -> CallTree:
-        """Return the merged tree, one sample type a profile; it is made when nobody has asked for it before."""
+        """Return the merged tree, one sample type a profile; it is built on first use."""
         from evidence.calltree import CallTree
 
         try:

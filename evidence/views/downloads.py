@@ -28,7 +28,7 @@ def original(request: Request, codename: str, n: int) -> HttpResponseBase:
     """
     evidence = evidence_of(request, codename, n)
     if not evidence.original:
-        return HttpResponse("This evidence is a link; there is no file.", status=404, content_type="text/plain")
+        return HttpResponse("This evidence is a link, so there's no file.", status=404, content_type="text/plain")
     file = storage.store().local(evidence.original).open("rb")
     if "inline" in request.GET and evidence.kind == Kind.PICTURE:
         return FileResponse(file, content_type=evidence.format)
@@ -103,7 +103,7 @@ def name_of(evidence: Evidence, ending: str) -> str:
 
 
 def _note(request: Request, evidence: Evidence, form: str) -> None:
-    """Note that somebody takes a file along; a title is never part of that."""
+    """Log that someone downloaded a file; the log never holds a title."""
     kind = "download" if form == "original" else "export"
     noted.note(kind, by=request.person, about=evidence.incident.codename, evidence=evidence.n, form=form)
 

@@ -1,4 +1,4 @@
-"""Find evidence for somebody who asks: everything below an incident's evidence begins here."""
+"""Find evidence for a viewer: every view of an incident's evidence begins here."""
 
 from __future__ import annotations
 

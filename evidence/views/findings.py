@@ -31,7 +31,7 @@ def listing(request: Request, codename: str) -> HttpResponse:
     if form.is_bound:
         finding = form.done(incident, by=request.person, at=timezone.now())
         if finding is not None:
-            messages.success(request, "Claimed. Judge it once something was measured.")
+            messages.success(request, "Hypothesis added. Add a verdict once you have evidence.")
             return redirect("finding", codename=incident.codename, n=finding.n)
     context = _about(incident) | {"findings": findings.of(incident), "form": form}
     return render(request, "evidence/findings.html", context, status=UNPROCESSABLE if form.errors else 200)
@@ -64,14 +64,14 @@ def judge(request: Request, codename: str, n: int) -> HttpResponse:
     shown = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).order_by("-n")[:CHOICES]
     form = JudgeForm(request.POST if request.method == "POST" else None, finding=finding, evidence=list(shown))
     if form.is_bound and form.done(by=request.person, at=timezone.now()):
-        messages.success(request, f"Round {Finding.objects.get(pk=finding.pk).rounds.count()} is written down.")
+        messages.success(request, f"Saved round {Finding.objects.get(pk=finding.pk).rounds.count()}.")
         return redirect("findings", codename=incident.codename)
     context = _about(incident) | {"finding": _fresh(incident, finding), "form": form}
     return render(request, "evidence/finding.html", context, status=UNPROCESSABLE if form.errors else 200)
 
 
 def _fresh(incident: Incident, finding: Finding) -> Finding:
-    """Return a finding as it is now: somebody may have judged it while the form was open."""
+    """Return a finding as it is now: a verdict may have been added while the form was open."""
     return next(one for one in findings.of(incident) if one.pk == finding.pk)
 
 

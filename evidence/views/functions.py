@@ -1,4 +1,4 @@
-"""The table of functions: what the flame graph shows, in words and numbers, for everybody and without scripts."""
+"""The table of functions: what the flame graph shows, in words and numbers, readable without scripts."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def panel(request: Request, codename: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def add(request: Request, codename: str) -> HttpResponse:
-    """Take one or more files that somebody dropped or picked, or a link."""
+    """Take one or more dropped or chosen files, or a link."""
     incident = incident_or_404(request.person, codename)
     if request.method == "GET":
         return redirect("evidence-list", codename=incident.codename)
@@ -80,7 +80,7 @@ def _answered(form: AddFile | AddLink, added: list[Evidence], status: int) -> Js
 def _said(added: list[Evidence]) -> str:
     names = ", ".join(one.title for one in added)
     waits = any(one.state == State.READING for one in added)
-    return f"Added {names}. It is being read." if waits else f"Added {names}."
+    return f"Added {names}. Processing." if waits else f"Added {names}."
 
 
 @require_http_methods(["GET", "POST"])
@@ -94,7 +94,7 @@ def withdraw(request: Request, codename: str, n: int) -> HttpResponse:
         if request.method == "POST":
             because = request.POST.get("because", "")
             withdrawing.withdraw(evidence, by=request.person, at=timezone.now(), because=because)
-            messages.success(request, f"Withdrew {evidence.title}: its file is removed.")
+            messages.success(request, f"Withdrew {evidence.title} and deleted its file.")
             return redirect("evidence-list", codename=evidence.incident.codename)
     except lifecycle.Refused as error:
         context["refused"] = str(error)
@@ -107,7 +107,7 @@ def read_again(request: Request, codename: str, n: int) -> HttpResponse:
     """Read evidence again that could not be read."""
     evidence = evidence_of(request, codename, n)
     again = receiving.read_again(evidence, by=request.person)
-    messages.success(request, "It is being read again." if again else "There is nothing to read again.")
+    messages.success(request, "Processing it again." if again else "There's nothing to process again.")
     return redirect(evidence)
 
 

@@ -113,7 +113,7 @@ def loads(runs: Sequence[Run], labels: Sequence[str], *, several: bool = True) -
 
 
 def _noted(runs: Sequence[Run], labels: Sequence[str]) -> list[str]:
-    """Return each note once, with who it is about unless that is everybody."""
+    """Return each note once, with the runs it applies to unless that is all of them."""
     about: dict[str, list[str]] = {}
     for run, label in zip(runs, labels, strict=True):
         for note in run.notes:

@@ -61,7 +61,7 @@ def compare_context(request: Request, evidences: Sequence[Evidence]) -> Context:
     """Return what a comparison shows. Raises Http404 for measurements of different kinds."""
     control = evidences[0]
     if len({one.kind for one in evidences}) != 1 or control.kind not in COMPARED:
-        raise Http404("These cannot be compared.")
+        raise Http404("These can't be compared.")
     context = {
         "incident": control.incident,
         "policy": control.incident.policy,

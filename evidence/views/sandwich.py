@@ -27,7 +27,7 @@ def _sandwich(tree: CallTree, request: Request) -> dict[str, Any]:
     code, type = answering.code_of(request, tree), answering.type_of(request, tree)
     side = request.GET.get("side", "callees")
     if side not in SIDES:
-        raise answering.Unasked("A sandwich has two sides: callers and callees.")
+        raise answering.Unasked("The side must be callers or callees.")
     half = tree.callers(code) if side == "callers" else tree.callees(code)
     root = answering.node_of(request, half) or min(1, len(half) - 1)
     drawn = flamegraph.payload(half, type=type, root=root, budget=answering.budget_of(request))

@@ -31,7 +31,7 @@ def test_open_ones_come_first_then_the_newest(shipped: dict[str, IncidentType], 
 
 def test_nothing_at_all_invites_to_declare(shipped: dict[str, IncidentType], ada: Person, browse: Open) -> None:
     assert "All quiet." in browse(ada).get("/").content.decode()
-    assert "Nothing fits." in browse(ada).get("/?q=unheard").content.decode()
+    assert "No matches." in browse(ada).get("/?q=unheard").content.decode()
 
 
 def test_filters_stand_in_the_address(

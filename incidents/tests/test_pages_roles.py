@@ -38,7 +38,7 @@ def test_everybody_reads_types_and_is_offered_nothing_that_would_be_refused(
         assert "/types/add" not in page
         assert "Brings in" in page
         assert "/types/security/preview" not in page
-    assert "Bring it back" not in browse(eve).get("/types/security/").content.decode()
+    assert "Restore" not in browse(eve).get("/types/security/").content.decode()
     assert ASK not in browse(ada).get("/types/").content.decode()
 
 

@@ -17,7 +17,7 @@ from incidents.models import Incident, Person
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 UNPROCESSABLE = 422
-ANSWERS = (("let-in", "Let them in"), ("turn-away", "Not now"))
+ANSWERS = (("let-in", "Let in"), ("turn-away", "Not now"))
 CODENAME = re.compile(r"[\w-]{1,80}")
 CAME_FROM = re.compile(r"/incidents/([\w-]{1,80})/")
 
@@ -25,7 +25,7 @@ CAME_FROM = re.compile(r"/incidents/([\w-]{1,80})/")
 @require_http_methods(["GET", "POST"])
 @signed_in
 def ask(request: Request, codename: str = "") -> HttpResponse:
-    """Ask to be let in. What is said is the same for any codename that one may not see, of an incident or of none."""
+    """Request access. The answer is the same for any codename the person may not see, real or not."""
     codename = _named(request, codename)
     if codename and (seen := _seen(request.person, codename)):
         return redirect(seen)
@@ -46,7 +46,7 @@ def ask(request: Request, codename: str = "") -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def glass(request: Request, codename: str) -> HttpResponse:
-    """Break the glass: with a sentence of reason somebody of the house is let in at once, and its people are told."""
+    """Break glass: with a reason in a sentence, a member gets access at once, and the participants are told."""
     if seen := _seen(request.person, codename):
         return redirect(seen)
     context = {"codename": codename, "because": request.POST.get("because", "")}
@@ -83,7 +83,7 @@ def panel(request: Request, codename: str) -> HttpResponse:
 
 
 def _named(request: Request, codename: str) -> str:
-    """Return the codename of the address, what was typed, or that of the page that one came from."""
+    """Return the codename of the address, what was typed, or that of the referring page."""
     if codename:
         return codename
     if request.method == "POST":
@@ -94,7 +94,7 @@ def _named(request: Request, codename: str) -> str:
 
 def _must_name(codename: str) -> None:
     if not CODENAME.fullmatch(codename):
-        raise lifecycle.Refused("Type the codename of the incident: two words with a hyphen, as in amber-otter.")
+        raise lifecycle.Refused("Enter the incident's codename: two words with a hyphen, like amber-otter.")
 
 
 def _seen(person: Person, codename: str) -> Incident | None:

@@ -1,4 +1,4 @@
-"""Pages that only one role may use: everybody else is told in words who may."""
+"""Pages that only one role may use: everyone else is told who may."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def needs(what: str) -> Callable[[View[P]], View[P]]:
 
 
 def refused(request: Request, what: str) -> HttpResponse | None:
-    """Return the page that says who may do something; None for somebody who may."""
+    """Return the page that says who may do something; None for someone who may."""
     if not request.person.can_join:
         raise Http404("No such page.")
     if roles.may(request.person, what):

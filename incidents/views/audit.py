@@ -23,7 +23,7 @@ from incidents.views.signed_in import Request, signed_in
 
 CSV_ROWS: Final = 10_000
 COLUMNS: Final = ("n", "at", "kind", "by", "by_name", "about", "door", "address", "data")
-NOBODY: Final = {"terminal": "Somebody at a terminal", "system": "Firekind"}
+NOBODY: Final = {"terminal": "Someone at a terminal", "system": "Firekind"}
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
 
@@ -84,7 +84,7 @@ def shown(entry: Entry) -> Shown:
     """Put an entry into words."""
     details = " · ".join(f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in entry.data.items() if value)
     where = " · ".join(part for part in (DOORS.get(entry.door, entry.door), entry.address) if part)
-    return Shown(entry, NOBODY.get(entry.door, "Somebody unknown"), kinds.sentence(entry.kind), details, where)
+    return Shown(entry, NOBODY.get(entry.door, "Someone unknown"), kinds.sentence(entry.kind), details, where)
 
 
 def _plain(value: object) -> str:
@@ -97,6 +97,6 @@ def _plain(value: object) -> str:
 
 
 def _cell(value: object) -> object:
-    """Write a cell so that no spreadsheet takes what somebody was called for a formula."""
+    """Write a cell so that no spreadsheet runs a person's name as a formula."""
     said = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
     return f"'{said}" if isinstance(said, str) and said.startswith(FORMULA) else said

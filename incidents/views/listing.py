@@ -13,7 +13,7 @@ from incidents.models import IncidentType, Status
 from incidents.views.signed_in import Request, signed_in
 
 STATUSES = {"": "All", "active": "Active", "ended": "Ended"}
-MINE = {"": "Everybody", "lead": "I lead", "in": "I am in"}
+MINE = {"": "Everybody", "lead": "I lead", "in": "I'm in"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ def _roles(incident: Incident) -> list[tuple[str, Person | None]]:
 
 
 def _arrived(incident: Incident, seen: int, person: Person) -> str:
-    """Say the newest thing that others did since, for those who listen to the page."""
+    """Say the newest thing that others did since, for screen readers."""
     others = timeline.since(incident, seen).exclude(by=person).exclude(kind__in=kinds.QUIET)
     newest = others.order_by("-n").first()
     if newest is None:

@@ -1,4 +1,4 @@
-"""Who has which role, for everybody of the house to read; managers give them."""
+"""Who has which role, readable by every member; managers assign them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HELD: Final = (Role.MANAGER, Role.AUDITOR)
 @require_GET
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    """Show who manages and who audits; managers find somebody by name and give a role."""
+    """Show who manages and who audits; managers find someone by name and assign a role."""
     if not request.person.can_join:
         raise Http404("No such page.")
     q = " ".join(request.GET.get("q", "").split())[:80]
@@ -39,7 +39,7 @@ def listing(request: Request) -> HttpResponse:
 @signed_in
 @needs("roles")
 def give(request: Request, pk: int) -> HttpResponse:
-    """Give somebody a role."""
+    """Give someone a role."""
     person = get_object_or_404(joinable(), pk=pk)
     role = request.POST.get("role", "")
     if role not in Role.values:

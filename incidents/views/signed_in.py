@@ -23,7 +23,7 @@ NO_STORE = "no-store, private"
 
 
 class Request(HttpRequest):
-    """A request of somebody known."""
+    """A request from a known person."""
 
     person: Person
     htmx: HtmxDetails
@@ -35,7 +35,7 @@ View = Callable[Concatenate[Request, P], HttpResponseBase]
 def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
     """Let a view answer known people only; nothing it says is kept by browsers or proxies.
 
-    Whoever is shut out between the view's look and its verb is answered as if there had been nothing to see.
+    A person who loses access between the view's check and its verb gets the answer for an absent incident.
     """
 
     @wraps(view)
@@ -44,7 +44,7 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
             return to_sign_in(request)
         person = people.of_user(request.user)
         if person is None:
-            raise PermissionDenied("Your account belongs to somebody who has left.")
+            raise PermissionDenied("This account has been deactivated.")
         _refuse_nul(request)
         known = cast("Request", request)
         known.person = person
@@ -63,7 +63,7 @@ def _refuse_nul(request: HttpRequest) -> None:
     """Raise ``BadRequest`` for a NUL in what was sent: PostgreSQL can neither keep nor compare one."""
     for given in (request.GET, request.POST):
         if any("\0" in value for _, values in given.lists() for value in values):
-            raise BadRequest("No text holds a NUL.")
+            raise BadRequest("Text can't contain NUL characters.")
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:

@@ -13,7 +13,7 @@ from incidents.views.signed_in import Request, signed_in
 @require_GET
 @signed_in
 def summary(request: Request, codename: str) -> HttpResponse:
-    """Show a published summary to everybody of the house. Guests see only what they take part in."""
+    """Show a published summary to every member. Guests see only what they take part in."""
     published = Summary.objects.filter(codename=codename, published_at__isnull=False).order_by("-pk")
     newest = published.first() if codename and request.person.can_join else None
     if newest is None:

@@ -45,7 +45,7 @@ def add(request: Request) -> HttpResponse:
         except lifecycle.Refused as refused:
             form.add_error("slug", str(refused))
         else:
-            messages.success(request, made.words(f"{form.policy().name} can be used from now on."))
+            messages.success(request, made.words(f"{form.policy().name} is ready to use."))
             return redirect(made.proposal or "types")
     return render(request, "types/add.html", {"here": "types", "form": form}, status=_status(form))
 
@@ -72,7 +72,7 @@ def version(request: Request, slug: str, number: int) -> HttpResponse:
 @signed_in
 @needs("types")
 def act(request: Request, slug: str, verb: str) -> HttpResponse:
-    """Move a type, archive it, bring it back, or make it the default."""
+    """Move a type, archive it, restore it, or make it the default."""
     type = find(slug)
     if verb not in VERBS:
         raise Http404("No such verb.")
@@ -94,7 +94,7 @@ def find(slug: str) -> IncidentType:
 def _restore(type: IncidentType, *, by: Person, at: datetime) -> str:
     assert type.current is not None, "a type is created together with its first policy"
     made = proposals.make(RestoreType(type.slug, type.current.number), by=by, at=at)
-    return made.words(f"{type.policy.name} can be used again.")
+    return made.words(f"{type.policy.name} is active again.")
 
 
 def _move(type: IncidentType, step: int, *, by: Person) -> None:

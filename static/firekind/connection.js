@@ -7,7 +7,7 @@ document.addEventListener("htmx:afterRequest", (event) => {
   const lost = status === 0 || status >= 500;
   if (lost && banner.hidden) {
     const at = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(new Date());
-    banner.lastElementChild.textContent = `No connection since ${at}. What you see may be old; we keep trying.`;
+    banner.lastElementChild.textContent = `No connection since ${at}. This page may be out of date. Reconnecting…`;
   }
   banner.hidden = !lost;
 });

@@ -8,6 +8,6 @@ document.addEventListener("click", async (event) => {
     document.dispatchEvent(new CustomEvent("firekind:did", { detail: { said: "Copied." } }));
   } catch {
     getSelection().selectAllChildren(words);
-    document.dispatchEvent(new CustomEvent("firekind:did", { detail: { said: "Selected: copy it from here." } }));
+    document.dispatchEvent(new CustomEvent("firekind:did", { detail: { said: "Couldn't copy. It's selected; copy it from here." } }));
   }
 });

@@ -26,7 +26,7 @@ document.addEventListener("firekind:did", (event) => {
 document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.elt.matches("[data-poll]")) return;
   const status = event.detail.xhr.status;
-  say(status === 404 ? "That is not there any more." : status === 403 ? "That was refused. Reload the page and try again." : "Something went wrong here. Try again.");
+  say(status === 404 ? "This no longer exists." : status === 403 ? "You don't have permission. Reload the page and try again." : "Something went wrong. Try again.");
 });
 document.addEventListener("htmx:sendError", (event) => {
   if (!event.detail.elt.matches("[data-poll]")) say("No connection. Nothing was sent.");

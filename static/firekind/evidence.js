@@ -43,7 +43,7 @@ function answered(request, shown) {
   try {
     said = JSON.parse(request.responseText).says;
   } catch {
-    said = request.status === 0 ? "The connection was lost before it arrived. Send it again." : "It was not taken. Send it again, or reload the page.";
+    said = request.status === 0 ? "The connection was lost during upload. Try again." : "Upload failed. Try again, or reload the page.";
   }
   if (request.status === 201) {
     shown.item.remove();

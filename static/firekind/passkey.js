@@ -22,9 +22,9 @@ function answered(key) {
 }
 
 const WORDS = {
-  NotAllowedError: "Nothing was chosen, or it took too long. Try once more.",
-  InvalidStateError: "This passkey is set up already.",
-  SecurityError: "Passkeys work at an https address, or at localhost.",
+  NotAllowedError: "Nothing was selected, or it timed out. Try again.",
+  InvalidStateError: "This passkey is already set up.",
+  SecurityError: "Passkeys need an https address or localhost.",
 };
 
 // First of all listeners, so that none takes the form for sent while the browser is still asked.
@@ -41,7 +41,7 @@ document.addEventListener("submit", async (event) => {
     form.requestSubmit();
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
-    says.textContent = WORDS[error.name] ?? "Your browser could not use a passkey here.";
+    says.textContent = WORDS[error.name] ?? "Your browser couldn't use a passkey here.";
     says.hidden = false;
   }
 }, { capture: true });

@@ -25,7 +25,7 @@ LOOKS: list[tuple[str, dict[str, Any]]] = [
 def asks(page: Page, codename: str) -> None:
     """Come upon nothing, and ask to be let in, by keyboard."""
     page.goto(f"/incidents/{codename}/")
-    expect(page.get_by_role("heading", name="Nothing here.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Page not found.")).to_be_visible()
     tab_to(page, 'a[href="/access/"]')
     page.keyboard.press("Enter")
     expect(page.get_by_text(codename)).to_be_visible()
@@ -33,7 +33,7 @@ def asks(page: Page, codename: str) -> None:
     page.keyboard.type(REASON)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("If there is such an incident, its people were asked.")).to_be_visible()
+    expect(page.get_by_text("If this incident exists, its participants have been asked.")).to_be_visible()
 
 
 @pytest.mark.parametrize(("who", "look"), LOOKS)
@@ -44,14 +44,14 @@ def test_whoever_knocks_is_let_in_by_the_lead_and_the_page_opens(who: str, look:
 
     box = lead.locator("#access .asks-in")
     expect(box).to_contain_text(REASON, timeout=30_000)
-    expect(lead.get_by_role("link", name="1 asks to be let in.")).to_be_visible(visible="viewport" in look)
+    expect(lead.get_by_role("link", name="1 access request.")).to_be_visible(visible="viewport" in look)
     assert not faults(lead)
     for path in ("access", "open-up"):
         lead.goto(f"/incidents/{codename}/{path}")
         assert not faults(lead), path
     lead.goto(f"/incidents/{codename}/")
     expect(box).to_be_visible()
-    tab_to(lead, '#access [aria-label^="Let them in"]')
+    tab_to(lead, '#access [aria-label^="Let in"]')
     lead.keyboard.press("Enter")
     expect(box).to_have_count(0, timeout=30_000)
     expect(lead.locator("#newest")).to_contain_text(f"let {who}")

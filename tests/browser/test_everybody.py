@@ -129,7 +129,7 @@ def tab_to(page: Page, selector: str) -> None:
 def test_the_first_tab_skips_to_the_content(sit: Sit) -> None:
     page = sit("Ada")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
 
@@ -143,12 +143,12 @@ def test_all_of_it_works_without_scripts(sit: Sit) -> None:
     _until_settled(page, name)
     page.get_by_role("link", name="Retype", exact=True).first.click()
     page.get_by_role("radio", name="Isolated", exact=True).check()
-    page.get_by_role("button", name="Show what it would do").click()
+    page.get_by_role("button", name="Show plan").click()
     expect(page.locator("#asked")).to_contain_text("@support")
     page.get_by_role("button", name="Retype to Isolated").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Isolated")
     page.goto(f"/incidents/{name}/bring")
-    page.get_by_label("Find somebody by name").fill("Hannah")
+    page.get_by_label("Find someone by name").fill("Hannah")
     page.get_by_role("button", name="Find").click()
     page.get_by_role("checkbox", name="Hannah").check()
     page.get_by_role("button", name="Bring in").click()

@@ -35,7 +35,7 @@ def test_what_is_dropped_is_read_and_shown_to_everybody_on_the_incident(ada: Pag
     other = sit("Mateo")
     other.goto(here)
     ada.goto(f"{here}evidence/")
-    expect(ada.get_by_text("Nothing was measured yet.")).to_be_visible()
+    expect(ada.get_by_text("No evidence yet.")).to_be_visible()
     ada.set_input_files("#files", [payload("cpu.folded", FOLDED), payload("empty.folded", b"")])
     expect(ada.locator("#uploads .bad")).to_have_text("The file is empty.")
     expect(ada.locator("#proof-1 .measured")).to_contain_text("61 % of samples pass through hash", timeout=30_000)
@@ -61,14 +61,14 @@ def test_evidence_is_withdrawn_after_a_question_and_the_timeline_says_so(ada: Pa
     here = ada.url
     ada.goto(f"{here}evidence/")
     ada.set_input_files("#files", [payload("notes.bin", b"prose that holds a customer's name\n")])
-    expect(ada.locator("#proof-1")).to_contain_text("of no format that we read", timeout=30_000)
+    expect(ada.locator("#proof-1")).to_contain_text("a format we support", timeout=30_000)
     ada.locator("#proof-1 h3 a").click()
     ada.get_by_role("link", name="Withdraw…").click()
     ada.get_by_label("Why?").fill("it names a customer")
-    ada.get_by_role("button", name="Withdraw it").click()
-    expect(ada.get_by_text("Withdrew notes.bin: its file is removed.")).to_be_visible()
+    ada.get_by_role("button", name="Withdraw").click()
+    expect(ada.get_by_text("Withdrew notes.bin and deleted its file.")).to_be_visible()
     ada.goto(here)
-    expect(ada.locator("#newest")).to_contain_text("Evidence taken back by Ada")
+    expect(ada.locator("#newest")).to_contain_text("Evidence retracted by Ada")
 
 
 def test_without_scripts_a_file_is_sent_all_the_same(ada: Page, sit: Sit) -> None:
@@ -76,7 +76,7 @@ def test_without_scripts_a_file_is_sent_all_the_same(ada: Page, sit: Sit) -> Non
     page.goto(f"{ada.url}evidence/")
     page.get_by_label(re.compile("Drop files here")).set_input_files([payload("cpu.folded", FOLDED)])
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_text("Added cpu.folded. It is being read.")).to_be_visible()
+    expect(page.get_by_text("Added cpu.folded.")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

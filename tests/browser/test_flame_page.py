@@ -124,12 +124,12 @@ def test_the_share_found_is_exact_and_of_what_is_zoomed_too(ada: Page) -> None:
     graph.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator("[data-matched]")).to_contain_text("Of what is zoomed")
+    expect(page.locator("[data-matched]")).to_contain_text("In the zoomed frame")
     expect(page).to_have_url(re.compile(r"at=\d+"))
     link = page.url
     other = opened(page.context.new_page(), link)
     expect(other.get_by_role("searchbox", name="Search frames")).to_have_value("hash")
-    expect(other.locator("[data-matched]")).to_contain_text("Of what is zoomed")
+    expect(other.locator("[data-matched]")).to_contain_text("In the zoomed frame")
 
 
 def test_callers_and_callees_of_a_function_by_keyboard(ada: Page) -> None:

@@ -22,9 +22,9 @@ def asks(page: Page, words: str) -> str:
     """Ask for another line in the checklist of the private type; give the address of what waits then."""
     page.goto("/types/security/")
     page.get_by_label("Checklist").fill(f"{CHECKLIST}\n{words}")
-    page.get_by_role("button", name="See what this changes").click()
-    page.get_by_role("button", name="Ask for confirmation").click()
-    expect(page.get_by_role("button", name="Withdraw it")).to_be_visible()
+    page.get_by_role("button", name="Preview changes").click()
+    page.get_by_role("button", name="Request confirmation").click()
+    expect(page.get_by_role("button", name="Withdraw")).to_be_visible()
     return page.url
 
 

@@ -86,8 +86,8 @@ def by_provider(page: Page, house: House, sub: str, *, then: str = "/") -> None:
 def by_password(page: Page, house: House, name: str) -> None:
     """Unfold the form, and sign in with an account of ours."""
     page.goto(f"{house.at_localhost}/sign-in/")
-    page.get_by_text("Or sign in with an account of Firekind's own").click()
-    page.get_by_label("Name").fill(name)
+    page.get_by_text("Or sign in with a Firekind account").click()
+    page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill("of-no-use-elsewhere")
     page.get_by_role("button", name="Sign in", exact=True).click()
 
@@ -101,16 +101,16 @@ def signs_out(page: Page) -> None:
 
 def once_more(page: Page) -> None:
     """Say that it is still them."""
-    expect(page.get_by_role("heading", name="Is it still you?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Confirm it's you")).to_be_visible()
     page.get_by_label("Password").fill("of-no-use-elsewhere")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
 
 
 def sets_up_an_app(page: Page) -> str:
     """Set up an authenticator app, as somebody who is led to it; return what it shares with Firekind."""
-    expect(page.get_by_role("heading", name="First, a second factor")).to_be_visible()
+    expect(page.get_by_role("heading", name="Set up a second factor")).to_be_visible()
     page.get_by_role("link", name="Authenticator app").click()
-    page.get_by_text("Type it instead").click()
+    page.get_by_text("Enter it manually").click()
     secret = page.locator("#secret").inner_text().strip()
     page.get_by_label("Code", exact=True).fill(code(secret))
     page.get_by_role("button", name="Set up").click()
@@ -163,7 +163,7 @@ def test_an_authenticator_app_is_set_up_and_then_asked_for(house: House, seat: P
     secret = sets_up_an_app(seat)
     recovery = seat.locator("#codes").inner_text().split()
     assert len(recovery) == 10
-    seat.get_by_role("link", name="I have kept them").click()
+    seat.get_by_role("link", name="I've saved them").click()
     expect(seat.get_by_label("You are Ada")).to_be_visible()
     signs_out(seat)
 
@@ -191,11 +191,11 @@ def test_a_passkey_is_set_up_asked_for_and_removed(house: House, seat: Page) -> 
 
     by_password(seat, house, "ben")
     seat.get_by_role("link", name="Passkey").click()
-    seat.get_by_label("What do you call it?").fill("my laptop")
+    seat.get_by_label("Name", exact=True).fill("my laptop")
     seat.get_by_role("button", name="Set up").click()
     expect(seat.get_by_role("heading", name="Recovery codes")).to_be_visible()
     assert chromium.send("WebAuthn.getCredentials", {"authenticatorId": key})["credentials"]
-    seat.get_by_role("link", name="I have kept them").click()
+    seat.get_by_role("link", name="I've saved them").click()
     signs_out(seat)
 
     by_password(seat, house, "ben")
@@ -207,7 +207,7 @@ def test_a_passkey_is_set_up_asked_for_and_removed(house: House, seat: Page) -> 
     once_more(seat)
     seat.get_by_role("button", name="Remove").click()
     expect(seat.get_by_text("That passkey is no longer asked for.")).to_be_visible()
-    expect(seat.get_by_role("heading", name="First, a second factor")).to_be_visible()
+    expect(seat.get_by_role("heading", name="Set up a second factor")).to_be_visible()
 
 
 def test_a_passkey_that_is_not_at_hand_is_said_in_words(house: House, seat: Page) -> None:
@@ -216,10 +216,10 @@ def test_a_passkey_that_is_not_at_hand_is_said_in_words(house: House, seat: Page
     by_password(seat, house, "gil")
     seat.get_by_role("link", name="Passkey").click()
     seat.evaluate("void (navigator.credentials.create = async () => { throw new DOMException('', 'NotAllowedError') })")
-    seat.get_by_label("What do you call it?").fill("none")
+    seat.get_by_label("Name", exact=True).fill("none")
     seat.get_by_role("button", name="Set up").click()
 
-    expect(seat.get_by_role("alert")).to_contain_text("Try once more")
+    expect(seat.get_by_role("alert")).to_contain_text("Try again")
 
 
 @pytest.mark.parametrize(("who", "look"), LOOKS)

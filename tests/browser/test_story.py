@@ -48,7 +48,7 @@ def test_what_somebody_is_typing_survives_what_arrives(sit: Sit) -> None:
     mateo.goto(f"/incidents/{name}/")
     mateo.get_by_label("Update or note").fill("half a sentence")
     ada.get_by_label("Update or note").fill("The queue is long.")
-    ada.get_by_role("button", name="Keep as note").click()
+    ada.get_by_role("button", name="Add note").click()
     expect(mateo.locator("#newest")).to_contain_text("The queue is long.", timeout=15_000)
     expect(mateo.get_by_label("Update or note")).to_have_value("half a sentence")
 
@@ -57,9 +57,9 @@ def test_a_page_that_lost_its_connection_says_so(sit: Sit) -> None:
     page = sit("Ada")
     declare(page, "The network is flaky")
     page.context.set_offline(True)
-    expect(page.get_by_text("What you see may be old")).to_be_visible(timeout=SOON_MS)
+    expect(page.get_by_text("may be out of date")).to_be_visible(timeout=SOON_MS)
     page.context.set_offline(False)
-    expect(page.get_by_text("What you see may be old")).to_be_hidden(timeout=SOON_MS)
+    expect(page.get_by_text("may be out of date")).to_be_hidden(timeout=SOON_MS)
 
 
 def test_an_impatient_double_click_declares_once(sit: Sit) -> None:
@@ -80,7 +80,7 @@ def test_a_retype_is_shown_before_it_is_confirmed(sit: Sit) -> None:
     page.get_by_role("radio", name="Major", exact=True).check()
     plan = page.locator("#asked")
     expect(plan).to_contain_text("@support")
-    expect(plan).to_contain_text("stay")
+    expect(plan).to_contain_text("unchanged")
     page.get_by_label("What do you know now?").fill("everybody in Europe")
     page.get_by_role("button", name="Retype to Major").click()
     page.wait_for_url(f"**/incidents/{name}/")
@@ -103,7 +103,7 @@ def test_a_retype_to_a_private_type_closes_the_page_of_those_left_behind(sit: Si
     expect(ada.locator("#asked")).to_contain_text("brought in by Ada")
     ada.get_by_role("button", name="Retype to Security").click()
     ada.wait_for_url(f"**/incidents/{name}/")
-    expect(yuki.get_by_role("heading", level=1)).to_have_text("Nothing here.", timeout=10_000)
+    expect(yuki.get_by_role("heading", level=1)).to_have_text("Page not found.", timeout=10_000)
     expect(mateo.get_by_role("heading", level=1)).to_contain_text("Security", timeout=10_000)
 
 

@@ -98,9 +98,9 @@ def both(*pages: Page, after: str) -> None:
 def ask_in(page: Page, url: str) -> None:
     """Ask to be let in where one may not look."""
     page.goto(f"/access/{url.rstrip('/').rsplit('/', 1)[1]}")
-    page.get_by_label("Why should you be in?").fill("I wrote the export service.")
-    page.get_by_role("button", name="Ask its people").click()
-    expect(page.get_by_text("If there is such an incident, its people were asked.")).to_be_visible()
+    page.get_by_label("Why do you need access?").fill("I wrote the export service.")
+    page.get_by_role("button", name="Request access").click()
+    expect(page.get_by_text("If this incident exists, its participants have been asked.")).to_be_visible()
 
 
 def test_what_is_written_paged_claimed_and_taken_back_is_true_all_along(sit: Sit) -> None:
@@ -131,7 +131,7 @@ def test_entries_fetched_from_earlier_stay_true(sit: Sit) -> None:
     page.reload()
     page.locator("#further a").press("Enter")
     old = page.locator("[id^='earlier-'] .event").filter(has_text="note 0 ")
-    old.get_by_role("link", name="Change entry").press("Enter")
+    old.get_by_role("link", name="Edit entry").press("Enter")
     page.get_by_label("Text").fill("never so")
     page.locator("#act-now").press("Enter")
     expect(page.locator("[id^='earlier-'] .event").filter(has_text="never so")).to_be_visible()
@@ -188,7 +188,7 @@ WRITTEN = (
     Step("retract"),
 )
 ENDING = {"mitigate", "resolve", "archive", "cancel", "duplicate"}
-ABOUT = {"role": "#roles [aria-label^='Fill']", "edit": "[id^='edit-']", "retract": "[id^='retract-']"}
+ABOUT = {"role": "#roles [aria-label^='Assign']", "edit": "[id^='edit-']", "retract": "[id^='retract-']"}
 
 
 @pytest.mark.parametrize("look", LOOKS)

@@ -34,7 +34,7 @@ class Step:
 WALK = (
     Step("lead", picks="Mateo", opener="#nobody-leads"),
     Step("lead", picks="Ada"),
-    Step("role", picks="Mateo", opener="#roles [aria-label^='Fill']"),
+    Step("role", picks="Mateo", opener="#roles [aria-label^='Assign']"),
     Step("bring", picks="Hannah", wrong={}),
     Step("rename", {"Title": "Checkout is down"}, wrong={"Title": " "}),
     Step("summary", {"Summary": "Nothing goes through."}),
@@ -80,7 +80,7 @@ def fill(form: Locator, step: Step, *, other: str = "") -> None:
     for label, words in step.fills.items():
         form.get_by_label(label).fill(words.format(other=other))
     if step.picks:
-        form.get_by_label("Find somebody by name").fill(step.picks)
+        form.get_by_label("Find someone by name").fill(step.picks)
         if form.get_by_role("button", name="Find").is_visible():
             form.get_by_role("button", name="Find").click()
         form.get_by_label(step.picks).check()

@@ -24,7 +24,7 @@ MEANINGS = {
     "~": "will change",
     "-": "will end",
     "!": "missing",
-    "=": "stays as it is",
+    "=": "unchanged",
 }
 
 

@@ -144,7 +144,7 @@ def test_the_other_manager_sees_the_same_dry_run_and_confirms(ada: Person, grace
     client = browse(grace)
     assert proposal.get_absolute_url() in client.get("/oncall/groups/").content.decode()
     page = client.get(proposal.get_absolute_url()).content.decode()
-    assert "joins: </span>Ada" in page
+    assert "joins: </span>Ada" in " ".join(page.split())
     client.post(f"{proposal.get_absolute_url()}confirm")
     assert list(GroupRule.objects.get(handle="security").permanent.all()) == [ada]
     proposal.refresh_from_db()

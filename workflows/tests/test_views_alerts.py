@@ -37,7 +37,7 @@ def page_of(incident: Incident, more: str = "") -> str:
 
 
 def text(client: Client, address: str, **headers: str) -> str:
-    return client.get(address, headers=headers).content.decode()
+    return " ".join(client.get(address, headers=headers).content.decode().split())
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_without_alerts_the_panel_shows_nothing(incident: Incident, ada: Person,
     panel = text(browse(ada), page_of(incident), **HTMX)
     assert "<h2" not in panel
     assert 'id="alerts"' in panel
-    assert "None came" in text(browse(ada), page_of(incident))
+    assert "No alerts yet" in text(browse(ada), page_of(incident))
 
 
 def test_the_panel_counts_and_links_to_the_pager(incident: Incident, ada: Person, browse: Open) -> None:
@@ -90,7 +90,7 @@ def test_many_alerts_are_shown_page_by_page_and_by_status_and_service(
     assert "title of R" in text(client, page_of(incident, "?page=2"))
     assert text(client, page_of(incident, "?status=resolved")).count('class="alert ') == 1
     assert text(client, page_of(incident, "?service=S2")).count('class="alert ') == 1
-    assert "None of them is so now" in text(client, page_of(incident, "?status=triggered&service=S2"))
+    assert "No alerts match" in text(client, page_of(incident, "?status=triggered&service=S2"))
     assert browse(ada).get(page_of(incident, "?page=zero&status=none&service=")).status_code == 200
 
 
@@ -102,8 +102,8 @@ def test_alerts_of_a_hidden_incident_are_not_there(
     assert "p95 of the vault" in text(browse(ben), page_of(secret))
     for address in (RULES, f"{RULES}{rule.pk}/"):
         assert "vault" not in text(browse(eve), address)
-    assert "Took none" in text(browse(eve), RULES)
-    assert "Took 1" in text(browse(ben), RULES)
+    assert "No matches in the last 30 days" in text(browse(eve), RULES)
+    assert "Matched 1" in text(browse(ben), RULES)
     assert "0 of 0" not in text(browse(eve), f"{RULES}{rule.pk}/")
 
 
@@ -139,9 +139,9 @@ def test_guests_have_no_page_of_rules(ada: Person, rule: DeclareRule, browse: Op
 
 def test_without_a_rule_the_page_says_what_one_is_for(shipped: object, ada: Person, browse: Open) -> None:
     page = text(browse(ada), RULES)
-    assert "No rule yet." in page
-    assert "instead of making forty" in page
-    assert "PagerDuty is not connected" in page
+    assert "No rules yet." in page
+    assert "instead of declaring forty" in page
+    assert "PagerDuty isn't connected" in page
 
 
 def filled(**values: str) -> dict[str, str]:
@@ -154,19 +154,19 @@ def test_a_rule_is_added_after_the_others(rule: DeclareRule, ada: Person, browse
     assert (added.position, added.service_id, added.window_min, added.created_by) == (1, "S1", 45, ada)
     page = text(browse(ada), RULES)
     assert page.index(">Checkout</a>") < page.index(">Payments</a>")
-    assert "More of a service within 45 min join it." in page
+    assert "More from the same service within 45 min join it." in page
 
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"pattern": "(down"}, "This is no regular expression"),
+        ({"pattern": "(down"}, "Invalid regular expression"),
         ({"pattern": "(down"}, "put a \\ before it"),
         ({"window_min": "0"}, "1 to 1,440 minutes"),
         ({"window_min": "1441"}, "1 to 1,440 minutes"),
         ({"window_min": "soon"}, "1 to 1,440 minutes"),
-        ({"name": " "}, "Give it a name"),
-        ({"type": "nonsense"}, "There is no such type now"),
+        ({"name": " "}, "Give the rule a name"),
+        ({"type": "nonsense"}, "no longer exists"),
         ({"service_id": "S9"}, "S9 is not one of the available choices"),
     ],
 )
@@ -182,7 +182,7 @@ def test_what_is_wrong_is_said_beside_the_field(
 def test_a_rule_is_changed_and_keeps_a_service_that_is_gone(rule: DeclareRule, ada: Person, browse: Open) -> None:
     PagerTarget.objects.update(gone=True)
     address = f"{RULES}{rule.pk}/"
-    assert "checkout-api (gone from PagerDuty)" in text(browse(ada), address)
+    assert "checkout-api (deleted in PagerDuty)" in text(browse(ada), address)
     assert browse(ada).post(address, filled(name="Both", service_id="S1")).status_code == 302
     rule.refresh_from_db()
     assert (rule.name, rule.service_id, rule.pattern) == ("Both", "S1", "")
@@ -196,20 +196,20 @@ def test_what_a_rule_would_have_taken_is_shown_and_nothing_saved(
     alert("Q3", title="disk full")
     alert("old", title="p95 of long ago", at=timezone.now() - timedelta(days=40))
     page = text(browse(ada), f"{RULES}{rule.pk}/")
-    assert "It fits <strong>2 of 3</strong> that came" in page
+    assert "It matches <strong>2 of 3</strong>" in page
     assert "long ago" not in page
     tried = browse(ada).post(f"{RULES}add", filled(pattern="P9|disk", **{"try": "1"})).content.decode()
     assert "3 of 3" in tried
-    assert "a rule before it takes 2 of them" in tried
-    assert "“Checkout” takes it first" in tried
+    assert "an earlier rule takes 2 of them" in tried
+    assert "“Checkout” matches first" in tried
     assert DeclareRule.objects.count() == 1
 
 
 def test_trying_says_which_rule_would_take_it(rule: DeclareRule, ada: Person, browse: Open) -> None:
     client = browse(ada)
     asked = f"{RULES}?try=1&service_id=S1&priority=P3&title="
-    assert "<strong>“Checkout”</strong> takes it" in text(client, f"{asked}P95+is+high")
-    assert "No rule</strong> takes it" in text(client, f"{asked}disk+full")
+    assert "<strong>“Checkout”</strong> matches" in text(client, f"{asked}P95+is+high")
+    assert "No rule</strong> matches" in text(client, f"{asked}disk+full")
     assert "takes it" not in text(client, RULES).split("trying", 1)[1]
 
 
@@ -223,7 +223,7 @@ def test_rules_are_moved_switched_and_deleted(rule: DeclareRule, ada: Person, br
     client.post(f"{RULES}{rule.pk}/off")
     rule.refresh_from_db()
     assert not rule.active
-    assert "Switch Checkout on" in text(client, RULES)
+    assert "Turn Checkout on" in text(client, RULES)
     client.post(f"{RULES}{rule.pk}/on")
     assert "Delete “Checkout”?" in text(client, f"{RULES}{rule.pk}/delete")
     assert client.post(f"{RULES}{rule.pk}/delete").status_code == 302
@@ -234,4 +234,4 @@ def test_rules_are_moved_switched_and_deleted(rule: DeclareRule, ada: Person, br
 
 def test_a_rule_of_an_archived_type_says_that_it_takes_nothing(rule: DeclareRule, ada: Person, browse: Open) -> None:
     IncidentType.objects.filter(pk=rule.type_id).update(archived_at=timezone.now())
-    assert "is archived, so this rule takes nothing" in text(browse(ada), RULES)
+    assert "is archived, so this rule matches nothing" in text(browse(ada), RULES)

@@ -45,7 +45,7 @@ def url(incident: Incident, more: str = "") -> str:
 
 def test_one_press_asks_for_a_capture(incident: Incident, ada: Person, browse: Open) -> None:
     response = browse(ada).post(url(incident), {"what": "checkout-api/cpu", "seconds": "10"}, follow=True)
-    assert "Asked to capture 10 s of CPU from checkout-api." in response.content.decode()
+    assert "Requested: capture 10 s of CPU from checkout-api." in response.content.decode()
     event = Event.objects.get(incident=incident, kind="asked")
     assert (event.by, event.data["seconds"]) == (ada, 10)
 

@@ -33,7 +33,7 @@ def retype_page(incident: Incident, asked: str = "") -> str:
 def test_a_type_is_picked_the_plan_is_read_and_confirmed(incident: Incident, ada: Person, browse: Open) -> None:
     client = browse(ada)
     picking = client.get(retype_page(incident)).content.decode()
-    assert "Nothing happens before you confirm" in picking
+    assert "Nothing happens until you confirm" in picking
     assert 'value="major"' in picking
     page = client.get(retype_page(incident, "?to=major")).content.decode()
     assert "Retype to Major" in page
@@ -86,7 +86,7 @@ def test_towards_a_private_type_those_who_come_along_are_picked(
     assert "only the people named here see it" in page
     assert "What closes at once" in page
     assert "What cannot be undone" in page
-    assert re.search(rf'name="bring" value="{ben.pk}" checked', page)
+    assert re.search(rf'name="bring"\s+value="{ben.pk}"\s+checked', page)
     assert client.post(retype_page(incident), hidden(page)).status_code == 302
     assert browse(ben).get(incident.get_absolute_url()).status_code == 200
     assert browse(eve).get(incident.get_absolute_url()).status_code == 404

@@ -1,4 +1,4 @@
-"""Letting open incidents take over what their type asks for by now."""
+"""Moving open incidents to the newest version of their type."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from workflows.views import policy
 @signed_in
 @needs("types")
 def adopt(request: Request, slug: str) -> HttpResponse:
-    """Show which open incidents have an older version, and what the newest would mean; let those chosen take it."""
+    """Show which open incidents have an older version and what the newest would change; move the selected ones."""
     type = find(slug)
     behind = _behind(type, request.person)
     if request.method == "POST":
         chosen = set(request.POST.getlist("adopt"))
         said = policy.adopt(request, [one for one in behind if one.codename in chosen])
-        messages.success(request, said or "Nothing was chosen, so nothing changed.")
+        messages.success(request, said or "Nothing selected, so nothing changed.")
         return redirect("type-adopt", slug=slug)
     context = {
         "here": "types",

@@ -1,4 +1,4 @@
-"""The alerts of an incident: what the pager opened of itself, and how each stands there."""
+"""The alerts of an incident: what was opened in the pager, and each one's status there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows.models import Alert
 
 SHOWN, PAGE = 5, 50
-STATUSES = {"triggered": "ringing", "acknowledged": "acknowledged", "resolved": "resolved"}
+STATUSES = {"triggered": "triggered", "acknowledged": "acknowledged", "resolved": "resolved"}
 
 
 class Group(NamedTuple):

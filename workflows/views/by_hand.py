@@ -1,4 +1,4 @@
-"""The button *I have done it*: somebody's word for what a step could not do, or for what was missing, looked at."""
+"""The button *I have done it*: a person says a failed or missing step is done, and the vendor is asked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workflows import by_hand, missing
 @require_POST
 @signed_in
 def done(request: Request, codename: str, effect: int) -> HttpResponse:
-    """Ask the vendor whether a step is done, and record it then; else say what is still so."""
+    """Ask the vendor whether a step is done, and record it then; else say what is still missing."""
     incident = incident_or_404(request.person, codename)
     return _said(request, incident, lambda: by_hand.done(effect, incident, by=request.person, at=timezone.now()))
 

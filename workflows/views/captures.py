@@ -1,4 +1,4 @@
-"""Capturing a profile here and now, and how far those under way have come."""
+"""Capturing a profile now, and the progress of running captures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CaptureForm(forms.Form):
         required=False,
         min_value=COUNTS["seconds"][0],
         max_value=COUNTS["seconds"][1],
-        widget=forms.NumberInput(attrs={"inputmode": "numeric", "placeholder": "as usual"}),
+        widget=forms.NumberInput(attrs={"inputmode": "numeric", "placeholder": "default"}),
     )
 
     def __init__(self, data: QueryDict | None = None) -> None:
@@ -55,7 +55,7 @@ class CaptureForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @signed_in
 def captures(request: Request, codename: str) -> HttpResponse:
-    """Show the captures of an incident and a form for one more; take that one."""
+    """Show the captures of an incident and a form for another; start it."""
     incident = incident_or_404(request.person, codename)
     form = CaptureForm(request.POST if request.method == "POST" else None)
     said = _asked(form, incident, request) if request.method == "POST" else ""
@@ -64,7 +64,7 @@ def captures(request: Request, codename: str) -> HttpResponse:
     if request.htmx and request.GET.get("seen") == digest:
         return HttpResponse(status=204)
     if said and not request.htmx:
-        messages.success(request, f"Asked to {said}.")
+        messages.success(request, f"Requested: {said}.")
         return redirect("captures", codename=incident.codename)
     response = render(
         request,
@@ -79,7 +79,7 @@ def captures(request: Request, codename: str) -> HttpResponse:
         status=UNPROCESSABLE if form.errors else 200,
     )
     if said:
-        trigger_client_event(response, "firekind:did", {"said": f"Asked to {said}."})
+        trigger_client_event(response, "firekind:did", {"said": f"Requested: {said}."})
     return trigger_client_event(response, "firekind:changed", {}) if said or "seen" in request.GET else response
 
 

@@ -1,4 +1,4 @@
-"""The form of a rule for a user group: which group, whose turns, and who is always in it."""
+"""The form of a rule for a user group: which group, which schedules, and who is always in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Option = tuple[str, str, bool]  # its value, its name, whether it is chosen
 class GroupForm(forms.Form):
     """Who belongs in a group; ``rule`` is the one that is changed, whose group stays."""
 
-    handle = forms.ChoiceField(label="Group", error_messages={"required": "Pick the group that should follow."})
+    handle = forms.ChoiceField(label="Group", error_messages={"required": "Pick a group."})
 
     def __init__(self, data: QueryDict | None = None, *, rule: GroupRule | None = None) -> None:
         super().__init__(data, label_suffix="")
@@ -72,13 +72,13 @@ class GroupForm(forms.Form):
     def clean(self) -> dict[str, object]:
         known = _sources(kept=self.chosen())
         if any(one not in known for one in self.chosen()):
-            self.add_error(None, "One of these is not in PagerDuty any more. Choose again.")
+            self.add_error(None, "One of these is no longer in PagerDuty. Choose again.")
         if not self.chosen() and not self.permanent():
-            self.add_error(None, "Choose a schedule, a level or at least one person: a group is never emptied.")
+            self.add_error(None, "Choose a schedule, a level or at least one person: a group can't be empty.")
         return self.cleaned_data
 
     def digest(self) -> str:
-        """Return a word that stands for what is asked for, to see that what was shown is what is saved."""
+        """Return a digest of the input, to check that what was previewed is what gets saved."""
         said = (self.group(), sorted(self.chosen()), sorted(one.pk for one in self.permanent()))
         return sha256(repr(said).encode()).hexdigest()[:16]
 
@@ -100,7 +100,7 @@ def _sources(*, kept: Sequence[Subject]) -> dict[Subject, str]:
     found = [subject for one in targets.values() if not one.gone for subject in _subjects(one)]
     gone = [one for one in kept if one[0] in targets and one not in found]
     named = {one: standing.named(one, targets) for one in found}
-    return named | {one: f"{standing.named(one, targets)} (gone from PagerDuty)" for one in gone}
+    return named | {one: f"{standing.named(one, targets)} (deleted in PagerDuty)" for one in gone}
 
 
 def _subjects(target: PagerTarget) -> list[Subject]:

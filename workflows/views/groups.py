@@ -27,13 +27,13 @@ UNPROCESSABLE = 422
 HISTORY = 50
 Change = changes.AddGroup | changes.EditGroup
 
-SAVED = "@{} follows from now on; it is looked at within seconds."
+SAVED = "@{} is now synced. It updates within seconds."
 
 
 @require_GET
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    """Show every group that follows, who is in it now and at the next hand-over, and what stands in the way."""
+    """Show every synced group, who is in it now and after the next handover, and any problems."""
     member_or_404(request.person)
     at = timezone.now()
     rows, fresh = showing.rows(GroupRule.objects.all(), at=at), freshness.of(at=at)
@@ -53,7 +53,7 @@ def listing(request: Request) -> HttpResponse:
 @signed_in
 @needs("groups")
 def add(request: Request) -> HttpResponse:
-    """Let another group follow, after showing what that would change."""
+    """Add a group, after a preview of what would change."""
     return _write(request, GroupForm(_posted(request)), rule=None)
 
 
@@ -61,7 +61,7 @@ def add(request: Request) -> HttpResponse:
 @signed_in
 @needs("groups")
 def edit(request: Request, pk: int) -> HttpResponse:
-    """Change whom a group follows, after showing what that would change."""
+    """Edit what a group follows, after a preview of what would change."""
     rule = get_object_or_404(GroupRule, pk=pk)
     return _write(request, GroupForm(_posted(request), rule=rule), rule=rule)
 
@@ -69,7 +69,7 @@ def edit(request: Request, pk: int) -> HttpResponse:
 @require_GET
 @signed_in
 def rule(request: Request, pk: int) -> HttpResponse:
-    """Show one group: how it stands, what a look would change, and its history."""
+    """Show one group: its status, what a sync would change, and its history."""
     member_or_404(request.person)
     return _one(request, get_object_or_404(GroupRule, pk=pk), dry="dry" in request.GET)
 
@@ -78,11 +78,11 @@ def rule(request: Request, pk: int) -> HttpResponse:
 @signed_in
 @needs("groups")
 def remove(request: Request, pk: int) -> HttpResponse:
-    """Ask whether a rule is to be deleted, or delete it."""
+    """Ask for confirmation to delete a rule, or delete it."""
     rule = get_object_or_404(GroupRule, pk=pk)
     if request.method == "POST":
         group_rules.remove(rule, by=request.person, at=timezone.now())
-        messages.success(request, f"@{rule.handle} follows nobody any more. It keeps who is in it.")
+        messages.success(request, f"@{rule.handle} is no longer synced. Its members stay.")
         return redirect("oncall-groups")
     return render(request, "workflows/group_delete.html", _page({"rule": rule}))
 
@@ -90,7 +90,7 @@ def remove(request: Request, pk: int) -> HttpResponse:
 @require_POST
 @signed_in
 def act(request: Request, pk: int, verb: str) -> HttpResponse:
-    """Look at a group right now, which everybody may; or pause it, or let it follow again."""
+    """Sync a group now, which everyone may do; or pause or resume it."""
     member_or_404(request.person)
     if verb not in VERBS:
         raise Http404("No such verb.")
@@ -106,22 +106,22 @@ def act(request: Request, pk: int, verb: str) -> HttpResponse:
 
 def _sync(rule: GroupRule, by: Person) -> str:
     if ports.chat() is None:
-        return "Slack is not connected, so no group can be changed."
+        return "Slack isn't connected, so groups can't be changed."
     found = sync.sync(at=timezone.now(), only=[rule.handle])
-    return _told(found[0]) if found else "Somebody is looking at it right now."
+    return _told(found[0]) if found else "It's being synced right now."
 
 
 def _told(synced: Synced) -> str:
     if synced.says:
         return synced.says
     if not synced.joined and not synced.left:
-        return f"@{synced.handle} is in step; nothing had to change."
-    return f"@{synced.handle} is in step: {len(synced.joined)} joined, {len(synced.left)} left."
+        return f"@{synced.handle} is already up to date."
+    return f"@{synced.handle} is up to date: {len(synced.joined)} joined, {len(synced.left)} left."
 
 
 def _pause(rule: GroupRule, by: Person) -> str:
     group_rules.pause(rule, by=by, at=timezone.now())
-    return f"@{rule.handle} stays as it is until you resume it."
+    return f"@{rule.handle} won't change until you resume it."
 
 
 def _resume(rule: GroupRule, by: Person) -> str:

@@ -1,4 +1,4 @@
-"""Who may see what is not about one incident: people of the house, and no guests."""
+"""Who may see what is not about one incident: members of the workspace, and no guests."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from incidents.models import Person
 
 
 def member_or_404(person: Person) -> Person:
-    """Return somebody of the house. Guests, bots and people from elsewhere see only what they take part in.
+    """Return a member of the workspace. Guests, bots and people from other workspaces see only what they take part in.
 
-    To them a page about everybody is absent, which is what ``Http404`` says.
+    To them a page about everyone is absent, which is what ``Http404`` says.
     """
     if not person.can_join:
         raise Http404("No such page.")

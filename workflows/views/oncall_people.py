@@ -1,4 +1,4 @@
-"""Whom the pager can ring and who that is here: matched, not matched, and put right by hand."""
+"""Who the pager can page and who they are here: matched, not matched, and corrected by hand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Somebody of the pager who is not matched, and why in words."""
+    """A pager user who is not matched, and why in words."""
 
     user: PagerUser
     says: str
@@ -40,7 +40,7 @@ class Row:
 @require_GET
 @signed_in
 def people(request: Request) -> HttpResponse:
-    """List the people of the pager, those first whom nobody knows; by name or e-mail when one is searched."""
+    """List pager users, unmatched first; filtered by name or e-mail."""
     member_or_404(request.person)
     q = " ".join(request.GET.get("q", "").split())[:80]
     at = timezone.now()
@@ -70,7 +70,7 @@ def people(request: Request) -> HttpResponse:
 @signed_in
 @needs("match")
 def match(request: Request, pk: int) -> HttpResponse:
-    """Show people to choose from for somebody of the pager; take the one that is chosen."""
+    """Show people to match with a pager user; save the chosen one."""
     user = _user_or_404(pk)
     if request.method != "POST":
         return render(request, "workflows/oncall_match.html", _choice(request, user))
@@ -81,7 +81,7 @@ def match(request: Request, pk: int) -> HttpResponse:
         made = proposals.make(MatchPager(user.pk, person.pk, user.person_id), by=request.person, at=timezone.now())
     except lifecycle.Refused as refused:
         return _again(request, user, str(refused))
-    messages.success(request, made.words(f"{user.name} of PagerDuty is {person.name}."))
+    messages.success(request, made.words(f"{user.name} in PagerDuty is now matched with {person.name}."))
     return redirect(made.proposal or _next(request) or "oncall-people")
 
 
@@ -89,14 +89,14 @@ def match(request: Request, pk: int) -> HttpResponse:
 @signed_in
 @needs("match")
 def part(request: Request, pk: int) -> HttpResponse:
-    """Ask whether two are not the same, and part them."""
+    """Ask for confirmation, then unlink a pager user from their person."""
     user = _user_or_404(pk)
     if user.person is None:
         return redirect("oncall-people")
     if request.method != "POST":
         return render(request, "workflows/oncall_part.html", {"here": "oncall", "user": user})
     joining.part(user, by=request.person, at=timezone.now())
-    messages.success(request, f"{user.name} of PagerDuty and {user.person.name} are parted.")
+    messages.success(request, f"Unlinked {user.name} in PagerDuty from {user.person.name}.")
     return redirect("oncall-people")
 
 
@@ -114,13 +114,13 @@ def _choice(request: Request, user: PagerUser) -> dict[str, Any]:
 
 
 def _next(request: Request) -> str:
-    """Return where somebody came from and goes back to, an address of ours; empty for none."""
+    """Return the address of ours to go back to; empty for none."""
     to = (request.POST or request.GET).get("next", "")
     return to if url_has_allowed_host_and_scheme(to, allowed_hosts=None) else ""
 
 
 def _alike(user: PagerUser) -> list[Person]:
-    """Return people whose name shares the most with somebody's: all of it, a word of it, else anybody."""
+    """Return people whose name is closest to a given one: all of it, a word of it, else anyone."""
     for words in (user.name, *sorted(user.name.split(), key=len, reverse=True), ""):
         if found := suggested(words):
             return found

@@ -1,4 +1,4 @@
-"""Who was paged for an incident and how that stands, and paging somebody: who would be rung is shown first."""
+"""Who was paged for an incident and their status, and paging someone: who would be paged is shown first."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ UNPROCESSABLE = 422
 
 
 class PageForm(forms.Form):
-    """Whom to page and why. ``shown`` is what the page said of who would be rung, as a digest."""
+    """Who to page and why. ``shown`` is a digest of who the page said would be paged."""
 
     target = forms.ChoiceField(
         label="Whom?",
-        error_messages={"required": "Choose whom to page."},
+        error_messages={"required": "Choose who to page."},
         widget=forms.Select(attrs={"aria-describedby": "rung"}),
     )
     because = forms.CharField(
@@ -41,31 +41,31 @@ class PageForm(forms.Form):
         super().__init__(data, label_suffix="")
         self.among = {one.target: one for one in among}
         groups = [(label, [(one.target, _offer(one)) for one in some]) for label, some in paged.grouped(among).items()]
-        choices: list[object] = [("", "Choose whom to page"), *groups]
+        choices: list[object] = [("", "Choose who to page"), *groups]
         self.fields["target"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField, as declared above
 
     @property
     def choice(self) -> Choice | None:
-        """Whom was chosen so far."""
+        """The target chosen so far."""
         return self.among.get(self.data.get("target", ""))
 
     @property
     def token(self) -> str:
-        """Stand for what is shown now of who would be rung; it is sent back with the confirmation."""
+        """Digest who is shown as being paged; it is sent back with the confirmation."""
         return f"{self.choice.target} {paged.digest(self.choice)}" if self.choice else ""
 
     @property
     def is_shown(self) -> bool:
-        """Whether who would be rung was shown before this was sent."""
+        """Whether who would be paged was shown before this was sent."""
         return bool(self.token) and self.data.get("shown") == self.token
 
     @property
     def is_changed(self) -> bool:
-        """Whether somebody else would be rung now than was shown of the same one."""
+        """Whether the same target would now page someone else than was shown."""
         return str(self.data.get("shown", "")).startswith(f"{self.data.get('target')} ") and not self.is_shown
 
     def run(self, incident: Incident, request: Request) -> str:
-        """Ask for the page; return what will be done in words, nothing when something stands in the way."""
+        """Ask for the page; return what will be done in words, or nothing when it is refused."""
         if not (self.is_valid() and self.is_shown):
             return ""
         given = self.cleaned_data
@@ -83,7 +83,7 @@ class PageForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @signed_in
 def pages(request: Request, codename: str) -> HttpResponse:
-    """Show who was paged and how that stands; page somebody once it was shown who would be rung."""
+    """Show who was paged and their status; page someone once it was shown who that reaches."""
     incident = incident_or_404(request.person, codename)
     can_page = ports.pager() is not None and incident.is_active and request.person.can_join
     if request.method == "POST":
@@ -107,14 +107,14 @@ def _form(request: Request, incident: Incident) -> PageForm:
 
 
 def _asked(request: Request, incident: Incident, form: PageForm | None) -> HttpResponse:
-    """Page whoever was shown, else show who would be rung. Without a form nobody can be paged by this person now."""
+    """Page the target that was shown, else show who would be paged. Without a form this person cannot page anyone."""
     if form is None:
-        messages.error(request, "Nobody can be paged for this incident now.")
+        messages.error(request, "No one can be paged for this incident right now.")
         return redirect("pages", codename=incident.codename)
     looking = "look" in request.POST
     said = "" if looking else form.run(incident, request)
     if said:
-        return _done(request, f"Asked to {said}.", here=reverse("pages", args=[incident.codename]))
+        return _done(request, f"Requested: {said}.", here=reverse("pages", args=[incident.codename]))
     wrong = bool(form.errors) and not looking
     context = {"looking": looking, "changed": form.is_changed and not wrong, "pages": paged.of(incident)}
     part = "#form" if request.htmx else ""
@@ -122,7 +122,7 @@ def _asked(request: Request, incident: Incident, form: PageForm | None) -> HttpR
 
 
 def _done(request: Request, said: str, *, here: str) -> HttpResponse:
-    """Answer that it is asked for: the dialog closes, and the page standing alone begins anew."""
+    """Answer that it is requested: the dialog closes, and the standalone page reloads."""
     if request.htmx and request.htmx.current_url_abs_path == here:
         messages.success(request, said)
         return HttpResponseClientRedirect(here)
@@ -137,6 +137,6 @@ def _render(
 
 
 def _offer(choice: Choice) -> str:
-    """Name whom can be paged, with who that is now."""
-    about = f"paged already, {choice.state}" if choice.state else choice.rings
+    """Name the targets that can be paged, with who that is now."""
+    about = f"already paged, {choice.state}" if choice.state else choice.rings
     return f"{choice.name} ({about})" if about else choice.name

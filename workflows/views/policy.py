@@ -1,4 +1,4 @@
-"""Changing what a type asks for: first what that would mean for open incidents, then the change."""
+"""Changing a type's policy: first a preview for open incidents, then the change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workflows.plan import Line
 
 UNPROCESSABLE = 422
 SHOWN = 20
-CHANGED = "Somebody changed this type while you were editing it; their version is in the list."
+CHANGED = "Someone else changed this type while you were editing it. Their version is in the list."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +75,19 @@ def _save(request: Request, type: IncidentType, change: EditType) -> HttpRespons
             messages.success(request, made.words(""))
             return redirect(made.proposal)
         chosen = [one for one in open_incidents(type, request.person) if one.codename in adopting]
-        kept = adopt(request, sorted(chosen, key=lambda one: one.pk)) or "Open incidents keep what they have."
+        kept = adopt(request, sorted(chosen, key=lambda one: one.pk)) or "Open incidents stay on their version."
     messages.success(request, f"{made.words(f'{change.asked().name} is saved.')} {kept}")
     return redirect("type", slug=type.slug)
 
 
 def adopt(request: Request, incidents: Sequence[Incident]) -> str:
-    """Let open incidents take the newest version of their type over; say how many did, and how many wait."""
+    """Move open incidents to the newest version of their type; say how many moved and how many wait."""
     made = [found for incident in incidents if (found := _adopted(request, incident)) is not None]
     waiting = sum(one.proposal is not None for one in made)
     done = len(made) - waiting
-    alone = " There is no second manager of theirs to confirm it." if any(one.alone for one in made) else ""
-    said = [f"{done} open took it over.{alone}"] if done else []
-    return " ".join([*said, *([f"{waiting} open will, once a second manager confirms it."] if waiting else [])])
+    alone = " No second manager takes part in them to confirm it." if any(one.alone for one in made) else ""
+    said = [f"{done} open now on this version.{alone}"] if done else []
+    return " ".join([*said, *([f"{waiting} open will move once a second manager confirms."] if waiting else [])])
 
 
 def _adopted(request: Request, incident: Incident) -> proposals.Made | None:
@@ -125,7 +125,7 @@ def open_incidents(type: IncidentType, person: Person) -> list[Incident]:
 
 
 def meanings(incidents: Sequence[Incident], policy: Policy, person: Person) -> list[Meaning]:
-    """Return what a policy would mean for the first of some incidents, and who beside somebody had to confirm that."""
+    """Return what a policy would mean for the first of some incidents, and who else would have to confirm it."""
     return [_meaning(one, policy, person) for one in incidents[:SHOWN]]
 
 

@@ -1,4 +1,4 @@
-"""How far the plan of an incident has come, who is here and why, and trying again what failed."""
+"""The progress of an incident's plan, who is here and why, and retrying what failed."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def progress(request: Request, codename: str) -> HttpResponse:
 @require_POST
 @signed_in
 def retry(request: Request, codename: str, effect: int) -> HttpResponse:
-    """Try a failed effect again."""
+    """Retry a failed effect."""
     incident = incident_or_404(request.person, codename)
     if not progressing.retry(effect, incident, by=request.person, at=timezone.now()):
-        raise Http404("Nothing of that number has failed.")
-    return act.done(request, "Trying again.", to=reverse("progress", args=[incident.codename]))
+        raise Http404("Nothing with that number has failed.")
+    return act.done(request, "Retrying.", to=reverse("progress", args=[incident.codename]))
 
 
 def digest_of(now: Progress, incident: Incident) -> str:

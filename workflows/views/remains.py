@@ -1,4 +1,4 @@
-"""What others posted where people talk, counted when somebody is about to leave it."""
+"""What others posted in the channel, counted before the conversation moves."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ UNPROCESSABLE = 422
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the page was asked: which type, whom to bring along into a private one, and whether to come oneself."""
+    """What the page was asked: which type, who to bring along into a private one, and whether the person comes too."""
 
     to: IncidentType | None
     bring: list[Person]
@@ -54,7 +54,7 @@ def retype(request: Request, codename: str) -> HttpResponse:
 
 
 def read(incident: Incident, given: QueryDict) -> Asked:
-    """Read what was asked; types that cannot be taken and people who do not respond are left out."""
+    """Read what was asked; types that cannot be chosen and people who are not responders are left out."""
     usable = IncidentType.objects.filter(archived_at=None).exclude(pk=incident.type_id).select_related("current")
     to = usable.filter(slug=given.get("to", "")).first()
     ids = numbers(given.getlist("bring"))
@@ -80,7 +80,7 @@ def _confirm(request: Request, incident: Incident, asked: Asked, to: IncidentTyp
         return _show(request, incident, asked, plan=changed.plan, wrong=str(changed))
     except lifecycle.Refused as refused:
         return _show(request, incident_or_404(request.person, incident.codename), asked, wrong=str(refused))
-    messages.success(request, f"Retyped to {to.policy.name}. What that asks for is on its way.")
+    messages.success(request, f"Retyped to {to.policy.name}. The plan is under way.")
     return redirect(incident) if visibility.may_see(request.person, incident) else redirect("incidents")
 
 

@@ -13,7 +13,7 @@ from workflows.models import DeclareRule, PagerTarget
 
 MOST_MIN = 1_440
 ANY_SERVICE = ("", "Any service")
-MINUTES = f"A storm's window has 1 to {MOST_MIN:,} minutes."
+MINUTES = f"The grouping window must be 1 to {MOST_MIN:,} minutes."
 
 
 if TYPE_CHECKING:
@@ -35,19 +35,22 @@ class RuleForm(forms.Form):
     name = forms.CharField(
         label="Name",
         max_length=80,
-        help_text="The timeline says by which rule an incident was declared.",
-        error_messages={"required": "Give it a name by which people know it."},
+        help_text="Shown on the timeline of incidents it declares.",
+        error_messages={"required": "Give the rule a name."},
         widget=forms.TextInput(attrs={"placeholder": "Checkout is down"}),
     )
     service_id = forms.ChoiceField(label="Service", required=False)
     priority = forms.CharField(
-        label="Priority", required=False, max_length=40, help_text="As PagerDuty calls it, such as P1. Empty: any."
+        label="Priority",
+        required=False,
+        max_length=40,
+        help_text="As named in PagerDuty, such as P1. Leave empty for any.",
     )
     pattern = forms.CharField(
         label="In the title",
         required=False,
         max_length=200,
-        help_text="Words, or a regular expression such as time ?out|5\\d\\d; capitals do not matter. Empty: any.",
+        help_text="Text or a regular expression such as time ?out|5\\d\\d, in any case. Leave empty for any.",
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
     )
     type = TypeField(
@@ -55,15 +58,15 @@ class RuleForm(forms.Form):
         queryset=IncidentType.objects.usable(),
         to_field_name="slug",
         empty_label=None,
-        error_messages={"required": "Pick the type that it declares.", "invalid_choice": "There is no such type now."},
+        error_messages={"required": "Pick the type to declare.", "invalid_choice": "That type no longer exists."},
     )
     window_min = forms.IntegerField(
-        label="The window of a storm, in minutes",
+        label="Grouping window, in minutes",
         min_value=1,
         max_value=MOST_MIN,
         initial=30,
-        help_text="More of the same service join the incident as its alerts. After so long without one, the next "
-        "declares anew.",
+        help_text="More alerts from the same service join the incident. After this long without one, the next declares "
+        "a new incident.",
         error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), MINUTES),
     )
 
@@ -78,7 +81,7 @@ class RuleForm(forms.Form):
             try:
                 searching.regular(pattern, any_case=True)
             except searching.BadPattern as bad:
-                help = "To mean a character such as ( or * itself, put a \\ before it."
+                help = "To match a character such as ( or * literally, put a \\ before it."
                 raise forms.ValidationError(f"{bad} {help}") from bad
         return pattern
 
@@ -88,7 +91,7 @@ class RuleForm(forms.Form):
 
 
 class TryForm(forms.Form):
-    """An incident of the pager as somebody imagines it."""
+    """A made-up pager incident to test rules on."""
 
     service_id = forms.ChoiceField(label="Service", required=False)
     priority = forms.CharField(label="Priority", required=False, max_length=40)
@@ -105,7 +108,7 @@ def services(*, kept: str = "") -> list[tuple[str, str]]:
     found = [(one.pager_id, one.name) for one in known.filter(gone=False)]
     if kept and kept not in dict(found):
         gone = known.filter(pager_id=kept).first()
-        found.append((kept, f"{gone.name if gone else kept} (gone from PagerDuty)"))
+        found.append((kept, f"{gone.name if gone else kept} (deleted in PagerDuty)"))
     return found
 
 

@@ -29,7 +29,7 @@ UNPROCESSABLE = 422
 @require_GET
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    """Show every rule in its order, and which of them would take what somebody tries."""
+    """Show every rule in its order, and which of them would match a test incident."""
     member_or_404(request.person)
     taken = Q(
         alerts__at__gt=timezone.now() - ruling.LOOKED_BACK,
@@ -71,11 +71,11 @@ def edit(request: Request, pk: int) -> HttpResponse:
 @signed_in
 @needs("rules")
 def remove(request: Request, pk: int) -> HttpResponse:
-    """Ask whether a rule is to be deleted, or delete it."""
+    """Ask for confirmation to delete a rule, or delete it."""
     rule = _find(pk)
     if request.method == "POST":
         ruling.remove(rule, by=request.person)
-        messages.success(request, f"Deleted the rule “{rule.name}”.")
+        messages.success(request, f"Deleted rule “{rule.name}”.")
         return redirect("oncall-rules")
     return render(request, "workflows/rule_delete.html", _page({"rule": rule}))
 
@@ -120,7 +120,7 @@ def _saved(request: Request, form: RuleForm, rule: DeclareRule | None) -> HttpRe
         rule = ruling.add(form.asked(), by=request.person, at=timezone.now())
     else:
         ruling.edit(rule, form.asked(), by=request.person)
-    messages.success(request, f"The rule “{rule.name}” holds from now on." if rule.active else "Saved; it is off.")
+    messages.success(request, f"Rule “{rule.name}” is on." if rule.active else "Saved. The rule is off.")
     return redirect("oncall-rules")
 
 
@@ -131,7 +131,7 @@ def _as_asked(form: RuleForm, rule: DeclareRule | None) -> DeclareRule:
 
 
 def _answer(form: TryForm) -> dict[str, Any] | None:
-    """Return which rule would take what somebody tries, or none of them."""
+    """Return which rule would match the test incident, if any."""
     return {"rule": matching.first(storms.rules(), SimpleNamespace(**form.cleaned_data))} if form.is_valid() else None
 
 

@@ -77,15 +77,15 @@ def test_cpu_samples_in_chunks_are_joined_and_win_over_spans() -> None:
 
 
 def test_a_trace_with_nothing_to_draw_is_no_profile() -> None:
-    with pytest.raises(NotRecognised, match="neither"):
+    with pytest.raises(NotRecognised, match="no CPU samples and no spans"):
         chrome.read(spans(event("i", 1, "tick")))
 
 
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b'{"traceEvents": [{"ph": "B"', "broken or ends early"),
-        (b'[{"ph": "B", "ts": 1', "broken or ends early"),
+        (b'{"traceEvents": [{"ph": "B"', "truncated"),
+        (b'[{"ph": "B", "ts": 1', "truncated"),
         (spans({"ph": "X", "ts": "soon"}), "a number"),
         (b'{"traceEvents": {"ph": "X"}}', "a list"),
         (b'{"traceEvents": [3]}', "an object"),

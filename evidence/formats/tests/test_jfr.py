@@ -73,7 +73,7 @@ def test_a_recording_that_is_cut_off_is_refused(cut: int) -> None:
 
 def test_an_unfinished_recording_is_said_to_be_so() -> None:
     data = recording(SAMPLES)
-    with pytest.raises(BadProfile, match="not finished"):
+    with pytest.raises(BadProfile, match="finished"):
         jfr.read(data[:8] + bytes(8) + data[16:])
 
 

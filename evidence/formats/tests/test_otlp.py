@@ -103,7 +103,7 @@ def test_a_wrapped_original_is_read_where_there_are_no_samples() -> None:
     profile.original_payload = gzip.compress(b"main;work 3\n")
     assert functions(read(data)) == {"main": (0, 3), "work": (3, 3)}
     profile.original_payload = data.SerializeToString()
-    with pytest.raises(NotRecognised, match="without a single sample"):
+    with pytest.raises(NotRecognised, match="no samples"):
         read(data)
 
 
@@ -119,7 +119,7 @@ def broken(change: str) -> ProfilesData:
         "string": lambda: setattr(tables.function_table[1], "name_strindex", 99),
         "mapping": lambda: setattr(tables.location_table[3], "mapping_index", 9),
         "attribute": lambda: sample.attribute_indices.append(9),
-        "less than nothing": lambda: sample.values.extend([-1, -1]),
+        "negative value": lambda: sample.values.extend([-1, -1]),
         "63 bits": lambda: sample.values.extend([(1 << 63) - 1, 5]),
         "older layout": lambda: tables.ClearField("stack_table"),
     }
@@ -128,7 +128,7 @@ def broken(change: str) -> ProfilesData:
 
 
 @pytest.mark.parametrize(
-    "change", ["stack", "negative stack", "location", "function", "string", "mapping", "attribute", "less than nothing",
+    "change", ["stack", "negative stack", "location", "function", "string", "mapping", "attribute", "negative value",
                "63 bits", "older layout"],
 )  # fmt: skip
 def test_an_index_that_points_nowhere_is_named(change: str) -> None:
@@ -139,7 +139,7 @@ def test_an_index_that_points_nowhere_is_named(change: str) -> None:
 
 @pytest.mark.parametrize("data", [written().SerializeToString()[:-5], b'{"resourceProfiles": [{"scopeProfiles": 3}]}'])
 def test_broken_data_is_a_clear_error(data: bytes) -> None:
-    with pytest.raises(BadProfile, match=r"broken|does not hold"):
+    with pytest.raises(BadProfile, match=r"truncated|isn't OTLP profiles"):
         otlp.read(data)
 
 

@@ -87,7 +87,7 @@ def test_a_deep_tree_is_read_without_recursion() -> None:
     [
         ({"samples": [2, 4, 4, 99]}, "Node 99 does not exist"),
         ({"samples": [2, 4, 4]}, "3 samples and 4 times"),
-        ({"nodes": [node(1, "a", 2), node(2, "b", 1)], "samples": [1], "timeDeltas": [0]}, "circle"),
+        ({"nodes": [node(1, "a", 2), node(2, "b", 1)], "samples": [1], "timeDeltas": [0]}, "cycle"),
         ({"nodes": [node(1, "a"), node(1, "b")]}, "Two nodes"),
         ({"nodes": [{"id": 2, "parent": 77, "callFrame": {}}], "samples": [2], "timeDeltas": [1]}, "77 does not exist"),
         ({"nodes": [{"callFrame": {}}]}, "a number"),

@@ -16,16 +16,16 @@ from incidents.models import Incident, Person
 
 
 class Command(BaseCommand):
-    help = "Make a token with which a script acts as somebody, and print it: it is shown only once."
+    help = "Create a token that lets a script act as a person, and print it. It's shown only once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("person", help="an e-mail, an account's name, a chat id, or a name that only one has")
-        parser.add_argument("--incident", metavar="CODENAME", help="the only incident that it adds to")
-        parser.add_argument("--hours", type=float, help="how long it works; 12 for an incident, 90 days otherwise")
+        parser.add_argument("person", help="an e-mail, username, chat ID or unique name")
+        parser.add_argument("--incident", metavar="CODENAME", help="limit it to adding evidence to this incident")
+        parser.add_argument("--hours", type=float, help="hours until it expires; 12 for an incident, otherwise 90 days")
         parser.add_argument(
-            "--scope", action="append", choices=Scope.values, help="what it may do; evidence:write when none is given"
+            "--scope", action="append", choices=Scope.values, help="what it can do; default evidence:write"
         )
-        parser.add_argument("--name", default="from a terminal", help="what it is called among the person's tokens")
+        parser.add_argument("--name", default="from a terminal", help="its name in the person's list of tokens")
 
     def handle(self, *args: Any, person: str, incident: str | None, **options: Any) -> None:
         who = _person(person)
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             given = {"name": options["name"], "lasts": lasts, "scopes": options["scope"]}
             issued = tokens.issue(who, at=timezone.now(), incident=only, **given)
         except Incident.DoesNotExist as error:
-            raise CommandError(f"There is no incident {incident} that {who.name} may see.") from error
+            raise CommandError(f"There's no incident {incident} that {who.name} can see.") from error
         except lifecycle.Refused as refused:
             raise CommandError(str(refused)) from refused
         self.stdout.write(issued.secret)

@@ -13,7 +13,7 @@ from evidence.errors import Unreadable
 
 
 class Command(BaseCommand):
-    help = "Read a profile of any format and print what it says: format, unit, total, a sentence, functions."
+    help = "Read a profile in any supported format and print its format, unit, total, summary and functions."
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
 
@@ -23,14 +23,12 @@ class Command(BaseCommand):
         super().run_from_argv(argv)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", help="the profile, packed or not; - reads standard input")
-        parser.add_argument("--top", type=_count, metavar="N", help="this many functions (20; all with --json)")
-        parser.add_argument("--search", default="", metavar="RE", help="how much passes functions of such a name")
-        parser.add_argument(
-            "--sample-type", default="", metavar="T", help="which of its sample types: cpu, alloc_space…"
-        )
-        parser.add_argument("--unit", default="", help="what folded stacks count: samples, microseconds, bytes…")
-        parser.add_argument("--diff", default="", metavar="OTHER", help="what moved from FILE to OTHER")
+        parser.add_argument("file", metavar="FILE", help="the profile, compressed or not; - reads standard input")
+        parser.add_argument("--top", type=_count, metavar="N", help="how many functions to show (20; all with --json)")
+        parser.add_argument("--search", default="", metavar="RE", help="how much passes through functions of this name")
+        parser.add_argument("--sample-type", default="", metavar="T", help="sample type to use: cpu, alloc_space…")
+        parser.add_argument("--unit", default="", help="unit of folded stacks: samples, microseconds, bytes…")
+        parser.add_argument("--diff", default="", metavar="OTHER", help="compare FILE with OTHER")
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON with every function")
         parser.add_argument("--folded", action="store_true", help="print folded stacks, as flamegraph.pl reads them")
 
@@ -41,7 +39,7 @@ class Command(BaseCommand):
                 self.stdout.write(page, ending="")
             self.stdout.flush()
         except BrokenPipeError:
-            # Whoever read this has seen enough; what is left in the buffer goes nowhere, quietly.
+            # The reader closed the pipe; discard what is left in the buffer, quietly.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (Unreadable, NotAsked) as error:
             raise CommandError(str(error)) from error
@@ -51,5 +49,5 @@ class Command(BaseCommand):
 
 def _count(said: str) -> int:
     if not said.isdecimal():
-        raise ArgumentTypeError(f"{said!r} is no number of functions")
+        raise ArgumentTypeError(f"{said!r} isn't a number of functions")
     return int(said)

@@ -49,7 +49,7 @@ def _run(text: str) -> Run:
         concurrency=whole(found(CLIENTS, text)),
         duration_s=real(found(TOOK, text)),
         keep_alive=whole(found(KEPT, text)),
-        notes=[f"{refused:,} answers were not 2xx"] if refused else [],
+        notes=[f"{refused:,} responses were not 2xx"] if refused else [],
     )
 
 

@@ -41,7 +41,7 @@ def report(text: str, *, tool: str) -> Run:
         longest_ms=_ms(found(LONGEST, text)),
         percentiles=[(float(p), ms(said)) for p, said in WITHIN.findall(text)],
         duration_s=(_ms(found(TOOK, text)) or 0) / 1000 or None,
-        notes=[f"{errors:,} errors are not among the latencies"] if errors else [],
+        notes=[f"{errors:,} errors aren't included in the latencies"] if errors else [],
     )
 
 

@@ -38,7 +38,7 @@ def read(text: str) -> list[Run]:
     try:
         return [_json(json.loads(text)["metrics"])]
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError, OverflowError) as error:
-        raise BadProfile("This looks like k6's JSON, and is broken", where=str(error)[:100]) from None
+        raise BadProfile("This looks like k6 JSON, but it's malformed", where=str(error)[:100]) from None
 
 
 def _text(text: str) -> Run:

@@ -29,7 +29,7 @@ def read(text: str) -> list[Run]:
     try:
         return [_json(json.loads(text))]
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError, OverflowError) as error:
-        raise BadProfile("This looks like oha's JSON, and is broken", where=str(error)[:100]) from None
+        raise BadProfile("This looks like oha JSON, but it's malformed", where=str(error)[:100]) from None
 
 
 def _text(text: str) -> Run:
@@ -53,7 +53,7 @@ def _json(said: Mapping[str, Any]) -> Run:
         longest_ms=_ms(summary.get("slowest")),
         percentiles=[(float(p.removeprefix("p")), found) for p, s in within if (found := _ms(s)) is not None],
         duration_s=finite(summary.get("total")),
-        notes=[f"{errors:,} errors are not among the latencies"] if errors else [],
+        notes=[f"{errors:,} errors aren't included in the latencies"] if errors else [],
     )
 
 

@@ -22,7 +22,7 @@ def ms(said: str) -> float:
     said = said.strip()
     parts = PART.findall(said)
     if not parts or PART.sub("", said).strip():
-        raise BadProfile(f"“{said[:40]}” is no length of time")
+        raise BadProfile(f"“{said[:40]}” isn't a duration")
     total = sum(float(value) * MS[unit] for value, unit in parts)
     if not total < MOST_MS:
         raise BadProfile(f"“{said[:40]}” is longer than any test")

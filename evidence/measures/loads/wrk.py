@@ -58,5 +58,5 @@ def _refused(text: str) -> int:
 
 def _notes(text: str) -> list[str]:
     if CORRECTED in text:
-        return ["counted from when each request should have begun, at a steady rate"]
-    return ["a client that waits for an answer sends nothing meanwhile: long tails may be hidden"]
+        return ["measured from when each request was due, at a constant rate"]
+    return ["the client waits for each response before sending the next request, so long tails may be hidden"]

@@ -125,8 +125,8 @@ def test_a_columns_name_says_its_unit(name: str, said: str, unit: str) -> None:
             "x,y,v\n" + "".join(f"1,{i},2\n" for i in range(30)) + "1,2\n",
             r"2 columns where the header has 3 \(line 32\)",
         ),
-        ("a,b\nx,y\nz,w\n", "There is no column of numbers"),
-        ("", "It is no table"),
+        ("a,b\nx,y\nz,w\n", "no column of numbers"),
+        ("", "isn't a table"),
     ],
 )
 def test_what_is_no_table_is_refused_with_its_line(text: str, says: str | None) -> None:

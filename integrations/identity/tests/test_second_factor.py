@@ -34,7 +34,7 @@ def test_no_page_opens_before(ada: Person, path: str) -> None:
     for answer in (client.get(path), client.post(path)):
         assert answer["Location"] == PAGE
     assert client.get(path, headers={"HX-Request": "true"})["HX-Redirect"] == PAGE
-    assert "First, a second factor" in client.get(path, follow=True).content.decode()
+    assert "Set up a second factor" in client.get(path, follow=True).content.decode()
 
 
 def test_the_password_is_not_asked_for_twice_and_one_goes_on_to_where_one_was_going(ada: Person) -> None:

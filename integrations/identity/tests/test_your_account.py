@@ -43,7 +43,7 @@ def test_setting_up_a_factor_asks_for_the_password_first(ada: Person) -> None:
 
     assert client.post("/account/app", {"code": code})["Location"] == "/account/codes"
     shown = client.get("/account/codes").content.decode()
-    assert "Each opens your account once" in shown
+    assert "signs you in once" in shown
     assert "They were shown once" in client.get("/account/codes").content.decode()
     assert set(Authenticator.objects.values_list("type", flat=True)) == {"totp", "recovery_codes"}
     assert Entry.objects.filter(kind="account", by=ada.pk, data={"added": "authenticator app"}).exists()
@@ -56,7 +56,7 @@ def test_a_wrong_password_changes_nothing_and_is_not_guessed(ada: Person) -> Non
             "not your password" in client.post("/sign-in/again?next=/account/app", {"password": "x"}).content.decode()
         )
     right = {"password": RIGHT["password"]}
-    assert "Too many tries" in client.post("/sign-in/again?next=/account/app", right).content.decode()
+    assert "Try again in" in client.post("/sign-in/again?next=/account/app", right).content.decode()
 
 
 def test_a_recovery_code_opens_the_account_once(ada: Person) -> None:

@@ -66,7 +66,7 @@ def end(request: Request, ref: str) -> HttpResponse:
         raise Http404("No such session.")
     one.delete()
     note("account", user, ended="a session")
-    messages.success(request, "That browser is signed out.")
+    messages.success(request, "Signed out that session.")
     return redirect("account")
 
 
@@ -78,7 +78,7 @@ def end_all(request: Request) -> HttpResponse:
     ended = sessions.end(user.pk, but=request.session.session_key) + 1
     note("account", user, ended=f"{ended} sessions")
     logout(request)
-    messages.success(request, "You are signed out everywhere.")
+    messages.success(request, "You're signed out everywhere.")
     return redirect("sign-in")
 
 

@@ -112,7 +112,7 @@ class AddApp(Noted, ActivateTOTPView):  # type: ignore[misc]  # allauth brings n
 
 
 class Removed(Noted):
-    """One factor less; whoever has none left sets one up before they go on."""
+    """One factor less; a person with none left sets one up before they continue."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Remove and note it."""
@@ -155,7 +155,7 @@ class AddKey(Noted, AddWebAuthnView):  # type: ignore[misc]  # allauth brings no
 
 
 def _first(request: HttpRequest) -> HttpResponseBase:
-    """Offer what there is to set up; once something is, go on to where somebody was on their way to."""
+    """Offer what there is to set up; once something is, continue to the page the person was going to."""
     if second_factor.is_wanted_of(request):
         return render(request, "identity/second_factor.html", {"name": request.user.get_username()})
     session: Any = request.session

@@ -23,18 +23,18 @@ class Busy(Exception):
 
 @require_POST
 def begin(request: HttpRequest, key: str) -> HttpResponse:
-    """Send somebody to a provider, by a page of ours.
+    """Send a person to a provider, by a page of ours.
 
     A redirect would answer a form, and the policy against forms to elsewhere holds for all redirects after one.
     """
     one = openid.provider_of(key)
     if seconds := tries.take({tries.BEGIN: sign_in.where(request)}):
-        return sign_in.refused(request, f"Too many tries. Try again in {tries.wait(seconds)}.", status=429)
+        return sign_in.refused(request, f"Too many attempts. Try again in {tries.wait(seconds)}.", status=429)
     try:
         with _patience():
             address = openid.begin(request, one, back=sign_in.back(request))
     except (*openid.failures, Busy):
-        return sign_in.refused(request, f"{one.name} does not answer. {_instead()}", status=503)
+        return sign_in.refused(request, f"{one.name} isn't responding. {_instead()}", status=503)
     response = render(request, "onward.html", {"provider": one, "address": address})
     response.headers["Cache-Control"] = "no-store, private"
     return response
@@ -42,18 +42,18 @@ def begin(request: HttpRequest, key: str) -> HttpResponse:
 
 @require_GET
 def back(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Take somebody in who comes back from a provider."""
+    """Sign in a person who comes back from a provider."""
     one = openid.provider_of(provider_id)
     try:
         with _patience():
             return openid.finish(request, one)
     except (*openid.failures, Busy):
-        return sign_in.refused(request, f"What {one.name} answered cannot be understood. {_instead()}", status=503)
+        return sign_in.refused(request, f"{one.name} sent an invalid response. {_instead()}", status=503)
 
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    """Wait for a provider in few threads at once: one that hangs keeps nobody from their pages."""
+    """Wait for a provider in few threads at once: one that hangs blocks no other page."""
     if not WAITING.acquire(timeout=1):
         raise Busy
     try:
@@ -64,4 +64,4 @@ def _patience() -> Iterator[None]:
 
 def _instead() -> str:
     local = settings.FIREKIND.sign_in.local
-    return "Try again in a moment, or use an account of Firekind's own." if local else "Try again in a moment."
+    return "Try again in a moment, or use a Firekind account." if local else "Try again in a moment."

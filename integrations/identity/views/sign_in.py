@@ -1,4 +1,4 @@
-"""The one page to come in by: a provider, an account of ours, and in the sandbox whoever one likes to be."""
+"""The one page to sign in on: a provider, an account of ours, and in the sandbox any person."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class SignInForm(AuthenticationForm):
     """Ask for a name and a password, and for a pause after too many tries."""
 
     error_messages = {
-        "invalid_login": "That name and password do not go together.",
-        "inactive": "That name and password do not go together.",
+        "invalid_login": "Wrong username or password.",
+        "inactive": "Wrong username or password.",
     }
 
     def clean(self) -> dict[str, Any]:
         counted = self._counted()
         if seconds := tries.take(counted):
-            raise forms.ValidationError(f"Too many tries. Try again in {tries.wait(seconds)}.", code="paused")
+            raise forms.ValidationError(f"Too many attempts. Try again in {tries.wait(seconds)}.", code="paused")
         cleaned: dict[str, Any] = super().clean()
         tries.clear(counted)
         return cleaned
@@ -87,7 +87,7 @@ class SignIn(LoginView):
 
     def _go_on_with_a_second_factor(self) -> None:
         if not second_factor.is_needed():
-            messages.info(self.request, "Your account asks for no second factor yet: set one up under Your account.")
+            messages.info(self.request, "Your account has no second factor yet. Set one up under Your account.")
             return
         from allauth.account.internal.flows import reauthentication  # brings 13 MiB, as the page that comes next does
 
@@ -106,7 +106,7 @@ def ways() -> dict[str, Any]:
 
 
 def refused(request: HttpRequest, words: str, *, status: int = 403) -> HttpResponse:
-    """Show the page with the reason why somebody did not come in."""
+    """Show the page with the reason why sign-in was refused."""
     shown = {"form": SignInForm(request), "refused": words, "down": status == DOWN, "next": "", **ways()}
     response = render(request, "sign_in.html", shown, status=status)
     response.headers["Cache-Control"] = "no-store, private"
@@ -141,7 +141,7 @@ def where(request: HttpRequest) -> str:
 
 
 def back(request: HttpRequest) -> str:
-    """Return the page of ours that somebody was on their way to."""
+    """Return the page of ours that the person was going to."""
     to = request.POST.get("next", "")
     return to if url_has_allowed_host_and_scheme(to, allowed_hosts={request.get_host()}) else "/"
 

@@ -63,7 +63,7 @@ def test_a_verdict_needs_a_colon_or_a_number(
 
 
 def test_a_number_that_no_finding_has_is_said(door: Door, incident: Incident, channel: str) -> None:
-    assert "No claim says “9”" in door.command("ann", "finding refuted 9", channel=channel)
+    assert "No hypothesis matches “9”" in door.command("ann", "finding refuted 9", channel=channel)
     assert not Finding.objects.exists()
 
 

@@ -108,7 +108,7 @@ const ACTS = {
   home: () => explorer.go(0),
   link: async () => {
     await navigator.clipboard?.writeText(location.href);
-    document.dispatchEvent(new CustomEvent("firekind:did", { detail: { said: "Copied a link to exactly this view." } }));
+    document.dispatchEvent(new CustomEvent("firekind:did", { detail: { said: "Link copied." } }));
   },
   find: () => {
     search.field.value = part("name").textContent;

@@ -1,6 +1,6 @@
 // Which colours mean what: the layers that are drawn, or the scale.
 const SCALES = {
-  heat: ["little of its own", "most of its own"],
+  heat: ["low self time", "high self time"],
   change: ["less than before", "as before", "more than before"],
 };
 

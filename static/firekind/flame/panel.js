@@ -78,8 +78,8 @@ export class Panel {
     const { drawing } = this.graph;
     const hidden = narrow + drawing.pruned;
     const words = hidden
-      ? `${count(hidden)} narrower ${hidden === 1 ? "frame" : "frames"} not drawn. Zoom in to see them; totals and searches count them.`
-      : "Every frame is drawn.";
+      ? `${count(hidden)} narrower ${hidden === 1 ? "frame" : "frames"} not shown. Zoom in to see them. Totals and search include them.`
+      : "All frames shown.";
     if (this.left.textContent !== words) this.left.textContent = words;
   }
 
@@ -111,7 +111,7 @@ export function sampled(graph, box) {
     ["Total", `${amount(box.width, unit)} · ${percent(box.width / (drawing.total || 1))}`],
     ["Self", `${amount(box.own, unit)} · ${percent(box.own / (drawing.total || 1))}`],
   ];
-  if (within !== drawing.total) facts.push(["Of what is zoomed", percent(Math.min(1, box.width / within))]);
+  if (within !== drawing.total) facts.push(["Of zoomed frame", percent(Math.min(1, box.width / within))]);
   return facts;
 }
 

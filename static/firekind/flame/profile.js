@@ -147,8 +147,8 @@ const ACTS = {
     begin().then(() => search.words && search.run());
   },
   home: () => explorer.go(0),
-  link: () => copy(location.href, "Copied a link to exactly this view."),
-  copy: () => copy(part("name").textContent, "Copied the name."),
+  link: () => copy(location.href, "Link copied."),
+  copy: () => copy(part("name").textContent, "Name copied."),
   find: () => {
     search.field.value = part("name").textContent;
     search.run();
@@ -162,7 +162,7 @@ async function copy(text, said) {
     await navigator.clipboard.writeText(text);
     document.dispatchEvent(new CustomEvent("firekind:did", { detail: { said } }));
   } catch {
-    trouble(`Your browser does not let pages copy. It is: ${text}`);
+    trouble(`Your browser blocked copying. Copy it from here: ${text}`);
   }
 }
 

@@ -51,7 +51,7 @@ export class Search {
     if (!answer.functions) return "No function matches.";
     const functions = `${count(answer.functions)} ${answer.functions === 1 ? "function" : "functions"}`;
     const whole = `${percent(answer.share)} matched: ${amount(answer.total, this.unit)} in ${functions}.`;
-    return answer.root ? `${whole} Of what is zoomed: ${percent(answer.zoomed_share)}.` : whole;
+    return answer.root ? `${whole} In the zoomed frame: ${percent(answer.zoomed_share)}.` : whole;
   }
 
   tell(words, look) {

@@ -49,9 +49,9 @@ export async function ask(address, { signal } = {}) {
   const response = await fetch(address, { headers: { Accept: "application/json" }, signal, credentials: "same-origin" });
   const kind = response.headers.get("Content-Type") ?? "";
   if (!kind.startsWith("application/json")) {
-    throw new Error(response.redirected ? "You are signed out. Reload the page." : "That could not be loaded. Reload the page.");
+    throw new Error(response.redirected ? "You're signed out. Reload the page." : "Couldn't load this. Reload the page.");
   }
   const answer = await response.json();
-  if (!response.ok) throw new Error(answer.says ?? "That could not be loaded.");
+  if (!response.ok) throw new Error(answer.says ?? "Couldn't load this.");
   return answer;
 }

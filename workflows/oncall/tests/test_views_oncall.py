@@ -45,9 +45,9 @@ def test_the_page_says_who_is_on_call_and_who_is_next(pager: LittlePager, ada: P
     page = browse(ada).get("/oncall/").content.decode()
     assert "Platform leadership" in page
     assert page.index("Major incident") < page.index("Platform leadership")
-    assert "<span>Ada <span" in page, "matched people go by their name here"
-    assert "not matched" in page
-    assert "Nobody is on call." in page, "of the second level"
+    assert "<span>Ada <span" in " ".join(page.split()), "matched people go by their name here"
+    assert "not matched" in " ".join(page.split())
+    assert "No one is on call." in page, "of the second level"
     assert re.search(r"Read \d s ago\.", page)
 
 
@@ -64,7 +64,7 @@ def test_a_pager_that_is_away_is_said_with_what_was_known(pager: LittlePager, ad
     page = browse(ada).get("/oncall/").content.decode()
     assert "PagerDuty does not answer since <time" in page
     assert "this is what we knew at <time" in page
-    assert "<span>Ada <span" in page
+    assert "<span>Ada <span" in " ".join(page.split())
 
 
 def test_a_cache_that_nobody_reads_any_more_says_so(pager: LittlePager, ada: Person, browse: Open) -> None:
@@ -104,13 +104,13 @@ def test_the_user_in_whose_name_pages_are_opened_is_not_somebody_to_match(
 
 def test_people_are_listed_with_why_they_are_not_matched(pager: LittlePager, ada: Person, browse: Open) -> None:
     page = browse(ada).get("/oncall/people/").content.decode()
-    assert "1 of 2 are matched." in page
+    assert "1 of 2 matched." in page
     assert "Nobody here has this e-mail." in page
     assert "by e-mail" in page
     found = browse(ada).get("/oncall/people/", {"q": "ben@"}).content.decode()
-    assert "Say who Ben is" in found
+    assert "Choose who Ben is" in found
     assert "Part Ann" not in found
-    assert "Nobody fits." in browse(ada).get("/oncall/people/", {"q": "zzz"}).content.decode()
+    assert "No matches." in browse(ada).get("/oncall/people/", {"q": "zzz"}).content.decode()
 
 
 def test_somebody_is_matched_by_hand_and_parted_again(
@@ -119,11 +119,11 @@ def test_somebody_is_matched_by_hand_and_parted_again(
     user = PagerUser.objects.get(pager_id="PBEN")
     client = browse(ada)
     page = client.get(f"/oncall/people/{user.pk}/match").content.decode()
-    assert f'value="{ben.pk}" checked' in page, "the only one of that name is chosen already"
+    assert f'value="{ben.pk}" checked' in " ".join(page.split()), "the only one of that name is chosen already"
     assert client.post(f"/oncall/people/{user.pk}/match", {"person": ben.pk}).status_code == 302
     user.refresh_from_db()
     assert (user.person, user.matched, user.matched_by) == (ben, Matched.HAND, ada)
-    assert "by hand, by Ada" in client.get("/oncall/people/").content.decode()
+    assert "by hand, by Ada" in " ".join(client.get("/oncall/people/").content.decode().split())
     assert "Not the same person?" in client.get(f"/oncall/people/{user.pk}/part").content.decode()
     user.refresh_from_db()
     assert user.person == ben, "asking parts nobody"
