@@ -133,7 +133,7 @@ def test_tasks_are_asked_for_by_ids_alone_and_the_broker_holds_nothing_of_it(pla
 
 
 def test_no_process_is_started_with_it_and_no_file_is_named_by_it(played: Played) -> None:
-    assert any("evidence.reading" in one for one in played.heard.arguments), "files were read meanwhile"
+    assert any("evidence.forked" in one for one in played.heard.arguments), "files were read meanwhile"
     assert [one for one in played.heard.arguments if WORD in one] == []
     names = {*played.heard.names, *files(Path(played.stack.env["FIREKIND_DATA_DIR"]))}
     assert [one for one in names if WORD in one] == []
