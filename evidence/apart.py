@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from evidence.forked import BEGUN, READY
+from evidence import forking
 
 # What it needs of our environment; everything else may hold a secret.
 INHERITED: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
@@ -25,7 +25,6 @@ HOME: Final = Path(__file__).resolve().parent.parent
 START_S: Final = 60
 END_S: Final = 30
 TRIES: Final = 3
-CODE: Final = 16
 TAIL: Final = 4096
 
 
@@ -53,14 +52,14 @@ def run(work: bytes, given: bytes, *, timeout_s: float) -> Ended:
         with _forker.begun(work, stdin, stderr) as line:
             line.settimeout(timeout_s)
             try:
-                told = line.recv(CODE)
+                code = forking.heard(line)
             except TimeoutError:
                 line.shutdown(socket.SHUT_WR)  # it is killed
                 line.settimeout(END_S)
                 with suppress(OSError):
-                    line.recv(CODE)
+                    forking.heard(line)
                 raise Late from None
-        return Ended(int(told or -signal.SIGKILL), _tail(stderr))
+        return Ended(-signal.SIGKILL if code is None else code, _tail(stderr))
 
 
 def environment() -> dict[str, str]:
@@ -88,8 +87,8 @@ class Forker:
             with self._lock:
                 door = self._door or self._start()
                 self._door = door
-            if line := _asked(door, work, *files):
-                return line
+            if asked := forking.ask(door, work, *(one.fileno() for one in files), timeout_s=START_S):
+                return asked[0]
             with self._lock:
                 if self._door is door:
                     self._leave()
@@ -117,8 +116,7 @@ class Forker:
                 argv, cwd=HOME, env=environment(), stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=stderr
             )
             theirs.close()
-            ours.settimeout(START_S)
-            if _heard(ours) != READY:
+            if not _is_ready(ours):
                 ours.close()
                 started.kill()
                 started.wait()
@@ -131,23 +129,11 @@ _forker = Forker()
 atexit.register(_forker.end)
 
 
-def _asked(door: socket.socket, work: bytes, *files: IO[bytes]) -> socket.socket | None:
-    """Ask for a piece of work; return its line, or None when nobody takes it any more."""
-    line, theirs = socket.socketpair()
-    with theirs, suppress(OSError):
-        socket.send_fds(door, [work], [*(one.fileno() for one in files), theirs.fileno()])
-    line.settimeout(START_S)
-    if _heard(line) == BEGUN:
-        return line
-    line.close()
-    return None
-
-
-def _heard(line: socket.socket) -> bytes:
-    try:
-        return line.recv(1)
-    except OSError:
-        return b""
+def _is_ready(door: socket.socket) -> bool:
+    door.settimeout(START_S)
+    with suppress(OSError):
+        return door.recv(1) == forking.READY
+    return False
 
 
 def _tail(file: IO[bytes]) -> str:
