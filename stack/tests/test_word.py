@@ -58,7 +58,7 @@ class Played:
 @pytest.fixture(scope="module")
 def played() -> Iterator[Played]:
     heard = Overheard()
-    with throwaway(hear=heard.line) as stack, closing(Records(stack.database_url)) as records:
+    with throwaway(hear=heard.line, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
         workspace, account = Workspace(stack.sandbox_url), Account(stack.sandbox_url)
         with closing(Desk(stack, workspace)) as desk, heard.listening(stack.env["REDIS_URL"]):
             one = Played(stack, workspace, account, records, desk, heard)
