@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,7 @@ import psycopg
 from psycopg import sql
 
 from config.env import ROOT
-from stack import postgres, surroundings
+from stack import postgres, services, surroundings
 from stack.errors import StackError
 from stack.guard import Guard
 
@@ -30,6 +30,22 @@ STACKS, TABLES = "firekind", "firekind_tables"
 # What a migrated database with the shipped types comes from.
 SOURCES: Final = ("*/migrations/*.py", "*/*/migrations/*.py", "fixtures/incident_types.yaml", "requirements/*.txt")
 CODE: Final = ("stack/prepared.py", "stack/postgres.py", "incidents/types.py", "incidents/policy_file.py")
+
+
+@contextmanager
+def running(given: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Give a database and a broker for tests, gone with the block, and what each test database is copied from."""
+    folder = Path(tempfile.mkdtemp(prefix="firekind-test-"))
+    guard = Guard()
+    try:
+        copied = {} if "DATABASE_URL" in given else {"FIREKIND_TEST_TEMPLATE": TABLES}
+        if copied:
+            lay(folder / "postgres", guard=guard)
+        with services.running(given, data_dir=folder, guard=guard, durable=False) as urls:
+            yield urls | copied
+    finally:
+        guard.close()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def lay(folder: Path, *, guard: Guard) -> None:

@@ -7,17 +7,13 @@ once would starve each other.
 """
 
 import os
-import shutil
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from stack import services
-from stack.guard import Guard
+from stack import prepared
 
 STACKS, BROWSERS = "stack/", "tests/"
 
@@ -30,12 +26,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
     if len(given) == 2 or early_config.known_args_namespace.collectonly:
         return
-    folder = Path(tempfile.mkdtemp(prefix="firekind-test-"))
-    guard = Guard()
-    _session.callback(shutil.rmtree, folder, ignore_errors=True)
-    _session.callback(guard.close)
-    running = services.running(given, data_dir=folder, guard=guard, durable=False)
-    os.environ |= _session.enter_context(running)
+    os.environ |= _session.enter_context(prepared.running(given))
 
 
 @pytest.hookimpl(tryfirst=True)
