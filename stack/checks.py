@@ -14,7 +14,12 @@ from stack.errors import StackError
 from stack.terminal import paint, say
 
 BIN = Path(sys.executable).parent
-PARALLEL = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder")
+MOST = 8  # at once: each has a database and what it loads
+PARALLEL = (
+    f"--numprocesses={max(2, min(MOST, os.cpu_count() or 1))}",
+    "--dist=loadfile",
+    "--no-loadscope-reorder",
+)
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "config.settings_test"}
 # As it is run in earnest: behind TLS, with a real secret.
 DEPLOYED = {
