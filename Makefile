@@ -1,6 +1,6 @@
 # Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help venv demo run tour test check bench fuzz bench-evidence fmt lock clean
+.PHONY: help venv demo run tour quick test check bench fuzz bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -25,6 +25,9 @@ run: $(BASE) ## the product, set by environment or .env
 
 tour: $(DEV) ## play the story on a throw-away stack and check it from the outside
 	@$(PY) -m stack tour $(ARGS)
+
+quick: $(DEV) ## the tests that start no stack and no browser, and take no time
+	@$(PY) -m stack test -m quick $(ARGS)
 
 test: $(DEV) ## all tests; ARGS="-k retype" passes arguments to pytest
 	@$(PY) -m stack test $(ARGS)

@@ -23,5 +23,7 @@ from config.settings import DATABASES, STORAGES  # noqa: E402 (the same)
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"]["OPTIONS"].pop("pool", None)  # a test database is dropped while a pool would hold it
+if os.environ.get("FIREKIND_TEST_TEMPLATE"):  # tables that were made before: nothing is left to migrate
+    DATABASES["default"]["TEST"] = {"TEMPLATE": os.environ["FIREKIND_TEST_TEMPLATE"], "MIGRATE": False}
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 WHITENOISE_AUTOREFRESH = True  # files are read where they lie: nothing is collected for tests

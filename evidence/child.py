@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evidence import errors, reading
+from evidence import apart, errors, reading
 from evidence.errors import TooMuch, Unreadable
 
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 180.0
-# What a reader needs of our environment; everything else may hold a secret.
-INHERITED = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
-# numpy and Arrow would start threads, each with memory of its own.
-SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_HOME = Path(__file__).resolve().parent.parent
-_STDERR_TAIL = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +63,23 @@ def read_apart(
     summary and no tree. Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for who brought
     it; then no tree is stored.
     """
-    with tempfile.TemporaryDirectory(prefix="reading-") as room, tempfile.TemporaryFile() as stderr:
+    with tempfile.TemporaryDirectory(prefix="reading-") as room:
         answer = Path(room) / "summary.json"
-        command = [sys.executable, "-s", "-m", "evidence.reading", str(path.resolve())]
-        command += ["--tree", str(tree.resolve()), "--summary", str(answer), "--unit", unit]
-        command += ["--thumbnail", str(thumbnail.resolve())] if thumbnail else []
-        command += ["--memory-mib", str(memory_mib), "--cpu-s", str(cpu_s)]
-        process = subprocess.Popen(
-            command, cwd=_HOME, env=_environment(room, subject), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=stderr,
-        )  # fmt: skip
+        words = [str(path.resolve()), "--tree", str(tree.resolve()), "--summary", str(answer), "--unit", unit]
+        words += ["--thumbnail", str(thumbnail.resolve())] if thumbnail else []
+        words += ["--memory-mib", str(memory_mib), "--cpu-s", str(cpu_s)]
+        asked = {"words": words, "env": {"HOME": room, "SUBJECT": subject}}
         try:
-            ended = process.wait(timeout=timeout_s)
-        except subprocess.TimeoutExpired as error:
-            raise TooMuch(reading.MORE_TIME, where=f"{timeout_s:g} s") from error
+            ended = apart.run(b"r", json.dumps(asked).encode(), timeout_s=timeout_s)
+        except apart.Late:
+            raise TooMuch(reading.MORE_TIME, where=f"{timeout_s:g} s") from None
+        except apart.Gone as error:
+            raise _broken(1, said=str(error), cpu_s=cpu_s) from error
         finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
             tree.with_name(f"{tree.name}.part").unlink(missing_ok=True)
-        if ended not in {0, reading.COULD_NOT}:
-            raise _broken(ended, said=_tail(stderr), cpu_s=cpu_s)
+        if ended.code not in {0, reading.COULD_NOT}:
+            raise _broken(ended.code, said=ended.said, cpu_s=cpu_s)
         return _understood(json.loads(answer.read_text(encoding="utf-8")))
-
-
-def _environment(room: str, subject: str) -> dict[str, str]:
-    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return {**inherited, **SINGLE, "HOME": room, "PYTHONUTF8": "1", "SUBJECT": subject}
 
 
 def _understood(answer: Mapping[str, Any]) -> Summary:
@@ -117,9 +98,3 @@ def _broken(ended: int, *, said: str, cpu_s: int) -> Unreadable:
         return TooMuch(reading.MORE_MEMORY)
     log.error("The reader ended with %s: %s", ended, said)
     return Unreadable("Couldn't read this file: the reader failed on it. The file is stored as is.")
-
-
-def _tail(stderr: Any) -> str:
-    size = stderr.seek(0, os.SEEK_END)
-    stderr.seek(max(0, size - _STDERR_TAIL))
-    return str(stderr.read().decode("utf-8", "replace"))

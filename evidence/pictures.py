@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from evidence import child, storage
+from evidence import apart, storage
 from evidence.models import Evidence
 from evidence.models.evidence import State
 from evidence.storage import StorageError
@@ -20,7 +17,6 @@ from evidence.storage import StorageError
 log = logging.getLogger(__name__)
 TIMEOUT_S: Final = 60.0
 ALT: Final = 1_000
-HOME: Final = Path(__file__).resolve().parent.parent
 
 
 class NoPicture(Exception):
@@ -59,21 +55,13 @@ def _drawn(tree: Path, *, title: str, says: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="drawing-") as room:
         out = Path(room) / "picture.png"
         given = json.dumps({"tree": str(tree.resolve()), "out": str(out), "title": title, "says": says})
-        command = [sys.executable, "-s", "-m", "evidence.drawing"]
         try:
-            ended = subprocess.run(
-                command, cwd=HOME, env=_environment(), input=given.encode(), capture_output=True,
-                timeout=TIMEOUT_S, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired as error:
-            raise NoPicture("Rendering took too long.") from error
-        if ended.returncode or not out.exists():
-            log.error("a picture could not be drawn: %s", ended.stderr[-2_000:].decode("utf-8", "replace"))
+            ended = apart.run(b"d", given.encode(), timeout_s=TIMEOUT_S)
+        except apart.Late:
+            raise NoPicture("Rendering took too long.") from None
+        except apart.Gone as error:
+            ended = apart.Ended(1, str(error))
+        if ended.code or not out.exists():
+            log.error("a picture could not be drawn: %s", ended.said)
             raise NoPicture("Couldn't render it. Check the worker's log.")
         return out.read_bytes()
-
-
-def _environment() -> dict[str, str]:
-    """Give it what a process needs, and none of our secrets."""
-    inherited = {name: os.environ[name] for name in child.INHERITED if name in os.environ}
-    return {**inherited, **child.SINGLE, "PYTHONUTF8": "1"}

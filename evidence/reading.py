@@ -13,7 +13,7 @@ import json
 import os
 import resource
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -38,8 +38,8 @@ MORE_TIME = "Reading it takes more time than allowed"
 TOO_NESTED = "It's nested too deeply to read"
 
 
-def main() -> int:
-    """Read the file that the command line names."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Read the file that the words name, those of the command line when none are given."""
     parser = argparse.ArgumentParser(prog="python -m evidence.reading")
     parser.add_argument("file", type=Path)
     parser.add_argument("--tree", type=Path, required=True)
@@ -48,7 +48,7 @@ def main() -> int:
     parser.add_argument("--unit", default="")
     parser.add_argument("--memory-mib", type=int, default=MEMORY_MIB)
     parser.add_argument("--cpu-s", type=int, default=CPU_S)
-    asked = parser.parse_args()
+    asked = parser.parse_args(words)
     bound(memory_mib=asked.memory_mib, cpu_s=asked.cpu_s)
     hasten()
     try:

@@ -1,23 +1,25 @@
 """`test` and `check`: everything that must hold, in the order in which failing is cheapest."""
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from config.env import ROOT
-from stack import chromium, services, surroundings
+from stack import chromium, prepared, surroundings
 from stack.errors import StackError
-from stack.guard import Guard
 from stack.terminal import paint, say
 
 BIN = Path(sys.executable).parent
-PARALLEL = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder")
+MOST = 8  # at once: each has a database and what it loads
+PARALLEL = (
+    f"--numprocesses={max(2, min(MOST, os.cpu_count() or 1))}",
+    "--dist=loadfile",
+    "--no-loadscope-reorder",
+)
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "config.settings_test"}
 # As it is run in earnest: behind TLS, with a real secret.
 DEPLOYED = {
@@ -86,12 +88,6 @@ def _pytest(words: tuple[str, ...], *, env: Mapping[str, str]) -> int:
 @contextmanager
 def _services() -> Iterator[dict[str, str]]:
     """Give an environment with a database and a broker that are thrown away, and none of the person's settings."""
-    folder = Path(tempfile.mkdtemp(prefix="firekind-check-"))
-    guard = Guard()
     given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
-    try:
-        with services.running(given, data_dir=folder, guard=guard, durable=False) as urls:
-            yield surroundings.blank() | urls
-    finally:
-        guard.close()
-        shutil.rmtree(folder, ignore_errors=True)
+    with prepared.running(given) as urls:
+        yield surroundings.blank() | urls

@@ -8,10 +8,29 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, Protocol
 
 from stack.guard import Guard
 
 Hear = Callable[[str, str], None]
+
+
+class Running(Protocol):
+    """What is needed of a process that was started: `subprocess.Popen` has it."""
+
+    pid: int
+    stdout: IO[str] | None
+
+    def poll(self) -> int | None:
+        """Tell how it ended, None while it runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it ended, and tell how. Raises `subprocess.TimeoutExpired`."""
+        ...
+
+
+Start = Callable[[Sequence[str], Mapping[str, str], Sequence[int]], Running]
 REMEMBERED_LINES = 200
 HEARD_S = 2.0
 
@@ -28,6 +47,7 @@ class Process:
         guard: Guard,
         hear: Hear | None = None,
         lend: Sequence[int] = (),
+        starting: Start | None = None,
     ) -> None:
         self.name = name
         self.argv = [str(part) for part in argv]
@@ -37,7 +57,8 @@ class Process:
         self._guard = guard
         self._hear = hear
         self._lend = lend
-        self._running: subprocess.Popen[str] | None = None
+        self._starting = starting or started
+        self._running: Running | None = None
         self._listening: threading.Thread | None = None
 
     @property
@@ -70,17 +91,7 @@ class Process:
     def start(self, *, env: Mapping[str, str] | None = None) -> None:
         """Start it, with settings laid over its usual ones."""
         assert not self.alive, f"{self.name} runs already"
-        self._running = subprocess.Popen(
-            self.argv,
-            env=self.env | dict(env or {}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            pass_fds=self._lend,
-        )
+        self._running = self._starting(self.argv, self.env | dict(env or {}), self._lend)
         self._guard.watch(self.pid)
         self._said = deque(maxlen=REMEMBERED_LINES)
         self._listening = threading.Thread(target=self._listen, args=(self._running, self._said), daemon=True)
@@ -110,7 +121,7 @@ class Process:
         self._guard.forget(self.pid)
         self._running = None
 
-    def _listen(self, running: "subprocess.Popen[str]", said: deque[str]) -> None:
+    def _listen(self, running: Running, said: deque[str]) -> None:
         assert running.stdout is not None
         with running.stdout:
             for line in running.stdout:
@@ -118,3 +129,18 @@ class Process:
                     heard.append(line.rstrip())
                 if self._hear:
                     self._hear(self.name, line.rstrip())
+
+
+def started(argv: Sequence[str], env: Mapping[str, str], lend: Sequence[int]) -> "subprocess.Popen[str]":
+    """Start a program in a group of its own."""
+    return subprocess.Popen(
+        argv,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        pass_fds=lend,
+    )

@@ -6,16 +6,17 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from socket import socket
 
 from config.env import ROOT
-from stack import commands, ports, postgres, services, surroundings
+from stack import commands, ports, postgres, prepared, services, surroundings
 from stack.errors import StackError
 from stack.guard import Guard
 from stack.ports import LOOPBACK
-from stack.process import Hear, Process
+from stack.preloaded import Preloaded
+from stack.process import Hear, Process, Running, started
 
 HEALTHY_S = 60
 STOP_S = 6.0
@@ -25,9 +26,16 @@ class Stack:
     """Named processes over a database and a broker, with the environment they share."""
 
     def __init__(
-        self, env: Mapping[str, str], *, doors: Mapping[str, socket], guard: Guard, hear: Hear | None = None
+        self,
+        env: Mapping[str, str],
+        *,
+        doors: Mapping[str, socket],
+        guard: Guard,
+        hear: Hear | None = None,
+        loaded: Preloaded | None = None,
     ) -> None:
         self.env = dict(env)
+        self._loaded = loaded
         given = {name: value for name, value in env.items() if value}
         self.processes: dict[str, Process] = {}
         self._more_doors: list[socket] = []
@@ -35,7 +43,9 @@ class Stack:
             for one in _copies(name, int(given.get("WEB_WORKERS", "1"))):
                 argv, lend = command(given), [self._door(doors[name], one, name)] if name in doors else []
                 argv = commands.lent(argv, fd=lend[0]) if lend else argv
-                self.processes[one] = Process(one, argv, env=self.env, guard=guard, hear=hear, lend=lend)
+                self.processes[one] = Process(
+                    one, argv, env=self.env, guard=guard, hear=hear, lend=lend, starting=self._started
+                )
 
     def _door(self, door: socket, one: str, name: str) -> int:
         """Give the socket of one process: the first has the door itself, each copy one of its own beside it."""
@@ -44,9 +54,17 @@ class Stack:
             self._more_doors.append(door)
         return door.fileno()
 
-    def close(self) -> None:
-        """End everything."""
-        self.stop()
+    def _started(self, argv: Sequence[str], env: Mapping[str, str], lend: Sequence[int]) -> Running:
+        if self._loaded and self._loaded.takes(argv, env):
+            return self._loaded.start(argv, env, lend=lend)
+        return started(argv, env, lend)
+
+    def close(self, *, gently: bool = True) -> None:
+        """End everything; by force where nobody will look at what is left."""
+        if gently:
+            self.stop()
+        for process in self.processes.values():
+            process.kill9()
         for door in self._more_doors:
             door.close()
 
@@ -101,7 +119,7 @@ class Stack:
     def manage(self, *words: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
         """Run a management command in this stack and give what it wrote."""
         argv = [sys.executable, str(ROOT / "manage.py"), *words]
-        return self._run(argv, check=check)
+        return self._loaded.run(argv, check=check) if self._loaded else self._run(argv, check=check)
 
     def prepare(self) -> None:
         """Bring database, types and static files up to date. Raises StackError with the reason."""
@@ -160,8 +178,12 @@ def opened(
     processes: Sequence[str],
     hear: Hear | None = None,
     durable: bool = True,
+    preloaded: bool = False,
 ) -> Iterator[Stack]:
-    """Bring up services, database and processes; end all of it with the block."""
+    """Bring up services, database and processes; end all of it with the block.
+
+    What is `preloaded` is there sooner: a copy of a database made ready before, and forks in place of programs.
+    """
     with ExitStack() as exits:
         held = exits.enter_context(services.lock(data_dir))
         if env.get("DATABASE_URL"):
@@ -171,9 +193,14 @@ def opened(
         found = services.running(
             {name: value for name, value in env.items() if value}, data_dir=data_dir, guard=guard, durable=durable
         )
-        stack = Stack({**env, **exits.enter_context(found)}, doors=doors, guard=guard, hear=hear)
-        exits.callback(stack.close)
-        exits.enter_context(surroundings.told(stack.env, data_dir=data_dir))
-        stack.prepare()
+        if preloaded:
+            prepared.lay(data_dir / "postgres", guard=guard)
+        settings = {**env, **exits.enter_context(found)}
+        exits.enter_context(surroundings.told(settings, data_dir=data_dir))
+        loaded = exits.enter_context(closing(Preloaded(settings, guard=guard))) if preloaded else None
+        stack = Stack(settings, doors=doors, guard=guard, hear=hear, loaded=loaded)
+        exits.callback(stack.close, gently=durable)
+        if not preloaded:
+            stack.prepare()
         stack.start(*[one for name in processes for one in stack.copies(name)])
         yield stack

@@ -2,26 +2,39 @@
 
 Loaded before Django's settings are read. Workers of pytest-xdist inherit the addresses, and pytest-django
 gives each a database of its own on the one server. The tests that start whole stacks go to one of the workers,
-first of all and one after the other; those that drive a browser go to whoever has done the rest. More of them at
-once would starve each other.
+first of all and one after the other; those that drive a browser go together too, once half of the rest is done.
+More of them at once would starve each other.
+
+What starts no stack and no browser, walks no house and tries no law for long is marked `quick`.
 """
 
 import os
-import shutil
-import tempfile
+import random
 from contextlib import ExitStack
-from pathlib import Path
+from itertools import groupby
+from pathlib import PurePosixPath
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from stack import services
-from stack.guard import Guard
+from stack import prepared
 
 STACKS, BROWSERS = "stack/", "tests/"
+# A test that asks for one of these starts processes; one that is marked so says it itself.
+LONG_FIXTURES = {"browser", "page", "running_stack"}
+LONG_MARKS = ("browser", "workers", "slow")
+# Every address as everybody, and hundreds of examples each: by the names of their folders and modules.
+WALKS, LAWS = "outsiders", "_laws.py"
 
 _session = ExitStack()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the order of tests be drawn."""
+    parser.addoption(
+        "--shuffle", nargs="?", const="", metavar="SEED", help="run modules, and the tests of each, in an order drawn"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -30,18 +43,59 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
     if len(given) == 2 or early_config.known_args_namespace.collectonly:
         return
-    folder = Path(tempfile.mkdtemp(prefix="firekind-test-"))
-    guard = Guard()
-    _session.callback(shutil.rmtree, folder, ignore_errors=True)
-    _session.callback(guard.close)
-    running = services.running(given, data_dir=folder, guard=guard, durable=False)
-    os.environ |= _session.enter_context(running)
+    os.environ |= _session.enter_context(prepared.running(given))
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put whole stacks first and browsers last."""
-    items.sort(key=lambda item: (item.nodeid.startswith(BROWSERS), not item.nodeid.startswith(STACKS)))
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw a seed where none is given, before workers are told of it."""
+    if config.option.shuffle == "":
+        config.option.shuffle = str(random.randrange(10**6))  # noqa: S311 (an order, nothing secret)
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say by which seed the same order comes again."""
+    return [f"order: --shuffle={config.option.shuffle}"] if config.option.shuffle else []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what is quick, and put whole stacks first and browsers where half of the rest is done."""
+    for item in items:
+        if is_quick(item):
+            item.add_marker("quick")
+    if config.option.shuffle:
+        items[:] = shuffled(items, seed=config.option.shuffle)
+    middle = len(items) // 2
+    place = {item: n for n, item in enumerate(items)}
+    items.sort(key=lambda item: _turn(item.nodeid, late=place[item] > middle))
+
+
+def _turn(nodeid: str, *, late: bool) -> int:
+    if nodeid.startswith(STACKS):
+        return 0
+    if nodeid.startswith(BROWSERS):
+        return 2
+    return 3 if late else 1
+
+
+def is_quick(item: pytest.Item) -> bool:
+    """Tell whether a test is over in a moment."""
+    path = PurePosixPath(item.nodeid.partition("::")[0])
+    if WALKS in path.parts or path.name.endswith(LAWS):
+        return False
+    long = LONG_FIXTURES & set(getattr(item, "fixturenames", ()))
+    return not long and not any(item.get_closest_marker(mark) for mark in LONG_MARKS)
+
+
+def shuffled(items: list[pytest.Item], *, seed: str) -> list[pytest.Item]:
+    """Return tests in an order drawn from a seed; those of a module stay together, as what they share is built once."""
+    chance = random.Random(seed)  # noqa: S311 (an order, nothing secret)
+    modules = [list(found) for _, found in groupby(items, key=lambda item: item.nodeid.partition("::")[0])]
+    chance.shuffle(modules)
+    for module in modules:
+        chance.shuffle(module)
+    return [item for module in modules for item in module]
 
 
 @pytest.hookimpl(optionalhook=True)

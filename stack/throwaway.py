@@ -7,20 +7,27 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stack import ports, running, surroundings
+from stack.preloaded import SUPPORTED
 from stack.process import Hear
 
+# Settings of which nothing that was made ready before can know.
+SHOWS_ITSELF = {"DATABASE_URL", "INCIDENT_TYPES_FILE"}
 ALL = ("sandbox", "web", "worker", "evidence", "beat")
 
 
 @contextmanager
 def throwaway(
-    *, processes: Sequence[str] = ALL, env: Mapping[str, str] | None = None, hear: Hear | None = None
+    *,
+    processes: Sequence[str] = ALL,
+    env: Mapping[str, str] | None = None,
+    hear: Hear | None = None,
+    preloaded: bool = True,
 ) -> Iterator[running.Stack]:
     """Give a fresh stack with the sandbox in Slack's place.
 
     `processes` are started; the others can be later with `stack.start("worker", env={...})`. `env` is laid
     over the settings of every process. Nothing of the caller's settings or `.env` gets in. `hear` gets each line that
-    a process writes.
+    a process writes. What is not `preloaded` starts as it does in earnest: each process a program of its own.
     """
     data_dir = Path(tempfile.mkdtemp(prefix="firekind-"))
     web, sandbox = ports.listen_pair()
@@ -32,7 +39,13 @@ def throwaway(
             web,
             sandbox,
             running.opened(
-                settings, data_dir=data_dir, doors=doors, processes=processes, hear=hear, durable=False
+                settings,
+                data_dir=data_dir,
+                doors=doors,
+                processes=processes,
+                hear=hear,
+                durable=False,
+                preloaded=preloaded and SUPPORTED and not SHOWS_ITSELF & set(env or {}),
             ) as stack,
         ):
             yield stack

@@ -4,15 +4,23 @@ import logging
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 
-from evidence import child
+from evidence import apart, child
 from evidence.calltree import CallTree
 from evidence.errors import BadProfile, NotRecognised, TooMuch, Unreadable
+from stack.outside import until
 
 FOLDED = b"main;work 3\nmain;work;deeper 2\nmain 1\n"
+
+
+def readers() -> list[psutil.Process]:
+    """The processes that read at this moment."""
+    return [one for pid in apart._forker.pids for one in psutil.Process(pid).children()]
 
 
 @pytest.fixture
@@ -42,8 +50,11 @@ def test_what_is_wrong_comes_back_as_the_same_error_and_stores_nothing(profile: 
 
 
 def test_time_is_bounded(profile: Path) -> None:
+    profile.unlink()
+    os.mkfifo(profile)  # nobody writes to it, so that it is read for ever
     with pytest.raises(TooMuch, match="more time"):
-        child.read_apart(profile, tree=profile.with_name("tree"), timeout_s=0.01)
+        child.read_apart(profile, tree=profile.with_name("tree"), timeout_s=0.1)
+    assert readers() == []
 
 
 def test_memory_is_bounded(profile: Path) -> None:
@@ -64,14 +75,52 @@ def test_processor_time_is_bounded(profile: Path) -> None:
 def test_the_reader_inherits_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DATABASE_URL", "SECRET_KEY", "SLACK_BOT_TOKEN"):
         monkeypatch.setenv(name, "hush")
-    assert "hush" not in child._environment("/nowhere", "").values()
-    assert child._environment("/nowhere", "")["PATH"] == os.environ["PATH"]
+    assert "hush" not in apart.environment().values()
+    assert apart.environment()["PATH"] == os.environ["PATH"]
 
 
-def test_a_reader_that_breaks_is_our_mistake_and_said_so(
+def test_the_reader_has_nothing_of_ours_open(profile: Path) -> None:
+    child.read_apart(profile, tree=profile.with_name("tree"))
+    profile.unlink()
+    os.mkfifo(profile)
+    with ThreadPoolExecutor(2) as pool:
+        reading = [pool.submit(child.read_apart, profile, tree=profile.with_name(name)) for name in ("tree", "other")]
+        until(lambda: len(readers()) == 2, what="it is not read yet")
+        opened = [sorted(one.name for one in Path(f"/proc/{one.pid}/fd").iterdir()) for one in readers()]
+        profile.open("wb").close()
+        for one in reading:
+            with pytest.raises(Unreadable):
+                one.result()
+    assert opened == [["0", "1", "2"]] * 2
+
+
+def test_work_goes_on_after_whatever_ends_a_reader_or_all_of_them(profile: Path) -> None:
+    for broken in (readers, lambda: [psutil.Process(pid) for pid in apart._forker.pids]):
+        path = profile.with_name("waits")
+        os.mkfifo(path)
+        with ThreadPoolExecutor(1) as pool:
+            reading = pool.submit(child.read_apart, path, tree=profile.with_name("tree"))
+            until(lambda: len(readers()) == 1, what="it is not read yet")
+            for one in broken():
+                one.kill()
+            with pytest.raises(TooMuch):
+                reading.result()
+        path.unlink()
+        assert child.read_apart(profile, tree=profile.with_name("tree")).format == "folded"
+
+
+def test_a_reader_that_breaks_is_our_mistake_and_said_so(caplog: pytest.LogCaptureFixture, profile: Path) -> None:
+    profile.unlink()
+    with caplog.at_level(logging.ERROR), pytest.raises(Unreadable, match="reader failed"):
+        child.read_apart(profile, tree=profile.with_name("tree"))
+    assert "No such file" in caplog.text
+
+
+def test_that_no_reader_can_be_started_is_our_mistake_and_said_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, profile: Path
 ) -> None:
-    monkeypatch.setattr(child, "_HOME", profile.parent)
+    apart._forker.end()
+    monkeypatch.setattr(apart, "HOME", profile.parent)
     with caplog.at_level(logging.ERROR), pytest.raises(Unreadable, match="reader failed"):
         child.read_apart(profile, tree=profile.with_name("tree"))
     assert "No module named" in caplog.text

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -45,6 +46,7 @@ def _renamed(value: object, old: str, new: str) -> object:
     return value
 
 
+@pytest.mark.slow
 def test_a_sweep_over_a_thousand_settled_incidents_calls_nobody_and_asks_no_more_queries(house: House) -> None:
     incident = house.declare()
     copies(incident, 9)

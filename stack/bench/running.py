@@ -25,13 +25,13 @@ def main(*words: str) -> int:
     table = Table(say)
     say(paint("  Figure, its target, and the reference beside which it was taken (neighbours on two cores).", "grey"))
     if set(wanted) & set(ON_WHOLE_STACK):
-        with throwaway() as stack, closing(Records(stack.database_url)) as records:
+        with throwaway(preloaded=False) as stack, closing(Records(stack.database_url)) as records:
             _on_whole_stack(stack, records, table, wanted)
     if "pages" in wanted:
-        with throwaway(processes=("sandbox", "web"), env={"WEB_WORKERS": "2"}) as stack:
+        with throwaway(processes=("sandbox", "web"), env={"WEB_WORKERS": "2"}, preloaded=False) as stack:
             pages.measure(stack, table)
     if "storm" in wanted:
-        with throwaway(env=storm.ENV) as stack, closing(Records(stack.database_url)) as records:
+        with throwaway(env=storm.ENV, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
             storm.measure(stack, table, records)
     say()
     short = table.short

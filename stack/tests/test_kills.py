@@ -13,18 +13,16 @@ import psycopg
 import pytest
 
 from stack.running import Stack
+from stack.tests.kills import PATIENCE_S, killed_at_every_point
 from stack.throwaway import throwaway
-from workflows import crash
 
 pytestmark = pytest.mark.workers
 KINDS = ["channel", "post", "member", "pin", "topic", "bookmark"]
-LEASE_S = 3  # how long the claims of a worker that was killed are waited for
-PATIENCE_S = 120
 
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    with throwaway(env={"FIREKIND_LEASE_S": str(LEASE_S)}) as running:
+    with throwaway() as running:
         yield running
 
 
@@ -78,10 +76,7 @@ def test_a_worker_killed_at_every_point_leaves_nothing_undone_and_nothing_twice(
     stack.stop("worker")
     calls_before = ask(stack, "/sandbox/calls")["next"]
     codename = declared(stack, f"Killed around {kind}")
-    for point in crash.POINTS:
-        stack.start("worker", env={"FIREKIND_CRASH_AT": f"{point}:{kind}"})
-        assert stack.wait_exit("worker", timeout_s=PATIENCE_S) == -9
-    stack.start("worker")
+    killed_at_every_point(stack, kind)
     shown = until_settled(stack, codename)
 
     assert {effect["state"] for effect in shown["effects"]} == {"done"}

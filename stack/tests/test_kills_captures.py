@@ -11,7 +11,8 @@ import pytest
 
 from config import env
 from stack.running import Stack
-from stack.tests.test_kills import PATIENCE_S, ask, show, until_settled
+from stack.tests.kills import PATIENCE_S
+from stack.tests.test_kills import ask, show, until_settled
 from stack.throwaway import throwaway
 from workflows import crash
 

@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from stack.running import Stack
-from stack.tests.test_kills import LEASE_S, PATIENCE_S, ask, declared, until_settled
+from stack.tests.kills import killed, killed_at_every_point, started
+from stack.tests.test_kills import ask, declared, until_settled
 from stack.throwaway import throwaway
 from workflows import crash
 
@@ -19,7 +20,7 @@ TARGETS = "SELECT count(*) FROM workflows_pagertarget WHERE name = 'Major incide
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    with throwaway(env={"FIREKIND_LEASE_S": str(LEASE_S)}) as running:
+    with throwaway() as running:
         known(running)
         yield running
 
@@ -54,10 +55,7 @@ def act(stack: Stack, name: str, **body: Any) -> None:
 def test_a_worker_killed_at_every_point_pages_once(stack: Stack) -> None:
     stack.stop("worker")
     codename = declared(stack, "major: Killed around the page")
-    for point in crash.POINTS:
-        stack.start("worker", env={"FIREKIND_CRASH_AT": f"{point}:page"})
-        assert stack.wait_exit("worker", timeout_s=PATIENCE_S) == -9
-    stack.start("worker")
+    killed_at_every_point(stack, "page")
     shown = until_settled(stack, codename)
 
     assert {effect["state"] for effect in shown["effects"]} == {"done"}
@@ -70,12 +68,11 @@ def test_a_worker_killed_at_every_point_pages_once(stack: Stack) -> None:
 def test_a_page_resolved_between_the_call_and_its_record_is_not_opened_again(stack: Stack) -> None:
     stack.stop("worker")
     codename = declared(stack, "major: Resolved before it was recorded")
-    stack.start("worker", env={"FIREKIND_CRASH_AT": f"{crash.AFTER_CALL}:page"})
-    assert stack.wait_exit("worker", timeout_s=PATIENCE_S) == -9
+    killed(stack, f"{crash.AFTER_CALL}:page")
     (page,) = pages(stack, codename)
     before = times_rung(stack, page)
     act(stack, "resolve", user="ada", incident=page["number"])
-    stack.start("worker")
+    started(stack)
     until_settled(stack, codename)
 
     (page,) = pages(stack, codename)

@@ -9,18 +9,17 @@ from typing import Any
 import pytest
 
 from stack.running import Stack
-from stack.tests.test_kills import PATIENCE_S, ask, declared, until_settled
+from stack.tests.kills import killed_at_every_point
+from stack.tests.test_kills import ask, declared, until_settled
 from stack.throwaway import throwaway
-from workflows import crash
 
 pytestmark = pytest.mark.workers
-LEASE_S = 2
 FOLDED = b"main;serve;price_basket 61\nmain;serve;render 20\nmain;idle 19\n"
 
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    with throwaway(env={"FIREKIND_LEASE_S": str(LEASE_S)}) as running:
+    with throwaway() as running:
         yield running
 
 
@@ -48,10 +47,7 @@ def test_a_picture_is_shown_once_whenever_a_worker_dies(stack: Stack, kind: str,
     stack.stop("evidence")
     for one in {"worker", "evidence"} - {process}:
         stack.start(one)
-    for point in crash.POINTS:
-        stack.start(process, env={"FIREKIND_CRASH_AT": f"{point}:{kind}"})
-        assert stack.wait_exit(process, timeout_s=PATIENCE_S) == -9
-    stack.start(process)
+    killed_at_every_point(stack, kind, process=process)
     shown = until_settled(stack, codename)
 
     assert {effect["state"] for effect in shown["effects"]} == {"done"}

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from stack.running import Stack
-from stack.tests.test_kills import LEASE_S, ask, declared, show, until_settled
+from stack.tests.kills import killed_at_every_point
+from stack.tests.test_kills import ask, declared, show, until_settled
 from stack.throwaway import throwaway
 from workflows import cards, crash
 
 pytestmark = pytest.mark.workers
 KINDS = ["channel", "post", "member", "pin", "topic", "bookmark", "counted", "archived"]
-SLOW_S = 180  # a busy machine, on which a worker starts three times
 NEUTRAL = {cards.withdrawn().text, cards.farewell().text, cards.withdrawn_announcement().text}
 
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    with throwaway(env={"FIREKIND_LEASE_S": str(LEASE_S)}) as running:
+    with throwaway() as running:
         yield running
 
 
@@ -49,16 +49,14 @@ def nothing_new(before: dict[str, str], now: dict[str, str]) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_worker_killed_on_the_way_to_private_says_nothing_new_in_public(stack: Stack, kind: str) -> None:
     codename = declared(stack, f"Keys leaked around {kind}")
-    until_settled(stack, codename, timeout_s=SLOW_S)
+    until_settled(stack, codename)
     stack.stop("worker")
     before = public(stack)
     stack.manage("incident", "retype", codename, "security")
-    for point in crash.POINTS:
-        stack.start("worker", env={"FIREKIND_CRASH_AT": f"{point}:{kind}"})
-        assert stack.wait_exit("worker", timeout_s=SLOW_S) == -9
-        assert nothing_new(before, public(stack))
-    stack.start("worker")
-    shown = until_settled(stack, codename, timeout_s=SLOW_S)
+    spoken: list[bool] = []
+    killed_at_every_point(stack, kind, after_each=lambda: spoken.append(nothing_new(before, public(stack))))
+    assert spoken == [True] * len(crash.POINTS)
+    shown = until_settled(stack, codename)
 
     assert not [effect for effect in shown["effects"] if effect["state"] != "done"]
     assert "Keys leaked" not in " ".join(public(stack).values())

@@ -103,7 +103,7 @@ def test_it_ends_cleanly_and_starts_again_on_its_data(run: Run, how: signal.Sign
     family, began = run.family, time.monotonic()
 
     assert run.end(how) == 0
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < PATIENCE_S
     assert gone(family)
     assert not (Path(run.env["FIREKIND_DATA_DIR"]) / env.RUNNING).exists()
 
@@ -177,8 +177,9 @@ def test_a_taken_port_is_said_in_one_sentence(tmp_path: Path, command: str, offs
     assert re.fullmatch(rf"firekind: Port {taken} for the \w+ is taken: .* `make {command} PORT=\d+`\.\n", done.stderr)
 
 
-def test_a_throwaway_stack_is_driven_by_handles() -> None:
-    with throwaway(processes=["sandbox", "web"]) as stack:
+@pytest.mark.parametrize("preloaded", [True, False])
+def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
+    with throwaway(processes=["sandbox", "web"], preloaded=preloaded) as stack:
         assert not stack.processes["worker"].alive
         stack.start("worker", "beat")
         first = stack.processes["worker"].pid
@@ -189,7 +190,11 @@ def test_a_throwaway_stack_is_driven_by_handles() -> None:
         assert "ambiguous" in stack.manage("shell", "-c", SLUGS).stdout
         folder = Path(stack.env["FIREKIND_DATA_DIR"])
         ours = {one.pid for one in stack.processes.values() if one.alive}
-        family = [one for one in psutil.Process().children() if one.pid in ours or str(folder) in str(one.cmdline())]
+        family = [
+            one
+            for one in psutil.Process().children(recursive=True)
+            if one.pid in ours or str(folder) in str(one.cmdline())
+        ]
         assert len(family) == len(ours) + len(("postgres", "redis"))
 
     assert not folder.exists()

@@ -58,7 +58,7 @@ class Played:
 @pytest.fixture(scope="module")
 def played() -> Iterator[Played]:
     heard = Overheard()
-    with throwaway(hear=heard.line) as stack, closing(Records(stack.database_url)) as records:
+    with throwaway(hear=heard.line, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
         workspace, account = Workspace(stack.sandbox_url), Account(stack.sandbox_url)
         with closing(Desk(stack, workspace)) as desk, heard.listening(stack.env["REDIS_URL"]):
             one = Played(stack, workspace, account, records, desk, heard)
@@ -133,7 +133,7 @@ def test_tasks_are_asked_for_by_ids_alone_and_the_broker_holds_nothing_of_it(pla
 
 
 def test_no_process_is_started_with_it_and_no_file_is_named_by_it(played: Played) -> None:
-    assert any("evidence.reading" in one for one in played.heard.arguments), "files were read meanwhile"
+    assert any("evidence.forked" in one for one in played.heard.arguments), "files were read meanwhile"
     assert [one for one in played.heard.arguments if WORD in one] == []
     names = {*played.heard.names, *files(Path(played.stack.env["FIREKIND_DATA_DIR"]))}
     assert [one for one in names if WORD in one] == []

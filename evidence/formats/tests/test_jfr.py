@@ -85,6 +85,7 @@ def test_what_points_elsewhere_is_refused(at: int, says: str) -> None:
         jfr.read(bytes(data))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("java") or not shutil.which("jfr"), reason="needs a JDK")
 def test_a_real_recording_counts_what_the_jdk_says(tmp_path: Path) -> None:
     (tmp_path / "Burn.java").write_text(BURN)

@@ -16,7 +16,10 @@ from evidence.formats import pprof
 from evidence.stacks import Stacks
 from stack.outside import goburner
 
-pytestmark = pytest.mark.skipif(bool(goburner.missing()), reason=goburner.missing() or "none")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(goburner.missing()), reason=goburner.missing() or "none"),
+]
 
 KINDS = ("profile?seconds=1", "heap", "allocs", "goroutine", "mutex", "block")
 _ROW = re.compile(

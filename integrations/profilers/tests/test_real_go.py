@@ -16,7 +16,10 @@ from integrations.profilers.sources import Listed
 from stack.outside import goburner
 from workflows.ports import VendorError
 
-pytestmark = pytest.mark.skipif(bool(goburner.missing()), reason=goburner.missing() or "none")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(goburner.missing()), reason=goburner.missing() or "none"),
+]
 AT = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 KINDS = ("cpu", "heap", "allocs", "goroutine", "block", "mutex")
 

@@ -99,13 +99,13 @@ def test_server_errors_carry_their_status(sandbox: Sandbox) -> None:
 
 
 def test_latency_holds_nobody_else_up(sandbox: Sandbox) -> None:
-    sandbox.act("faults", kind="latency", ms=150)
+    sandbox.act("faults", kind="latency", ms=500)
     began = time.monotonic()
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(lambda _: sandbox.client.auth_test(), range(20)))
-    assert 0.15 <= time.monotonic() - began < 1.5
+    assert 0.5 <= time.monotonic() - began < 8  # one after the other they would take ten seconds
     spans = sandbox.ask("GET", "/sandbox/calls?method=auth.test")["calls"]
-    assert all(call["ended_at"] - call["began_at"] >= 0.14 for call in spans)
+    assert all(call["ended_at"] - call["began_at"] >= 0.49 for call in spans)
 
 
 def test_files_are_uploaded_the_way_the_client_does(sandbox: Sandbox) -> None:

@@ -42,6 +42,7 @@ def shares(sandbox: Sandbox, tmp_path: Path) -> dict[str, float]:
     return {name: count / int(values.sum()) for name, count in found.items()}
 
 
+@pytest.mark.slow
 def test_a_profile_of_it_tells_the_truth_and_the_switch_mends_it(sandbox: Sandbox, tmp_path: Path) -> None:
     slow = shares(sandbox, tmp_path)
     truth = sandbox.ask("GET", "/checkout-api/truth")["shares"]

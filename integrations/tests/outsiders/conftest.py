@@ -3,10 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from incidents import live
 from incidents.models import Incident
-from integrations.tests.outsiders import scene as building
+from integrations.tests.outsiders import once
+from integrations.tests.outsiders.once import Laid
 from integrations.tests.outsiders.scene import Scene
 
 
@@ -16,16 +18,33 @@ def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "let_go", lambda: None)
 
 
+@pytest.fixture(scope="module")
+def laid(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Laid[Incident]]:
+    """An incident that was public, and has everything; then it was retyped to security. Built once for a module."""
+    with once.laid(django_db_blocker, turned_private) as made:
+        yield made
+
+
+def turned_private(scene: Scene) -> Incident:
+    incident = scene.furnish(scene.declare("The xylographic printer leaks"))
+    scene.alarm(incident)
+    return scene.retype(incident)
+
+
 @pytest.fixture
-def scene(db: None) -> Iterator[Scene]:
-    """The house with its doors open and the cast in it."""
-    with building.scene() as made:
+def copied(laid: Laid[object], db: None) -> Iterator[Laid[object]]:
+    """What the module laid out, as nobody has touched it."""
+    with once.copied(laid) as made:
         yield made
 
 
 @pytest.fixture
-def hidden(scene: Scene) -> Incident:
-    """An incident that was public, and has everything; then it was retyped to security."""
-    incident = scene.furnish(scene.declare("The xylographic printer leaks"))
-    scene.alarm(incident)
-    return scene.retype(incident)
+def scene(copied: Laid[object]) -> Scene:
+    """The house with its doors open and the cast in it."""
+    return copied[0]
+
+
+@pytest.fixture
+def hidden(copied: Laid[Incident]) -> Incident:
+    """The incident that is private now."""
+    return copied[1]

@@ -152,9 +152,15 @@ def scene() -> Iterator[Scene]:
         for who in (MEMBER, BROUGHT, *OUTSIDERS):
             if who:
                 _account(duty.house.person(who))
-        wire = DoorWire(slack, token=TOKEN)
-        with current.using(SlackChat(wire, identity=Identity(wire))):
-            yield Scene(Door(duty.house), duty)
+        door = Door(duty.house)
+        with current.using(chat_of(door)):
+            yield Scene(door, duty)
+
+
+def chat_of(door: Door) -> SlackChat:
+    """Give the workspace as the doors reach it."""
+    wire = DoorWire(door.slack, token=TOKEN)
+    return SlackChat(wire, identity=Identity(wire))
 
 
 def _account(person: Person) -> None:

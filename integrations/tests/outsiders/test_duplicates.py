@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle
 from incidents.models import Codename, Event, Incident
 from integrations.slack import homes
-from integrations.tests.outsiders import alike, holding
+from integrations.tests.outsiders import alike, holding, once
+from integrations.tests.outsiders.once import Laid
 from integrations.tests.outsiders.scene import ANONYMOUS, FORMER, MEMBER, OUTSIDER, WORD, Scene
 from integrations.tests.outsiders.table import API, NOT_BY_PAGE, OF_INCIDENTS, OF_NONE, routes
 from workflows import progress, sweep
@@ -65,11 +67,19 @@ def marked(scene: Scene, double: Incident, original: Incident) -> Incident:
     return scene.house.settle(double)
 
 
-@pytest.fixture(params=[turned_later, both_private])
-def pair(request: pytest.FixtureRequest, scene: Scene) -> Pair:
-    """A duplicate that its readers may see, of an original that they may not."""
-    made: Pair = request.param(scene)
-    return made
+@pytest.fixture(scope="module", params=[turned_later, both_private])
+def laid(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Laid[Pair]]:
+    """A duplicate that its readers may see, of an original that they may not. Built once for all that look at it."""
+    with once.laid(django_db_blocker, request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def pair(copied: Laid[Pair]) -> Pair:
+    """The two, as nobody has touched them."""
+    return copied[1]
 
 
 def told(scene: Scene, pair: Pair, who: str) -> Iterator[tuple[str, str]]:

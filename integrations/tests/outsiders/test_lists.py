@@ -11,6 +11,7 @@ from django.utils import timezone
 from incidents.models import Incident
 from integrations.slack import homes
 from integrations.tests.outsiders import alike
+from integrations.tests.outsiders import scene as building
 from integrations.tests.outsiders.scene import AUDITOR, EXTERNAL, GUEST, MANAGER, OUTSIDER, WORD, Scene
 from integrations.tests.outsiders.table import OF_NONE, routes
 from workflows.models import DeclareRule
@@ -20,6 +21,13 @@ UNSEEN = alike.absent("amber-otter")
 # Auditors read in it that something happened on an incident, by codename: that is what it is for.
 FOR_AUDITORS = "audit"
 OF_ONESELF = ("sign-in/", "account/")  # drawn anew each time, with a challenge in it
+
+
+@pytest.fixture
+def scene(db: None) -> Iterator[Scene]:
+    """A scene in which there is no private incident yet."""
+    with building.scene() as made:
+        yield made
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from html import unescape
@@ -12,11 +13,13 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connection
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack import homes, setup
-from integrations.tests.outsiders import alike, holding
+from integrations.tests.outsiders import alike, holding, once
+from integrations.tests.outsiders.once import Laid
 from integrations.tests.outsiders.scene import (
     ANONYMOUS,
     AUDITOR,
@@ -52,17 +55,53 @@ OF_THE_INCIDENT = {
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The incident, and up to where workspace and account were before it was retyped."""
+    """The incident, up to where workspace and account were before it was retyped, and what was logged meanwhile."""
 
     incident: Incident
     ts: str
     calls: int
+    logged: list[tuple[str, str, str]]
+
+
+class Kept(logging.Handler):
+    """Keeps every line of the log."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one."""
+        self.lines.append(record)
+
+
+@pytest.fixture(scope="module")
+def laid(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Laid[Moved]]:
+    """An incident that everybody saw and wrote about, retyped to security and worked on after that. Built once."""
+    with once.laid(django_db_blocker, move) as made:
+        yield made
 
 
 @pytest.fixture
-def moved(scene: Scene, caplog: pytest.LogCaptureFixture) -> Moved:
-    """An incident that everybody saw and wrote about, retyped to security and worked on after that."""
-    caplog.set_level(logging.DEBUG)
+def moved(copied: Laid[Moved]) -> Moved:
+    """The incident, as nobody has touched it."""
+    return copied[1]
+
+
+def move(scene: Scene) -> Moved:
+    root, kept = logging.getLogger(), Kept()
+    before = root.level
+    root.addHandler(kept)
+    root.setLevel(logging.DEBUG)
+    try:
+        incident, ts, calls = _moved(scene)
+    finally:
+        root.setLevel(before)
+        root.removeHandler(kept)
+    return Moved(incident, ts, calls, [(one.name, one.getMessage(), str(one.exc_info)) for one in kept.lines])
+
+
+def _moved(scene: Scene) -> tuple[Incident, str, int]:
     slack = scene.house.slack
     slack.unfurl_domains = frozenset({urlsplit(setup.base_url()).hostname or ""})
     incident = scene.furnish(scene.declare(f"The {WORD} printer leaks"))
@@ -76,7 +115,7 @@ def moved(scene: Scene, caplog: pytest.LogCaptureFixture) -> Moved:
     incident = scene.house.settle(incident)
     homes.redraw()  # as the beat does
     scene.door.command(OUTSIDER, "list")
-    return Moved(incident, *before)
+    return incident, *before
 
 
 def _seen_by_all(scene: Scene, incident: Incident) -> None:
@@ -129,13 +168,10 @@ def test_the_pager_has_it_in_its_log_alone_and_that_is_listed(scene: Scene, move
     assert [where for where, text in said if WORD in text] == []
 
 
-def test_no_line_of_the_log_and_no_other_table_has_it(
-    scene: Scene, moved: Moved, caplog: pytest.LogCaptureFixture
-) -> None:
-    logged = [*caplog.get_records("setup"), *caplog.records]  # all of it happened while this test was set up
-    ours = [one for one in logged if not one.name.startswith(("django.db", "asyncio"))]
+def test_no_line_of_the_log_and_no_other_table_has_it(moved: Moved) -> None:
+    ours = [one for one in moved.logged if not one[0].startswith(("django.db", "asyncio"))]
     assert ours
-    assert [one.name for one in ours if WORD in one.getMessage() or WORD in str(one.exc_info)] == []
+    assert [name for name, *said in ours if WORD in "".join(said)] == []
     with connection.cursor() as cursor:
         having = {table for table in connection.introspection.table_names(cursor) if _has(cursor, table)}
     assert having <= OF_THE_INCIDENT, f"{sorted(having - OF_THE_INCIDENT)} hold words of a private incident"
