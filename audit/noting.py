@@ -70,7 +70,7 @@ def _write(
     key: str | None,
 ) -> bool:
     if kind not in KINDS:
-        raise ValueError(f"{kind!r} is no kind of entry; audit.kinds names them.")
+        raise ValueError(f"{kind!r} is not a kind of entry; audit.kinds lists them.")
     place = here()
     values: dict[str, Any] = {
         "at": at or timezone.now(),

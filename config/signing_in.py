@@ -42,7 +42,7 @@ def read(given: Mapping[str, str]) -> SignIn:
     providers = tuple(one for one in (_oidc(given), _slack(given)) if one is not None)
     local = flag(given, "SIGN_IN_LOCAL", default="on")
     if not (local or providers):
-        raise SettingError("SIGN_IN_LOCAL is off and no provider is set: nobody could sign in.")
+        raise SettingError("SIGN_IN_LOCAL is off and no provider is set: no one could sign in.")
     return SignIn(
         providers=providers,
         local=local,
@@ -57,7 +57,7 @@ def _second_factor(given: Mapping[str, str], providers: tuple[Provider, ...]) ->
     wanted = flag(given, "SIGN_IN_SECOND_FACTOR", default="on")
     if providers and not wanted:
         raise SettingError(
-            "SIGN_IN_SECOND_FACTOR cannot be off where a provider is set: a password alone would be a way around it."
+            "SIGN_IN_SECOND_FACTOR cannot be off when a provider is set: a password alone would bypass it."
         )
     return wanted
 

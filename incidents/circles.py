@@ -10,7 +10,7 @@ from datetime import datetime
 from incidents.models import Notice, Person, PolicyVersion
 
 SAYS_CHARS = 600
-ALONE = "No one comes in because of this alone."
+ALONE = "This alone does not bring anyone in."
 
 
 def there_are() -> bool:

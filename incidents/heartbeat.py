@@ -34,6 +34,6 @@ def _beat(renew: Callable[[], bool], every_s: float, what: str, done: threading.
             if not renew():
                 return
         except Error:  # the next beat may do better; without any the claim is lost, which is safe
-            log.warning("the claim on %s could not be renewed", what)
+            log.warning("could not renew the claim on %s", what)
         finally:
             connection.close()

@@ -105,7 +105,7 @@ class Hub:
                 self.look()  # from now on nobody would be told that access ended
                 wait = WAITS_S[min(failures, len(WAITS_S) - 1)]
                 failures += 1
-                log.warning("live pages lost the database; trying again in %s s", wait)
+                log.warning("lost the database connection for live pages; retrying in %s s", wait)
                 await asyncio.sleep(wait)
 
     async def _hear(self, listener: psycopg.AsyncConnection[tuple[Any, ...]]) -> None:

@@ -73,7 +73,9 @@ class Made:
         if self.proposal is not None:
             who = seconding.who(self.proposal.by, incident=self.proposal.incident)
             return f"Nothing has changed yet: {who} has to confirm it first."
-        return f"{done} There is no second manager to confirm it, so it took effect right away." if self.alone else done
+        return (
+            f"{done} There is no second manager to confirm it, so it took effect immediately." if self.alone else done
+        )
 
 
 @transaction.atomic
@@ -181,17 +183,17 @@ def _must_manage(person: Person, act: str) -> None:
 def _must_be_another(proposal: Proposal, by: Person) -> None:
     _must_manage(by, "second")
     if proposal.by_id == by.pk:
-        raise Refused("You cannot confirm your own change: another manager decides. You can withdraw it.")
+        raise Refused("You cannot confirm your own change; another manager has to. You can withdraw it.")
     if not seconding.others(proposal.by, incident=proposal.incident).filter(pk=by.pk).exists():
-        raise Refused("Only a manager who takes part in the incident decides this.")
+        raise Refused("Only a manager who is in the incident can decide this.")
 
 
 def _undecided(proposal: Proposal) -> Proposal:
     seconding.hold()
     found = Proposal.objects.select_for_update().get(pk=proposal.pk)  # no join: who waits would read nobody's decision
     if not found.is_waiting:
-        who = found.decided_by.name if found.decided_by is not None else "Somebody"
-        raise Refused(f"{who} was faster: it is {found.get_state_display()}.")
+        who = found.decided_by.name if found.decided_by is not None else "Someone"
+        raise Refused(f"{who} decided first: it is {found.get_state_display()}.")
     return found
 
 

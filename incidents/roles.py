@@ -30,17 +30,17 @@ class Act:
 
 ACTS: Final[Mapping[str, Act]] = {
     "types": Act("change types", Role.MANAGER),
-    "rules": Act("change the rules of on-call", Role.MANAGER),
+    "rules": Act("change on-call rules", Role.MANAGER),
     "groups": Act("change which groups follow who is on call", Role.MANAGER),
-    "match": Act("say who somebody of PagerDuty is", Role.MANAGER),
-    "roles": Act("give roles", Role.MANAGER),
-    "second": Act("confirm what another manager changes", Role.MANAGER),
-    "audit": Act("read the audit", Role.AUDITOR),
+    "match": Act("match PagerDuty users to people", Role.MANAGER),
+    "roles": Act("assign roles", Role.MANAGER),
+    "second": Act("confirm another manager's change", Role.MANAGER),
+    "audit": Act("read the audit log", Role.AUDITOR),
 }
 SAYS: Final[Mapping[Role, str]] = {
-    Role.RESPONDER: "Run incidents: all that is needed for that, and nothing more.",
-    Role.MANAGER: "Change types, the rules and groups of on-call, who is who in PagerDuty, and roles.",
-    Role.AUDITOR: "Read the audit. Private incidents stay closed to them.",
+    Role.RESPONDER: "Everything needed to run incidents, and nothing more.",
+    Role.MANAGER: "Change types, on-call rules and groups, PagerDuty matches, and roles.",
+    Role.AUDITOR: "Read the audit log. Private incidents stay closed to them.",
 }
 _BY_ACCOUNT: Final = Q(user__is_superuser=True, user__is_active=True)  # who runs Firekind need not be named
 
@@ -69,10 +69,10 @@ def who_may(what: str) -> str:
     act = ACTS[what]
     names = list(holders(act.role).values_list("name", flat=True)[:NAMED])
     if not names:
-        return f"Only {act.role}s {act.says}, and there is none yet: whoever runs Firekind names one."
+        return f"Only {act.role}s can {act.says}, and there are none yet: ask the person who runs Firekind to add one."
     *first, last = names
     ask = f"{', '.join(first)} or {last}" if first else last
-    return f"Only {act.role}s {act.says}. Ask {ask}."
+    return f"Only {act.role}s can {act.says}. Ask {ask}."
 
 
 @transaction.atomic
@@ -97,7 +97,9 @@ def give(person: Person, *, role: Role, by: Person | None, where: str = "") -> b
 
 def _check(person: Person, role: Role, managers: list[Person]) -> None:
     if role != Role.RESPONDER and not person.can_join:
-        raise Refused(f"{person.name} can have no role: guests, apps, people from elsewhere and leavers never do.")
+        raise Refused(
+            f"{person.name} cannot have a role: guests, apps, external people and deactivated accounts never do."
+        )
     still = [one for one in managers if one != person or (one.user is not None and one.user.is_superuser)]
     if person in managers and not still:
-        raise Refused(f"{person.name} is the last manager. Make somebody else one first.")
+        raise Refused(f"{person.name} is the last manager. Make someone else a manager first.")

@@ -130,7 +130,7 @@ class RestoreType(_OfTypes):
         """Bring it back; refuse where it is in use again, or asks for something else by now."""
         type = _now(self.slug, number=self.number)
         if type.archived_at is None:
-            raise Refused(f"{type.policy.name} is in use already.")
+            raise Refused(f"{type.policy.name} is already in use.")
         types.restore(type, by=by, second=second, at=at)
 
 
@@ -204,4 +204,4 @@ def _same(type: IncidentType, *, number: int) -> None:
     who = type.current.created_by.name if type.current.created_by is not None else "The operator"
     when = timezone.localtime(type.current.created_at)
     differs = policy_words.changed(type.versions.get(number=number).policy, type.policy)
-    raise Refused(f"{who} changed {type.policy.name} on {when:%-d %B at %H:%M}: {differs}. Look at it, then ask again.")
+    raise Refused(f"{who} changed {type.policy.name} on {when:%-d %B at %H:%M}: {differs}. Review it, then try again.")

@@ -54,7 +54,7 @@ class Question:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(_asking, allowed_of, incident, frozenset(self.readers))
         except DatabaseError as error:
-            log.warning("live pages of an incident end, nobody can say who may see it: %s", type(error).__name__)
+            log.warning("closed an incident's live pages, as access could not be checked: %s", type(error).__name__)
             return None
         finally:
             if _newest.get(incident) is self:

@@ -44,7 +44,7 @@ def _profiler(path: Path) -> ListedProfiler:
     try:
         listed = sources.read(path, environ=settings.FIREKIND.named)
     except BadFile as bad:
-        says = "no profile is captured, because the list of sources cannot be used: %s"
+        says = "profiles are not captured, because the list of sources is not valid: %s"
         log.error(says, bad)  # noqa: TRY400  # the message names file, line and field: a traceback would bury it
         listed = ()
     return ListedProfiler(listed, environ=settings.FIREKIND.named)

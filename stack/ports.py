@@ -20,8 +20,8 @@ def listen(port: int, *, host: str = LOOPBACK, what: str, advice: str) -> socket
         return _listen(port, host=host)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
-            raise StackError(f"Port {port} of {host} for {what} cannot be had: {error.strerror}.") from None
-        raise StackError(f"Port {port} for {what} is taken: stop what listens there, or {advice}.") from None
+            raise StackError(f"Cannot use port {port} on {host} for {what}: {error.strerror}.") from None
+        raise StackError(f"Port {port} for {what} is in use: stop the process using it, or {advice}.") from None
 
 
 def listen_pair() -> tuple[socket.socket, socket.socket]:
@@ -32,7 +32,7 @@ def listen_pair() -> tuple[socket.socket, socket.socket]:
             return first, _listen(number(first) + 1, host=LOOPBACK)
         except (OSError, OverflowError):
             first.close()
-    raise StackError("No two free ports could be found on this machine.")
+    raise StackError("Could not find two free ports on this machine.")
 
 
 def beside(listening: socket.socket) -> socket.socket:

@@ -94,7 +94,7 @@ class Stack:
         deadline = time.monotonic() + timeout_s
         while (code := self.processes[name].exit_code) is None:
             if time.monotonic() > deadline:
-                raise StackError(f"{name} still runs after {timeout_s:g} s.")
+                raise StackError(f"{name} is still running after {timeout_s:g} s.")
             time.sleep(0.02)
         return code
 
@@ -107,7 +107,7 @@ class Stack:
         """Bring database, types and static files up to date. Raises StackError with the reason."""
         done = self._run([sys.executable, "-m", "stack.prepare"], check=False)
         if done.returncode:
-            raise StackError(f"The database could not be made ready: {last_lines(done.stderr)}")
+            raise StackError(f"Could not prepare the database: {last_lines(done.stderr)}")
 
     def _run(self, argv: Sequence[str], *, check: bool) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -119,9 +119,9 @@ class Stack:
         while not self._healthy(name):
             process = self.processes[name]
             if not process.alive:
-                raise StackError(f"{name} ended while starting: {last_lines(process.output)}")
+                raise StackError(f"{name} exited while starting: {last_lines(process.output)}")
             if time.monotonic() > deadline:
-                raise StackError(f"{name} did not answer within {HEALTHY_S} s: {last_lines(process.output)}")
+                raise StackError(f"{name} did not respond within {HEALTHY_S} s: {last_lines(process.output)}")
             time.sleep(0.03)
 
     def _healthy(self, name: str) -> bool:
@@ -134,7 +134,7 @@ class Stack:
 
 def last_lines(text: str, *, most: int = 12) -> str:
     """Give the end of what a process wrote, where the reason stands."""
-    return "\n".join(text.strip().splitlines()[-most:]) or "it said nothing"
+    return "\n".join(text.strip().splitlines()[-most:]) or "no output"
 
 
 def answers(url: str) -> bool:

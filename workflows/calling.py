@@ -101,7 +101,7 @@ def _subject(target: PagerTarget) -> cache.Subject:
 def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]], usual: str) -> Callee:
     rung = on.get(_subject(target), ())
     people = tuple(_someone(one.person, f"on call for {target.name}") for one in rung if one.person)
-    words = rings([one.person.name if one.person else one.user.name for one in rung]) or "nobody is on call"
+    words = rings([one.person.name if one.person else one.user.name for one in rung]) or "no one is on call"
     return Callee(
         _ref(target),
         target.name,
@@ -138,7 +138,7 @@ def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]
 def rings(names: Sequence[str]) -> str:
     """Say who is paged: *rings Eve Ito and Max Lund*; empty for nobody."""
     listed = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-    return f"rings {listed}" if listed else ""
+    return f"pages {listed}" if listed else ""
 
 
 def _someone(person: Person, why: str) -> Someone:

@@ -126,16 +126,16 @@ def missing(policy: Policy, sources: Mapping[str, Source]) -> Iterator[tuple[str
             yield (
                 capture.source,
                 (
-                    f"There is no profile source {capture.source}, so nothing is captured from it. "
-                    f"Add it to PROFILE_SOURCES_FILE, or change what the type {policy.name} asks for."
+                    f"There is no profile source {capture.source}, so nothing is captured. Add it to "
+                    f"PROFILE_SOURCES_FILE, or change the type {policy.name}."
                 ),
             )
         elif capture.kind not in source.kinds:
             yield (
                 f"{capture.source}/{capture.kind}",
                 (
-                    f"The profile source {capture.source} gives no {capture.kind}, only {', '.join(source.kinds)}. "
-                    f"Change PROFILE_SOURCES_FILE, or what the type {policy.name} asks for."
+                    f"The profile source {capture.source} does not provide {capture.kind}, only "
+                    f"{', '.join(source.kinds)}. Change PROFILE_SOURCES_FILE or the type {policy.name}."
                 ),
             )
 

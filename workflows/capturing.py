@@ -37,12 +37,12 @@ def ask(
         raise lifecycle.BadInput("source", f"There is no profile source {source!r}. {_known(known)}")
     kind = kind or known[source].kinds[0]
     if kind not in known[source].kinds:
-        raise lifecycle.BadInput("kind", f"{source} gives {', '.join(known[source].kinds)}, not {kind!r}.")
+        raise lifecycle.BadInput("kind", f"{source} provides {', '.join(known[source].kinds)}, not {kind!r}.")
     if seconds is None:
         seconds = known[source].seconds if kind == known[source].kinds[0] else MEASURES[kind].seconds
     low, high = (0 if MEASURES[kind].all else 1), COUNTS["seconds"][1]
     if not low <= seconds <= high:
-        raise lifecycle.BadInput("seconds", f"Give a number of seconds from {low} to {high}.")
+        raise lifecycle.BadInput("seconds", f"Use a number of seconds from {low} to {high}.")
     text = sentence(source, kind, seconds)
     data = {"source": source, "kind": kind, "seconds": seconds}
     lifecycle.remark(incident, "asked", by=by, at=at, source=via, text=text, data=data)
@@ -51,7 +51,7 @@ def ask(
 
 def _known(names: object) -> str:
     said = ", ".join(sorted(names))  # type: ignore[call-overload]  # any iterable of names
-    return f"The operator named {said}." if said else "The operator named none: see PROFILE_SOURCES_FILE."
+    return f"Configured sources: {said}." if said else "No sources are configured: see PROFILE_SOURCES_FILE."
 
 
 def capture(profiler: Profiler, work: Work) -> Outcome:
@@ -61,7 +61,7 @@ def capture(profiler: Profiler, work: Work) -> Outcome:
     taken = profiler.capture(spec["source"], spec["kind"], seconds=spec["seconds"], at=at)
     with taken.body:
         if not effects.keep_hold(work, at=timezone.now()):
-            says = "Somebody else took this capture over; what was captured here is not kept."
+            says = "Another worker took over this capture; this result is discarded."
             raise VendorError(says, code="taken_over", method=work.effect.method)
         kept = _keep(work, taken)
     return _there(work, kept)

@@ -84,24 +84,24 @@ def missing_groups(facts: Facts) -> Iterator[Gap]:
 def _unread_groups(policy: Policy) -> Gap:
     handles = ", ".join(f"@{handle}" for handle in policy.groups)
     says = (
-        f"The groups of this workspace could not be read yet, so nobody was brought in for {handles}. "
-        "It is tried again by itself; if this stays, look at the app's permissions and at the worker's log."
+        f"The workspace's groups could not be read yet, so no one was brought in for {handles}. Retrying "
+        "automatically. If this persists, check the app's permissions and the worker's log."
     )
     return Gap("groups", says)
 
 
 def _missing_group(handle: str, policy: Policy) -> Gap:
     says = (
-        f"There is no user group @{handle} in this workspace, so nobody was brought in for it. "
-        f"Create @{handle}, or change what the type {policy.name} asks for."
+        f"There is no user group @{handle} in this workspace, so no one was brought in for it. Create @{handle}, or "
+        f"change the type {policy.name}."
     )
     return Gap(f"group/{handle}", says)
 
 
 def _missing_schedule(role: OneOf, policy: Policy) -> Gap:
     says = (
-        f"The pager has no schedule {role.schedule}, so nobody is {role.role} by it. "
-        f"Make it, or change what the type {policy.name} asks for."
+        f"PagerDuty has no schedule {role.schedule}, so it cannot name the {role.role}. Create it, or change the type "
+        f"{policy.name}."
     )
     return Gap(f"schedule/{role.schedule}", says)
 
@@ -109,8 +109,8 @@ def _missing_schedule(role: OneOf, policy: Policy) -> Gap:
 def _nobody(role: OneOf, facts: Facts) -> Gap:
     where = []
     if role.schedule:
-        where += [f"nobody is on call for {role.schedule}" if facts.pager else "no pager is connected"]
-    where += [f"@{role.group} has no one who may be invited"] if role.group else []
+        where += [f"no one is on call for {role.schedule}" if facts.pager else "PagerDuty is not connected"]
+    where += [f"@{role.group} has no one who can be invited"] if role.group else []
     if facts.is_closed:
-        where = ["nobody who is in this incident could have the role"]
-    return Gap(f"one-of/{role.role}", f"Nobody is {role.role}: {' and '.join(where)}. Choose who it is.")
+        where = ["no one in this incident can take the role"]
+    return Gap(f"one-of/{role.role}", f"No one is {role.role}: {' and '.join(where)}. Choose someone.")

@@ -7,7 +7,7 @@ from workflows.models import Resource
 from workflows.ports import Chat, VendorError
 from workflows.work import Outcome, Work, made
 
-OTHERS = "People are in the channel who do not come along, so it is left instead and a new private one is made."
+OTHERS = "Some people in the channel are not coming along, so a new private channel is created instead."
 
 
 def close(chat: Chat, work: Work) -> Outcome:

@@ -184,7 +184,7 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
     text = f"Could not {effect.sentence}: {error.says}"
     if effect.kind == "closed" and lifecycle.leave_room(incident, room=effect.room or 1):
-        text = f"{text} The talk moves to a new private channel instead."
+        text = f"{text} The conversation moves to a new private channel instead."
     by_hand = checking.instruction(effect, incident) if incident.private else ""
     quiet = (effect.kind, effect.verb) in QUIET_FAILURES and not by_hand
     data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})

@@ -93,7 +93,7 @@ def direct(facts: Facts) -> Iterator[Thing]:
         return
     for event in (one for one in facts.told if one.by_hand and one.room == facts.room):
         spec = {"person": whom.chat_id, "card": cards.by_hand(event, facts).as_dict()}
-        yield Thing(f"direct/{event.n}", "direct", spec, f"what to do by hand, to {whom.name} directly")
+        yield Thing(f"direct/{event.n}", "direct", spec, f"{whom.name} directly what to do by hand")
 
 
 def titles(facts: Facts) -> Iterator[Thing]:
@@ -104,4 +104,4 @@ def titles(facts: Facts) -> Iterator[Thing]:
     for page in facts.paged:
         if page.status == RESOLVED and page.title not in {"", title}:
             spec = {"page": page.key, "title": title}
-            yield Thing(f"title/{page.key}", "title", spec, f"the ended page to {page.name}")
+            yield Thing(f"title/{page.key}", "title", spec, f"the resolved page to {page.name}")

@@ -28,10 +28,7 @@ NOT_AGAIN = timedelta(seconds=30)
 LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
 UNSEEN = frozenset({"channel_not_found", "not_in_channel"})
-BLIND = (
-    "Firekind is not in the channel any more, so it cannot see who leaves it, and nothing is posted there. Invite it "
-    "again."
-)
+BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and posts nothing there. Invite it again."
 
 
 def poll(*, at: datetime) -> int:
@@ -121,7 +118,7 @@ def _asked_for_everybody() -> bool:
     try:
         directory.refresh(everybody=True)
     except VendorError as error:
-        log.warning("the workspace could not be read: %s", error)
+        log.warning("could not read the workspace: %s", error)
         return False
     return True
 
@@ -130,15 +127,15 @@ def _warn(incident: Incident, members: frozenset[str], *, at: datetime) -> None:
     """Say once of each guest, and of everybody from elsewhere, that they are in."""
     strangers = Person.objects.filter(Q(is_guest=True) | Q(is_external=True), chat_id__in=members, is_bot=False)
     for one in strangers.order_by("pk"):
-        what = "comes from elsewhere" if one.is_external else "is a guest"
-        says = f"{one.name} {what} and is in the channel: they read what is written there, and may see this page."
+        what = "is from another workspace" if one.is_external else "is a guest"
+        says = f"{one.name} {what} and is in the channel: they can read what is posted there and may see this page."
         lifecycle.warn(
             incident, f"{says} If that is wrong, remove them from the channel.", about=f"stranger/{one.pk}", at=at
         )
 
 
 def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
-    log.warning("the members of a channel could not be read: %s", error)
+    log.warning("could not read the members of a channel: %s", error)
     if error.retry_after is not None:
         until = at + timedelta(seconds=error.retry_after)
         Limit.objects.update_or_create(vendor="chat", method=METHOD, defaults={"blocked_until": until})

@@ -52,7 +52,7 @@ def note(incident: Incident, found: Differing, *, at: datetime) -> None:
 def _over(request: AccessRequest, standing: Standing | None) -> tuple[AccessRequest, str, bool]:
     is_in, name = standing is not None and standing.here, request.person.name
     rule = f"in {request.rule}" if request.rule.startswith("@") else request.rule
-    return request, f"{name} is in now." if is_in else f"{name} is not {rule} any more.", is_in
+    return request, f"{name} is in the incident now." if is_in else f"{name} is no longer {rule}.", is_in
 
 
 def _is_over(request: AccessRequest, standing: Standing | None, offer: Offer | None) -> bool:

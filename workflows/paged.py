@@ -86,8 +86,8 @@ def meant(words: str, among: Sequence[Choice]) -> Choice:
     low = words.strip().casefold()
     near = difflib.get_close_matches(low, by_name, n=NEAR, cutoff=0.5)
     near += [name for name in by_name if low in name and name not in near][: NEAR - len(near)]
-    closest = f" The nearest: {', '.join(by_name[name] for name in near)}." if near else ""
-    raise lifecycle.BadInput("target", f"There is no “{words[:60]}” to page.{closest}")
+    closest = f" The closest: {', '.join(by_name[name] for name in near)}." if near else ""
+    raise lifecycle.BadInput("target", f"No one matches “{words[:60]}”.{closest}")
 
 
 def digest(choice: Choice) -> str:

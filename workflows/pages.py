@@ -24,12 +24,12 @@ class Stranger:
         """Say that they are not reached, and how to mend that."""
         if private:
             return (
-                f"{self.name} is paged and is not in this private incident: {self.why}. Say who they are under "
-                "On call, People, then bring them in. Saying who they are does not let them in."
+                f"{self.name} is paged but not in this private incident: {self.why}. Match them under On call, "
+                "People, then bring them in. Matching alone does not let them in."
             )
         return (
-            f"{self.name} is paged and not invited: {self.why}. Say who they are under On call, People, "
-            "or send them the link."
+            f"{self.name} is paged but not invited: {self.why}. Match them under On call, People, or send them the "
+            "link."
         )
 
 
@@ -110,7 +110,7 @@ class Paged:
         """How it stands, or why it is not opened again, in words; empty while it rings."""
         if self.is_open:
             return f"acknowledged{f' by {self.by}' if self.by else ''}" if self.status == ACKNOWLEDGED else ""
-        return f"{self.by or 'somebody'} answered" if self.answered else "it was resolved with the pager"
+        return f"{self.by or 'someone'} answered" if self.answered else "it was resolved in PagerDuty"
 
     def goes_to(self, said: str) -> bool:
         """Tell whether a policy means this one, by name or id."""
@@ -150,7 +150,7 @@ class Wanted:
     @property
     def label(self) -> str:
         """Whom it rings, and that it does so again."""
-        return f"{self.callee.label} again, as no one acknowledged" if self.again else self.callee.label
+        return f"{self.callee.label} again, because no one acknowledged" if self.again else self.callee.label
 
     def spec(self, title: str) -> dict[str, Any]:
         """How it should be, in plain values."""
@@ -233,16 +233,16 @@ def missing(
             continue
         if name not in callees:
             says = (
-                f"The pager could not be read yet, so {name} is not paged. It is tried again by itself; if this stays, "
-                "page by hand, and look at On call for what is wrong."
+                f"PagerDuty could not be read yet, so {name} is not paged. Retrying automatically. If this persists, "
+                "page by hand and check On call for what is wrong."
             )
         elif (callee := callees[name]) is None:
             says = (
-                f"The pager has no escalation policy or service {name}, so nobody is paged for it. "
-                f"Make one of that name, or change what the type {type_name} pages."
+                f"PagerDuty has no escalation policy or service {name}, so no one is paged for it. Create one with "
+                f"that name, or change the type {type_name}."
             )
         elif not callee.service:
-            says = f"{name} has no service that a page could be opened on. Give it one, or set PAGERDUTY_SERVICE."
+            says = f"{name} has no service to open a page on. Add one, or set PAGERDUTY_SERVICE."
         else:
             continue
         yield f"page/{name}", says

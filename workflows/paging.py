@@ -75,7 +75,7 @@ def _id(choice: Choice) -> str:
 
 
 def said(page: Page) -> str:
-    """Say how a page stands: *ringing*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
+    """Say how a page stands: *paging*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
     words = str(Status(page.status).label)
     return f"{words} by {page.status_by}" if page.status_by and page.status != Status.TRIGGERED else words
 
@@ -94,13 +94,13 @@ def ask(
     Raises ``BadInput`` for somebody who cannot be paged or whose page is still open, ``Refused`` once it has ended.
     """
     if ports.pager() is None:
-        raise lifecycle.Refused("No pager is connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
+        raise lifecycle.Refused("PagerDuty is not connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
     callee = calling.known([], asked=[target], pager=True, at=at).asked.get(target)
     if callee is None or not callee.service:
-        raise lifecycle.BadInput("target", "The pager knows nobody of that name. Choose from the list.")
+        raise lifecycle.BadInput("target", "No one in PagerDuty has that name. Choose from the list.")
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, by=by) as now:
-        rules.must_be_active(now, "page somebody for")
+        rules.must_be_active(now, "page someone for")
         data = {"target": target, "name": callee.name, "turn": _next_turn(now, callee)}
         lifecycle.remark(now, "paged", by=by, at=at, source=via, text=because, data=data)
         if now.private:
@@ -120,11 +120,11 @@ def _next_turn(incident: Incident, callee: Callee) -> int:
     before = list(Page.objects.filter(incident=incident, target=callee.ref))
     for page in before:
         if page.is_open:
-            raise lifecycle.BadInput("target", f"{callee.name} was paged already: {said(page)}.")
+            raise lifecycle.BadInput("target", f"{callee.name} was already paged: {said(page)}.")
     opened = {pages.turn_of(page.key, callee.ref) for page in before}
     asked = set(_asked(incident, callee.ref).values_list("data__turn", flat=True))
     if asked - opened:
-        raise lifecycle.BadInput("target", f"{callee.name} is being paged already: the plan says how far that is.")
+        raise lifecycle.BadInput("target", f"{callee.name} is already being paged: see the plan for progress.")
     return max(asked | opened, default=0) + 1
 
 
@@ -174,7 +174,9 @@ def retitle_ended(pager: Pager, work: Work) -> Outcome:
     spec = work.effect.spec
     page = Page.objects.get(incident=work.effect.incident_id, key=spec["page"])
     taken = _retitled(pager, page, str(spec["title"]))
-    says = "" if taken else f"the pager keeps the title of the ended page to {page.name}: it takes no change any more"
+    says = (
+        "" if taken else f"PagerDuty keeps the title of the resolved page to {page.name}: it can no longer be changed"
+    )
     return Outcome([made(work, external={"title_kept": not taken})], says=says)
 
 
@@ -290,7 +292,7 @@ def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
         page.save()
         answers.note_found(page, rung)
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
-    how = " through the fallback, as the pager could not be reached" if page.via == "events" else ""
+    how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
     says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"
     says += f". Why: {page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)

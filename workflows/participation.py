@@ -20,7 +20,7 @@ LASTING: Final[Mapping[str, tuple[str, str]]] = {
     "picked": ("brought in by {by}", "brought in"),
     "let-in": ("let in by {by}", "let in"),
     "joined": ("invited by {by}", "joined the channel"),
-    "glass": ("broke the glass", "broke the glass"),
+    "glass": ("broke glass", "broke glass"),
     "retyped": ("retyped it", "retyped it"),
 }
 # What is said of those whose reason ended; ``{detail}`` is the group, the role or the page.
@@ -213,5 +213,5 @@ def _new_holders(facts: Facts, chosen: Mapping[str, Someone]) -> Iterator[Offer]
             continue
         one = min(on_call, key=lambda one: (one.name, one.chat_id))
         rule = f"on call for {role.schedule}"
-        has = f"{holder.name} has the role {role.role} here" if holder else f"nobody has the role {role.role} here"
+        has = f"{holder.name} has the role {role.role} here" if holder else f"no one has the role {role.role} here"
         yield Offer(one, rule, f"{one.name} is {rule} now; {has}. Let them in and hand it over?", role.role)

@@ -62,8 +62,8 @@ def _opened(work: Work, channel: Channel) -> Outcome:
 
 def _says_opened(work: Work, channel: Channel) -> str:
     if work.effect.kind == "outlet":
-        return f"opened #{channel.name}, in which everyone can read the summary"
-    return f"opened #{channel.name}" if work.effect.room == 1 else "moved the talk to a new private channel"
+        return f"opened #{channel.name}, where everyone can read the summary"
+    return f"opened #{channel.name}" if work.effect.room == 1 else "moved the conversation to a new private channel"
 
 
 def _ours(chat: Chat, work: Work, name: str) -> Channel | None:

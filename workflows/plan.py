@@ -12,7 +12,7 @@ from workflows.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RETIRE, SIG
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
 from workflows.things import Desired, Gap, Thing
 
-PAGED = {THERE: "{name} is paged already", GONE: "{name} was paged before and is not paged again"}  # by its state
+PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and is not paged again"}  # by its state
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +290,7 @@ def _is_on_its_way(thing: Thing, observed: Observed) -> bool:
 
 def _told(action: Action) -> tuple[str, str]:
     if action.kind == "channel" and action.room != 1:
-        return "~", "move the talk to a new private channel"
+        return "~", "move the conversation to a new private channel"
     if action.kind == "capture":
         return action.sign, f"capture {action.labels[action.thing]}"  # its repeats are counted, not numbered
     return action.sign, action.sentence
@@ -311,12 +311,12 @@ def _staying(desired: Desired, observed: Observed) -> Iterator[Line]:
     already = [thing for key, thing in asked.items() if key in there]
     for why, things in groupby(sorted(already, key=lambda one: (one.why, one.label)), key=lambda one: one.why):
         names = ", ".join(thing.label for thing in things)
-        yield Line("=", f"{names} {_is_in(names)} in already ({why})" if why else f"{names} {_is_in(names)} in already")
+        yield Line("=", f"{names} {_is_in(names)} already in ({why})" if why else f"{names} {_is_in(names)} already in")
     yield from _paged(desired, observed)
     rest = sorted(seen.label for key, seen in there.items() if key not in asked and seen.room in rooms)
     if rest:
         names = ", ".join(rest)
-        yield Line("=", f"no longer needed, free to go: {names}")
+        yield Line("=", f"no longer needed, free to leave: {names}")
 
 
 def _paged(desired: Desired, observed: Observed) -> Iterator[Line]:

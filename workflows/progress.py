@@ -24,7 +24,7 @@ from workflows.participation import Standing
 from workflows.remains import Left
 
 State = Effect.State
-WAITED_FOR = {"chat": "Slack", "pager": "the pager"}
+WAITED_FOR = {"chat": "Slack", "pager": "PagerDuty"}
 ONE_OF = "gap/one-of/"
 SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 
@@ -142,7 +142,7 @@ def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime
         effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
         if effect is None or not effects.retry(effect, at=at):
             return False
-        text, data = f"asked to try again: {effect.sentence}", {"effect": effect.key}
+        text, data = f"retried: {effect.sentence}", {"effect": effect.key}
         timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)
         told.tell(incident)
     return True
@@ -180,7 +180,7 @@ def _detail(
 ) -> str:
     if row.state == State.WAITING:
         return _waiting(row, rows, resources, blocked, at)
-    running = "looking whether the last try went through" if row.unsure else KINDS[row.kind].detail
+    running = "checking whether the last attempt went through" if row.unsure else KINDS[row.kind].detail
     return {State.FAILED: row.error, State.RUNNING: running}.get(State(row.state), "")
 
 
@@ -194,7 +194,7 @@ def _waiting(
         whom = WAITED_FOR.get(KINDS[row.kind].port, "the source")
         return f"waiting for {whom} until {_clock(blocked[row.method])}"
     if row.error:
-        return f"trying again at {_clock(row.due_at)}: {row.error}"
+        return f"retrying at {_clock(row.due_at)}: {row.error}"
     return f"at {_clock(row.due_at)}" if row.due_at > at else "next"
 
 

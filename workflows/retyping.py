@@ -28,7 +28,7 @@ class PlanChanged(Exception):
     """What was confirmed is not what would happen any more; ``plan`` is the new one, to be shown instead."""
 
     def __init__(self, plan: Plan) -> None:
-        super().__init__("The plan changed while you were reading it. This is the new one; look again, then confirm.")
+        super().__init__("The plan changed while you were reading it. This is the new one; review it, then confirm.")
         self.plan = plan
 
 
@@ -122,7 +122,7 @@ def preview_declare(
         policy=policy,
         private=policy.private,
         room=1,
-        rooms=(Room(1, "", policy.private, "a channel of its own"),),
+        rooms=(Room(1, "", policy.private, "a dedicated channel"),),
         url=settings.FIREKIND.base_url,
         declared_at=datetime.fromtimestamp(0, tz=UTC),
         lead=leader,
@@ -199,7 +199,7 @@ def _on_the_web(facts: Facts) -> Iterator[Line]:
     """Say who keeps sight of it, or gains it, whom no channel shows: they have no account in the chat."""
     for one in participation.of(facts).standings.values():
         if one.wanted and not (one.who.chat_id and facts.chat):
-            yield Line("+", f"{one.who.name} sees it on the web alone ({one.why})", f"sees/{one.who.person_id}")
+            yield Line("+", f"{one.who.name} can see it on the web only ({one.why})", f"sees/{one.who.person_id}")
 
 
 def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
@@ -224,8 +224,10 @@ def _without_ports(result: Plan, facts: Facts) -> Plan:
     """Say what cannot be done because nothing is connected that could."""
     lines: list[Line] = []
     if not facts.chat:
-        says = "No chat is connected: nobody is invited and nothing is posted. Only this page changes."
+        says = "Slack is not connected: no one is invited and nothing is posted. Only this page changes."
         lines.append(Line("!", says, "chat"))
     if facts.policy.pages and not facts.pager:
-        lines.append(Line("!", f"No pager is connected: {', '.join(facts.policy.pages)} cannot be paged.", "pager"))
+        lines.append(
+            Line("!", f"PagerDuty is not connected: {', '.join(facts.policy.pages)} cannot be paged.", "pager")
+        )
     return replace(result, lines=(*result.lines, *lines))

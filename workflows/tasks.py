@@ -120,7 +120,7 @@ def refresh_directory() -> None:
             return  # somebody else has just read it
         changed = directory.refresh(at=at)
     except VendorError as error:
-        log.warning("the workspace could not be read: %s", error)
+        log.warning("could not read the workspace: %s", error)
         _pause.until = at + timedelta(seconds=error.retry_after or PAUSE_S)
         return
     finally:
@@ -170,7 +170,7 @@ def _send(task: object, incident_id: int) -> None:
     try:
         task.apply_async((incident_id,), expires=FRESH_S, retry=False)  # type: ignore[attr-defined]  # shared_task's proxy is untyped
     except (OperationalError, OSError) as error:
-        log.warning("no hint for incident %s: %s", incident_id, type(error).__name__)
+        log.warning("could not queue incident %s: %s", incident_id, type(error).__name__)
 
 
 told.listeners.append(hint)

@@ -18,7 +18,7 @@ class DeclareForm(forms.Form):
     title = forms.CharField(
         label="What is wrong?",
         max_length=200,
-        error_messages={"required": "Say in a few words what is wrong."},
+        error_messages={"required": "Describe what is wrong in a few words."},
         widget=forms.TextInput(attrs={"placeholder": "Checkout is slow", "autofocus": True}),
     )
     type = forms.ModelChoiceField(
@@ -30,7 +30,7 @@ class DeclareForm(forms.Form):
         label="Summary", required=False, widget=forms.Textarea(attrs={"rows": 3, "data-send": ""})
     )
     lead = forms.ModelChoiceField(queryset=joinable(), required=False)
-    services = forms.CharField(label="Affected services", required=False, help_text="With commas between them.")
+    services = forms.CharField(label="Affected services", required=False, help_text="Separate with commas.")
 
     def __init__(self, data: QueryDict | None = None, *, person: Person, types: list[IncidentType]) -> None:
         super().__init__(data, label_suffix="")

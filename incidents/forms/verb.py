@@ -70,7 +70,7 @@ class VerbForm(forms.Form):
         """Why there is nothing to send here now; empty while there is."""
         if not self.offered(self.incident):
             return self.not_offered()
-        return "" if self.is_about_something else "Nothing was chosen. Open this from the incident's page."
+        return "" if self.is_about_something else "Nothing is selected. Open this from the incident page."
 
     def not_offered(self) -> str:
         """Say why the verb is not offered now, and what to do first."""

@@ -18,7 +18,7 @@ EVERY = timedelta(minutes=15)
 BECAUSE_CHARS = 1_000
 WORDS_OF_A_SENTENCE = 4
 AT_ONCE = 100
-NOT_PRIVATE = "There is no such incident, or it is not private. Look at the codename again: this was written down."
+NOT_PRIVATE = "No private incident has that codename. Check it and try again. This attempt was logged."
 
 # One statement decides whose turn it is, so that two requests at once are not two.
 _KNOCK = """
@@ -38,7 +38,7 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
     reason, and when the same person asked less than fifteen minutes ago, whatever for.
     """
     if not person.can_join:
-        raise rules.Refused("Guests cannot ask to be let in here. Ask somebody you work with to bring you in.")
+        raise rules.Refused("Guests cannot request access. Ask someone you work with to bring you in.")
     because = _reason(because)
     with connection.cursor() as cursor:
         cursor.execute(_KNOCK, [person.pk, at, codename.strip().lower()[:80] or "-", because, at - EVERY])
@@ -71,12 +71,14 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
     without a sentence of reason, and for a codename of no incident that is closed to them.
     """
     if by.role == Role.AUDITOR:
-        raise rules.Refused("Auditors read the audit, and no private incidents. Ask a responder to look.")
+        raise rules.Refused("Auditors can read the audit log, but not private incidents. Ask a responder to look.")
     if not by.can_join:
-        raise rules.Refused("Guests cannot break the glass. Ask somebody you work with.")
+        raise rules.Refused("Guests cannot break glass. Ask someone you work with.")
     because = rules.text(because, field="because")
     if len(because.split()) < WORDS_OF_A_SENTENCE:
-        raise rules.BadInput("because", "Say in a whole sentence why you must see it now: its people read that.")
+        raise rules.BadInput(
+            "because", "Explain in a full sentence why you need access now. The people in the incident will read it."
+        )
     incident = _closed_to(by, codename.strip().lower())
     if incident is None:
         note("glass-broken", codename[:80], by=by, at=at, found=False)
@@ -139,7 +141,7 @@ def must_take_part(incident: Incident, by: Person | None) -> None:
         return
     taking_part = Participant.objects.filter(incident=incident, person=by, left_at=None)
     if not (by.can_join and taking_part.exists()):
-        raise rules.Refused("Only people of this workspace who take part can decide this.")
+        raise rules.Refused("Only people from this workspace who are in the incident can decide this.")
 
 
 def _carried(pk: int, *, at: datetime) -> bool:
@@ -177,11 +179,11 @@ def _answer(incident: Incident, *, n: int, yes: bool, by: Person | None, at: dat
         must_take_part(now, by)
         request = AccessRequest.objects.filter(incident=now, n=n).select_related("person", "answered_by").first()
         if request is None:
-            raise rules.Refused("Nobody asked that.")
+            raise rules.Refused("Access request not found.")
         if request.let_in is not None:
             raise rules.Refused(answered_already(request))
         if yes and not request.person.can_join:
-            raise rules.Refused(f"{request.person.name} cannot be brought in any more.")
+            raise rules.Refused(f"{request.person.name} can no longer be brought in.")
         if yes:
             _let_in(now, request, by=by, at=at, source=source)
         _settle(now, request.person, yes=yes, by=by, at=at)
@@ -208,16 +210,16 @@ def answered_already(request: AccessRequest) -> str:
     """Say who answered a request before, and how."""
     who = request.answered_by.name if request.answered_by else "The terminal"
     if request.answered_by is None and request.rule and not request.let_in:
-        return f"{request.rule} does not name {request.person.name} any more. Bring them in by hand if they are needed."
+        return f"{request.rule} no longer includes {request.person.name}. Bring them in by hand if you need them."
     if request.let_in:
-        return f"{request.person.name} is in already: {who} answered before you."
-    return f"{who} answered “not now” before you. Bring {request.person.name} in by hand if that was wrong."
+        return f"{request.person.name} is already in: {who} answered first."
+    return f"{who} already answered “not now”. Bring {request.person.name} in by hand if that was a mistake."
 
 
 def _reason(because: str) -> str:
     because = rules.text(because, field="because", needed=False)
     if not because:
-        raise rules.BadInput("because", "Say why in a few words: whoever decides reads them.")
+        raise rules.BadInput("because", "Say why in a few words. The people deciding will read them.")
     if len(because) > BECAUSE_CHARS:
         raise rules.BadInput("because", f"At most {BECAUSE_CHARS:,} characters; this has {len(because):,}.")
     return because
@@ -228,6 +230,6 @@ def _too_soon(person: Person, *, at: datetime) -> str:
     minutes = max(1, -(-int((again - at).total_seconds()) // 60))
     unit = "minute" if minutes == 1 else "minutes"
     return (
-        f"You asked at {timezone.localtime(again - EVERY):%H:%M}. One can ask once in fifteen minutes, whatever for: "
-        f"again in {minutes} {unit}."
+        f"You requested access at {timezone.localtime(again - EVERY):%H:%M}. You can send one request every 15 "
+        f"minutes: try again in {minutes} {unit}."
     )

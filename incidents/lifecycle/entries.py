@@ -174,7 +174,7 @@ def _owned(incident: Incident, n: int, by: Person | None) -> Event:
     if by is not None and event.by_id != by.pk and incident.lead_id != by.pk:
         raise rules.Refused("Only the person who wrote this, or the lead, can change it.")
     if entry.retracted is not None:
-        raise rules.Refused("This entry was taken back already.")
+        raise rules.Refused("This entry is already retracted.")
     return event
 
 

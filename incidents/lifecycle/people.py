@@ -96,12 +96,12 @@ def fill(
     """
     with rules.changing(incident, by=by) as now:
         if role not in {one.role for one in now.policy.one_of}:
-            raise rules.Refused(f"The type {now.policy.name} asks for no {role}.")
+            raise rules.Refused(f"The type {now.policy.name} has no {role} role.")
         if not person.can_join:
-            raise rules.BadInput("person", f"{person.name} cannot be brought in: choose somebody of this workspace.")
+            raise rules.BadInput("person", f"{person.name} cannot be brought in: choose someone from this workspace.")
         holder = Person.objects.filter(pk=now.role_holder_id(role) or _chosen(now, role) or 0).first()
         if holder is not None and holder != person:
-            raise rules.Refused(f"{holder.name} is {role} already.")
+            raise rules.Refused(f"{holder.name} is already {role}.")
         return set_role(now, role=role, holder=person, by=by, at=at, source=source)
 
 

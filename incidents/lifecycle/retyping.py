@@ -86,10 +86,10 @@ def adopt(incident: Incident, *, by: Person | None, at: datetime, source: str = 
         if version is None or version.pk == now.policy_version_id:
             return now
         if moves_room(now.private, version.policy):
-            raise rules.Refused(f"{now.codename} is public and the type is private now; retype it to move it.")
+            raise rules.Refused(f"{now.codename} is public and the type is now private; retype it to move it.")
         now.policy_version = version
         now.update_due_at = rules.next_update_at(now, at=at)
-        text = f"took version {version.number} of the type {version.policy.name}"
+        text = f"moved to version {version.number} of the type {version.policy.name}"
         timeline.append(now, "policy", at=at, by=by, source=source, text=text, data={"room": now.room})
         rules.save(now, "policy_version", "update_due_at")
     return now
@@ -97,9 +97,9 @@ def adopt(incident: Incident, *, by: Person | None, at: datetime, source: str = 
 
 def _usable(incident: Incident, to: IncidentType) -> PolicyVersion:
     if to.archived_at is not None or to.current is None:
-        raise rules.Refused(f"The type {to.slug} is archived; pick another one.")
+        raise rules.Refused(f"The type {to.slug} is archived; choose another one.")
     if to.pk == incident.type_id:
-        raise rules.Refused(f"{incident.codename} is {to.policy.name} already.")
+        raise rules.Refused(f"{incident.codename} is already {to.policy.name}.")
     return to.current
 
 
@@ -150,7 +150,7 @@ def _close(
 
 def _must_not_be_empty(incident: Incident) -> None:
     if not Participant.objects.filter(incident=incident, left_at=None).exists():
-        raise rules.Refused("Nobody would be in it any more. Bring somebody along, or come along yourself.")
+        raise rules.Refused("This would leave no one in it. Bring someone along, or come along yourself.")
 
 
 def _unname(incident: Incident) -> None:

@@ -35,7 +35,7 @@ class Stale(Refused):
         said = "; ".join(
             f"{_who(event)} {kinds.sentence(event.kind, text=event.text, data=event.data)}" for event in changes
         )
-        super().__init__(f"This changed while you were writing: {said}. Look again, then confirm.")
+        super().__init__(f"This changed while you were writing: {said}. Review it, then confirm.")
         self.changes = changes
 
 
@@ -131,7 +131,7 @@ def title(text: str) -> str:
     """Return a title fit to keep: one line of 1 to 200 characters."""
     said = " ".join(_clean(text).split())
     if not said:
-        raise BadInput("title", "Say in a few words what is wrong.")
+        raise BadInput("title", "Describe what is wrong in a few words.")
     if len(said) > TITLE_CHARS:
         raise BadInput("title", f"A title has at most {TITLE_CHARS} characters; this one has {len(said)}.")
     return said

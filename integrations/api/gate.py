@@ -43,7 +43,7 @@ def check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None:
         return None if _is_signed_in(cookie) else redirect_to_login("/")
     if asking.token_of(authorization) is not None:
         return None
-    return otlp.answer(401, "Send a token that works.") if path.startswith(OTLP) else answers.unknown_token()
+    return otlp.answer(401, "Send a valid token.") if path.startswith(OTLP) else answers.unknown_token()
 
 
 def _is_signed_in(cookie: str) -> bool:
@@ -57,4 +57,4 @@ def too_large(path: str) -> HttpResponse:
         return otlp.answer(413, otlp.TOO_LARGE)
     if concerns(path):
         return answers.too_large()
-    return HttpResponse("This is larger than anything that is sent here.\n", status=413, content_type="text/plain")
+    return HttpResponse("The request is too large.\n", status=413, content_type="text/plain")

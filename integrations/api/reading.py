@@ -76,9 +76,9 @@ def _filters(given: QueryDict) -> Filters:
     read = Filters.read(given)
     for name, known in (("status", STATUSES), ("me", MINE)):
         if given.get(name) and not getattr(read, name):
-            raise lifecycle.BadInput(name, f"One of {', '.join(known)}, or leave it out.")
+            raise lifecycle.BadInput(name, f"Use one of {', '.join(known)}, or leave it out.")
     if read.after and not finding.is_cursor(read.after):
-        raise lifecycle.BadInput("after", "Give what `next` said, as it was.")
+        raise lifecycle.BadInput("after", "Use the value of `next` unchanged.")
     return read
 
 
@@ -87,7 +87,7 @@ def _whole(given: QueryDict, name: str, default: int, *, most: int) -> int:
     if not said:
         return default
     if not (said.isascii() and said.isdecimal() and len(said) < 11):
-        raise lifecycle.BadInput(name, "Give a whole number.")
+        raise lifecycle.BadInput(name, "Use a whole number.")
     return min(int(said), most)
 
 

@@ -18,15 +18,15 @@ from requests import RequestException
 
 SAID = {
     "mfa/messages/totp_activated.txt": "Your authenticator app is set up.",
-    "mfa/messages/totp_deactivated.txt": "Your authenticator app is no longer asked for.",
+    "mfa/messages/totp_deactivated.txt": "Your authenticator app was removed.",
     "mfa/messages/webauthn_added.txt": "Your passkey is set up.",
-    "mfa/messages/webauthn_removed.txt": "That passkey is no longer asked for.",
-    "mfa/messages/recovery_codes_generated.txt": "Recovery codes were made for you. Earlier ones no longer work.",
+    "mfa/messages/webauthn_removed.txt": "That passkey was removed.",
+    "mfa/messages/recovery_codes_generated.txt": "New recovery codes were created. Earlier ones no longer work.",
 }
 
-FORGED = "That sign-in was not begun in this browser, or it took too long. Begin again here."
-DOWN = "Who vouches for you does not answer. Try again in a moment."
-CANCELLED = "You did not sign in there. Nothing has happened; begin again whenever you like."
+FORGED = "That sign-in was not started in this browser, or it took too long. Start again here."
+DOWN = "Your sign-in provider is not responding. Try again in a moment."
+CANCELLED = "You did not sign in there. Nothing has changed; you can start again."
 
 
 class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings no types
@@ -34,8 +34,8 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings n
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
-        "incorrect_password": "That is not your password.",
-        "too_many_login_attempts": "Too many tries. Wait a few minutes, then try again.",
+        "incorrect_password": "That password is not correct.",
+        "too_many_login_attempts": "Too many attempts. Wait a few minutes, then try again.",
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -54,7 +54,7 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings n
         """Answer as to anybody who is not known."""
         from integrations.identity.views.sign_in import refused
 
-        return refused(request, "This account belongs to somebody who has left.")
+        return refused(request, "This account has been deactivated.")
 
     def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
         """Send nothing: Firekind sends no e-mail."""
@@ -131,7 +131,7 @@ class Factors(DefaultMFAAdapter):  # type: ignore[misc]  # allauth brings no typ
 
     error_messages = {
         **DefaultMFAAdapter.error_messages,
-        "incorrect_code": "That did not work. Take the code that is shown now, or a recovery code you have not used.",
+        "incorrect_code": "That code did not work. Use the current code, or an unused recovery code.",
     }
 
     def get_totp_issuer(self) -> str:

@@ -34,7 +34,7 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth bri
         if until < time.monotonic():
             config = super().openid_config
             if str(config.get("issuer", "")).rstrip("/") != issuer:
-                raise OAuth2Error("The provider names another issuer than the settings do.")
+                raise OAuth2Error("The provider names a different issuer than the settings.")
             _read[issuer] = time.monotonic() + FRESH_S, config
         return config
 
@@ -50,7 +50,7 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth bri
         said = login.account.extra_data
         signed, asked = said["id_token"], said.get("userinfo") or {}
         if asked.get("sub", signed["sub"]) != signed["sub"]:
-            raise OAuth2Error("The two answers are about two people.")
+            raise OAuth2Error("The two answers are about different people.")
         login.claims = {**signed, **asked}
         login.nonce = signed.get("nonce", "")
         login.account.extra_data = {}

@@ -22,7 +22,7 @@ STATUSES: Final = frozenset({"triggered", "acknowledged", "resolved"})
 def act(webhook: Webhook, *, ours: frozenset[str], at: datetime) -> str:
     """Take in what a stored webhook says; return in words what it was about. ``ours`` are the ids of our own users."""
     news = translate(webhook, ours=ours)
-    return str(hearing.hear(news, at=at)) if news else "nothing that is understood"
+    return str(hearing.hear(news, at=at)) if news else "not understood"
 
 
 def translate(webhook: Webhook, *, ours: frozenset[str] = frozenset()) -> News | None:

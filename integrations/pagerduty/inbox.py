@@ -134,10 +134,10 @@ def _where(error: BaseException) -> str:
 def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> None:
     webhook.attempt += 1
     webhook.due_at = at + timedelta(seconds=min(BACK_OFF_AT_MOST_S, 2**webhook.attempt))
-    webhook.says = f"It could not be acted on ({type(error).__name__}) and is tried again; the worker's log says more."
+    webhook.says = f"Processing failed ({type(error).__name__}). Retrying automatically; see the worker's log."
     if webhook.attempt >= ATTEMPTS:
         webhook.state = State.FAILED
-        webhook.says = f"It could not be acted on ({type(error).__name__}); the worker's log says more. It is kept."
+        webhook.says = f"Processing failed ({type(error).__name__}); see the worker's log. The webhook is kept."
 
 
 def waiting(*, at: datetime) -> int | None:

@@ -59,7 +59,7 @@ def _payload(event: dict[str, Any]) -> Payload:
         at=moment(event.get("occurred_at")),
         body=event if waits else None,
         state=State.WAITING if waits else State.DONE,
-        says="" if waits else "Nothing here follows from this kind.",
+        says="" if waits else "Firekind ignores this kind.",
     )
 
 

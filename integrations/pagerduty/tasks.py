@@ -58,7 +58,7 @@ def _send(webhook_id: int) -> None:
     try:
         take.apply_async((webhook_id,), expires=FRESH_S, retry=False)
     except (OperationalError, OSError) as error:
-        log.warning("no hint for webhook %s: %s", webhook_id, type(error).__name__)
+        log.warning("could not queue webhook %s: %s", webhook_id, type(error).__name__)
 
 
 class _Hints:

@@ -52,4 +52,4 @@ def way(url: str) -> tuple[str, httpx2.BaseTransport | None]:
         return url, None
     if parts.scheme == "http" and parts.hostname in LOOPBACK:
         return f"https://{parts.netloc}{parts.path}", Loopback()
-    raise BadAddress("PagerDuty is reached over https:// alone; http:// is for this machine.")
+    raise BadAddress("PagerDuty is only reached over https://; http:// is for this machine.")

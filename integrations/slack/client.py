@@ -239,7 +239,7 @@ class SlackChat:
         self._ids.pop(channel, None)
         channel_id = self._id(channel)
         if channel_id is None:
-            says = f"There is no channel #{channel.lstrip('#')}. Make it and invite the app, then press retry."
+            says = f"There is no channel #{channel.lstrip('#')}. Create it and /invite the app, then retry."
             raise VendorError(says, code="channel_not_found", method="conversations.list")
         self.wire.call("conversations.join", channel=channel_id)
         return channel_id

@@ -70,12 +70,12 @@ def view(found: Sequence[Incident]) -> blocks.Block:
     links = blocks.button("Open Firekind", action_id="firekind:open", url=f"{setup.base_url()}/")
     parts = [blocks.header("Open incidents"), blocks.actions(declare, links)]
     if not found:
-        parts.append(blocks.section("Nothing is open that you can see."))
+        parts.append(blocks.section("No open incidents that you can see."))
     channels = places.channels(found)
     for incident in found[:SHOWN]:
         parts += _incident(incident, channels)
     if len(found) > SHOWN:
-        parts.append(blocks.context(words.link(f"{setup.base_url()}/", "There are more")))
+        parts.append(blocks.context(words.link(f"{setup.base_url()}/", "See all")))
     return {"type": "home", "blocks": parts}
 
 
@@ -98,7 +98,7 @@ def _incident(incident: Incident, channels: Mapping[int, str]) -> list[blocks.Bl
     paging = [("Page", "page")] if ports.pager() is not None else []
     verbs = (
         blocks.button(label, action_id=f"firekind:{verb}", value=incident.codename)
-        for label, verb in (("Update", "update"), ("Change type", "retype"), *paging, ("Resolve", "resolve"))
+        for label, verb in (("Update", "update"), ("Retype", "retype"), *paging, ("Resolve", "resolve"))
     )
     return [
         blocks.divider(),

@@ -14,7 +14,7 @@ from integrations.slack.answers import Answer
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
-LATE = "That took too long for Slack to open a window. Try once more."
+LATE = "That took too long for Slack to open a window. Try again."
 PASSED = frozenset({"hash_conflict", "not_found"})
 SPENT = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired"})
 

@@ -70,7 +70,7 @@ class Transfer:
 
     def _request(self, url: str, content: bytes | None, method: str) -> urllib.request.Request:
         if not self.is_slacks(url):
-            says = "Slack named an address for the file that is not its own. Nothing was sent there."
+            says = "Slack returned a file address that is not on Slack. Nothing was sent there."
             raise VendorError(says, code="foreign_address", method=method)
         return urllib.request.Request(url, data=content)  # noqa: S310  # the scheme is that of the API
 
@@ -104,12 +104,12 @@ def _refused(error: HTTPError, method: str) -> VendorError:
         return VendorError(says, code="service_unavailable", method=method, retryable=True)
     if error.code in {301, 302, 303, 307, 308, 401, 403}:
         return _sign_in(method)
-    says = "Slack's file server did not take the request. Bring the file in another way."
+    says = "Slack's file server rejected the request. Add the file another way."
     return VendorError(says, code=f"http_{error.code}", method=method)
 
 
 def _sign_in(method: str = DOWNLOAD) -> VendorError:
-    says = f"Slack asked for a sign-in instead of giving the file: the app may lack files:read. {mending.REINSTALL}"
+    says = f"Slack asked for a sign-in instead of returning the file: the app may lack files:read. {mending.REINSTALL}"
     return VendorError(says, code="sign_in", method=method)
 
 

@@ -132,7 +132,7 @@ def handed_over(tour: Tour) -> None:
     group = next(one for one in tour.workspace.state()["groups"] if one["handle"] == scenes.GROUP)
     tour.checks.same(f"@{scenes.GROUP} is who is on call now", tour.workspace.handles(group["members"]), on_call)
     written = [call for call in tour.workspace.calls() if call["method"] == "usergroups.users.update"]
-    tour.checks.so("the group was written once for the rule and once for the hand-over", len(written) == 2)
+    tour.checks.so("the group was written once for the rule and once for the handover", len(written) == 2)
 
 
 def captured(tour: Tour) -> None:

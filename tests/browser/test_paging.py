@@ -34,16 +34,16 @@ def test_somebody_is_paged_by_keyboard_and_their_answer_is_seen(sit: Sit) -> Non
     expect(dialog).to_contain_text("Nobody is before you confirm.")
     page.keyboard.type("Support")
     page.keyboard.press("Tab")
-    expect(dialog.locator("#rung")).to_contain_text(re.compile(r"Support: rings .+ now\."))
+    expect(dialog.locator("#rung")).to_contain_text(re.compile(r"Support: pages .+ now\."))
     expect(dialog.get_by_label("Why?")).to_be_focused()
     page.wait_for_timeout(300)
     assert not faults(page)
     page.keyboard.type("customers call")
     page.keyboard.press("Control+Enter")
     expect(dialog).not_to_be_visible()
-    expect(page.locator("#pages")).to_contain_text("ringing for", timeout=60_000)
+    expect(page.locator("#pages")).to_contain_text("paging for", timeout=60_000)
     expect(page.locator("#pages")).to_contain_text("Asked for by Ada Okafor: customers call")
-    expect(page.locator("#newest")).to_contain_text("Paged Support: rings")
+    expect(page.locator("#newest")).to_contain_text("Paged Support: pages")
 
 
 def test_without_scripts_who_would_be_rung_is_a_step_of_its_own(sit: Sit) -> None:
@@ -52,6 +52,6 @@ def test_without_scripts_who_would_be_rung_is_a_step_of_its_own(sit: Sit) -> Non
     page.goto(f"/incidents/{codename}/pages")
     page.get_by_label("Whom?").select_option(label=name_of(page, "Support"))
     page.get_by_role("button", name="Show who is rung").click()
-    expect(page.locator("#rung")).to_contain_text(re.compile(r"Support: rings .+ now\."))
+    expect(page.locator("#rung")).to_contain_text(re.compile(r"Support: pages .+ now\."))
     page.get_by_role("button", name="Page Support").click()
-    expect(page.locator("body")).to_contain_text("Asked to page Support (rings")
+    expect(page.locator("body")).to_contain_text("Asked to page Support (pages")

@@ -14,9 +14,9 @@ class PagerUser(models.Model):
 
     class Matched(models.TextChoices):
         NOT = "", "not matched"
-        EMAIL = "email", "by e-mail"
+        EMAIL = "email", "by email"
         HAND = "hand", "by hand"
-        PARTED = "parted", "parted by hand"
+        PARTED = "parted", "unlinked by hand"
 
     pager_id = models.CharField(max_length=64, unique=True)
     name = models.CharField(max_length=200)

@@ -17,7 +17,7 @@ class Page(models.Model):
 
     class Status(models.TextChoices):
         OPENING = "opening", "being opened"
-        TRIGGERED = "triggered", "ringing"
+        TRIGGERED = "triggered", "paging"
         ACKNOWLEDGED = "acknowledged", "acknowledged"
         RESOLVED = "resolved", "resolved"
 

@@ -102,11 +102,11 @@ class AddGroup(_OfOnCall):
         return circles.bring_in(self.handle)
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Add the rule; refuse where the group follows already."""
+        """Add the rule; refuse where the group already follows on-call."""
         given = {"sources": self.asked.subjects(), "permanent": self.asked.people()}
         if group_rules.add(self.handle, by=by, second=second, at=at, **given) is None:  # type: ignore[arg-type]  # by name
             now = Belonging.now(GroupRule.objects.get(handle=self.handle)).words()
-            raise Refused(f"@{self.handle} has a rule by now: it {now}. Change that one instead.")
+            raise Refused(f"@{self.handle} already has a rule: it {now}. Change that one instead.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +130,11 @@ class _OfRule(_OfOnCall):
         """Return the rule, locked; raise ``Refused`` where it is gone or says something else by now."""
         rule = GroupRule.objects.select_for_update().filter(pk=self.pk).first()
         if rule is None:
-            raise Refused(f"The rule of @{self.handle} was deleted meanwhile.")
+            raise Refused(f"The rule for @{self.handle} has been deleted.")
         if not (now := Belonging.now(rule)).is_as(self.was):
             raise Refused(
-                f"The rule of @{self.handle} has changed: it {now.words()} now, and {self.was.words()} when this was "
-                "asked for. Look at it, then ask again."
+                f"The rule for @{self.handle} has changed: it now {now.words()}; when this was requested it "
+                f"{self.was.words()}. Review it, then try again."
             )
         return rule
 
@@ -193,7 +193,7 @@ class ResumeGroup(_OfRule):
         """Let it follow again; refuse where it does already."""
         rule = self.unchanged()
         if rule.active:
-            raise Refused(f"@{self.handle} follows already.")
+            raise Refused(f"@{self.handle} already follows on-call.")
         group_rules.resume(rule, by=by, second=second, at=at)
 
 
@@ -214,7 +214,7 @@ class MatchPager(_OfOnCall):
 
     def about(self) -> str:
         """Say what changes."""
-        return f"who {self.found().name} of PagerDuty is"
+        return f"the match for {self.found().name} in PagerDuty"
 
     def says(self) -> str:
         """Say who it would be."""
@@ -228,8 +228,8 @@ class MatchPager(_OfOnCall):
         """Take them for that person; refuse where somebody said something else meanwhile."""
         user = self.found()
         if user.person_id != self.was:
-            is_now = user.person.name if user.person is not None else "nobody here"
-            raise Refused(f"Who {user.name} is has changed: {is_now}. Look at it, then ask again.")
+            is_now = user.person.name if user.person is not None else "no one here"
+            raise Refused(f"The match for {user.name} has changed: {is_now}. Review it, then try again.")
         if user.gone:
-            raise Refused(f"{user.name} is gone from PagerDuty.")
+            raise Refused(f"{user.name} no longer exists in PagerDuty.")
         people.match(user, person=Person.objects.get(pk=self.person), by=by, second=second, at=at)

@@ -114,7 +114,7 @@ def note_problem(error: VendorError, *, what: What, at: datetime) -> None:
     An error that passes stops all reading, another one only this. The longer it lasts the longer we wait, as far as
     two minutes, unless the pager says how long.
     """
-    log.warning("the pager could not be read: %s", error)
+    log.warning("could not read PagerDuty: %s", error)
     read, _ = PagerRead.objects.get_or_create(pk=1)
     since = read.failed_at or at
     pause_s = min(max(PAUSE_S, (at - since).total_seconds() / 4), LONGEST_PAUSE_S)
@@ -138,7 +138,7 @@ def _noting(what: What, *, at: datetime) -> Iterator[None]:
 def _refuse_nobody(known: Collection[PagerPerson]) -> None:
     """Raise ``VendorError`` when the pager lists nobody: there is always whoever the key belongs to."""
     if not known:
-        says = "PagerDuty lists nobody at all. Check that the key in PAGERDUTY_API_KEY may read users."
+        says = "PagerDuty returned no users. Check that the key in PAGERDUTY_API_KEY can read users."
         raise VendorError(says, code="nobody", method="users")
 
 

@@ -107,7 +107,7 @@ def _moments(shifts: Sequence[Shift], *, at: datetime, known_until: datetime | N
 
 
 def _known(people: Mapping[str, Candidate], user: str) -> Candidate:
-    return people.get(user) or Candidate(user, why_not="PagerDuty names them, and does not list them")
+    return people.get(user) or Candidate(user, why_not="PagerDuty mentions them but does not list them")
 
 
 def _split(candidates: Collection[Candidate]) -> Belonging:
@@ -130,16 +130,16 @@ def verdict(belonging: Belonging, *, handle: str, here: Collection[str] | None, 
     Nobody is ever written, and nothing while it is not known who belongs in it.
     """
     if here is None:
-        return Verdict("failed", f"There is no user group @{handle} in Slack. Make it there, or delete this rule.")
+        return Verdict("failed", f"There is no user group @{handle} in Slack. Create it there, or delete this rule.")
     if unsure:
         return Verdict("waiting", unsure)
     if not belonging.members:
-        return Verdict("waiting", f"{_nobody(belonging)}, and a group is never emptied: it keeps who is in it.")
+        return Verdict("waiting", f"{_nobody(belonging)}, and a group is never emptied: it keeps its current members.")
     return Verdict("true", write=frozenset() if belonging.members == frozenset(here) else belonging.members)
 
 
 def _nobody(belonging: Belonging) -> str:
     if not belonging.left_out:
-        return "Nobody is on call, and nobody is permanent"
+        return "No one is on call and no one is permanent"
     who = ", ".join(f"{one.name} {one.why_not}" for one in belonging.left_out)
-    return f"Nobody who should be in it can be ({who})"
+    return f"No one who belongs in it can be added ({who})"

@@ -37,10 +37,10 @@ Status = Page.Status
 class Heard(StrEnum):
     """What a piece of news was about."""
 
-    PAGE = "a page of ours"
-    ALERT = "an alert of an incident"
-    AGAIN = "heard before"
-    NOTHING = "nothing of ours"
+    PAGE = "one of our pages"
+    ALERT = "an alert on an incident"
+    AGAIN = "already received"
+    NOTHING = "not ours"
 
 
 def hear(news: News, *, at: datetime) -> Heard:

@@ -103,21 +103,21 @@ def _note_news(look: Look, *, at: datetime) -> None:
 def _found(look: Look) -> str:
     """Say what was found in a group that is as it should be, and was not so when we last looked."""
     if look.rule.state == State.NEW:
-        return "First look: everybody was in it already."
+        return "First check: everyone was already in it."
     if frozenset(look.rule.members) == look.here:
         return ""
-    return "Found like that: somebody changed it in Slack, or Slack's answer to our change was lost."
+    return "Found this way: someone changed it in Slack, or Slack's answer to our change was lost."
 
 
 def _because(look: Look, *, at: datetime) -> str:
     """Say why a group was written."""
     rule = look.rule
     if rule.checked_at is None or rule.state == State.NEW:
-        return "First look."
+        return "First check."
     reasons = {
-        "Somebody had changed the group in Slack; it was put right.": frozenset(rule.members) != look.here,
+        "Someone changed the group in Slack; Firekind restored it.": frozenset(rule.members) != look.here,
         "The rule was changed.": rule.edited_at is not None and rule.edited_at > rule.checked_at,
-        "Hand-over.": rule.look_at is not None and rule.look_at <= at,
+        "Handover.": rule.look_at is not None and rule.look_at <= at,
     }
     return next((words for words, holds in reasons.items() if holds), "The schedule changed, or its people did.")
 

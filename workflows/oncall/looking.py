@@ -29,8 +29,8 @@ Status = Page.Status
 FOUND: Final[Mapping[str, tuple[str, str, str]]] = {
     Status.TRIGGERED: (
         "unacknowledged",
-        "let go of the page to {page}: it rings again",
-        "The page to {page} rings again: nobody has it any more",
+        "unacknowledged the page to {page}: paging again",
+        "The page to {page} was unacknowledged: paging again",
     ),
     Status.ACKNOWLEDGED: (
         "acknowledged",
@@ -51,7 +51,7 @@ def look_again(*, at: datetime) -> int:
         try:
             rung = _look(pager, page)
         except VendorError as error:
-            log.warning("page %s could not be looked at: %s", page.pk, error)
+            log.warning("could not check page %s: %s", page.pk, error)
             if error.retry_after is not None or error.retryable:
                 break
             continue
@@ -111,7 +111,7 @@ def _follow(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
     if is_older or not following.is_news(page, people, status=rung.status):
         return False
     id = looked.note(looked.PASSED, since=since, until=until)
-    says = "The page to {page} went on: {people} {are} paged now"
+    says = "The page to {page} moved on: now paging {people}"
     at = max(since, page.rung_at or since)
     news = News(id, looked.PASSED, at, _told(rung), "", says, people=people, told=bool(page.now_ids))
     hearing.take(page, news, at=max(looked_at, at))

@@ -19,10 +19,10 @@ Matched = PagerUser.Matched
 
 # Whom an e-mail is never proof of, first that applies: what is asked of the person, and what is said of them.
 NEVER = (
-    ("deactivated", "somebody who has left"),
+    ("deactivated", "someone who has left"),
     ("is_bot", "a bot"),
     ("is_guest", "a guest, and guests are never on call"),
-    ("is_external", "somebody of another workspace"),
+    ("is_external", "someone from another workspace"),
 )
 
 
@@ -34,7 +34,7 @@ class Meeting:
     says: str = ""
 
 
-OURS = Meeting(says="Pages are opened in this user's name, who is nobody here: so it should be.")
+OURS = Meeting(says="Firekind opens pages as this user, so they need no match.")
 
 
 def meet(
@@ -51,19 +51,19 @@ def meet(
 def _unclear(user: PagerUser, people: Collection[Person], twins: Collection[str]) -> str:
     """Say why an e-mail does not name exactly one person."""
     if not user.email:
-        return "PagerDuty gives no e-mail for them."
+        return "PagerDuty has no email for them."
     if not people:
-        return "Nobody here has this e-mail."
+        return "No one here has this email."
     if len(people) > 1:
-        return "Several people here have this e-mail."
-    return "Several people in PagerDuty have this e-mail." if user.email.lower() in twins else ""
+        return "Several people here have this email."
+    return "Several people in PagerDuty have this email." if user.email.lower() in twins else ""
 
 
 def _refused(person: Person, taken: Collection[int]) -> str:
     """Say why an e-mail is no proof that somebody is this person."""
     if not person.can_join:
-        return f"Here this e-mail belongs to {_what(person)}."
-    return f"{person.name} is matched with somebody else in PagerDuty already." if person.pk in taken else ""
+        return f"This email belongs to {_what(person)}."
+    return f"{person.name} is already matched to another PagerDuty user." if person.pk in taken else ""
 
 
 def unmatched() -> dict[int, Meeting]:
@@ -82,10 +82,10 @@ def _is_ours(user: PagerUser) -> bool:
 def barred(user: PagerUser) -> str:
     """Say why somebody of the pager cannot be brought in; empty for who can, and for who opens our pages."""
     if user.person is None:
-        return "" if _is_ours(user) else "no one here is matched with them"
+        return "" if _is_ours(user) else "they are not matched to anyone here"
     if not user.person.can_join:
-        return f"here they are {_what(user.person)}"
-    return "" if user.person.chat_id else f"{user.person.name} has no account in the chat"
+        return f"they are {_what(user.person)} here"
+    return "" if user.person.chat_id else f"{user.person.name} has no Slack account"
 
 
 def our_ids() -> frozenset[str]:
@@ -115,7 +115,7 @@ def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: 
     Whoever that is comes in when they are paged or on call, into private incidents as well: a second manager agrees.
     """
     if not person.can_join:
-        raise lifecycle.BadInput("person", f"{person.name} is {_what(person)}: they are never brought in.")
+        raise lifecycle.BadInput("person", f"{person.name} is {_what(person)} and cannot be brought in.")
     seconding.hold()
     agreed = seconding.agree(by=by, second=second) if circles.there_are() else ""
     _pin(user, person=person, matched=Matched.HAND, by=by, agreed=agreed, at=at)
@@ -132,8 +132,8 @@ def _pin(
 ) -> None:
     PagerUser.objects.filter(pk=user.pk).update(person=person, matched=matched, matched_by=by, matched_at=at)
     noted.note("match", by=by, about=user.name, user=user.pager_id, person=person.pk if person else None)
-    says = person.name if person else "nobody here"
-    circles.announce("", by=by, about=f"who {user.name} of PagerDuty is", says=says, agreed=agreed, at=at)
+    says = person.name if person else "no one here"
+    circles.announce("", by=by, about=f"the match for {user.name} in PagerDuty", says=says, agreed=agreed, at=at)
     for incident in Incident.objects.filter(active=True).only("pk"):
         told.tell(incident)
 
@@ -164,7 +164,7 @@ def _by_email(emails: Collection[str]) -> Mapping[str, list[Person]]:
 
 def _parted(user: PagerUser) -> Meeting:
     by = f" by {user.matched_by.name}" if user.matched_by is not None else " by hand"
-    return Meeting(says=f"Parted{by}: their e-mail is not looked at again.")
+    return Meeting(says=f"Unlinked{by}: not matched by email again.")
 
 
 def _free_the_hollow() -> None:

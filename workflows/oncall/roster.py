@@ -133,4 +133,4 @@ def _until(own: Sequence[Shift], at: datetime) -> datetime | None:
 
 def _users(ids: Collection[str]) -> dict[str, PagerUser]:
     known = {user.pager_id: user for user in PagerUser.objects.filter(pager_id__in=ids).select_related("person")}
-    return {id: known.get(id) or PagerUser(pager_id=id, name=f"somebody new ({id})") for id in ids}
+    return {id: known.get(id) or PagerUser(pager_id=id, name=f"a new user ({id})") for id in ids}

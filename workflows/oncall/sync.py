@@ -84,7 +84,7 @@ def look(asked: QuerySet[GroupRule], *, at: datetime) -> list[Look]:
 
 def _look(rule: GroupRule, group: Group | None, known: standing.Standing, read: DirectoryRead | None) -> Look:
     if read is None:
-        return Look(rule, known.belonging, None, Verdict("waiting", "The workspace's groups were not read yet."))
+        return Look(rule, known.belonging, None, Verdict("waiting", "The workspace's groups have not been read yet."))
     here = _here(rule, group, read)
     decided = groups.verdict(known.belonging, handle=rule.handle, here=here, unsure=known.unsure)
     return Look(rule, known.belonging, group, decided, frozenset(here or ()))
@@ -104,7 +104,7 @@ def _read_groups(*, at: datetime) -> None:
     try:
         directory.refresh(at=at)
     except VendorError as error:
-        log.warning("the groups could not be read: %s", error)
+        log.warning("could not read the groups: %s", error)
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ class _Round:
     def run(self, looks: Sequence[Look]) -> list[Synced]:
         """Write each group in turn, unless the workspace does not let us write any."""
         if looks and (until := _blocked_until(at=self.at)):
-            return history.waiting(looks, "Slack asked to wait. It is tried again by itself.", until=until, at=self.at)
+            return history.waiting(looks, "Slack is rate limiting. Retrying automatically.", until=until, at=self.at)
         return [synced for one in looks if (synced := self._write(one.rule)) is not None]
 
     def _write(self, rule: GroupRule) -> Synced | None:

@@ -32,7 +32,7 @@ def test_a_rule_that_was_changed_meanwhile_is_said_with_what_it_is_now(ada: Pers
     with pytest.raises(lifecycle.Refused, match="always Grace now, and follows nobody on call; always Ada when"):
         confirm(first, by=grace, at=timezone.now())
     group_rules.remove(rule, by=ada, at=timezone.now())
-    with pytest.raises(lifecycle.Refused, match="was deleted meanwhile"):
+    with pytest.raises(lifecycle.Refused, match="has been deleted"):
         confirm(first, by=grace, at=timezone.now())
     first.refresh_from_db()
     assert first.is_waiting

@@ -45,7 +45,7 @@ def test_after_a_few_wrong_tries_there_is_a_pause_that_says_how_long(ada: Person
     client = Client()
     for _ in range(5):
         assert "do not go together" in come_in(client, **WRONG)
-    assert "Too many tries. Try again in" in come_in(client)
+    assert "Too many attempts. Try again in" in come_in(client)
 
 
 def test_the_count_is_in_the_database_and_ends_by_itself(ada: Person) -> None:
@@ -125,7 +125,7 @@ def test_a_code_works_once(ada: Person, app: Authenticator) -> None:
 
     assert first.post("/sign-in/code", {"code": code}).status_code == 302
     cache.clear()  # another process remembers nothing of this one
-    assert "used already" in second.post("/sign-in/code", {"code": code}).content.decode()
+    assert "already used" in second.post("/sign-in/code", {"code": code}).content.decode()
 
 
 def test_codes_are_not_guessed(ada: Person, app: Authenticator) -> None:
@@ -135,7 +135,7 @@ def test_codes_are_not_guessed(ada: Person, app: Authenticator) -> None:
         client.post("/sign-in/code", {"code": f"00000{n}"})
 
     page = client.post("/sign-in/code", {"code": code_of(app)}).content.decode()
-    assert "Too many tries. Try again in" in page
+    assert "Too many attempts. Try again in" in page
 
 
 def test_without_a_password_there_is_no_second_step(db: None) -> None:

@@ -29,7 +29,7 @@ class Acts(Hours):
             found = self._open(incident)
             user = self._account.user(who).id
             if user in found.acknowledgers:
-                raise NotPossible("You acknowledged it already")
+                raise NotPossible("You already acknowledged it")
             self._do(changes.acknowledge, found, agent=self._agent(who), user=user)
 
     def unacknowledge(self, who: str, incident: str | int) -> None:
@@ -157,7 +157,7 @@ class Acts(Hours):
         for responder in incident.responders:
             if responder.user == user and responder.state == "pending":
                 return responder
-        raise NotPossible("Nobody asked you")
+        raise NotPossible("No one asked you")
 
     def _agent(self, who: str) -> Json:
         return shapes.of(self._account).user_ref(self._account.user(who).id)

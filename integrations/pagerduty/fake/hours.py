@@ -47,12 +47,12 @@ class Hours:
         with self._account.lock:
             found = self._account.schedule(schedule)
             if to <= self._account.now():
-                raise NotPossible("A hand-over lies ahead")
+                raise NotPossible("A handover lies ahead")
             for layer in found.layers:
                 users = _from_now(layer, found, self._account.now())
                 turns = int((to - self._account.now()) // layer.turn_s)
                 if turns:
-                    raise NotPossible("A hand-over comes within one turn")
+                    raise NotPossible("A handover comes within one turn")
                 # Turn -1 ends at `to` and is the one that runs now.
                 layer.start, layer.users = to, [*users[1:], users[0]]
             self._account.changed()
@@ -81,7 +81,7 @@ class Hours:
                 for layer in found.layers
             ]
             if not ends:
-                raise NotPossible("Nobody takes turns on it")
+                raise NotPossible("No one is on its rotation")
             return min(ends)
 
     def on_call(self, schedule: str) -> list[str]:

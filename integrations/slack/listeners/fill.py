@@ -38,8 +38,8 @@ def modal(incident: Incident, role: str) -> blocks.Block:
     parts = [
         blocks.context(about),
         blocks.field(
-            role, blocks.person_select(action_id="person"), block_id="person", hint="They are brought in and told so."
+            role, blocks.person_select(action_id="person"), block_id="person", hint="They are brought in and notified."
         ),
     ]
     kept = keep(i=incident.codename, r=role)
-    return blocks.modal("Choose who", parts, callback_id=CALLBACK, submit="Choose", close="Not now", kept=kept)
+    return blocks.modal("Choose someone", parts, callback_id=CALLBACK, submit="Choose", close="Cancel", kept=kept)

@@ -17,7 +17,7 @@ def command(asked: Asked, incident: Incident) -> Answer:
     lifecycle.set_lead(incident, lead=lead, by=asked.by, at=asked.at, source=Source.SLACK)
     name = places.linked(incident)
     if lead is None:
-        return Say(f"Nobody leads {name} now.")
+        return Say(f"{name} has no lead now.")
     if lead.pk == asked.by.pk:
         return Say(f"You lead {name} now.")
     return Say(f"{words.mention(lead.chat_id, lead.name)} leads {name} now.")

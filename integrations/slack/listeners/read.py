@@ -27,7 +27,7 @@ def status(asked: Asked, incident: Incident) -> Answer:
     if incident.update_due_at:
         lines.append(f"The next update is due {words.when(incident.update_due_at)}.")
     lines += _owed(incident)
-    lines.append(words.link(places.page(incident), "Open the page"))
+    lines.append(words.link(places.page(incident), "Open in Firekind"))
     return Say("\n".join(lines))
 
 
@@ -47,7 +47,7 @@ def listed(asked: Asked) -> Answer:
     channels = places.channels(found)
     lines = [line(incident, channels, at=asked.at) for incident in found[:LISTED]]
     if len(found) > LISTED:
-        lines.append(words.link(f"{setup.base_url()}/", "There are more"))
+        lines.append(words.link(f"{setup.base_url()}/", "See all"))
     return Say("\n".join(lines))
 
 
@@ -75,7 +75,7 @@ def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> 
 
 
 def _lead(lead: Person | None) -> str:
-    return f"{words.mention(lead.chat_id, lead.name)} leads" if lead else "nobody leads yet"
+    return f"{words.mention(lead.chat_id, lead.name)} leads" if lead else "no lead yet"
 
 
 def _owed(incident: Incident) -> list[str]:

@@ -45,9 +45,9 @@ class Command(BaseCommand):
             try:
                 handler.connect()  # type: ignore[no-untyped-call]  # Bolt's
             except SlackApiError as refused:
-                self.stderr.write(f"Slack refuses Socket Mode: {refused.response['error']}. Check SLACK_APP_TOKEN.")
+                self.stderr.write(f"Slack rejected Socket Mode: {refused.response['error']}. Check SLACK_APP_TOKEN.")
             except OSError as broken:
-                self.stderr.write(f"Slack cannot be reached: {type(broken).__name__}. Trying again in {wait_s} s.")
+                self.stderr.write(f"Slack cannot be reached: {type(broken).__name__}. Retrying in {wait_s} s.")
             else:
                 return True
             if stop.wait(wait_s):
