@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from config import signing_in
 from config.signing_in import SignIn
 from config.values import LOOPBACK_HOSTS, flag, require, safe, shaped, url, whole
-from config.values import SettingError as SettingError  # noqa: PLC0414 (whoever reads settings catches it)
+from config.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
 
 ROOT = Path(__file__).resolve().parent.parent
 # Every name this project reads, in the order of `.env.example`.
@@ -89,7 +89,7 @@ class Slack:
 class PagerDuty:
     """What it takes to talk to one PagerDuty account.
 
-    `sender` is the e-mail of the user in whose name incidents are opened. `service` names the service for pages that
+    `sender` is the email of the user in whose name incidents are opened. `service` names the service for pages that
     have none of their own. Without a routing key there is no fallback.
     """
 
@@ -129,7 +129,7 @@ class Env:
 
     @property
     def https(self) -> bool:
-        """Tell whether people reach this over TLS."""
+        """Return whether people reach this over TLS."""
         return self.base_url.startswith("https://")
 
 

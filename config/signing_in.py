@@ -1,4 +1,4 @@
-"""How people come in: the providers that say who somebody is, accounts of our own, and how long a session lasts."""
+"""How people come in: the providers that say who someone is, accounts of our own, and how long a session lasts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def read(given: Mapping[str, str]) -> SignIn:
 
 
 def _second_factor(given: Mapping[str, str], providers: tuple[Provider, ...]) -> bool:
-    """Tell whether accounts of our own need one; beside a provider they are a way around it, so there they do."""
+    """Return whether accounts of our own need one; beside a provider they are a way around it, so there they do."""
     wanted = flag(given, "SIGN_IN_SECOND_FACTOR", default="on")
     if providers and not wanted:
         raise SettingError(

@@ -37,7 +37,7 @@ def whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: 
 
 
 def flag(given: Mapping[str, str], name: str, *, default: str = "off") -> bool:
-    """Tell whether something is on."""
+    """Return whether something is on."""
     value = given.get(name, default).strip().lower()
     if value not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
         raise SettingError(f"{name} must be on or off, not {value!r}.")

@@ -61,14 +61,14 @@ class Hub:
             queue.put_nowait(n)
 
     def look(self) -> None:
-        """Have everybody ask again whether they may be here; whoever was told a number does so anyway."""
+        """Make every stream check its access again; those that were sent a number do so anyway."""
         for queues in self._queues.values():
             for queue in queues:
                 if queue.empty():
                     queue.put_nowait(LOOK)
 
     def resync(self) -> None:
-        """Tell everybody to look again: something may have been missed."""
+        """Tell everyone to look again: something may have been missed."""
         for incident in list(self._queues):
             self.tell(incident, 0)
 
@@ -85,7 +85,7 @@ class Hub:
         self._tasks = [alive.get(name) or loop.create_task(job(), name=name) for name, job in jobs.items()]
 
     async def _beat(self) -> None:
-        """Have everybody look now and then, whatever was heard: some ends of access are told to nobody."""
+        """Have everyone look now and then, whatever was heard: some ends of access are told to nobody."""
         while self._queues:
             await asyncio.sleep(BEAT_S)
             self.look()

@@ -18,7 +18,7 @@ def changed(before: Policy, after: Policy) -> str:
 
 
 def who_comes(policy: Policy) -> str:
-    """Say in one line whom a policy brings in: its groups, the one person of a role, what it pages."""
+    """Say in one line who a policy brings in: its groups, the one person of a role, what it pages."""
     words = _words(policy)
     return "; ".join(f"{label}: {words[label]}" for label in ("Private", "Groups", "One person", "Pages"))
 

@@ -45,7 +45,7 @@ class Change(Protocol):
         """Return the private incident that it is about; None when it is about none."""
 
     def opens(self) -> bool:
-        """Tell whether it could bring people into private incidents."""
+        """Return whether it could bring people into private incidents."""
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
         """Do it; raise ``Refused`` where that is not possible any more, or a second manager is needed."""

@@ -1,4 +1,4 @@
-"""What each role may do beyond what everybody may: one table, who holds a role, and words for who may not.
+"""What each role may do beyond what everyone may: one table, who holds a role, and words for who may not.
 
 No role opens a private incident: who may see one is `incidents.visibility`'s to say, and it asks for no role.
 """
@@ -17,7 +17,7 @@ from incidents.lifecycle.rules import Refused
 from incidents.models import Person
 from incidents.models.people import Role
 
-NAMED: Final = 3  # of those who may, when somebody is told whom to ask
+NAMED: Final = 3  # of those who may, when someone is told who to ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ _BY_ACCOUNT: Final = Q(user__is_superuser=True, user__is_active=True)  # who run
 
 
 def may(person: Person, what: str) -> bool:
-    """Tell whether somebody may do something of the table."""
+    """Return whether someone may do something of the table."""
     return person.can_join and ACTS[what].role in held_by(person)
 
 
 def held_by(person: Person) -> set[str]:
-    """Return the roles that somebody has: the one given, and manager with an account that runs Firekind."""
+    """Return the roles that someone has: the one given, and manager with an account that runs Firekind."""
     user = person.user
     by_account = {Role.MANAGER.value} if user is not None and user.is_superuser and user.is_active else set()
     return {str(person.role)} | by_account
@@ -65,7 +65,7 @@ def holders(role: Role) -> QuerySet[Person]:
 
 
 def who_may(what: str) -> str:
-    """Say who may do something, and whom to ask."""
+    """Say who may do something, and who to ask."""
     act = ACTS[what]
     names = list(holders(act.role).values_list("name", flat=True)[:NAMED])
     if not names:
@@ -77,7 +77,7 @@ def who_may(what: str) -> str:
 
 @transaction.atomic
 def give(person: Person, *, role: Role, by: Person | None, where: str = "") -> bool:
-    """Give somebody a role; tell whether that changed anything. Raises ``Refused`` for who can hold none.
+    """Give someone a role; return whether that changed anything. Raises ``Refused`` for who can hold none.
 
     Managers are locked first, so that two who take the role from each other at once do not leave nobody.
     """

@@ -59,7 +59,7 @@ def _listen(port: int, *, host: str, shared: bool = False) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if shared:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    # Connections inherit this. asyncio sets it by itself only where it knows that a socket is TCP, which it does
+    # Connections inherit this. asyncio sets it only where it knows that a socket is TCP, which it does
     # not of one that was lent; without it every answer in two writes waits 40 ms for the client's acknowledgement.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:

@@ -136,7 +136,7 @@ def _clear_leftovers(folder: Path) -> None:
 
 
 def _is_server(pid: int, folder: Path) -> bool:
-    """Tell whether the pid is still the server's: after a crash the number may be another program's."""
+    """Return whether the pid is still the server's: after a crash the number may be another program's."""
     try:
         words = psutil.Process(pid).cmdline()
     except psutil.Error:

@@ -62,7 +62,7 @@ class Process:
         return "\n".join(self.lines)
 
     def has_said(self, line: str) -> bool:
-        """Tell whether it wrote a line since it was started last."""
+        """Return whether it wrote a line since it was started last."""
         if not self.alive and self._listening:
             self._listening.join(HEARD_S)  # the last words of one that ended
         return line in list(self._said)
@@ -87,7 +87,7 @@ class Process:
         self._listening.start()
 
     def ask_to_stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """Signal it to end by itself, and do not wait."""
+        """Signal it to exit, and do not wait."""
         if self.alive:
             os.kill(self.pid, how)
 

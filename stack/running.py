@@ -90,7 +90,7 @@ class Stack:
         self.processes[name].kill9()
 
     def wait_exit(self, name: str, *, timeout_s: float = 30) -> int:
-        """Wait until a process ended by itself, and give its exit code."""
+        """Wait until a process has exited, and return its exit code."""
         deadline = time.monotonic() + timeout_s
         while (code := self.processes[name].exit_code) is None:
             if time.monotonic() > deadline:
@@ -138,7 +138,7 @@ def last_lines(text: str, *, most: int = 12) -> str:
 
 
 def answers(url: str) -> bool:
-    """Tell whether a page is served there."""
+    """Return whether a page is served there."""
     try:
         with urllib.request.urlopen(url, timeout=1) as response:  # noqa: S310 (an address of our own making)
             return bool(response.status == 200)

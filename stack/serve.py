@@ -72,7 +72,7 @@ def _say_address(name: str, url: str, what: str = "") -> None:
 
 
 def _stay(stack: running.Stack) -> None:
-    """Stay until a signal comes, and start again what ends by itself."""
+    """Run until a signal comes, restarting processes that exit."""
     falls: list[float] = []
     try:
         while True:

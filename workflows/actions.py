@@ -179,5 +179,5 @@ KINDS: dict[str, Kind] = {
 
 
 def of_queue(queue: str, *, ports: Collection[str]) -> list[str]:
-    """Return the kinds of a queue that somebody connected can do."""
+    """Return the kinds of a queue that someone connected can do."""
     return [name for name, kind in KINDS.items() if kind.queue == queue and kind.port in ports]

@@ -28,7 +28,7 @@ class ByHand:
 
 
 def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]) -> list[ByHand]:
-    """Return what waits for somebody's hand, from the effects and the resources of an incident."""
+    """Return what waits for someone's hand, from the effects and the resources of an incident."""
     if not incident.private:
         return []
     failed = [row for row in rows if row.state == Effect.State.FAILED and (row.kind, row.verb) in CHECKS]
@@ -37,7 +37,7 @@ def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]
 
 
 def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
-    """Take somebody's word that they did it, once the vendor shows it so; return what was recorded, in words.
+    """Take someone's word that they did it, once the vendor shows it so; return what was recorded, in words.
 
     Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
     before and, under the lock, after.

@@ -34,7 +34,7 @@ class Known:
 
 
 def known(policies: Sequence[Policy], *, asked: Collection[str] = (), pager: bool, at: datetime | None = None) -> Known:
-    """Look up what these policies page and whose schedules they name, and the refs that somebody asked for.
+    """Look up what these policies page and whose schedules they name, and the refs that someone asked for.
 
     No query where nothing is named. While the pager was never read nothing is known: nobody is said to be missing.
     """
@@ -63,7 +63,7 @@ def known(policies: Sequence[Policy], *, asked: Collection[str] = (), pager: boo
 
 
 def everyone(*, at: datetime) -> list[Callee]:
-    """Return whomever a page can go to: escalation policies, services, then people who are matched."""
+    """Return everyone a page can go to: escalation policies, services, then people who are matched."""
     targets = list(PagerTarget.objects.filter(kind__in=PAGED, gone=False).order_by("kind", "name"))
     on = cache.on_call(_subjects(targets), at=at)
     usual = _usual_service()
@@ -150,7 +150,7 @@ def _who_chat(people: tuple[Someone, ...]) -> tuple[Someone, ...]:
 
 
 def _named(names: Collection[str]) -> dict[str, Someone]:
-    """Find people by e-mail, chat id or name: whom a type names when nobody is on call."""
+    """Find people by email, chat id or name: who a type names when no one is on call."""
     if not names:
         return {}
     said = {name.lstrip("@").casefold(): name for name in names}

@@ -17,7 +17,7 @@ STATUS_WORDS = {
 }
 ASKS = {"update": "Post an update", "resolve": "Resolve the incident", "fill": "Choose someone"}
 ANSWERS = (("Let in", "let-in"), ("Not now", "turn-away"))
-ASKING = ("asked_in", "offered")  # the kinds of entries that ask whether to let somebody in
+ASKING = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
 BY_HAND = "manual action required"
 LINKS = {"page": "Open the page", "alert": "Open the alert"}
 TITLES = {"glass": "Someone broke glass", "warned": "Warning", "offered": "Let them in?"}
@@ -40,7 +40,7 @@ def topic(facts: Facts) -> str:
 
 
 def page_title(facts: Facts) -> str:
-    """What a page is called where everyone who may be rung reads it: nothing that a private incident is about."""
+    """What a page is called where everyone who may be paged reads it: nothing that a private incident is about."""
     return neutral_title(facts.codename) if facts.private else f"{facts.title} ({facts.codename})"
 
 
@@ -109,12 +109,12 @@ def withdrawn_announcement() -> Card:
 
 
 def withdrawn() -> Card:
-    """What our messages in a room that the talk left become."""
+    """What our messages in a room that the conversation left become."""
     return Card(kind="withdrawn", title="", text="This message was withdrawn.")
 
 
 def farewell() -> Card:
-    """The one neutral line in a room that the talk left."""
+    """The one neutral line in a room that the conversation left."""
     return Card(kind="farewell", title="", text="This conversation has ended here. The channel is being archived.")
 
 

@@ -26,8 +26,8 @@ def choose(facts: Facts, *, present: set[int]) -> tuple[dict[str, Someone], list
 def _one_of(role: OneOf, facts: Facts, *, present: set[int]) -> tuple[Someone | None, list[Gap]]:
     """Find who has a role that exactly one person has, and what is missing.
 
-    Who has it keeps it, past the end of their shift. Else it is somebody on call, else one of the group, else whom the
-    type names itself; in a closed incident only somebody who is in it.
+    Who has it keeps it, past the end of their shift. Else it is someone on call, else one of the group, else whom the
+    type names itself; in a closed incident only someone who is in it.
     """
     if (holder := _holder(role, facts)) is not None:
         return holder, []
@@ -47,7 +47,7 @@ def _holder(role: OneOf, facts: Facts) -> Someone | None:
 
 
 def _candidates(role: OneOf, facts: Facts) -> Iterator[tuple[tuple[Someone, ...], str, Gap | None]]:
-    """Yield who may have a role, why, and what is missing where that is for somebody to mend: the best first."""
+    """Yield who may have a role, why, and what is missing where that is for someone to mend: the best first."""
     if role.schedule and facts.pager:
         on_call = facts.on_call.get(role.schedule, ())
         gap = _missing_schedule(role, facts.policy) if on_call is None else None
@@ -61,7 +61,7 @@ def _candidates(role: OneOf, facts: Facts) -> Iterator[tuple[tuple[Someone, ...]
 
 
 def _is_known(role: OneOf, facts: Facts) -> bool:
-    """Tell whether those who could have a role were looked up, so that there being nobody is worth saying."""
+    """Return whether those who could have a role were looked up, so that there being nobody is worth saying."""
     return role.group in facts.groups or role.schedule in facts.on_call or not (role.group or facts.pager)
 
 

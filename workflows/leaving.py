@@ -28,10 +28,10 @@ def announcement(facts: Facts) -> Iterator[Thing]:
 
 
 def rooms(facts: Facts) -> Iterator[Thing]:
-    """Public rooms that the talk left: our words withdrawn, one neutral line, the topic cleared, archived.
+    """Public rooms that the conversation left: our words withdrawn, one neutral line, the topic cleared, archived.
 
     Words are withdrawn at once. The neutral line and the archiving wait until the private room stands and its
-    hand-over is posted: if it cannot be made, nothing new is said anywhere public.
+    handover is posted: if it cannot be made, nothing new is said anywhere public.
     """
     for number in range(1, facts.room):
         channel = f"channel/{number}"
@@ -55,7 +55,7 @@ def withdrawals(facts: Facts) -> Iterator[Thing]:
 
 
 def withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
-    """Our own words in a room that the talk left."""
+    """Our own words in a room that the conversation left."""
     for key in (f"headline/{number}", *(f"told/{e.n}" for e in facts.told if e.room == number)):
         if facts.is_there(key):
             yield post(key, cards.withdrawn(), "our message in the old channel", number)
@@ -65,7 +65,7 @@ def withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
 
 
 def counted(facts: Facts, number: int) -> Iterator[Thing]:
-    """What others wrote in a room that the talk left stays there: it is counted, so that its people know of it."""
+    """Count what others wrote in a room the conversation left: it stays there, and its people should know."""
     room = facts.room_of(number)
     if not room.private:
         label, needs = f"what others posted in #{room.shown}", (f"channel/{number}",)

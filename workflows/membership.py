@@ -34,7 +34,7 @@ BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and p
 def poll(*, at: datetime) -> int:
     """Compare channels of private incidents with who takes part, those read longest ago first; return how many.
 
-    One call a channel. Stops at a rate limit, which holds for everybody, and while the vendor is away.
+    One call a channel. Stops at a rate limit, which holds for everyone, and while the vendor is away.
     """
     chat = ports.chat()
     if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=at).exists():
@@ -56,7 +56,7 @@ def _due(*, at: datetime) -> list[Resource]:
 
 
 def _look(chat: Chat, channel: Resource, *, at: datetime) -> bool:
-    """Compare one channel; tell whether the vendor may be asked about the next."""
+    """Compare one channel; return whether the vendor may be asked about the next."""
     MembersRead.objects.update_or_create(channel=channel, defaults={"at": at})
     before = _read(channel)
     try:
@@ -124,7 +124,7 @@ def _asked_for_everybody() -> bool:
 
 
 def _warn(incident: Incident, members: frozenset[str], *, at: datetime) -> None:
-    """Say once of each guest, and of everybody from elsewhere, that they are in."""
+    """Say once of each guest, and of everyone from elsewhere, that they are in."""
     strangers = Person.objects.filter(Q(is_guest=True) | Q(is_external=True), chat_id__in=members, is_bot=False)
     for one in strangers.order_by("pk"):
         what = "is from another workspace" if one.is_external else "is a guest"

@@ -1,4 +1,4 @@
-"""What is missing, and somebody's word that they mended it: the vendor is asked before it is believed."""
+"""What is missing, and someone's word that they mended it: the vendor is asked before it is believed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Look = Callable[[Incident, datetime], None]
 
 
 def is_mendable(key: str) -> bool:
-    """Tell whether somebody can mend a gap outside, so that looking there again shows it."""
+    """Return whether someone can mend a gap outside, so that looking there again shows it."""
     return _look_of(key) is not None
 
 
 def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
-    """Take somebody's word that nothing is missing there any more, once it shows; return what was found, in words.
+    """Take someone's word that nothing is missing there any more, once it shows; return what was found, in words.
 
     Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
     before and, under the lock, after.

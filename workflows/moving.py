@@ -1,4 +1,4 @@
-"""What turning private closes, moves and cannot take back, in words for whoever is about to confirm it. Pure."""
+"""What turning private closes, moves and cannot undo, in words for the person about to confirm it. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom a closed incident might let in: a rule of its type names them by now, and its people decide."""
+"""Who a closed incident might let in: a rule of its type now names them, and its people decide."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Differing:
 
 
 def differing(known: Known) -> Differing:
-    """Compare those whom rules name with those who were asked about already; nothing once the incident has ended."""
+    """Compare the people rules name with those already asked about; nothing once the incident has ended."""
     if not known.facts.active or not (known.facts.is_closed or known.requests):
         return Differing()
     who = participation.of(known.facts)
@@ -56,7 +56,7 @@ def _over(request: AccessRequest, standing: Standing | None) -> tuple[AccessRequ
 
 
 def _is_over(request: AccessRequest, standing: Standing | None, offer: Offer | None) -> bool:
-    """Tell whether a request needs no answer any more: they are in, or the rule that named them does so no more."""
+    """Return whether a request needs no answer any more: they are in, or the rule that named them does so no more."""
     if request.role:
         return offer is None or offer.role != request.role
     if standing is not None and standing.here:

@@ -1,4 +1,4 @@
-"""Page people: ask for it, open the page, keep its title, end it. Each page is written down before anyone is called."""
+"""Page people: ask for it, open the page, keep its title, end it. Each page is recorded before anyone is called."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Status = Page.Status
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Whom somebody may page: ``rings`` says who that is now, ``state`` how a page to them stands already.
+    """Whom someone may page: ``rings`` says who that is now, ``state`` how a page to them stands already.
 
-    ``strangers`` are the names of those whom that does not bring in.
+    ``strangers`` are the names of those it does not bring in.
     """
 
     target: str
@@ -45,7 +45,7 @@ class Choice:
 
 
 def choices(incident: Incident, *, at: datetime | None = None) -> list[Choice]:
-    """Return whomever can be paged: escalation policies, services, then people; empty without a pager."""
+    """Return everyone who can be paged: escalation policies, services, then people; empty without a pager."""
     if ports.pager() is None:
         return []
     open_ones = {page.target: page for page in Page.objects.filter(incident=incident) if page.is_open}
@@ -65,7 +65,7 @@ def named(words: str, among: Sequence[Choice]) -> Choice | None:
 
 
 def of_person(person: Person, among: Sequence[Choice]) -> Choice | None:
-    """Return the choice that pages somebody by name, or None while the pager does not know them."""
+    """Return the choice that pages someone by name, or None while the pager does not know them."""
     ids = {f"user/{one}" for one in person.on_pager.filter(gone=False).values_list("pager_id", flat=True)}
     return next((one for one in among if one.target in ids), None)
 
@@ -91,7 +91,7 @@ def ask(
 ) -> str:
     """Ask for a page by hand; return what will be done, in words.
 
-    Raises ``BadInput`` for somebody who cannot be paged or whose page is still open, ``Refused`` once it has ended.
+    Raises ``BadInput`` for someone who cannot be paged or whose page is still open, ``Refused`` once it has ended.
     """
     if ports.pager() is None:
         raise lifecycle.Refused("PagerDuty is not connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
@@ -109,7 +109,7 @@ def ask(
 
 
 def _let_in(incident: Incident, callee: Callee, *, by: Person | None, at: datetime, via: str) -> None:
-    """Bring in by name those whom somebody pages for a private incident: that is what paging them means."""
+    """Bring in by name the people paged for a private incident: paging them implies it."""
     people = Person.objects.filter(pk__in=[one.person_id for one in callee.people])
     because = f"paged by {by.name}" if by is not None else "paged"
     lifecycle.bring_in(incident, people=list(people), by=by, at=at, source=via, because=because)
@@ -134,7 +134,7 @@ def _asked(incident: Incident | int, ref: str) -> QuerySet[Event]:
 
 def ring(pager: Pager, work: Work) -> Outcome:
     """Open the page under its key, unless one with that key was ever opened."""
-    with transaction.atomic():  # whoever plans meanwhile knows who is rung as soon as there is a page
+    with transaction.atomic():  # a concurrent plan knows who is paged as soon as there is a page
         page = _written(work)
         _note_rung(page, at=timezone.now(), unsure=work.unsure)
     incident = Incident.objects.select_related("policy_version").get(pk=work.effect.incident_id)
@@ -170,7 +170,7 @@ def retitle(pager: Pager, work: Work) -> Outcome:
 
 
 def retitle_ended(pager: Pager, work: Work) -> Outcome:
-    """Try to change the title of a page that ended: what the pager no longer takes is written down as kept."""
+    """Try to change the title of a page that ended: what the pager no longer takes is recorded as kept."""
     spec = work.effect.spec
     page = Page.objects.get(incident=work.effect.incident_id, key=spec["page"])
     taken = _retitled(pager, page, str(spec["title"]))
@@ -181,7 +181,7 @@ def retitle_ended(pager: Pager, work: Work) -> Outcome:
 
 
 def resolve(pager: Pager, work: Work) -> Outcome:
-    """End the page, unless somebody acknowledged it while people still respond, or it is asked for again meanwhile."""
+    """End the page, unless someone acknowledged it while people still respond, or it is asked for again meanwhile."""
     page = _of(work)
     incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=work.effect.incident_id)
     external = work.external[work.effect.thing]
@@ -215,7 +215,7 @@ def _kept(page: Page, now: Rung | None, incident: Incident) -> str | None:
 
 
 def _end(pager: Pager, page: Page, now: Rung | None) -> None:
-    """End a page that is open. That we set out to is written down first: whoever dies in between has withdrawn it."""
+    """End a page that is open. The intent is recorded first: a crash in between counts as withdrawn."""
     by = "Firekind"
     if now is not None and now.status == Status.RESOLVED:
         by = now.by or by
@@ -228,7 +228,7 @@ def _end(pager: Pager, page: Page, now: Rung | None) -> None:
 
 
 def _retitled(pager: Pager, page: Page, title: str) -> bool:
-    """Change a page's title, and tell whether that was taken. One that was sent as an event is looked for first."""
+    """Change a page's title, and return whether that was taken. One that was sent as an event is looked for first."""
     if not page.pager_id:
         found = pager.find(page.dedup_key, service=page.service_id, since=page.opened_at - SKEW)
         if found is None:
@@ -263,7 +263,7 @@ def _written(work: Work) -> Page:
 
 
 def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
-    """Note who is on call at this moment: they are the ones who are rung, whoever has the next shift.
+    """Record who is on call at this moment: they are the ones paged, even if the next shift starts.
 
     Where an earlier try may have rung others, they stay known as rung.
     """

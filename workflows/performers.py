@@ -27,7 +27,7 @@ ANNOUNCED = {"announcement": "it", "notice": "the summary"}
 
 
 def open_channel(chat: Chat, work: Work) -> Outcome:
-    """Open the channel; a name that somebody else has gets a suffix."""
+    """Open the channel; a name that someone else has gets a suffix."""
     spec = work.effect.spec
     for suffix in SUFFIXES:
         name = f"{spec['name']}{suffix}"

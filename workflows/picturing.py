@@ -19,7 +19,7 @@ def upload(chat: Chat, work: Work) -> Outcome:
 
 
 def show(chat: Chat, work: Work) -> Outcome:
-    """Show what was sent up; a file that is gone, because that was long ago, is sent up anew."""
+    """Show what was uploaded; a file that has expired is uploaded again."""
     own = work.external[work.effect.spec["upload"]]
     file_id = str(own["file"])
     try:

@@ -74,7 +74,7 @@ class ChannelLine:
 
 @dataclass(frozen=True, slots=True)
 class GapLine:
-    """Something that the type asks for and that cannot be had; ``role`` is what somebody may be chosen for."""
+    """Something that the type asks for and that cannot be had; ``role`` is what someone may be chosen for."""
 
     says: str
     key: str
@@ -86,7 +86,7 @@ class GapLine:
 
     @property
     def is_mendable(self) -> bool:
-        """Whether somebody can mend it outside, and it can be looked at."""
+        """Whether someone can mend it outside, and it can be looked at."""
         return missing.is_mendable(self.key)
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class Progress:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more will happen by itself."""
+        """Whether nothing more will happen on its own."""
         return self.planned and not (self.counts[State.WAITING] or self.counts[State.RUNNING])
 
 
@@ -137,7 +137,7 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
 
 
 def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> bool:
-    """Try a failed effect of this incident again; tell whether there was one."""
+    """Try a failed effect of this incident again; return whether there was one."""
     with rules.changing(incident, by=by):
         effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
         if effect is None or not effects.retry(effect, at=at):
@@ -208,7 +208,7 @@ def _sentence_of(thing: str, rows: list[Effect]) -> str:
 
 
 def _people(known: Known) -> list[PersonLine]:
-    """Say of everybody who is in, is to come, or went by hand why that is; whoever was shut out is not named."""
+    """Say why everyone is in, is coming, or left by hand; people who were shut out are not named."""
     facts, standings = known.facts, participation.of(known.facts).standings.values()
     return [_person(one, facts, known.observed) for one in standings if one.wanted or one.here or one.went]
 

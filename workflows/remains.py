@@ -21,7 +21,7 @@ SEEN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What stays in one channel: how many messages, by whom, and how many files."""
+    """What stays in one channel: how many messages, from which authors, and how many files."""
 
     channel: str
     messages: int
@@ -51,7 +51,7 @@ def now(incident: Incident) -> Left | None:
 
 
 def of(resources: Mapping[str, Resource]) -> list[Left]:
-    """Return what was counted in each channel that the talk left, from what is known of an incident."""
+    """Return what was counted in each channel that the conversation left, from what is known of an incident."""
     rows = [row for row in resources.values() if row.kind == "counted" and row.state == THERE]
     found = [(resources.get(f"channel/{row.room}"), Remains(**row.external)) for row in rows]
     names = _names({author: 0 for _, one in found for author in one.authors})

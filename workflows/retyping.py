@@ -60,9 +60,9 @@ def confirm(
     digest: str | None = None,
     since: int | None = None,
 ) -> Incident:
-    """Retype after someone confirmed the plan with this digest; raise ``PlanChanged`` when it is another by now.
+    """Retype after someone confirmed the plan with this digest; raise ``PlanChanged`` when the plan has changed.
 
-    Those whom the plan names come in by name, whatever their groups become. Without a digest nothing was shown and
+    The people the plan names come in by name, whatever happens to their groups. Without a digest nothing was shown and
     nothing is compared. Raises ``NotThere``, ``Refused`` and ``Stale`` like the verb.
     """
     with transaction.atomic():
@@ -167,7 +167,7 @@ def _stay(person: Person, reason: str, *, by: str) -> Stay:
 
 
 def _converts(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
-    """Tell whether the room is made private itself: where that can be done, and everyone in it may stay."""
+    """Return whether the room is made private itself: where that can be done, and everyone in it may stay."""
     room = facts.room_of(facts.room)
     if not (facts.converts and room.public and facts.is_there(f"channel/{facts.room}")):
         return False
@@ -180,7 +180,7 @@ def _converts(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
 
 
 def _with_groups(facts: Facts) -> Facts:
-    """Look up whom the facts' policy names: groups, and where a pager is connected schedules and callees."""
+    """Look up who the facts' policy names: groups, and with a pager schedules and callees."""
     found = calling.known([facts.policy], pager=facts.pager)
     return replace(
         facts,
@@ -196,7 +196,7 @@ def _someone(person: Person | None, why: str) -> Someone | None:
 
 
 def _on_the_web(facts: Facts) -> Iterator[Line]:
-    """Say who keeps sight of it, or gains it, whom no channel shows: they have no account in the chat."""
+    """Say who keeps or gains access without being in a channel: they have no Slack account."""
     for one in participation.of(facts).standings.values():
         if one.wanted and not (one.who.chat_id and facts.chat):
             yield Line("+", f"{one.who.name} can see it on the web only ({one.why})", f"sees/{one.who.person_id}")

@@ -84,7 +84,7 @@ def sweep() -> None:
 
 @shared_task
 def watch_members() -> None:
-    """Ask who is in the channels of private incidents: whoever left one loses access although no event said so."""
+    """Read who is in the channels of private incidents: people who left lose access even without an event."""
     membership.poll(at=timezone.now())
 
 
@@ -117,7 +117,7 @@ def refresh_directory() -> None:
         return  # a large workspace takes longer than it is until the next look
     try:
         if not directory.is_old(at=at):
-            return  # somebody else has just read it
+            return  # someone else has just read it
         changed = directory.refresh(at=at)
     except VendorError as error:
         log.warning("could not read the workspace: %s", error)
@@ -131,7 +131,7 @@ def refresh_directory() -> None:
 
 @shared_task
 def refresh_on_call() -> None:
-    """Read what is due of the pager; when somebody else is on call, or is known now, look at every incident."""
+    """Read what is due of the pager; when someone else is on call, or is known now, look at every incident."""
     if keeping.keep(at=timezone.now()):
         audit()
         _sync_groups()

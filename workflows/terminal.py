@@ -29,7 +29,7 @@ def plan_lines(plan: Plan, *, style: Style) -> Iterator[str]:
 
 
 def callees(among: Sequence[Choice], *, style: Style) -> Iterator[str]:
-    """List whom one can page, by kind, with who that rings now, or how a page to them stands already."""
+    """List who can be paged, by kind, with who that pages now, or the status of an open page."""
     for heading, found in paged.grouped(among).items():
         yield style.MIGRATE_HEADING(heading)
         for one in found:

@@ -47,7 +47,7 @@ class PrivateForm(VerbForm):
 
 
 class AnswerForm(PrivateForm):
-    """An answer to somebody who asked to be let in; ``n`` is the entry in which they did."""
+    """An answer to someone who asked to be let in; ``n`` is the entry in which they did."""
 
     asks = Shown(label="Access request", required=False, widget=forms.Textarea(READ))
     n = forms.IntegerField(widget=forms.HiddenInput)
@@ -58,7 +58,7 @@ class AnswerForm(PrivateForm):
 
     @property
     def refusal(self) -> str:
-        """Why there is nothing to answer: nobody asked, or somebody answered before."""
+        """Why there is nothing to answer: nobody asked, or someone answered before."""
         found = self._asked(self["n"].value())
         if found is None:
             return "Access request not found."

@@ -39,11 +39,11 @@ class VerbForm(forms.Form):
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
-        """Tell whether the page offers this verb now."""
+        """Return whether the page offers this verb now."""
         return incident.is_active
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the form shows before anybody wrote in it."""
+        """Return what the form shows before anyone wrote in it."""
         return {}
 
     def run(self, *, at: datetime) -> object:

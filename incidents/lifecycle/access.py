@@ -31,7 +31,7 @@ _KNOCK = """
 
 
 def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None:
-    """Ask the people of whatever private incident has this codename to let somebody in.
+    """Ask the people of whatever private incident has this codename to let someone in.
 
     The same is written for any codename, and nothing is looked up here: neither what is answered nor how long that
     takes can tell whether there is such an incident. ``carry`` does the rest. Raises ``Refused`` for guests, without a
@@ -47,27 +47,27 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
 
 
 def carry(*, at: datetime) -> int:
-    """Carry what people asked to those whom it is for, and forget what it was; return how many there were."""
+    """Deliver access requests to the people they are for, then forget their content; return how many there were."""
     waiting = list(Knock.objects.exclude(codename="").order_by("at").values_list("pk", flat=True)[:AT_ONCE])
     return sum(_carried(pk, at=at) for pk in waiting)
 
 
 def let_in(incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB) -> AccessRequest:
-    """Let in whoever asked in entry ``n``: they are brought in. The first answer counts."""
+    """Let in the person who requested access in entry ``n``. The first answer counts."""
     return _answer(incident, n=n, yes=True, by=by, at=at, source=source)
 
 
 def turn_away(
     incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> AccessRequest:
-    """Answer *not now* to whoever asked in entry ``n``; they are not told."""
+    """Answer *not now* to the access request in entry ``n``; the person is not notified."""
     return _answer(incident, n=n, yes=False, by=by, at=at, source=source)
 
 
 def break_glass(codename: str, *, by: Person, because: str, at: datetime, source: str = Source.WEB) -> Incident:
-    """Let somebody of the house into a private incident at once, and tell its people.
+    """Let someone of the house into a private incident at once, and tell its people.
 
-    Whoever does it learns whether there is such an incident: each try is written down. Raises ``Refused`` for guests,
+    Whoever does it learns whether there is such an incident: each try is recorded. Raises ``Refused`` for guests,
     without a sentence of reason, and for a codename of no incident that is closed to them.
     """
     if by.role == Role.AUDITOR:
@@ -109,7 +109,7 @@ def waiting(incident: Incident) -> list[AccessRequest]:
 
 
 def offer(incident: Incident, person: Person, says: str, *, rule: str, role: str, at: datetime) -> AccessRequest:
-    """Ask the people of a closed incident whether to let in someone whom a rule of its type names by now.
+    """Ask the people of a closed incident whether to let in someone a rule of its type now names.
 
     In the caller's transaction, which holds the incident's row.
     """
@@ -121,7 +121,7 @@ def offer(incident: Incident, person: Person, says: str, *, rule: str, role: str
 
 
 def settle(request: AccessRequest, says: str, *, is_in: bool, at: datetime) -> None:
-    """Close a request that nobody answered: they are in by now, or the rule names them no more.
+    """Close an unanswered request: the person is already in, or the rule no longer names them.
 
     In the caller's transaction, which holds the incident's row.
     """
@@ -131,12 +131,12 @@ def settle(request: AccessRequest, says: str, *, is_in: bool, at: datetime) -> N
 
 
 def note(kind: str, codename: str, *, by: Person | None, at: datetime, **data: object) -> None:
-    """Note in the audit what somebody did about access; without a person it was the terminal itself."""
+    """Note in the audit what someone did about access; without a person it was the terminal itself."""
     audit.note(kind, by=by.pk if by else None, by_name=by.name if by else "", about=codename, data=data, at=at)
 
 
 def must_take_part(incident: Incident, by: Person | None) -> None:
-    """Raise ``Refused`` unless somebody of the house takes part; None is the terminal itself."""
+    """Raise ``Refused`` unless someone of the house takes part; None is the terminal itself."""
     if by is None:
         return
     taking_part = Participant.objects.filter(incident=incident, person=by, left_at=None)

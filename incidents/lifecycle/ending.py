@@ -110,7 +110,7 @@ def archive_channel(incident: Incident, *, by: Person | None, at: datetime, sour
 
 
 def unarchived(incident: Incident) -> None:
-    """Take note that somebody brought the channel back by hand: that it was to be archived is over."""
+    """Take note that someone brought the channel back by hand: that it was to be archived is over."""
     with rules.changing(incident, by=None) as now:
         if now.archive_asked:
             now.archive_asked = False

@@ -153,7 +153,7 @@ def take_back(
 
 
 def update_fell_due(incident: Incident, *, at: datetime) -> bool:
-    """Record once that the promised status update is overdue; tell whether it was."""
+    """Record once that the promised status update is overdue; return whether it was."""
     with rules.changing(incident, by=None) as now:
         if now.update_due_at is None or now.update_due_at > at or not now.is_active:
             return False

@@ -13,7 +13,7 @@ SUMMARY_CHARS = 3_000
 
 
 def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Summary:
-    """Write what everybody may read about a private incident; nothing is published before ``publish``.
+    """Write what everyone may read about a private incident; nothing is published before ``publish``.
 
     Takes the place of what was written before and not confirmed. Raises ``BadInput`` for a text that names the
     incident, which would lead from the one to the other.
@@ -38,8 +38,8 @@ def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime
 def publish(incident: Incident, *, summary: int, by: Person | None, at: datetime, source: str = Source.WEB) -> Summary:
     """Confirm the summary of this id as it was read, and publish it under a codename of its own.
 
-    Raises ``Refused`` for whoever wrote it, for everybody but the lead where somebody else leads, and when it was
-    written anew meanwhile. What was published before is replaced.
+    Raises ``Refused`` for its author, for everyone but the lead when someone else leads, and when it was
+    rewritten in the meantime. An earlier published summary is replaced.
     """
     with rules.changing(incident, by=by) as now:
         must_take_part(now, by)
@@ -70,7 +70,7 @@ def published(incident: Incident) -> Summary | None:
 
 
 def reviewer_of(summary: Summary) -> Person | None:
-    """Return the lead, who has to confirm it; None where they wrote it or nobody leads: then anybody else may."""
+    """Return the lead, who has to confirm it; None where they wrote it or nobody leads: then anyone else may."""
     lead = summary.incident.lead
     if lead is None or lead.pk == summary.written_by_id:
         return None

@@ -91,7 +91,7 @@ def fill(
 ) -> Incident:
     """Choose by hand who is the one of a role that the policy asks for, where nobody could be found.
 
-    Raises ``Refused`` when the policy knows no such role, for somebody who cannot be brought in, and when somebody has
+    Raises ``Refused`` when the policy knows no such role, for someone who cannot be brought in, and when someone has
     it already.
     """
     with rules.changing(incident, by=by) as now:
@@ -124,7 +124,7 @@ def joined(
 ) -> None:
     """Record that someone came to the room where people talk, invited by a member where that is known.
 
-    Bots are not people. Coming to a room that the talk has left by now opens nothing: it may be public, and the new
+    Bots are not people. Joining a room that the conversation has left opens nothing: it may be public, and the new
     one private.
     """
     if person.is_bot:
@@ -154,8 +154,8 @@ def take_part(
 ) -> None:
     """Let someone take part, in the caller's transaction: ``by`` let them in.
 
-    How a stay began is kept for as long as it lasts. Only a reason that ends by itself (a group, a page, a role) gives
-    way to one that does not.
+    How a stay began is kept for as long as it lasts. Only a reason that can end on its own (a group, a page, a role)
+    gives way to one that does not.
     """
     began = {"reason": reason, "detail": detail, "by": by, "left_at": None, "went": False}
     known = Participant.objects.filter(incident=incident, person=person).first()

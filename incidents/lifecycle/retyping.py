@@ -35,7 +35,7 @@ def retype(
     """Give the incident another type, at once for every surface; workflows carry out the difference.
 
     Towards a private type this closes it, in the same transaction, to everyone but the actor (unless they do not
-    ``come``), the lead, the declarer, ``bring``, and those whom the type brings in at this moment: ``admission`` names
+    ``come``), the lead, the declarer, ``bring``, and those the type brings in at this moment: ``admission`` names
     them, as the plan did that was confirmed; without one they are asked for here. Roles that others hold are open
     again. ``keep_room`` says that the room where people talk is made private itself, so that none follows it. Raises
     ``Stale`` when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
@@ -113,7 +113,7 @@ def _take(incident: Incident, to: IncidentType, version: PolicyVersion, *, at: d
 
 
 def leave_room(incident: Incident, *, room: int) -> bool:
-    """Let the talk of a private incident go on in a new room, because this one could not be made private.
+    """Let the conversation of a private incident go on in a new room, because this one could not be made private.
 
     Tells whether it was still there. In the caller's transaction; nobody comes in or goes by it.
     """
@@ -141,7 +141,7 @@ def _close(
     if incident.lead_id not in ids:
         incident.lead = None
     incident.roles = {role: holder for role, holder in incident.roles.items() if holder in ids}
-    # Leaving the public channel by hand said nothing about the private one: everybody starts anew there.
+    # Leaving the public channel by hand said nothing about the private one: everyone starts fresh there.
     Participant.objects.filter(incident=incident).update(left_at=at, went=False)
     for person, (reason, _) in kept.items():
         take_part(incident, person, reason=reason, by=by if reason == Participant.Reason.PICKED else None, at=at)

@@ -14,7 +14,7 @@ from integrations.api import answers, asking, otlp
 from integrations.identity.sessions import SessionStore
 
 REST, OTLP = "/api/", "/v1development/"
-DESCRIPTION: Final = "/api/v1/openapi.json"  # of the API itself, for anybody
+DESCRIPTION: Final = "/api/v1/openapi.json"  # of the API itself, for anyone
 FORM: Final = re.compile(r"/incidents/[^/]+/evidence/add")  # where a page sends the files that are dropped on it
 MIB: Final = 1 << 20
 MARGIN: Final = 64 * 1024  # of a form around its file
@@ -22,7 +22,7 @@ ORDINARY: Final = 4 * MIB
 
 
 def concerns(path: str) -> bool:
-    """Tell whether an address is one to which files are sent."""
+    """Return whether an address is one to which files are sent."""
     return path.startswith((REST, OTLP)) or FORM.fullmatch(path) is not None
 
 
@@ -36,7 +36,7 @@ def most(path: str) -> int:
 
 
 def check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None:
-    """Refuse who may not send, before anything of theirs is kept; None for everybody else, of whom the view decides."""
+    """Refuse those who may not send before anything is stored; return None for everyone else, and the view decides."""
     if path == DESCRIPTION:
         return None
     if FORM.fullmatch(path):

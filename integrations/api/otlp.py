@@ -36,7 +36,7 @@ NOT_FOUND: Final = "There is no such incident."
 
 
 class Refused(Exception):
-    """A push is not taken: the status, and words for whoever runs the collector."""
+    """A push was rejected: the status, and words for the person who runs the collector."""
 
     def __init__(self, status: int, says: str) -> None:
         super().__init__(says)

@@ -49,7 +49,7 @@ def incident(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
 
 @admits(Scope.INCIDENTS_READ, "GET")
 def events(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
-    """List what was written on an incident's timeline, in the order in which it was written down."""
+    """List what was written on an incident's timeline, in the order in which it was recorded."""
     try:
         after = _whole(request.GET, "after", 0, most=2**31 - 1)
         limit = _whole(request.GET, "limit", EVENTS, most=EVENTS_AT_MOST)
@@ -67,7 +67,7 @@ def events(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
 @csrf_exempt
 @require_safe
 def description(request: HttpRequest) -> HttpResponse:
-    """Describe this API to programs; it says nothing of anybody's incidents, so it asks for no token."""
+    """Describe this API to programs; it says nothing of anyone's incidents, so it asks for no token."""
     return _said(openapi.document(settings.FIREKIND.base_url))
 
 

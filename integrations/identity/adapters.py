@@ -43,7 +43,7 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings n
         return False
 
     def is_safe_url(self, url: str) -> bool:
-        """Tell whether an address is one of our own pages."""
+        """Return whether an address is one of our own pages."""
         return url_has_allowed_host_and_scheme(url, allowed_hosts=None)
 
     def get_login_stages(self) -> list[str]:
@@ -51,13 +51,13 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings n
         return ["allauth.mfa.stages.AuthenticateStage"]
 
     def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
-        """Answer as to anybody who is not known."""
+        """Answer as to anyone who is not known."""
         from integrations.identity.views.sign_in import refused
 
         return refused(request, "This account has been deactivated.")
 
     def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
-        """Send nothing: Firekind sends no e-mail."""
+        """Send nothing: Firekind sends no email."""
 
     def add_message(
         self,
@@ -94,7 +94,7 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
         return False
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Find or join whom the provider vouches for, or answer in words why not."""
+        """Find or link the account the provider vouches for, or show why not."""
         from integrations.identity import joining, noted, openid
         from integrations.identity.views.sign_in import refused
 
@@ -147,7 +147,7 @@ class Factors(DefaultMFAAdapter):  # type: ignore[misc]  # allauth brings no typ
         return {**super().get_public_key_credential_rp_entity(), "name": "Firekind"}
 
     def encrypt(self, text: str) -> str:
-        """Keep secrets unreadable to whoever holds the database alone."""
+        """Encrypt secrets so that the database alone does not reveal them."""
         from integrations.identity import secrecy
 
         return secrecy.seal(text)

@@ -1,4 +1,4 @@
-"""What is asked of somebody half or wholly signed in, each with a limit to guessing."""
+"""What is asked of someone half or wholly signed in, each with a limit to guessing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Whose account they have whom a provider vouches for: by its id for them, and the first time by verified e-mail.
+"""Find the account of a person a provider vouches for: by the provider's id, and the first time by verified email.
 
-No account comes into being for anybody who is not known to the workspace, or to the operator.
+No account comes into being for anyone who is not known to the workspace, or to the operator.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ SLACK_USER, SLACK_TEAM = "https://slack.com/user_id", "https://slack.com/team_id
 
 
 class Refused(Exception):
-    """Somebody may not come in; the message is for them, and says what to do."""
+    """Someone may not come in; the message is for them, and says what to do."""
 
 
 @transaction.atomic
 def whom(provider: Provider, claims: Mapping[str, Any]) -> User:
-    """Return the account of whom a provider describes, joined the first time; raise `Refused` in words."""
+    """Return the account of the person a provider describes, linked the first time; raise `Refused` with the reason."""
     _same_workspace(provider, claims)
     uid = str(claims["sub"])
     pinned = SocialAccount.objects.filter(provider=provider.key, uid=uid).select_related("user__person").first()
@@ -59,14 +59,14 @@ def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
 
 
 def _known(email: str) -> Person | None:
-    """Find who may join: a member of the workspace, or somebody for whom the operator made an account."""
+    """Find who may join: a member of the workspace, or someone the operator made an account for."""
     person = people.by_email(email)
     if person is None:
         made = User.objects.filter(email__iexact=email, is_active=True).order_by("pk").first()
         person = people.of_user(made) if made is not None else None
     if person is None or not person.can_join:
         return None
-    # Alone: an account that somebody else joined while this waited would not be found by a join.
+    # Alone: an account that someone else joined while this waited would not be found by a join.
     return Person.objects.select_for_update().get(pk=person.pk)
 
 
@@ -81,7 +81,7 @@ def _account(person: Person, provider: Provider, uid: str) -> User:
 
 
 def _only_one(user: User, provider: Provider) -> None:
-    """Refuse a second one with the same address: addresses are given to somebody else one day."""
+    """Refuse a second one with the same address: addresses are given to someone else one day."""
     if SocialAccount.objects.filter(user=user, provider=provider.key).exists():
         raise Refused(
             f"Someone else already signs in with this email address from {provider.name}. If that was an earlier"

@@ -85,7 +85,7 @@ def app_of(one: Provider) -> SocialApp:
 
 
 def begin(request: HttpRequest, one: Provider, *, back: str) -> str:
-    """Return the address at the provider to send somebody to. Raises what `failures` names."""
+    """Return the address at the provider to send someone to. Raises what `failures` names."""
     nonce = secrets.token_urlsafe(24)
     provider = OpenId(request, app=app_of(one))
     sent = provider.redirect(
@@ -97,7 +97,7 @@ def begin(request: HttpRequest, one: Provider, *, back: str) -> str:
 
 
 def finish(request: HttpRequest, one: Provider) -> HttpResponse:
-    """Take in what somebody brings back from the provider; the adapters decide who they are."""
+    """Take in what someone brings back from the provider; the adapters decide who they are."""
     view = OAuth2CallbackView.adapter_view(Exchange(request, one.key))
     answer: HttpResponse = view(request)
     return answer

@@ -78,7 +78,7 @@ def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Ru
 
 
 def is_person(reference: Mapping[str, Any]) -> bool:
-    """Tell whether a reference is to a person, and not to a service or an integration."""
+    """Return whether a reference is to a person, and not to a service or an integration."""
     return str(reference.get("type") or "").startswith("user")
 
 

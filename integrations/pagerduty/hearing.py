@@ -85,7 +85,7 @@ def _page(id: str, data: Mapping[str, Any]) -> Told:
 
 
 def _people(data: Mapping[str, Any]) -> Iterator[Who]:
-    """Yield whom it is about: those who are rung now, or who was asked to help."""
+    """Yield who it is about: those paged now, or those asked to help."""
     assignees = data.get("assignees")
     for one in [data.get("user"), *(assignees if isinstance(assignees, list) else ())]:
         who = _who(one)
@@ -103,7 +103,7 @@ def _who(reference: Any) -> Who | None:
 
 
 def _text(kind: words.Kind, data: Mapping[str, Any]) -> str:
-    """Return what somebody wrote, or what something was set to."""
+    """Return what someone wrote, or what something was set to."""
     found: Any = dict(data)
     for name in kind.text:
         found = mapping(found).get(name)

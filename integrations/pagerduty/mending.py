@@ -37,7 +37,7 @@ WORDS: Final[dict[str, str]] = {
     "http_403": f"PagerDuty does not let this key do that. {RIGHTS}",
     "http_404": "PagerDuty has nothing with that ID; it may have been deleted. Check in PagerDuty.",
     "moved": "PagerDuty has moved to a different address. Check PAGERDUTY_API_URL (accounts in the EU have their own).",
-    # What the adapter finds out by itself.
+    # What the adapter itself finds out.
     "no_service": "There is no service to open this page on. Set PAGERDUTY_SERVICE, then retry.",
     "own_sender": (
         "This is the user in PAGERDUTY_FROM, and PagerDuty never notifies the sender of a page. Page someone "
@@ -49,7 +49,7 @@ WORDS: Final[dict[str, str]] = {
     ),
     "no_fallback": "This page was sent through the fallback, which is no longer set up. Resolve it in PagerDuty.",
     "bad_target": "This cannot be paged: only an escalation policy, a service or a person can.",
-    # Passing ones: tried again by themselves.
+    # Temporary ones, which are retried automatically.
     "connection_failed": f"PagerDuty could not be reached. {LATER}",
     "connection_lost": "The connection to PagerDuty was lost. Checking and retrying automatically.",
     "may_have_rung": (

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 FRESH_S: Final = 30  # a hint that waited longer than this is left to the sweep
 AT_ONCE: Final = 2  # of a worker's threads: a storm of webhooks is not in the way of what incidents need
-APART_S: Final = 0.1  # between two hints of a process: whoever takes one goes on until nothing waits
+APART_S: Final = 0.1  # between two hints of a process: the task that takes one drains the queue
 
 
 @shared_task

@@ -18,7 +18,7 @@ class Loopback(httpx2.BaseTransport):
     """Carries requests that the client addressed over TLS by plain HTTP to this machine.
 
     PagerDuty's client takes no base address but one with https://, and a stand-in has no certificate. Whatever leads
-    elsewhere is refused, whoever asks: the key must not leave this machine in the clear.
+    elsewhere is always refused: the key must not leave this machine in the clear.
     """
 
     def __init__(self, inner: httpx2.BaseTransport | None = None) -> None:

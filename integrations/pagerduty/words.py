@@ -1,4 +1,4 @@
-"""How what happened in PagerDuty reads for somebody who is tired: one table. What is not in it is stored and ignored.
+"""How what happened in PagerDuty reads for someone who is tired: one table. What is not in it is stored and ignored.
 
 https://developer.pagerduty.com/docs/webhooks-overview, "Event Types"
 """
@@ -125,7 +125,7 @@ MERGED: Final = Kind(
     told=True,
 )
 
-# What somebody who was asked to help answered, by the ``state`` of the answer.
+# What someone who was asked to help answered, by the ``state`` of the answer.
 REPLIES: Final = {
     "accepted": Kind(
         "joined",

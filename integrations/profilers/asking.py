@@ -100,7 +100,7 @@ def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTT
     port = parts.port or (443 if secure else 80)
     address = addresses.resolve(host, port, internal=source.internal)
     plain = socket.create_connection((address, port), timeout=CONNECT_S)
-    # However a slow peer spreads its bytes, the whole ends here: the socket is cut from under whoever waits on it.
+    # However a slow peer spreads its bytes, the whole ends here: the socket is shut down while it is being read.
     late = threading.Event()
     cut = threading.Timer(patience_s, _cut, args=(plain, late))
     cut.daemon = True
@@ -137,7 +137,7 @@ def _answer(source: Listed, response: http.client.HTTPResponse) -> Answer:
         for chunk in _chunks(source, response):
             body.write(chunk)
         body.seek(0)
-        undo.pop_all()  # whoever gets the answer closes it
+        undo.pop_all()  # the caller closes it
         return Answer(response.status, body)
 
 
@@ -150,7 +150,7 @@ def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[byte
             raise VendorError(says, code="too_large", method=METHOD)
         yield chunk
     if response.length:
-        raise http.client.IncompleteRead(b"", response.length)  # reading in chunks does not raise it by itself
+        raise http.client.IncompleteRead(b"", response.length)  # reading in chunks does not raise it
 
 
 def _must_be_good(source: Listed, answer: Answer) -> None:

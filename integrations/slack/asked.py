@@ -1,4 +1,4 @@
-"""What somebody asked through Slack, whichever door it came in by."""
+"""What someone asked through Slack, whichever door it came in by."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class SlackChat:
         return posted
 
     def _post(self, channel: str, card: Card, mark: str) -> dict[str, Any]:
-        # Anyone in the workspace may read metadata: the mark says nothing by itself.
+        # Anyone in the workspace may read metadata: the mark alone says nothing.
         metadata = {"event_type": EVENT_TYPE, "event_payload": {"mark": mark}}
         return self.wire.call(
             "chat.postMessage",
@@ -166,11 +166,11 @@ class SlackChat:
         return self._channel(found) if found else None
 
     def room(self, name: str) -> Channel | None:
-        """Look among the channels we are in for one of that name, whoever made it."""
+        """Find a channel of that name among those we are in, no matter who created it."""
         return next((self._channel(one) for one in self._ours() if one["name"] == name), None)
 
     def is_posted(self, channel_id: str, ts: str) -> bool:
-        """Tell whether a message still stands."""
+        """Return whether a message still stands."""
         return looking.is_posted(self.wire, channel_id, ts)
 
     def remains(self, channel_id: str) -> Remains:
@@ -191,7 +191,7 @@ class SlackChat:
         files.share(self.wire, file_id, title=title, channel_id=below.channel_id, thread_ts=below.ts)
 
     def is_shared(self, file_id: str, *, below: Posted) -> bool:
-        """Tell whether a file of ours is shown where that message is."""
+        """Return whether a file of ours is shown where that message is."""
         return files.is_shared(self.wire, file_id, channel_id=below.channel_id)
 
     def delete_file(self, file_id: str) -> None:
@@ -207,7 +207,7 @@ class SlackChat:
         groups.set_members(self.wire, chat_id, people)
 
     def people(self) -> Sequence[Known]:
-        """Read everybody in the workspace, page by page."""
+        """Read everyone in the workspace, page by page."""
         return directory.people(self.wire, team_id=self.identity.team_id)
 
     def _ours(self) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""Home tabs as Slack shows them: what stands on each is written down, and drawn anew when it turned private.
+"""Home tabs as Slack shows them: what each shows is recorded, and redrawn when an incident turns private.
 
-Slack keeps the tab that was last drawn, and shows it before we hear that somebody opened it.
+Slack keeps the tab that was last drawn, and shows it before we hear that someone opened it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ AT_ONCE: Final = 20  # of the hundred a minute that Slack grants
 
 
 def draw(chat_id: str) -> None:
-    """Draw somebody's tab. What stands on it is noted first, and asked again after: it may have closed meanwhile."""
+    """Draw someone's tab. What stands on it is noted first, and asked again after: it may have closed meanwhile."""
     viewer = people.by_chat_id(chat_id)
     for _ in range(TRIES):
         found = on_tab(viewer)
@@ -43,7 +43,7 @@ def draw(chat_id: str) -> None:
 
 
 def redraw() -> int:
-    """Draw anew the tabs on which something stands that their people may see no more; return how many."""
+    """Redraw the tabs that show something their owner can no longer see; return how many."""
     if gateways.slack() is None:
         return 0
     drawn = 0
@@ -60,7 +60,7 @@ def redraw() -> int:
 
 
 def on_tab(viewer: Person) -> list[Incident]:
-    """Return what stands on somebody's tab, and one more where there is more."""
+    """Return what stands on someone's tab, and one more where there is more."""
     return list(places.seen(viewer).filter(active=True)[: SHOWN + 1])
 
 

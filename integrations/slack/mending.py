@@ -59,7 +59,7 @@ WORDS: Final[dict[str, str]] = {
     "user_disabled": "This person's account is deactivated.",
     "user_is_restricted": "A guest cannot be invited here. Invite them by hand if they should be here.",
     "user_not_found": "Slack no longer has this person.",
-    # Passing ones: tried again by themselves.
+    # Temporary ones, which are retried automatically.
     "connection_failed": "Slack could not be reached. Retrying automatically.",
     "connection_lost": "The connection to Slack was lost. Checking and retrying automatically.",
     "fatal_error": "Slack had a problem but may have done it anyway. Checking and retrying automatically.",

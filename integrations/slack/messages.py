@@ -16,7 +16,7 @@ FILES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that somebody shared; its bytes are fetched by its id."""
+    """A file that someone shared; its bytes are fetched by its id."""
 
     id: str
     name: str
@@ -24,7 +24,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What somebody wrote: ``ref`` names it for good, ``ts`` is when."""
+    """What someone wrote: ``ref`` names it for good, ``ts`` is when."""
 
     text: str
     author: str

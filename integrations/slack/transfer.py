@@ -17,12 +17,12 @@ from workflows.ports import VendorError
 CHUNK: Final = 1 << 18
 UPLOAD, DOWNLOAD = "files.getUploadURLExternal", "files.info"  # what a rate limit of the file server applies to
 TOO_MANY, SERVER_ERROR = 429, 500
-PAGE: Final = "text/html"  # what Slack shows to somebody who has not signed in
+PAGE: Final = "text/html"  # what Slack shows to someone who has not signed in
 BROKEN: Final = (OSError, http.client.HTTPException)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Slack sends whoever may not read a file to its sign-in; nobody is followed there with a token."""
+    """Slack redirects to its sign-in when a file may not be read; the token is never sent along."""
 
     def redirect_request(self, *args: Any) -> None:
         return None
@@ -75,7 +75,7 @@ class Transfer:
         return urllib.request.Request(url, data=content)  # noqa: S310  # the scheme is that of the API
 
     def is_slacks(self, url: str) -> bool:
-        """Tell whether an address is where the API is, or below its name (slack.com: files.slack.com)."""
+        """Return whether an address is where the API is, or below its name (slack.com: files.slack.com)."""
         try:
             parts = urlsplit(url)
             same_port = parts.port == self.api.port

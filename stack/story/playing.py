@@ -1,4 +1,4 @@
-"""Play the story for whoever sits at the terminal."""
+"""Play the story in the terminal."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def retype_major(stage: Stage) -> None:
 
 
 def answer(stage: Stage) -> None:
-    """Phones ring; one of those who are on call acknowledges in the pager, and everybody reads it."""
+    """Phones ring; one of those who are on call acknowledges in the pager, and everyone reads it."""
     rung = stage.rings(PAGED)
     stage.acknowledges(rung[0], PAGED)
     stage.watches()
@@ -87,7 +87,7 @@ def capture(stage: Stage) -> None:
 
 
 def retype_security(stage: Stage) -> None:
-    """Yuki, who neither declared nor leads, retypes to security and brings Mateo along; the talk moves in private."""
+    """Yuki, who neither declared nor leads, retypes to security and brings Mateo along; the channel becomes private."""
     stage.types("yuki", f"/incident type security because {BECAUSE_SECURITY}")
     stage.say(
         "Yuki brings Mateo along, because he found it. Ada, who leads, and Wei, who declared it, stay in as well."
@@ -100,7 +100,7 @@ def retype_security(stage: Stage) -> None:
 
 
 def mitigate(stage: Stage) -> None:
-    """Farah says in the private channel what stopped it; the service is profiled again by itself."""
+    """Farah says in the private channel what stopped it; the service is profiled again automatically."""
     stage.say("With basket 4.12 rolled back its discount rules are gone as well: the sandbox's switch is flipped.")
     stage.workspace.act("program", fixed=True)
     stage.types("farah", f"/incident mitigated {MITIGATED}")

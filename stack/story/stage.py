@@ -121,7 +121,7 @@ class Stage:
         return [people[email] for email in emails if email in people]
 
     def acknowledges(self, who: str, whom: str) -> None:
-        """Have somebody acknowledge a page, and wait until that was heard."""
+        """Have someone acknowledge a page, and wait until that was heard."""
         page = self.paged(whom)
         self.does(who, "acknowledges it in PagerDuty", f"#{page['number']}")
         self.account.act("acknowledge", user=who, incident=page["id"])
@@ -129,7 +129,7 @@ class Stage:
         until(lambda: self.records.heard(self.codename, "acknowledged"), what="the acknowledgement was not received")
 
     def keeps(self, who: str, group: str, *, schedule: str, second: str) -> None:
-        """Have somebody let a schedule say who is in a user group, on the page, and a second manager confirm it."""
+        """Have someone let a schedule say who is in a user group, on the page, and a second manager confirm it."""
         if self.records.keeps(group):
             return
         subject = next(one["id"] for one in self.account.state()["schedules"].values() if one["name"] == schedule)

@@ -36,7 +36,7 @@ def current(checks: Checks, room: Json, *, private: bool, members: Collection[st
 
 
 def left(checks: Checks, room: Json, *, words: Collection[str]) -> None:
-    """Check a channel that the talk left."""
+    """Check a channel that the conversation left."""
     checks.so(f"#{room['name']} is archived", room["is_archived"])
     checks.so("its topic and its bookmarks are gone", not room["topic"] and not room["bookmarks"])
     said = {message["text"] for message in ours(room) if not _deleted_file(message)}
@@ -97,7 +97,7 @@ def ours(room: Json) -> list[Json]:
 
 
 def _deleted_file(message: Json) -> bool:
-    """Tell whether a message was nothing but a file, of which Slack shows that it was deleted."""
+    """Return whether a message was nothing but a file, of which Slack shows that it was deleted."""
     return not message["text"] and bool(message.get("files"))
 
 

@@ -60,5 +60,5 @@ class Page(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether it may still ring somebody, or somebody is on it."""
+        """Whether it may still ring someone, or someone is on it."""
         return self.status != self.Status.RESOLVED

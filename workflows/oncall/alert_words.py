@@ -1,4 +1,4 @@
-"""What the timeline says of alerts: the first of a storm, how many there are by now, and whether it is over."""
+"""What the timeline says of alerts: the first of a storm, how many there are so far, and whether it is over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who answered a page of ours: somebody acknowledged it, or resolved it with the pager. We ourselves never do."""
+"""Who answered a page of ours: someone acknowledged it, or resolved it with the pager. We ourselves never do."""
 
 from __future__ import annotations
 

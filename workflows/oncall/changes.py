@@ -58,7 +58,7 @@ class Belonging:
         return kept if isinstance(kept, Belonging) else cls(**kept)
 
     def is_as(self, other: Belonging) -> bool:
-        """Tell whether another says the same, in whatever order."""
+        """Return whether another says the same, in whatever order."""
         return set(self.subjects()) == set(other.subjects()) and {*self.permanent} == {*other.permanent}
 
     def subjects(self) -> list[Subject]:
@@ -94,11 +94,11 @@ class AddGroup(_OfOnCall):
         return f"the group @{self.handle}"
 
     def says(self) -> str:
-        """Say whom it would follow."""
+        """Say who it would follow."""
         return self.asked.words()
 
     def opens(self) -> bool:
-        """Tell whether a private incident may bring the group in."""
+        """Return whether a private incident may bring the group in."""
         return circles.bring_in(self.handle)
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
@@ -123,11 +123,11 @@ class _OfRule(_OfOnCall):
         return f"the group @{self.handle}"
 
     def opens(self) -> bool:
-        """Tell whether a private incident may bring the group in."""
+        """Return whether a private incident may bring the group in."""
         return circles.bring_in(self.handle)
 
     def unchanged(self) -> GroupRule:
-        """Return the rule, locked; raise ``Refused`` where it is gone or says something else by now."""
+        """Return the rule, locked; raise ``Refused`` when it is gone or has changed."""
         rule = GroupRule.objects.select_for_update().filter(pk=self.pk).first()
         if rule is None:
             raise Refused(f"The rule for @{self.handle} has been deleted.")
@@ -142,7 +142,7 @@ class _OfRule(_OfOnCall):
 @known
 @dataclass(frozen=True, slots=True)
 class EditGroup(_OfRule):
-    """Somebody else belongs in a group."""
+    """Someone else belongs in a group."""
 
     kind: ClassVar[str] = "group-edit"
     asked: Belonging
@@ -159,7 +159,7 @@ class EditGroup(_OfRule):
         return cls(payload["pk"], payload["handle"], was, asked)
 
     def says(self) -> str:
-        """Say whom it would follow."""
+        """Say who it would follow."""
         return self.asked.words()
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
@@ -186,7 +186,7 @@ class ResumeGroup(_OfRule):
         return cls(payload["pk"], payload["handle"], Belonging.read(payload["was"]))
 
     def says(self) -> str:
-        """Say whom it would follow."""
+        """Say who it would follow."""
         return f"resumed, it {self.was.words()}"
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
@@ -200,7 +200,7 @@ class ResumeGroup(_OfRule):
 @known
 @dataclass(frozen=True, slots=True)
 class MatchPager(_OfOnCall):
-    """Somebody of the pager is taken for ``person``; they were taken for ``was`` when that was asked for."""
+    """Someone of the pager is taken for ``person``; they were taken for ``was`` when that was asked for."""
 
     kind: ClassVar[str] = "match"
     act: ClassVar[str] = "match"
@@ -221,11 +221,11 @@ class MatchPager(_OfOnCall):
         return Person.objects.get(pk=self.person).name
 
     def opens(self) -> bool:
-        """Tell whether there is any private type: whoever is paged for such an incident comes in."""
+        """Return whether there is any private type: people paged for such an incident come in."""
         return circles.there_are()
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Take them for that person; refuse where somebody said something else meanwhile."""
+        """Take them for that person; refuse where someone said something else meanwhile."""
         user = self.found()
         if user.person_id != self.was:
             is_now = user.person.name if user.person is not None else "no one here"

@@ -63,7 +63,7 @@ def edit(
 
 @transaction.atomic
 def pause(rule: GroupRule, *, by: Person, at: datetime) -> None:
-    """Leave a group as it is until somebody resumes its rule."""
+    """Leave a group as it is until someone resumes its rule."""
     if GroupRule.objects.filter(pk=rule.pk, active=True).update(active=False):
         _note(rule, by=by, did="paused")
         _announce(rule, "paused, it keeps its current members", by=by, at=at)
@@ -88,7 +88,7 @@ def remove(rule: GroupRule, *, by: Person, at: datetime) -> None:
 
 
 def words(sources: Collection[Subject], permanent: Collection[Person]) -> str:
-    """Say whom a group follows, and who is always in it."""
+    """Say who a group follows, and who is always in it."""
     targets = {one.pager_id: one for one in PagerTarget.objects.filter(pager_id__in=[one for one, _ in sources])}
     follows = " and ".join(standing.named(one, targets) for one in sources) or "no one on call"
     always = ", ".join(sorted(one.name for one in permanent))

@@ -14,7 +14,7 @@ Subject = tuple[str, int]  # the pager's id, and the level: 0 for a schedule, fr
 
 
 class Shift(Protocol):
-    """Somebody's turn, overrides applied; no start is always before, no end always after."""
+    """Someone's turn, overrides applied; no start is always before, no end always after."""
 
     @property
     def subject(self) -> str: ...
@@ -30,7 +30,7 @@ class Shift(Protocol):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Candidate:
-    """Somebody who should be in a group; ``why_not`` says why they cannot be, and is empty when they can."""
+    """Someone who should be in a group; ``why_not`` says why they cannot be, and is empty when they can."""
 
     name: str
     chat_id: str = ""
@@ -70,10 +70,10 @@ def belonging(
     at: datetime,
     known_until: datetime | None = None,
 ) -> Belonging:
-    """Work out who belongs in a group at a moment, and the next hand-over.
+    """Work out who belongs in a group at a moment, and the next handover.
 
-    ``people`` are those whom the pager names, by its ids. Shifts that end where our knowledge does (``known_until``)
-    are no hand-over.
+    ``people`` are those the pager names, by its ids. Shifts that end where our knowledge does (``known_until``)
+    are no handover.
     """
     of_rule = [shift for shift in shifts if (shift.subject, shift.level) in sources]
 

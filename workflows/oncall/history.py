@@ -1,4 +1,4 @@
-"""What is written down about a group: how its rule stands, and every change of its members."""
+"""What is recorded about a group: how its rule stands, and every change of its members."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def waiting(looks: Sequence[Look], says: str, *, until: datetime, at: datetime) 
 
 
 def _is_news(look: Look) -> bool:
-    """Tell whether there is anything to write down besides that we looked; a claim is to be given back."""
+    """Return whether there is anything to record besides that we looked; a claim is to be given back."""
     rule = look.rule
     if rule.claimed_until is not None:
         return True
@@ -123,7 +123,7 @@ def _because(look: Look, *, at: datetime) -> str:
 
 
 def _stand(look: Look, state: str, says: str, *, at: datetime, members: Sequence[str], **more: Any) -> bool:
-    """Write how a rule stands and give its claim back; not when somebody else took it over meanwhile."""
+    """Write how a rule stands and give its claim back; not when someone else took it over meanwhile."""
     values: dict[str, Any] = {"try_again_at": None} | more
     unclaimed = GroupRule.objects.filter(pk=look.rule.pk, claimed_until=look.rule.claimed_until)
     changed = unclaimed.update(

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 EVERY: Final = timedelta(seconds=55)  # a little less than the beat, so that none is left out every other time
 AT_ONCE: Final = 30  # calls a minute of the 960 that PagerDuty grants a key
 PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it itself
-SETTLED: Final = timedelta(minutes=2)  # by now whoever answers a look has heard of what we heard
+SETTLED: Final = timedelta(minutes=2)  # by then PagerDuty's reads reflect what its webhooks said
 SKEW: Final = timedelta(minutes=2)
 Status = Page.Status
 
@@ -82,11 +82,11 @@ def _look(pager: Pager, page: Page) -> Rung | None:
 
 
 def note(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
-    """Take in how a page was found to stand at a moment; tell whether it had moved without our hearing of it."""
+    """Take in how a page was found to stand at a moment; return whether it had moved without our hearing of it."""
     with transaction.atomic():
         page = hearing.held(page)
         if hearing.is_ending(page):
-            return False  # whoever ends it writes down what they find
+            return False  # the code that ends it records what it finds
         passed = _follow(page, rung, looked_at=looked_at)
         since, until = _between(page, rung, looked_at=looked_at)
         at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
@@ -101,7 +101,7 @@ def note(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
 
 
 def _follow(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
-    """Take in who was found to be paged; tell whether that is anybody else than we had heard of.
+    """Take in who was found to be paged; return whether that is anyone else than we had heard of.
 
     Who is paged first was said as the page was opened; what we never knew of an older one is not told now.
     """
@@ -124,7 +124,7 @@ def _between(page: Page, rung: Rung, *, looked_at: datetime) -> tuple[datetime, 
 
 
 def _is_newer(page: Page, *, at: datetime, looked_at: datetime) -> bool:
-    """Tell whether what was found is news, and not an answer from before what we were told meanwhile."""
+    """Return whether what was found is news, and not an answer from before what we were told meanwhile."""
     if page.status == Status.OPENING or looked_at - page.status_at > SETTLED:
         return True
     return page.status_at < min(at, looked_at)

@@ -1,4 +1,4 @@
-"""Who the pager's people are here: joined by e-mail once, then pinned; by hand where an e-mail does not say."""
+"""Who the pager's people are here: joined by email once, then pinned; by hand where an email does not say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workflows.models import PagerUser
 
 Matched = PagerUser.Matched
 
-# Whom an e-mail is never proof of, first that applies: what is asked of the person, and what is said of them.
+# Whom an email is never proof of, first that applies: what is asked of the person, and what is said of them.
 NEVER = (
     ("deactivated", "someone who has left"),
     ("is_bot", "a bot"),
@@ -28,7 +28,7 @@ NEVER = (
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """What came of looking for somebody of the pager: who it is here, or in words why that is not known."""
+    """What came of looking for someone of the pager: who it is here, or in words why that is not known."""
 
     person: Person | None = None
     says: str = ""
@@ -40,16 +40,16 @@ OURS = Meeting(says="Firekind opens pages as this user, so they need no match.")
 def meet(
     user: PagerUser, *, people: Collection[Person], taken: Collection[int] = (), twins: Collection[str] = ()
 ) -> Meeting:
-    """Tell who somebody of the pager is, of the ``people`` with the same e-mail, or why nobody is taken for them.
+    """Tell who someone of the pager is, of the ``people`` with the same email, or why nobody is taken for them.
 
-    ``taken`` are the ids of people who are matched already, ``twins`` the e-mails that the pager gives to several.
+    ``taken`` are the ids of people who are matched already, ``twins`` the emails that the pager gives to several.
     """
     says = _unclear(user, people, twins) or _refused(next(iter(people)), taken)
     return Meeting(says=says) if says else Meeting(next(iter(people)))
 
 
 def _unclear(user: PagerUser, people: Collection[Person], twins: Collection[str]) -> str:
-    """Say why an e-mail does not name exactly one person."""
+    """Say why an email does not name exactly one person."""
     if not user.email:
         return "PagerDuty has no email for them."
     if not people:
@@ -60,27 +60,27 @@ def _unclear(user: PagerUser, people: Collection[Person], twins: Collection[str]
 
 
 def _refused(person: Person, taken: Collection[int]) -> str:
-    """Say why an e-mail is no proof that somebody is this person."""
+    """Say why an email is no proof that someone is this person."""
     if not person.can_join:
         return f"This email belongs to {_what(person)}."
     return f"{person.name} is already matched to another PagerDuty user." if person.pk in taken else ""
 
 
 def unmatched() -> dict[int, Meeting]:
-    """Look for everybody of the pager who is not matched; by the id of the row, in a few queries."""
+    """Look for everyone of the pager who is not matched; by the id of the row, in a few queries."""
     users = list(PagerUser.objects.filter(person=None, gone=False).select_related("matched_by"))
     met = _meetings(users)
     return met | {user.pk: OURS for user in users if _is_ours(user)}
 
 
 def _is_ours(user: PagerUser) -> bool:
-    """Tell whether this is the user in whose name pages are opened."""
+    """Return whether this is the user in whose name pages are opened."""
     given = settings.FIREKIND.pagerduty
     return given is not None and user.email.lower() == given.sender.lower()
 
 
 def barred(user: PagerUser) -> str:
-    """Say why somebody of the pager cannot be brought in; empty for who can, and for who opens our pages."""
+    """Say why someone of the pager cannot be brought in; empty for who can, and for who opens our pages."""
     if user.person is None:
         return "" if _is_ours(user) else "they are not matched to anyone here"
     if not user.person.can_join:
@@ -96,7 +96,7 @@ def our_ids() -> frozenset[str]:
 
 
 def join(*, at: datetime) -> bool:
-    """Match everybody who can be, by e-mail; tell whether there was anyone. Who was parted by hand is left alone.
+    """Match everyone who can be, by email; return whether there was anyone. Who was parted by hand is left alone.
 
     The caller holds a lock against other readers of the pager.
     """
@@ -110,7 +110,7 @@ def join(*, at: datetime) -> bool:
 
 @transaction.atomic
 def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: Person | None = None) -> None:
-    """Say by hand who somebody of the pager is; open incidents look again. Raises ``BadInput``.
+    """Say by hand who someone of the pager is; open incidents look again. Raises ``BadInput``.
 
     Whoever that is comes in when they are paged or on call, into private incidents as well: a second manager agrees.
     """
@@ -123,7 +123,7 @@ def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: 
 
 @transaction.atomic
 def part(user: PagerUser, *, by: Person, at: datetime) -> None:
-    """Say by hand that the two are not the same; they are not joined by e-mail again."""
+    """Say by hand that the two are not the same; they are not joined by email again."""
     _pin(user, person=None, matched=Matched.PARTED, by=by, at=at)
 
 
@@ -168,7 +168,7 @@ def _parted(user: PagerUser) -> Meeting:
 
 
 def _free_the_hollow() -> None:
-    """Let go of an account that has become one with somebody of the chat: nothing is left in its own row."""
+    """Let go of an account that has become one with someone of the chat: nothing is left in its own row."""
     pinned = PagerUser.objects.filter(matched__in=[Matched.EMAIL, Matched.HAND])
     hollow = pinned.filter(person__chat_id=None, person__user=None, person__email="", person__isnull=False)
     hollow.update(person=None, matched=Matched.NOT, matched_at=None, matched_by=None)

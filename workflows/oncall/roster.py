@@ -18,7 +18,7 @@ Kind = PagerTarget.Kind
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Somebody of the pager who is on call; ``until`` is None where no end is known. ``person`` is who that is here."""
+    """Someone of the pager who is on call; ``until`` is None where no end is known. ``person`` is who that is here."""
 
     user: PagerUser
     until: datetime | None = None
@@ -90,7 +90,7 @@ def nearest(words: str, *, among: Collection[Entry]) -> str:
 
 
 def line(shifts: Sequence[Shift], level: int, users: Mapping[str, PagerUser], *, at: datetime) -> Line:
-    """Tell who is on call at a moment, and who is at the first later one at which that is somebody else."""
+    """Tell who is on call at a moment, and who is at the first later one at which that is someone else."""
     now = _on(shifts, at=at)
     for moment in sorted({moment for one in shifts for moment in (one.start_at, one.end_at) if moment and moment > at}):
         then = _on(shifts, at=moment)
@@ -121,7 +121,7 @@ def _turns(
 
 
 def _until(own: Sequence[Shift], at: datetime) -> datetime | None:
-    """Return when somebody is off call again; turns that follow each other without a gap are one."""
+    """Return when someone is off call again; turns that follow each other without a gap are one."""
     holding = [one for one in own if _holds(one, at)]
     while holding:
         if any(one.end_at is None for one in holding):

@@ -118,7 +118,7 @@ def _unsure_of(source: Subject, asked: Asked, known: _Known, *, read_at: datetim
 
 
 def candidate(person: Person) -> Candidate:
-    """Return somebody as a candidate for a group, with what keeps them out of it if anything does."""
+    """Return someone as a candidate for a group, with what keeps them out of it if anything does."""
     return Candidate(person.name, person.chat_id or "", _why_not(person))
 
 

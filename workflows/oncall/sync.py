@@ -1,4 +1,4 @@
-"""Keep user groups true: look at who belongs, and write where the workspace has somebody else.
+"""Keep user groups true: look at who belongs, and write where the workspace has someone else.
 
 Whoever writes a group holds a claim on its rule, so that two who look at once do not write twice; no transaction is
 open while Slack is called.
@@ -33,7 +33,7 @@ REFUSED_FOR: Final = timedelta(hours=1)  # a setting of the workspace, or a grou
 OF_THE_WORKSPACE: Final = {"permission_denied", "plan_upgrade_required", "missing_scope", "invalid_auth"}
 PATIENCE: Final = 3  # calls without an answer, before the other groups wait for the next look
 
-# Rules to look at: one never looked at, changed since, at its hand-over, or whose shifts, people or group were read to
+# Rules to look at: one never looked at, changed since, at its handover, or whose shifts, people or group were read to
 # be different. A claim or a pause that has not run out keeps a rule out.
 DUE: Final = """
     SELECT r.handle FROM workflows_grouprule r
@@ -124,7 +124,7 @@ class _Round:
 
     def _write(self, rule: GroupRule) -> Synced | None:
         if not _claimed(rule, at=self.at):
-            return None  # somebody else is at it
+            return None  # someone else is at it
         [one] = look(GroupRule.objects.filter(pk=rule.pk), at=self.at)  # as it is now that nobody else writes
         if not one.verdict.write:
             return history.looked([one], at=self.at)[0]

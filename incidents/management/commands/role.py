@@ -41,7 +41,7 @@ class Command(BaseCommand):
 
 
 def _person(email: str) -> Person:
-    """Find somebody by e-mail or by the name of an account, one that was never used included."""
+    """Find someone by email or by the name of an account, one that was never used included."""
     if (person := people.by_email(email)) is not None:
         return person
     for account in User.objects.filter(Q(username=email) | Q(email__iexact=email)).order_by("pk")[:1]:

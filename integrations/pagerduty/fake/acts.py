@@ -95,7 +95,7 @@ class Acts(Hours):
             self._do(changes.set_type, self._open(incident), type, agent=self._agent(who))
 
     def add_responder(self, who: str, incident: str | int, whom: str, message: str = "Please help") -> None:
-        """Ask somebody to help."""
+        """Ask someone to help."""
         with self._account.lock:
             requester, user = self._account.user(who).id, self._account.user(whom).id
             self._do(changes.ask, self._open(incident), requester, user, message)
@@ -110,7 +110,7 @@ class Acts(Hours):
     def trigger(
         self, service: str, title: str, *, priority: str = "", urgency: str = "high", details: str = "", who: str = ""
     ) -> Incident:
-        """Open an incident as monitoring would, or as somebody does on the pages."""
+        """Open an incident as monitoring would, or as someone does on the pages."""
         with self._account.lock:
             found = self._account.service(service)
             integration = found.integrations[0].id if found.integrations else found.id

@@ -18,7 +18,7 @@ class Hours:
     _account: FakeAccount
 
     def set_override(self, schedule: str, user: str, start: float, end: float) -> Override:
-        """Put somebody on a schedule for a time, instead of whoever is on.
+        """Put someone on a schedule for a time, replacing the person who is on.
 
         In the third version an override replaces one person of one rotation; where nobody is on, it is a shift.
         """
@@ -43,7 +43,7 @@ class Hours:
             self._account.changed()
 
     def move_handover(self, schedule: str, to: float) -> None:
-        """Let whoever is on call now stay until a moment, and every later turn begin from there."""
+        """Keep the person on call until a given moment; every later turn starts from there."""
         with self._account.lock:
             found = self._account.schedule(schedule)
             if to <= self._account.now():
@@ -58,7 +58,7 @@ class Hours:
             self._account.changed()
 
     def set_on_call(self, schedule: str, user: str) -> None:
-        """Put somebody on call now, until the next hand-over; who is not in the rotation overrides it."""
+        """Put someone on call now, until the next handover; who is not in the rotation overrides it."""
         with self._account.lock:
             found, id, now = self._account.schedule(schedule), self._account.user(user).id, self._account.now()
             mine = [layer for layer in found.layers if id in layer.users]

@@ -21,7 +21,7 @@ KEPT_FILES: Final = 5  # a modal keeps no more beside the words
 
 
 def reacted(told: Delivered) -> Deed | None:
-    """Put the message on the timeline when somebody reacts to it with the capturing reaction."""
+    """Put the message on the timeline when someone reacts to it with the capturing reaction."""
     found = _reaction(told)
     if found is None:
         return None

@@ -21,7 +21,7 @@ def pressed(asked: Asked) -> Answer:
 
 
 def submitted(asked: Asked) -> Answer:
-    """Give the role to whoever was chosen; they are brought in."""
+    """Give the role to the person chosen; they are brought in."""
     form = asked.filled
     incident = places.named(str(form.kept["i"]), by=asked.by)
     person = form.person("person")

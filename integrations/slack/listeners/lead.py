@@ -12,7 +12,7 @@ NOBODY = {"none", "nobody", "-"}
 
 
 def command(asked: Asked, incident: Incident) -> Answer:
-    """Make the person mentioned the lead, or whoever asks; ``nobody`` leaves the lead open."""
+    """Make the person mentioned, or the person asking, the lead; ``nobody`` clears the lead."""
     lead = _meant(asked)
     lifecycle.set_lead(incident, lead=lead, by=asked.by, at=asked.at, source=Source.SLACK)
     name = places.linked(incident)

@@ -18,7 +18,7 @@ KINDS: Final[Mapping[str, Listener]] = {
 
 
 def is_talk(payload: Mapping[str, Any]) -> bool:
-    """Tell whether this is a message that is nobody's business here: most of what Slack delivers is."""
+    """Return whether this is a message that is nobody's business here: most of what Slack delivers is."""
     event = payload.get("event")
     if not isinstance(event, dict) or event.get("type") != "message":
         return False

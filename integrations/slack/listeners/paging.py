@@ -1,4 +1,4 @@
-"""Page somebody: who would be rung is shown before anybody is."""
+"""Page someone: who would be paged is shown before anyone is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LISTED: Final = 100
 
 
 def command(asked: Asked, incident: Incident) -> Answer:
-    """Open the modal: with who would be rung when somebody was named, else with whom to choose from."""
+    """Open the modal: with who would be paged when someone was named, else with a list to choose from."""
     among = _choices(incident)
     whom, because = _read(asked.words)
     choice = _meant(whom, among) if whom else None
@@ -43,7 +43,7 @@ def pressed(asked: Asked) -> Answer:
 
 
 def chosen(asked: Asked) -> Answer:
-    """Show who would be rung for what is chosen now."""
+    """Show who would be paged for what is chosen now."""
     form = asked.filled
     incident = places.named(str(form.kept["i"]), by=asked.by)
     among = _choices(incident)
@@ -52,7 +52,7 @@ def chosen(asked: Asked) -> Answer:
 
 
 def submitted(asked: Asked) -> Answer:
-    """Page whoever was shown; somebody who was not shown, or whose shift ended meanwhile, is shown first."""
+    """Page the people shown; show anyone who was not shown, or whose shift has ended, first."""
     form = asked.filled
     incident = places.named(str(form.kept["i"]), by=asked.by)
     among = _choices(incident)
@@ -75,7 +75,7 @@ def modal(
     because: str = "",
     changed: bool = False,
 ) -> blocks.Block:
-    """Build the modal, with who would be rung once somebody is chosen."""
+    """Build the modal, with who would be paged once someone is chosen."""
     parts = [blocks.context(f"{places.linked(incident)}  {words.escape(words.cut(incident.title, 150))}")]
     parts += [blocks.section(CHANGED)] if changed else []
     parts.append(_whom(among, choice))
@@ -90,7 +90,7 @@ def modal(
 
 
 def _whom(among: Sequence[Choice], choice: Choice | None) -> blocks.Block:
-    """The field that chooses, with who would be rung now under each name; what does not fit is left to the command."""
+    """The field that chooses, with who would be paged now under each name; what does not fit is left to the command."""
     groups = {label: list(map(_option, _some(found, choice))) for label, found in paged.grouped(among).items()}
     picked = choice.target if choice else None
     select = blocks.grouped_select(groups, action_id=TARGET, chosen=picked, placeholder="Choose who to page")
@@ -124,7 +124,7 @@ def _open_already(choice: Choice, incident: Incident) -> str:
 
 
 def _choices(incident: Incident) -> list[Choice]:
-    """Return whomever can be paged for an incident; raise ``Refused`` when that is nobody, with why."""
+    """Return who can be paged for an incident; raise ``Refused`` with the reason when that is no one."""
     if not incident.is_active:
         raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you page someone for it.")
     if ports.pager() is None:
@@ -136,13 +136,13 @@ def _choices(incident: Incident) -> list[Choice]:
 
 
 def _read(said: str) -> tuple[str, str]:
-    """Part whom from why: *Major incidents because the database is down*."""
+    """Split who from why: *Major incidents because the database is down*."""
     found = BECAUSE.fullmatch(said)
     return (found["whom"].strip(), messages.typed(found["because"])) if found else (said.strip(), "")
 
 
 def _meant(whom: str, among: Sequence[Choice]) -> Choice:
-    """Return whom somebody means: a mention, a name or an id; raise ``Refused`` with what comes nearest."""
+    """Return who is meant by a mention, a name or an id; raise ``Refused`` with the closest matches."""
     mentioned = words.people(whom)
     if mentioned:
         return _mentioned(mentioned, among)

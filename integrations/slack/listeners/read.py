@@ -40,7 +40,7 @@ def recent(asked: Asked, incident: Incident) -> Answer:
 
 
 def listed(asked: Asked) -> Answer:
-    """List the open incidents that somebody may see."""
+    """List the open incidents that someone may see."""
     found = list(places.seen(asked.by).filter(active=True)[: LISTED + 1])
     if not found:
         return Say(f"No incident is open. `{setup.command()} declare` opens one.")
@@ -90,6 +90,6 @@ def _owed(incident: Incident) -> list[str]:
 def _entry(entry: timeline.Entry) -> str:
     who = words.escape(entry.event.by.name) if entry.event.by else ""
     said = words.escape(words.cut(entry.sentence, 200))
-    if entry.kind.editable:  # somebody's own words
+    if entry.kind.editable:  # someone's own words
         return f"{words.when(entry.event.at)}  {who} · {entry.kind.label}: {said}"
     return f"{words.when(entry.event.at)}  {who} {said}".replace("   ", "  ")

@@ -28,7 +28,7 @@ class Verb:
     hint: str = ""
     close: str = "Cancel"
     bare: bool = True
-    checks: bool = True  # told when somebody else changed the same thing meanwhile
+    checks: bool = True  # told when someone else changed the same thing meanwhile
 
 
 VERBS: Final[Mapping[str, Verb]] = {

@@ -40,7 +40,7 @@ class Command(BaseCommand):
         handler.close()  # type: ignore[no-untyped-call]  # Bolt's
 
     def _connected(self, handler: socket_mode.Handler, stop: threading.Event) -> bool:
-        """Connect, however long Slack is out of reach; once connected, the client reconnects by itself."""
+        """Connect, however long Slack is out of reach; once connected, the client reconnects automatically."""
         for wait_s in (*FIRST_WAITS_S, *itertools.repeat(LATER_WAIT_S)):
             try:
                 handler.connect()  # type: ignore[no-untyped-call]  # Bolt's
