@@ -37,5 +37,5 @@ KINDS: Final[dict[str, str]] = {
 
 
 def sentence(kind: str) -> str:
-    """Return what someone did, in words; a kind that is not known any more says its own name."""
+    """Return what someone did, in words; an unknown kind returns its own name."""
     return KINDS.get(kind, kind)

@@ -92,7 +92,7 @@ class Hub:
             self._ensure()
 
     async def _listen(self) -> None:
-        """Hear notifications until nobody listens any more; connect again, slower each time, when that fails."""
+        """Receive notifications until no one listens; reconnect with increasing delays on failure."""
         failures = 0
         while self._queues:
             try:

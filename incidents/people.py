@@ -32,7 +32,7 @@ def by_chat_id(chat_id: str, *, name: str = "") -> Person:
 
 
 def by_email(email: str) -> Person | None:
-    """Return the person of an email, whatever its case, or None."""
+    """Return the person with an email, ignoring case, or None."""
     return Person.objects.filter(email__iexact=email.strip()).first() if email.strip() else None
 
 

@@ -48,7 +48,7 @@ class Change(Protocol):
         """Return whether it could bring people into private incidents."""
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Do it; raise ``Refused`` where that is not possible any more, or a second manager is needed."""
+        """Do it; raise ``Refused`` when that is no longer possible, or a second manager is needed."""
 
 
 Kind = TypeVar("Kind", bound=Change)
@@ -56,14 +56,14 @@ CHANGES: dict[str, type[Change]] = {}
 
 
 def known(change: type[Kind]) -> type[Kind]:
-    """Let a class of changes be read again by its kind."""
+    """Register a class of changes under its kind."""
     CHANGES[change.kind] = change
     return change
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of a change: it waits as a ``proposal``, or was made, ``alone`` where no second manager is."""
+    """The outcome of a change: it waits as a ``proposal``, or was made, ``alone`` when there is no second manager."""
 
     proposal: Proposal | None = None
     alone: bool = False
@@ -121,7 +121,7 @@ def turn_down(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
 
 @transaction.atomic
 def withdraw(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
-    """Take one's own proposal back."""
+    """Withdraw your own proposal."""
     now = _undecided(proposal)
     if now.by_id != by.pk:
         raise Refused(f"{now.by.name} asked for this, so only they can withdraw it. Turn it down instead.")
@@ -153,7 +153,7 @@ def to_confirm(person: Person) -> int:
 
 
 def _keep(change: Change, *, by: Person, at: datetime) -> Proposal:
-    """Write a proposal down; who asks for the same twice has asked once."""
+    """Save a proposal; asking for the same twice saves it once."""
     same = Proposal.objects.filter(kind=change.kind, by=by, state=State.WAITING, payload=change.payload())
     if (known := same.select_related("by", "incident").first()) is not None:
         return known

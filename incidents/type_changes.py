@@ -192,7 +192,7 @@ class AdoptPolicy:
 
 
 def _now(slug: str, *, number: int) -> IncidentType:
-    """Return a type as it is now, locked; raise ``Refused`` when it is not in version ``number`` any more."""
+    """Return a type as it is now, locked; raise ``Refused`` when it is no longer at version ``number``."""
     type = IncidentType.objects.select_for_update().get(slug=slug)  # no join: who waits would read an old version
     _same(type, number=number)
     return type

@@ -1,4 +1,4 @@
-"""One process of ours: started in a group of its own, heard, and ended by its own pid."""
+"""One child process: started in its own group, its output read, and ended by its own pid."""
 
 import os
 import signal

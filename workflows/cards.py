@@ -109,17 +109,17 @@ def withdrawn_announcement() -> Card:
 
 
 def withdrawn() -> Card:
-    """What our messages in a room that the conversation left become."""
+    """What our messages become in a room the conversation left."""
     return Card(kind="withdrawn", title="", text="This message was withdrawn.")
 
 
 def farewell() -> Card:
-    """The one neutral line in a room that the conversation left."""
+    """The one neutral line in a room the conversation left."""
     return Card(kind="farewell", title="", text="This conversation has ended here. The channel is being archived.")
 
 
 def handover(facts: Facts) -> Card:
-    """The first message in a private successor: where the rest is. It says nothing that changes later."""
+    """The first message in a private successor: where everything else is. It holds nothing that changes later."""
     return Card(
         kind="handover",
         title="The conversation continues here, in private",
@@ -144,7 +144,7 @@ def notice(published: Published) -> Card:
 
 
 def told(event: Told, facts: Facts) -> Card:
-    """Tell an event where people talk."""
+    """Return the message for an event in the channel."""
     if event.retracted:
         return withdrawn()
     if event.kind == "updated":

@@ -24,7 +24,7 @@ def is_mendable(key: str) -> bool:
 
 
 def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
-    """Take someone's word that nothing is missing there any more, once it shows; return what was found, in words.
+    """Close a gap someone says they fixed, once the vendor confirms it; return what was found, in words.
 
     Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
     before and, under the lock, after.

@@ -14,7 +14,7 @@ from workflows.participation import Offer, Standing
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """What is to be asked, and what needs no answer any more, each with the words that say so."""
+    """What to ask, and what no longer needs an answer, each with its words."""
 
     new: tuple[Offer, ...] = ()
     over: tuple[tuple[AccessRequest, str, bool], ...] = ()
@@ -56,7 +56,7 @@ def _over(request: AccessRequest, standing: Standing | None) -> tuple[AccessRequ
 
 
 def _is_over(request: AccessRequest, standing: Standing | None, offer: Offer | None) -> bool:
-    """Return whether a request needs no answer any more: they are in, or the rule that named them does so no more."""
+    """Return whether a request no longer needs an answer: they are in, or the rule no longer names them."""
     if request.role:
         return offer is None or offer.role != request.role
     if standing is not None and standing.here:

@@ -59,7 +59,7 @@ def _choice(callee: Callee, page: Page | None) -> Choice:
 
 
 def named(words: str, among: Sequence[Choice]) -> Choice | None:
-    """Return the choice of a name, an id or a ref, whatever its case; None when there is none."""
+    """Return the choice with a name, an id or a ref, ignoring case; None when there is none."""
     low = words.strip().lstrip("@").casefold()
     return next((one for one in among if low in {one.name.casefold(), one.target.casefold(), _id(one)}), None)
 
@@ -151,7 +151,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
 
 
 def look(pager: Pager, work: Work) -> Outcome | None:
-    """Look for a page that nobody wants any more; one that is wanted is looked for as it is opened."""
+    """Find a page that is no longer wanted; a wanted one is found when it is opened."""
     if not work.effect.abandoned:
         return None
     begun = work.effect.begun_at

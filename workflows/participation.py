@@ -52,7 +52,7 @@ class Standing:
 
     @property
     def why(self) -> str:
-        """Every reason in words, or how they came where none holds any more."""
+        """Every reason in words, or how they came when none still holds."""
         return ", ".join(self.reasons) or self.former
 
     @property

@@ -181,7 +181,7 @@ def _posted(work: Work, posted: Posted) -> Outcome:
 
 
 def edit_post(chat: Chat, work: Work) -> Outcome:
-    """Bring a message of ours up to date; doing it twice does no harm."""
+    """Update one of our messages; safe to run twice."""
     own = work.external[work.effect.thing]
     chat.edit_post(own["channel_id"], own["ts"], _card(work))
     return Outcome([made(work, external=own)])

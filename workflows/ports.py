@@ -134,7 +134,7 @@ class Chat(Protocol):
         """Look for our message by its mark."""
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
-        """Change a message of ours; one that is gone already is fine."""
+        """Change one of our messages; one already deleted is fine."""
 
     def pin(self, channel_id: str, ts: str) -> None:
         """Pin a message; one that is pinned already is fine."""
@@ -175,10 +175,10 @@ class Chat(Protocol):
         """Show an uploaded file below a message; shown before is fine. ``file_not_found`` is one that is gone."""
 
     def is_shared(self, file_id: str, *, below: Posted) -> bool:
-        """Return whether a file of ours is shown where that message is."""
+        """Return whether one of our files is shown where that message is."""
 
     def delete_file(self, file_id: str) -> None:
-        """Delete a file of ours; one that is gone already is fine."""
+        """Delete one of our files; one already deleted is fine."""
 
     def groups(self) -> Sequence[Group]:
         """Read every user group that is in use, with its members: one call."""
@@ -298,10 +298,10 @@ class Pager(Protocol):
     """Pages people. Every call may raise ``VendorError``; none of them retries."""
 
     def ring(self, ring: Ring) -> Rung:
-        """Open a page, unless one with its key was ever opened: then that one is returned, whatever its status."""
+        """Open a page, or return the one already opened with its key, in any status."""
 
     def find(self, key: str, *, service: str, since: datetime) -> Rung | None:
-        """Look for a page by its key, whatever its status."""
+        """Find a page by its key, in any status."""
 
     def look(self, id: str) -> Rung | None:
         """Return how a page stands; None when the pager has none of that id."""

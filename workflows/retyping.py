@@ -25,7 +25,7 @@ from workflows.someone import Someone
 
 
 class PlanChanged(Exception):
-    """What was confirmed is not what would happen any more; ``plan`` is the new one, to be shown instead."""
+    """The confirmed plan is out of date; ``plan`` is the new one, to be shown instead."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__("The plan changed while you were reading it. This is the new one; review it, then confirm.")

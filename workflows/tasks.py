@@ -96,7 +96,7 @@ def look_at_pages() -> None:
 
 @shared_task
 def forget_alerts() -> None:
-    """Delete what the pager said a month ago of incidents that concern none of ours."""
+    """Delete month-old pager events about incidents that are not ours."""
     alerts.forget(at=timezone.now())
 
 

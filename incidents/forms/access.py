@@ -20,18 +20,18 @@ READ = {"rows": 3, "readonly": True}  # shown to be read, not to be written
 
 
 class Shown(forms.CharField):
-    """Words that are shown as they are now, whatever was sent along."""
+    """Read-only text: always the current value, ignoring what was submitted."""
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """Return what is so now."""
+        """Return the current value."""
         return initial
 
 
 class ShownNumber(forms.IntegerField):
-    """A number that is shown as it is now: what was sent is what the person had read."""
+    """A number shown at its current value: what was submitted is what the person had read."""
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """Return what is so now."""
+        """Return the current value."""
         return initial
 
 
@@ -58,7 +58,7 @@ class AnswerForm(PrivateForm):
 
     @property
     def refusal(self) -> str:
-        """Why there is nothing to answer: nobody asked, or someone answered before."""
+        """Why there is nothing to answer: no one asked, or someone already answered."""
         found = self._asked(self["n"].value())
         if found is None:
             return "Access request not found."

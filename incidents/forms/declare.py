@@ -1,4 +1,4 @@
-"""The form that opens an incident. Its title alone is enough."""
+"""The form that declares an incident. A title is enough."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DeclareForm(forms.Form):
         return by_slug.get(asked or "") or next((one for one in self.types if one.is_default), None)
 
     def declared(self, *, at: datetime) -> Incident | None:
-        """Open the incident if the form is right; what stands in the way becomes the form's errors."""
+        """Declare the incident if the form is valid; turn refusals into form errors."""
         if not self.is_valid():
             return None
         given = self.cleaned_data

@@ -18,7 +18,7 @@ SHOWN = 12
 
 
 def joinable() -> QuerySet[Person]:
-    """Return those who may be brought in: never guests, bots, externals or leavers."""
+    """Return those who may be brought in: never guests, bots, external people or deactivated accounts."""
     return Person.objects.filter(is_guest=False, is_bot=False, is_external=False, deactivated=False)
 
 
@@ -35,7 +35,7 @@ def responders(incident: Incident) -> list[Person]:
 
 
 class PickForm(VerbForm):
-    """A verb that asks for people: ``several`` of them, or one, which nobody ``must`` be unless it says so."""
+    """A verb that asks for people: ``several`` of them, or one, optional unless it ``must`` be given."""
 
     several = False
     must = False

@@ -34,7 +34,7 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
     """Ask the people of whatever private incident has this codename to let someone in.
 
     The same is written for any codename, and nothing is looked up here: neither what is answered nor how long that
-    takes can tell whether there is such an incident. ``carry`` does the rest. Raises ``Refused`` for guests, without a
+    takes reveals whether there is such an incident. ``carry`` does the rest. Raises ``Refused`` for guests, without a
     reason, and when the same person asked less than fifteen minutes ago, whatever for.
     """
     if not person.can_join:

@@ -34,7 +34,7 @@ class SecondFactor:
 
 
 def is_needed() -> bool:
-    """Return whether accounts of ours need one here; in the sandbox people pick who they are."""
+    """Return whether local accounts need one here; in the sandbox people pick who they are."""
     return settings.FIREKIND.sign_in.second_factor and not settings.FIREKIND.sandbox_url
 
 

@@ -59,7 +59,7 @@ def wait(seconds: int) -> str:
 
 
 def forget_old() -> None:
-    """Delete counts that nobody asks for any more."""
+    """Delete counts that have expired."""
     Tries.objects.filter(until__lt=timezone.now() - KEPT).delete()
 
 

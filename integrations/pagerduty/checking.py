@@ -1,4 +1,4 @@
-"""Ask PagerDuty whether everything is set up, and say each finding in a sentence with its next step."""
+"""Check the PagerDuty setup, and return each finding as a sentence with its next step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEARD: Final = frozenset(KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found: fine, worth knowing (``is_note``), or to be mended."""
+    """One finding: fine, worth knowing (``is_note``), or to be fixed."""
 
     says: str
     is_fine: bool = True
@@ -30,7 +30,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Whom is asked, for which address of ours, and when."""
+    """Which account is checked, for which of our addresses, and when."""
 
     pager: PagerDutyPager
     webhook_url: str
@@ -38,7 +38,7 @@ class Asking:
 
 
 def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterator[Finding]:
-    """Yield what PagerDuty says of each part of the set-up; stops at the key when that is not accepted."""
+    """Yield a finding for each part of the setup; stop at the key when it is rejected."""
     asking = Asking(pager, webhook_url, at)
     for question in QUESTIONS:
         try:

@@ -29,7 +29,7 @@ ATTEMPTS: Final = 20  # with the back-off below: about half a day
 BACK_OFF_AT_MOST_S: Final = 3600
 PAGES_AT_ONCE: Final = 50
 AT_ONCE: Final = 50  # of one incident of theirs in one transaction
-# What a mistake of ours, or a database that falters, may raise: it costs this webhook some time and no other anything.
+# What a bug or a failing database may raise: it delays this webhook and no other.
 OURS: Final = (
     DatabaseError,
     Refused,

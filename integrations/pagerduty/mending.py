@@ -1,4 +1,4 @@
-"""What PagerDuty's refusals mean, in words for a tired person: what is wrong, and the next step."""
+"""What PagerDuty's errors mean, in words for a tired person: what is wrong, and the next step."""
 
 from __future__ import annotations
 
@@ -63,6 +63,6 @@ WORDS: Final[dict[str, str]] = {
 
 
 def words(code: str) -> str:
-    """Say what a code means, and what to do next."""
+    """Return what a code means, and what to do next."""
     says = f"PagerDuty responded with {code.replace('_', ' ')}. Check there, then retry."
     return WORDS.get(code, says)

@@ -21,7 +21,7 @@ LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried
 
 
 def ring(pager: PagerDutyPager, ring: Ring) -> Rung:
-    """Open a page, unless one with its key was ever opened: then that one is returned, whatever its status."""
+    """Open a page, or return the one already opened with its key, in any status."""
     opening.kind_and_id(ring.target)
     try:
         found = _found(pager, ring, sent_twice=ring.unsure)

@@ -1,4 +1,4 @@
-"""How what happened in PagerDuty reads for someone who is tired: one table. What is not in it is stored and ignored.
+"""How PagerDuty events read for tired people: one table. What is not in it is stored and ignored.
 
 https://developer.pagerduty.com/docs/webhooks-overview, "Event Types"
 """

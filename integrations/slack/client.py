@@ -132,7 +132,7 @@ class SlackChat:
         return None
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
-        """Change a message of ours; one that is gone already is fine. Its mark stays."""
+        """Change one of our messages; one already deleted is fine. Its mark stays."""
         with _fine("message_not_found"):
             self.wire.call("chat.update", channel=channel_id, ts=ts, **cards.message(card))
 
@@ -191,11 +191,11 @@ class SlackChat:
         files.share(self.wire, file_id, title=title, channel_id=below.channel_id, thread_ts=below.ts)
 
     def is_shared(self, file_id: str, *, below: Posted) -> bool:
-        """Return whether a file of ours is shown where that message is."""
+        """Return whether one of our files is shown where that message is."""
         return files.is_shared(self.wire, file_id, channel_id=below.channel_id)
 
     def delete_file(self, file_id: str) -> None:
-        """Delete a file of ours; one that is gone already is fine."""
+        """Delete one of our files; one already deleted is fine."""
         files.delete(self.wire, file_id)
 
     def groups(self) -> Sequence[Group]:

@@ -42,7 +42,7 @@ def of(message: Mapping[str, Any], *, channel_id: str) -> Message:
 
 
 def files_of(holder: Mapping[str, Any]) -> list[File]:
-    """Read the files that a message or a field holds, without those that Slack only links to, or has no more."""
+    """Read the files that a message or a field holds, without those Slack only links to or has deleted."""
     listed = holder.get("files")
     held = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     return [

@@ -56,7 +56,7 @@ def nobody_wrong(checks: Checks, workspace: Workspace, room: Json) -> None:
 
 
 def nothing_twice(checks: Checks, room: Json) -> None:
-    """Check that no message of ours stands twice, and that nobody joined twice."""
+    """Check that none of our messages was posted twice, and that no one joined twice."""
     texts = Counter(message["text"] for message in ours(room) if message["text"] not in {WITHDRAWN, ""})
     twice = [text for text, times in texts.items() if times > 1]
     checks.so("no message of ours stands there twice", not twice, instead=twice)

@@ -7,7 +7,7 @@ from incidents.models import Incident, Person
 
 
 class Page(models.Model):
-    """A page of ours, and how it stands with the pager. Written before the pager is called, so that none is lost.
+    """One of our pages and its status in the pager. Written before the pager is called, so that none is lost.
 
     ``key`` is that of its effect's thing (``page/policy/P1``); ``dedup_key`` is the opaque name under which the pager
     knows it, and by which it is found again. ``status_at`` is when the pager says it took this status: news from

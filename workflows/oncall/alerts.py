@@ -36,7 +36,7 @@ JOIN = """
 
 
 def hear(news: News, *, at: datetime) -> bool:
-    """Take what the pager says of an incident that is no page of ours; return whether one here is concerned.
+    """Apply what the pager says of an incident that is not one of our pages; return whether it concerns one here.
 
     One transaction. What is heard twice or late changes nothing. What was never heard of is recorded, and when it
     has just begun it joins the incident of its storm, or a rule declares one.

@@ -9,7 +9,7 @@ from typing import Final
 from workflows import cards, ports
 from workflows.models import PagerRead
 
-LATE: Final = timedelta(minutes=3)  # it is read every 30 s: nobody reads any more
+LATE: Final = timedelta(minutes=3)  # it is read every 30 s, so reading has stopped
 
 MISSING: Final = (
     "PagerDuty is not connected. Set PAGERDUTY_API_KEY and PAGERDUTY_FROM to see who is on call and page them."

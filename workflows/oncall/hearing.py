@@ -1,4 +1,4 @@
-"""Hear what happened to a page of ours: how it stands now, who is on it, and the entry that says so.
+"""Apply what happened to one of our pages: its status, who is on it, and the timeline entry.
 
 News may come late, twice, in any order, and from two sides: the pager sends them and we look ourselves. A status is
 moved by the newest alone; every piece of news is recorded once, at its own time.

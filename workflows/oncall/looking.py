@@ -1,4 +1,4 @@
-"""Look at open pages ourselves: for webhooks that never came, and where nothing can reach us from outside."""
+"""Poll open pages: for webhooks that never came, and for installations that cannot be reached from outside."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FOUND: Final[Mapping[str, tuple[str, str, str]]] = {
 
 
 def look_again(*, at: datetime) -> int:
-    """Ask the pager about open pages that were not looked at for a minute; return how many had moved."""
+    """Poll open pages not checked for a minute; return how many had changed."""
     pager = ports.pager()
     if pager is None:
         return 0
@@ -60,7 +60,7 @@ def look_again(*, at: datetime) -> int:
 
 
 def due(*, at: datetime) -> QuerySet[Page]:
-    """Return open pages that nobody looked at lately, those that waited longest first."""
+    """Return open pages not checked lately, oldest check first."""
     lately = Q(looked_at=None, opened_at__lt=at - EVERY) | Q(looked_at__lt=at - EVERY)
     being_opened = Q(status=Status.OPENING, pager_id="", opened_at__gt=at - PATIENCE)
     found = Page.objects.filter(lately).exclude(being_opened).exclude(status=Status.RESOLVED)
@@ -68,7 +68,7 @@ def due(*, at: datetime) -> QuerySet[Page]:
 
 
 def _claimed(*, at: datetime) -> list[Page]:
-    """Take pages that are due, so that two who look at once take different ones."""
+    """Claim pages that are due, so that concurrent polls take different ones."""
     with transaction.atomic():
         pages = list(due(at=at).select_for_update(skip_locked=True)[:AT_ONCE])
         Page.objects.filter(pk__in=[page.pk for page in pages]).update(looked_at=at)
@@ -82,7 +82,7 @@ def _look(pager: Pager, page: Page) -> Rung | None:
 
 
 def note(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
-    """Take in how a page was found to stand at a moment; return whether it had moved without our hearing of it."""
+    """Apply the status a page was found in; return whether it had changed without an event."""
     with transaction.atomic():
         page = hearing.held(page)
         if hearing.is_ending(page):
@@ -101,7 +101,7 @@ def note(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
 
 
 def _follow(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
-    """Take in who was found to be paged; return whether that is anyone else than we had heard of.
+    """Apply who was found to be paged; return whether that differs from what we knew.
 
     Who is paged first was said as the page was opened; what we never knew of an older one is not told now.
     """
@@ -119,12 +119,12 @@ def _follow(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
 
 
 def _between(page: Page, rung: Rung, *, looked_at: datetime) -> tuple[datetime, datetime]:
-    """Return the moments between which the page took the status that was found."""
+    """Return the moments between which the page took the status found."""
     return looked.span(rung.at) if rung.at else (page.status_at, looked_at)
 
 
 def _is_newer(page: Page, *, at: datetime, looked_at: datetime) -> bool:
-    """Return whether what was found is news, and not an answer from before what we were told meanwhile."""
+    """Return whether what was found is newer than what events have told us."""
     if page.status == Status.OPENING or looked_at - page.status_at > SETTLED:
         return True
     return page.status_at < min(at, looked_at)

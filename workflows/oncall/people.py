@@ -60,7 +60,7 @@ def _unclear(user: PagerUser, people: Collection[Person], twins: Collection[str]
 
 
 def _refused(person: Person, taken: Collection[int]) -> str:
-    """Say why an email is no proof that someone is this person."""
+    """Say why an email does not prove that someone is this person."""
     if not person.can_join:
         return f"This email belongs to {_what(person)}."
     return f"{person.name} is already matched to another PagerDuty user." if person.pk in taken else ""
@@ -74,7 +74,7 @@ def unmatched() -> dict[int, Meeting]:
 
 
 def _is_ours(user: PagerUser) -> bool:
-    """Return whether this is the user in whose name pages are opened."""
+    """Return whether pages are opened as this user."""
     given = settings.FIREKIND.pagerduty
     return given is not None and user.email.lower() == given.sender.lower()
 
@@ -89,7 +89,7 @@ def barred(user: PagerUser) -> str:
 
 
 def our_ids() -> frozenset[str]:
-    """Return the pager's ids of the user in whose name pages are opened; none while nobody knows who that is."""
+    """Return the pager's ids of the user pages are opened as; none while that is unknown."""
     given = settings.FIREKIND.pagerduty
     found = PagerUser.objects.filter(email__iexact=given.sender) if given else PagerUser.objects.none()
     return frozenset(found.values_list("pager_id", flat=True))
@@ -110,9 +110,9 @@ def join(*, at: datetime) -> bool:
 
 @transaction.atomic
 def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: Person | None = None) -> None:
-    """Say by hand who someone of the pager is; open incidents look again. Raises ``BadInput``.
+    """Match a pager user to a person by hand; open incidents are planned again. Raises ``BadInput``.
 
-    Whoever that is comes in when they are paged or on call, into private incidents as well: a second manager agrees.
+    That person comes in when paged or on call, also into private incidents, so a second manager agrees.
     """
     if not person.can_join:
         raise lifecycle.BadInput("person", f"{person.name} is {_what(person)} and cannot be brought in.")
@@ -123,7 +123,7 @@ def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: 
 
 @transaction.atomic
 def part(user: PagerUser, *, by: Person, at: datetime) -> None:
-    """Say by hand that the two are not the same; they are not joined by email again."""
+    """Unlink the two by hand; they are not matched by email again."""
     _pin(user, person=None, matched=Matched.PARTED, by=by, at=at)
 
 
@@ -168,7 +168,7 @@ def _parted(user: PagerUser) -> Meeting:
 
 
 def _free_the_hollow() -> None:
-    """Let go of an account that has become one with someone of the chat: nothing is left in its own row."""
+    """Unlink accounts merged into a Slack person: their own row is empty."""
     pinned = PagerUser.objects.filter(matched__in=[Matched.EMAIL, Matched.HAND])
     hollow = pinned.filter(person__chat_id=None, person__user=None, person__email="", person__isnull=False)
     hollow.update(person=None, matched=Matched.NOT, matched_at=None, matched_by=None)

@@ -76,7 +76,7 @@ def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[Entry]:
 
 
 def named(words: str, *, among: Collection[Entry]) -> list[Entry]:
-    """Return those of a name or id, whatever its case; without one, those whose name holds the words."""
+    """Return those with a name or id, ignoring case; otherwise those whose name contains the words."""
     wanted = " ".join(words.split()).casefold()
     exact = [one for one in among if wanted in {one.target.name.casefold(), one.target.pager_id.casefold()}]
     return exact or [one for one in among if wanted in one.target.name.casefold()]

@@ -17,7 +17,7 @@ from integrations.slack.messages import File, Message
 from workflows import rooms
 
 CALLBACK: Final = "firekind:capture"
-KEPT_FILES: Final = 5  # a modal keeps no more beside the words
+KEPT_FILES: Final = 5  # a modal has no room for more beside the words
 
 
 def reacted(told: Delivered) -> Deed | None:
