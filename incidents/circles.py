@@ -1,4 +1,4 @@
-"""Private incidents are closed circles: which changes could let people into one, and telling those inside.
+"""Private incidents are closed: which changes could let people in, and notifying those inside.
 
 What is asked here looks at types and never at incidents, so that no answer tells whether there is a private one.
 """

@@ -1,4 +1,4 @@
-"""One database connection of this process hears what changed, and tells every stream here."""
+"""One database connection per process listens for changes and notifies every stream."""
 
 from __future__ import annotations
 

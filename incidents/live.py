@@ -1,4 +1,4 @@
-"""Live pages: a stream that says *changed, now at n*, and nothing else.
+"""Live pages: a stream that only says *changed, now at n*.
 
 The page then fetches what it may see, so every word passes the ordinary checks. One connection of each process
 listens for all its streams; a stream holds no connection of its own and ends without help.

@@ -1,4 +1,4 @@
-"""What the audit is told by everything that knows people and incidents. What incidents went through is on timelines."""
+"""Audit entries from code that knows people and incidents. What happens to incidents is on timelines."""
 
 from __future__ import annotations
 

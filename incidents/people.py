@@ -1,4 +1,4 @@
-"""Who people are: found by chat id, email or account, and joined once."""
+"""Identify people by chat id, email or account, linked once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What policies say in words, and what differs between two of them. Pure."""
+"""Describe a policy, or the difference between two, in words. Pure."""
 
 from __future__ import annotations
 

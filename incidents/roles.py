@@ -1,4 +1,4 @@
-"""What each role may do beyond what everyone may: one table, who holds a role, and words for who may not.
+"""What each role may do beyond what everyone may, who holds it, and what others are told.
 
 No role opens a private incident: who may see one is `incidents.visibility`'s to say, and it asks for no role.
 """

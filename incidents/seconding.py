@@ -1,4 +1,4 @@
-"""A second manager: who has to agree before someone changes who comes into private incidents."""
+"""The second manager: who has to agree to changes in who comes into private incidents."""
 
 from __future__ import annotations
 

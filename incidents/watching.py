@@ -1,4 +1,4 @@
-"""Who may go on reading a live page: asked once for all streams that hear of the same change."""
+"""Who may keep reading a live page: checked once for all streams notified of the same change."""
 
 from __future__ import annotations
 

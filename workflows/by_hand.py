@@ -1,4 +1,4 @@
-"""What waits for a person's hand after a step of a move failed for good, and their word for it, checked first."""
+"""Steps of a move that failed for good and wait for a person, who marks them done; checked first."""
 
 from __future__ import annotations
 

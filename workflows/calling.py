@@ -1,4 +1,4 @@
-"""Whom incidents may call: what policies name, looked up in what we know of the pager, for many incidents at once."""
+"""Who incidents can page: the names in policies, looked up in the pager cache for many incidents at once."""
 
 from __future__ import annotations
 

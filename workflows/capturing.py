@@ -1,4 +1,4 @@
-"""Capture a profile: ask its source, and keep what it gave as evidence of the incident."""
+"""Capture a profile from its source, and keep it as evidence of the incident."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done by hand in place of each action of a move: what to do, and how the vendor shows that it was done."""
+"""How a person can do each action of a move by hand, and how to check with the vendor that it is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who has each role of one, and what of a policy's groups and schedules cannot be had. Pure."""
+"""Who has each one-person role, and which of a policy's groups and schedules are missing. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A room closed to everyone else, what stays in one that was left counted, and someone told directly."""
+"""Close a room to everyone else, count what stays in one that was left, and message someone directly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What we last knew of the workspace's people and groups, and how it is kept fresh."""
+"""The cache of the workspace's people and groups, and how it is refreshed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claim effects and record what came of them: the only writer of an effect's state once it was planned."""
+"""Claim effects and record their outcome: the only writer of an effect's state once planned."""
 
 from __future__ import annotations
 

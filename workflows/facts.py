@@ -1,4 +1,4 @@
-"""What is known of one incident, as the planning needs it. Pure values; ``workflows.gather`` reads them."""
+"""What planning needs to know about one incident. Pure values; ``workflows.gather`` reads them."""
 
 from __future__ import annotations
 

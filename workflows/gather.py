@@ -1,4 +1,4 @@
-"""Read what the planning needs, for one incident or a thousand, with the same number of queries."""
+"""Load what planning needs, for one incident or a thousand, with the same number of queries."""
 
 from __future__ import annotations
 

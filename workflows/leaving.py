@@ -1,4 +1,4 @@
-"""What is to become of what was public once an incident is private: withdrawn, counted, closed, told by hand. Pure."""
+"""What happens to public content once an incident is private: withdrawn, counted, closed or left to a person. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is in the channels of private incidents, asked of the vendor: for the day on which an event is lost.
+"""Read who is in the channels of private incidents from the vendor, in case an event was lost.
 
 What follows is what the events would have brought: who is not in the channel any more loses access, who is in gains it.
 """

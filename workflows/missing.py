@@ -1,4 +1,4 @@
-"""What is missing, and someone's word that they mended it: the vendor is asked before it is believed."""
+"""Gaps, and marking one as fixed: checked with the vendor first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exists outside because of us, and what we owe the outside already. Pure."""
+"""What exists outside because of us, and which effects are pending. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page people: ask for it, open the page, keep its title, end it. Each page is recorded before anyone is called."""
+"""Page people: request, open, retitle and resolve a page. Each is recorded before the pager is called."""
 
 from __future__ import annotations
 

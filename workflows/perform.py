@@ -1,4 +1,4 @@
-"""Carry effects out: call the vendor outside any transaction, record, and go on with what became ready."""
+"""Perform effects: call the vendor outside any transaction, record, and continue with what became ready."""
 
 from __future__ import annotations
 

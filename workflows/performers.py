@@ -1,4 +1,4 @@
-"""How each action is done: one performer for each kind and verb. They call the vendor; they record nothing of it.
+"""One performer for each kind of action and verb. They call the vendor and record nothing.
 
 After an outcome that is unknown the kind's looker goes first, and the performer acts only on what it did not find.
 """

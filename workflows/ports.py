@@ -1,4 +1,4 @@
-"""What the workflows need of the outside, as protocols; ``integrations`` builds what stands behind them."""
+"""What the workflows need from the outside, as protocols; ``integrations`` builds the implementations."""
 
 from __future__ import annotations
 

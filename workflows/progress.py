@@ -1,4 +1,4 @@
-"""How far an incident's effects have come, in words for the page and the terminal."""
+"""The progress of an incident's effects, in words for the page and the terminal."""
 
 from __future__ import annotations
 

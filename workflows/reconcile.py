@@ -1,4 +1,4 @@
-"""Plan an incident from its newest facts, and record what is owed. No vendor is called here."""
+"""Plan an incident from its newest facts, and record the effects. No vendor is called here."""
 
 from __future__ import annotations
 

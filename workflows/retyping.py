@@ -1,4 +1,4 @@
-"""Retype with the plan shown first: what a door asks before and after someone confirms."""
+"""Retype with the plan shown first: the calls a door makes before and after someone confirms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs that move an incident along, or end it."""
+"""Verbs that advance or end an incident."""
 
 from __future__ import annotations
 

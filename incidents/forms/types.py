@@ -1,4 +1,4 @@
-"""The form of a type's policy: every field of it, with what is wrong beside the field."""
+"""The form for a type's policy, with an error next to each field."""
 
 from __future__ import annotations
 

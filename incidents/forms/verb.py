@@ -1,4 +1,4 @@
-"""One verb as a form: what it is called, what it asks, and what it does once sent."""
+"""One verb as a form: its name, its fields, and what it does when submitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs that write something down."""
+"""Verbs that write text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Getting into a private incident: asking its people, their answer, and breaking the glass."""
+"""Access to a private incident: requests, answers and break glass."""
 
 from __future__ import annotations
 

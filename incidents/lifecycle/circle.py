@@ -1,4 +1,4 @@
-"""Who comes into an incident by name, at the moment when it takes a type.
+"""Who a type brings into an incident by name, at the moment it takes effect.
 
 A private incident is a closed circle: its type's groups and schedules let people in at that moment and never again.
 Who they are is known above, so a layer that knows registers its answer here.

@@ -1,4 +1,4 @@
-"""What every verb shares: the lock, the stale form, the words people typed, and the errors they read."""
+"""What every verb shares: the lock, stale forms, text validation and the errors people read."""
 
 from __future__ import annotations
 

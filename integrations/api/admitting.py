@@ -1,4 +1,4 @@
-"""Who is let in at a door: a token that works, made for this, and not used too often."""
+"""Admit requests with a valid token, the right scope, and within the rate limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the REST door answers: JSON, with words for people beside words for programs."""
+"""REST responses: JSON with text for people next to codes for programs."""
 
 from __future__ import annotations
 

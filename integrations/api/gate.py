@@ -1,4 +1,4 @@
-"""Before a body is taken in: how much of it there may be, and whether its sender may send anything at all."""
+"""Before a body is read: its size limit, and whether its sender may send anything at all."""
 
 from __future__ import annotations
 

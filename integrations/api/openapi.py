@@ -1,4 +1,4 @@
-"""What the API is, for programs: an OpenAPI document. A test holds it to the addresses and to what they answer."""
+"""The OpenAPI document. A test checks it against the URLs and their responses."""
 
 from __future__ import annotations
 

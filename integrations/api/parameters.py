@@ -1,4 +1,4 @@
-"""What stands in the address beside the file: checked before anything is taken in."""
+"""Query parameters of an upload, validated before anything is stored."""
 
 from __future__ import annotations
 

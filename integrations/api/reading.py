@@ -1,4 +1,4 @@
-"""Incidents by REST, for reading: what the token's person may see at that moment, and nothing else exists."""
+"""Read incidents by REST: only what the token's owner may see right now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What allauth asks of us: where its own words, pages and rules would come in, ours do."""
+"""The allauth adapters: our words, pages and rules in place of its own."""
 
 from __future__ import annotations
 

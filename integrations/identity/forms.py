@@ -1,4 +1,4 @@
-"""What is asked of someone half or wholly signed in, each with a limit to guessing."""
+"""Forms for people partly or fully signed in, each with a limit on guessing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the audit is told of signing in. Names that were typed are not: people type passwords into the wrong field."""
+"""Audit entries for sign-in. Typed names are left out: people type passwords into the wrong field."""
 
 from __future__ import annotations
 

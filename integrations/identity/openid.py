@@ -1,4 +1,4 @@
-"""OpenID Connect by allauth, held to a little more than it asks: the issuer, the nonce, one subject in both answers."""
+"""OpenID Connect by allauth, with stricter checks: the issuer, the nonce, one subject in both answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever signs in with a password alone is led to set up a second factor before they get anywhere else."""
+"""People who sign in with only a password must set up a second factor before anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions that end: so long after signing in, and so long after they were last used; kept in the database.
+"""Sessions that expire after sign-in and after last use; kept in the database.
 
 What decides is the row's `expire_date`: an ended session is not read again, whatever its cookie says.
 """

@@ -1,4 +1,4 @@
-"""How often someone may try: counted in the database, so that all processes count together.
+"""Rate limits on sign-in attempts, counted in the database across all processes.
 
 A try is counted before it is looked at, so that many at once are no way around it. No limit lasts long, and a browser
 that has signed in before has a count of its own: guessing at a name from elsewhere locks nobody out.

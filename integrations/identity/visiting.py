@@ -1,4 +1,4 @@
-"""When a session begins and that it is used: what its end is reckoned from."""
+"""When a session started and was last used, from which its expiry is computed."""
 
 from __future__ import annotations
 

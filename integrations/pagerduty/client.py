@@ -1,4 +1,4 @@
-"""The pager port on PagerDuty: each method is one errand, with as few requests as it takes."""
+"""The pager port on PagerDuty: each method does one job with as few requests as possible."""
 
 from __future__ import annotations
 

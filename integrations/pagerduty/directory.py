@@ -1,4 +1,4 @@
-"""Whom the pager knows and what can be paged, read from one PagerDuty account."""
+"""The people and targets of one PagerDuty account."""
 
 from __future__ import annotations
 

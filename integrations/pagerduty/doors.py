@@ -1,4 +1,4 @@
-"""The one address that PagerDuty sends to. A webhook is stored and answered; what it says is acted on afterwards.
+"""The one endpoint for PagerDuty. A webhook is stored and acknowledged, then processed.
 
 How it is answered decides what becomes of it (https://developer.pagerduty.com/docs/webhooks-behavior): 2xx within five
 seconds is taken, 5xx is sent again for two days, any other 4xx drops it, and three drops in a row switch the

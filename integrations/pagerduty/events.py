@@ -1,4 +1,4 @@
-"""Pages as events: what the fallback sends while the REST API is down. The key makes both ways one page."""
+"""Pages as events: the fallback while the REST API is down. The key makes both ways one page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look for a page by its key, and read how it stands."""
+"""Find a page by its key, and read its status."""
 
 from __future__ import annotations
 

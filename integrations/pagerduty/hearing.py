@@ -1,4 +1,4 @@
-"""Translate a webhook into news that the workflows understand. What is missing in it is left empty."""
+"""Translate a webhook into an event for the workflows. Missing fields are left empty."""
 
 from __future__ import annotations
 

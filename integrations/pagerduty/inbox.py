@@ -1,4 +1,4 @@
-"""Webhooks between their answer and what comes of them: each stored once for good, acted on in order, never lost.
+"""The webhook queue: each is stored exactly once, processed in order and never lost.
 
 PagerDuty signs no time, so a webhook may be replayed at any time: what was acted on keeps its row, without its body.
 """

@@ -1,4 +1,4 @@
-"""What the bytes of a webhook say, as far as it takes to store it. Nothing in them is trusted to be there."""
+"""Parse a webhook far enough to store it. No field is assumed to exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ring once: look by key, open, and take the fallback only where nobody can be paged twice by it.
+"""Page once: find by key, open, and use the fallback only where it cannot page anyone twice.
 
 PagerDuty refuses a key while an open incident on the same service has it, and no longer. So every page is looked for
 by its key over all statuses first. The fallback is for a REST API that is down, never for a request that it refused.

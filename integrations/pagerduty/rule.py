@@ -1,4 +1,4 @@
-"""What one request to PagerDuty may carry, and how a body is held against it."""
+"""What one request to PagerDuty may contain, and how a body is validated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Return whether a webhook is PagerDuty's: signed over the bytes as they came, with one of the secrets that are valid.
+"""Verify that a webhook is from PagerDuty: signed over its raw bytes with one of the valid secrets.
 
 https://developer.pagerduty.com/docs/verifying-webhook-signatures
 """

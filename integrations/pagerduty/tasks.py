@@ -1,4 +1,4 @@
-"""Celery's part: acting on webhooks that were stored. Messages are hints; losing one loses nothing."""
+"""Celery tasks: process stored webhooks. Messages are hints; losing one loses nothing."""
 
 from __future__ import annotations
 

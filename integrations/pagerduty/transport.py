@@ -1,4 +1,4 @@
-"""The way to PagerDuty: over TLS, or by plain HTTP to a stand-in on this machine, and no other."""
+"""The transport to PagerDuty: TLS, or plain HTTP to a stand-in on this machine only."""
 
 from __future__ import annotations
 

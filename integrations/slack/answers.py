@@ -1,4 +1,4 @@
-"""What a listener answers: plain values. What is done about each is in ``replying``."""
+"""The answers a listener can return: plain values, carried out in ``replying``."""
 
 from __future__ import annotations
 

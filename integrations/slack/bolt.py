@@ -1,4 +1,4 @@
-"""The Bolt application: which listener takes what, and what happens when one fails."""
+"""The Bolt application: which listener handles what, and what happens when one fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chat port on Slack: each method is one errand, with as few calls as it takes."""
+"""The chat port on Slack: each method does one job with as few calls as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one address that Slack sends to. What is not from Slack, or cannot be read, ends here."""
+"""The one endpoint for Slack. Requests that are not from Slack, or are malformed, end here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of the workspace: ours put below a message, people's brought in as evidence."""
+"""Slack files: ours posted below a message, people's added as evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Set who is in a user group, and say what Slack answers to that in words of its own."""
+"""Set the members of a user group, with its own words for Slack's errors."""
 
 from __future__ import annotations
 

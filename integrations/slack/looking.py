@@ -1,4 +1,4 @@
-"""How channels stand: looked at before someone's word is believed, and counted before and after a move."""
+"""The state of channels: checked before a step counts as done, and counted before and after a move."""
 
 from __future__ import annotations
 

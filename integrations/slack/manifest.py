@@ -1,4 +1,4 @@
-"""The app's manifest, made from the tables that the doors and the adapter work by."""
+"""The app's manifest, built from the tables that the doors and the adapter use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carry an answer out: in the acknowledgement where Slack takes it there, else with one call."""
+"""Carry out an answer: in the acknowledgement where Slack allows it, otherwise with one call."""
 
 from __future__ import annotations
 

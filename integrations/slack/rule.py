@@ -1,4 +1,4 @@
-"""What one Web API method asks of its caller, and the words it may answer with."""
+"""What one Web API method requires, and the errors it may return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a payload has the shape of something that Slack sends, before anything reads into it."""
+"""Validate the shape of a Slack payload before anything reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Celery's part: Home tabs on which something stood that turned private."""
+"""Celery tasks: redraw Home tabs that showed something now private."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files to and from Slack's file server: beside the Web API, with the same token and nowhere else."""
+"""Files to and from Slack's file server, outside the Web API: the token is sent there and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts on their way to Slack and back: escaping, markers, mentions, times."""
+"""Convert text to and from Slack: escaping, markers, mentions, times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hear of incidents that the pager opened, not us: they declare one here by a rule, or join one as its alerts."""
+"""Handle incidents the pager opened: a rule declares one here, or they join one as alerts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of groups and of who is who in the pager that a second manager may have to confirm."""
+"""Changes to groups and pager matches that a second manager may have to confirm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who has a page comes to the incident: brought in, or said why not and how to mend that."""
+"""Bring in people who take a page, or say why not and how to fix that."""
 
 from __future__ import annotations
 

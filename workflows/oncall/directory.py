@@ -1,4 +1,4 @@
-"""What we last knew of the pager, and how it is read again: its people and targets, and who is on call when."""
+"""The pager cache and how it is refreshed: people, targets, and who is on call when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who a page has reached: paged now, and paged before. No one who was paged is forgotten; late news undo nothing."""
+"""Who a page has reached, now and before. No one who was paged is dropped; late events undo nothing."""
 
 from __future__ import annotations
 

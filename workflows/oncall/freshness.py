@@ -1,4 +1,4 @@
-"""How far what we know of the pager can be trusted, in one sentence."""
+"""How fresh the pager cache is, in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say about who belongs in a user group: add a rule, change it, pause it, delete it.
+"""Rules for who belongs in a user group: add, change, pause, delete.
 
 A group that a private incident may bring in is filled with a ``second`` manager's consent (``incidents.seconding``).
 Pausing and deleting put nobody into a group, so one manager does; those inside are told all the same.

@@ -1,4 +1,4 @@
-"""What is recorded about a group: how its rule stands, and every change of its members."""
+"""The history of a group: the state of its rule, and every change of its members."""
 
 from __future__ import annotations
 

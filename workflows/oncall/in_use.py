@@ -1,4 +1,4 @@
-"""Which of the pager's schedules and policies anyone here asks about, so that a large account is not read whole."""
+"""Which of the pager's schedules and policies are in use, so that a large account is not read in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep what we know of the pager fresh: what is due is read, by one reader at a time, and not while it is down."""
+"""Refresh the pager cache: what is due, one reader at a time, and not while the pager is down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What we last knew of the pager: its targets by name, and who is on call. Reads the cache; asks nobody."""
+"""Read the pager cache: targets by name, and who is on call. Makes no requests."""
 
 from __future__ import annotations
 

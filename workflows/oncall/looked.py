@@ -1,4 +1,4 @@
-"""What we found out by looking: noted beside the news that were told, so that neither is told twice. Pure.
+"""What polling found, recorded next to events so that neither is reported twice. Pure.
 
 A look says since when a page has its status, mostly to the second. News of that status from then are the same.
 """

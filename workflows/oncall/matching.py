@@ -1,4 +1,4 @@
-"""Which rule takes an incident of the pager. Pure."""
+"""Which rule matches an incident from the pager. Pure."""
 
 from __future__ import annotations
 

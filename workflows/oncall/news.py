@@ -1,4 +1,4 @@
-"""What the pager tells us that happened to one of its incidents, as plain values. Pure, and of no vendor."""
+"""Events about the pager's incidents, as plain vendor-neutral values. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who the pager's people are here: joined by email once, then pinned; by hand where an email does not say."""
+"""Match the pager's users to people: by email once, then pinned; by hand where an email is not enough."""
 
 from __future__ import annotations
 

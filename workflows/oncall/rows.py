@@ -1,4 +1,4 @@
-"""Turns as they are kept, and a read of the near future laid over one of the far. Pure."""
+"""Stored on-call turns, with a near-future read laid over a far-future one. Pure."""
 
 from __future__ import annotations
 

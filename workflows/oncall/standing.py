@@ -1,4 +1,4 @@
-"""How rules for user groups stand by what was last read of the pager: four queries, however many rules."""
+"""The state of user group rules from the pager cache: four queries for any number of rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep user groups true: look at who belongs, and write where the workspace has someone else.
+"""Sync user groups: compare who belongs with the workspace, and write the difference.
 
 Whoever writes a group holds a claim on its rule, so that two who look at once do not write twice; no transaction is
 open while Slack is called.

@@ -1,4 +1,4 @@
-"""Ask to be let into a private incident, and answer who asks."""
+"""Request access to a private incident, and answer requests."""
 
 from __future__ import annotations
 

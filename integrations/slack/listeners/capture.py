@@ -1,4 +1,4 @@
-"""Messages on the timeline: a reaction or a shortcut puts one there, and what becomes of it is followed."""
+"""Messages on the timeline: a reaction or a shortcut adds one, and later edits are followed."""
 
 from __future__ import annotations
 

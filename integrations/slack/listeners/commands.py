@@ -1,4 +1,4 @@
-"""What can be typed after the slash command: one table, from which help and near misses come as well."""
+"""What can follow the slash command: one table, also used for help and suggestions."""
 
 from __future__ import annotations
 

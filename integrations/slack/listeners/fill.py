@@ -1,4 +1,4 @@
-"""Choose who is the one of a role that nobody could be found for."""
+"""Choose someone for a role that could not be filled."""
 
 from __future__ import annotations
 

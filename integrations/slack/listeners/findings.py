@@ -1,4 +1,4 @@
-"""Findings from Slack: a claim or a verdict in one line, or a modal with what was claimed so far."""
+"""Findings from Slack: a hypothesis or a verdict in one line, or a modal with those so far."""
 
 from __future__ import annotations
 

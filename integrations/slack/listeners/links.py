@@ -1,4 +1,4 @@
-"""Links to our pages that people post: what stands behind one is shown where everyone may see it, and nowhere else."""
+"""Unfurl links to our pages, only where everyone may see what they lead to."""
 
 from __future__ import annotations
 

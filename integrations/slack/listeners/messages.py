@@ -1,4 +1,4 @@
-"""Messages as they come and change. Nearly all of them are nobody's business here: only the kind is looked at."""
+"""Messages as they arrive and change. Nearly all are ignored after reading their kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is on call now and until when, as the pager last said."""
+"""Who is on call now and until when, from the pager cache."""
 
 from __future__ import annotations
 

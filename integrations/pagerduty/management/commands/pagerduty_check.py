@@ -1,4 +1,4 @@
-"""Ask PagerDuty whether everything is set up."""
+"""Check the PagerDuty setup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take what Slack sends over a socket instead of HTTP."""
+"""Receive Slack requests over a socket instead of HTTP."""
 
 from __future__ import annotations
 
