@@ -79,7 +79,7 @@ def test_a_terminal_lists_whom_one_can_page_and_shows_before_it_pages(duty: Duty
 
 def test_a_terminal_pages_a_person_by_e_mail_and_names_the_nearest(duty: Duty, incident: Incident) -> None:
     assert "+ page Max" in run("page", incident.codename, "max@example.com")
-    with pytest.raises(CommandError, match="The nearest: Engineering"):
+    with pytest.raises(CommandError, match="The closest: Engineering"):
         run("page", incident.codename, "Enginering")
 
 

@@ -88,7 +88,7 @@ def test_with_a_name_the_terminal_shows_what_that_person_may_see(house: House) -
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("declare", "  "), "Describe what is wrong what is wrong"),
+        (("declare", "  "), "Describe what is wrong"),
         (("declare", "x" * 201), "at most 200 characters"),
         (("declare", "Slow", "--type", "sev1"), "There is no type sev1. Types: ambiguous, internal"),
         (("resolve", "never-existed"), "There is no incident never-existed"),
@@ -125,7 +125,7 @@ def test_breaking_the_glass_names_who_and_why_and_lets_them_in(house: House) -> 
     by = ("--by", "out@example.com")
     with pytest.raises(CommandError, match="No private incident has that codename"):
         run("open-glass", "quiet-heron", "--because", why, *by)
-    with pytest.raises(CommandError, match="whole sentence"):
+    with pytest.raises(CommandError, match="full sentence"):
         run("open-glass", name, "--because", "let me in", *by)
     assert "Out is in" in run("open-glass", name, "--because", why, *by)
     assert shown(name, *by)["events"][-1]["source"] == "terminal"

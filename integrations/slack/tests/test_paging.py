@@ -142,9 +142,9 @@ def test_named_it_only_asks_for_the_confirmation(
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("Majr incidnts", "No one matches “Majr incidnts”. The nearest: Major incidents."),
-        ("incidents", "The nearest: Major incidents."),
-        ("checkot", "The nearest: Checkout, Checkout &amp; co."),
+        ("Majr incidnts", "No one matches “Majr incidnts”. The closest: Major incidents."),
+        ("incidents", "The closest: Major incidents."),
+        ("checkot", "The closest: Checkout, Checkout &amp; co."),
         ("qqqq", "No one matches “qqqq”. /incident page alone lists everyone."),
         ("@ben", "PagerDuty has no user matched to Ben, so they cannot be paged."),
         ("@ben @lea", "Name one person"),
