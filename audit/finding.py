@@ -1,4 +1,4 @@
-"""Which entries somebody looks for: by who, what, about what and when; newest first."""
+"""Which entries someone looks for: by who, what, about what and when; newest first."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from audit import chain
 
 
 class Entry(models.Model):
-    """Something that somebody did, saw or changed. The database refuses to change or delete it.
+    """Something that someone did, saw or changed. The database refuses to change or delete it.
 
     Plain values and no foreign keys: nothing that happens elsewhere reaches what is written here. ``n`` grows and may
     have gaps. ``key`` is for what is noted once, such as one reader of one incident in one hour.

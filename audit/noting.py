@@ -54,7 +54,7 @@ def once(
     data: Mapping[str, Any] | None = None,
     at: datetime | None = None,
 ) -> bool:
-    """Note something unless it was noted under this key before; tell whether it is new."""
+    """Note something unless it was noted under this key before; return whether it is new."""
     return _write(kind, by=by, by_name=by_name, about=about, where=where, data=data, at=at, key=key)
 
 
@@ -70,7 +70,7 @@ def _write(
     key: str | None,
 ) -> bool:
     if kind not in KINDS:
-        raise ValueError(f"{kind!r} is no kind of entry; audit.kinds names them.")
+        raise ValueError(f"{kind!r} is not a kind of entry; audit.kinds lists them.")
     place = here()
     values: dict[str, Any] = {
         "at": at or timezone.now(),

@@ -26,7 +26,7 @@ _OPEN: Final = """
 
 
 def seal(*, at: datetime) -> int:
-    """Seal what is not sealed yet and return how many rows that were: none while somebody else is at it."""
+    """Seal what is not sealed yet and return how many rows that were: none while someone else is at it."""
     total = 0
     for _ in range(LINKS):
         count, full = _link(at=at)
@@ -76,7 +76,7 @@ def _following(before: Sequence[Seal], found: Mapping[str, list[Row]], *, xmin: 
 
 
 def _settled(before: Sequence[Seal], ids: Mapping[str, list[int]], *, xmin: int) -> int:
-    """Return the newest link below whose tops every row there will ever be is sealed by now.
+    """Return the newest link below whose tops every row that will ever exist is already sealed.
 
     Rows get their numbers before they can be seen, so one may appear below those that were sealed already. Whoever
     held such a number had begun before the link's ``horizon``; once all of those have ended, and we have looked since

@@ -78,7 +78,7 @@ def _follows(one: Seal, so_far: Verified, *, since: int) -> None:
 
 
 def _names(covers: Covered) -> int:
-    """Return how many rows a link names; none when it names what is no table of ours."""
+    """Return how many rows a link names; none when it is not one of our tables."""
     if not covers.keys() <= KEPT.keys():
         return -1
     return sum(high - low + 1 for some in covers.values() for low, high in some)

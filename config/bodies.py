@@ -27,7 +27,7 @@ async def read(scope: Scope, receive: Receive, *, most: int) -> IO[bytes]:
     """Return the body as a file; raises ``TooLarge`` before or while it is read, and ``RequestAborted``."""
     if _announced(scope) > most:
         raise TooLarge
-    file = cast("IO[bytes]", tempfile.SpooledTemporaryFile(settings.FILE_UPLOAD_MAX_MEMORY_SIZE, dir=SPOOL))  # noqa: SIM115  # whoever answers closes it
+    file = cast("IO[bytes]", tempfile.SpooledTemporaryFile(settings.FILE_UPLOAD_MAX_MEMORY_SIZE, dir=SPOOL))  # noqa: SIM115  # closed by the code that responds
     try:
         async for chunk in _bounded(receive, most):
             file.write(chunk)

@@ -37,16 +37,14 @@ def pagerduty(**_: Any) -> Sequence[CheckMessage]:
 def _unused(named: Mapping[str, str]) -> Iterator[CheckMessage]:
     names = sorted(name for name in named if name.startswith("PAGERDUTY_") and not name.endswith("_URL"))
     if names:
-        says = f"{', '.join(names)} given, but no PAGERDUTY_API_KEY: nobody is paged."
-        yield Remark(says, hint="Give a REST API key, or leave all of them out.", id="firekind.W001")
+        says = f"{', '.join(names)} set without PAGERDUTY_API_KEY: no one is paged."
+        yield Remark(says, hint="Set a REST API key, or remove all of them.", id="firekind.W001")
 
 
 def _deaf(given: PagerDuty) -> Iterator[CheckMessage]:
     if not given.webhook_secrets:
-        says = (
-            "PAGERDUTY_WEBHOOK_SECRETS is not set: PagerDuty's webhooks are turned away, what happens there shows late."
-        )
-        yield Remark(says, hint="Give the secret of a webhook subscription (v3).", id="firekind.W002")
+        says = "PAGERDUTY_WEBHOOK_SECRETS is not set: PagerDuty's webhooks are rejected, so changes there show up late."
+        yield Remark(says, hint="Set it to the secret of a webhook subscription (v3).", id="firekind.W002")
 
 
 def _narrow(given: PagerDuty) -> Iterator[CheckMessage]:
@@ -54,5 +52,5 @@ def _narrow(given: PagerDuty) -> Iterator[CheckMessage]:
         says = "PAGERDUTY_SERVICE is not set: people, and policies that no service uses, cannot be paged."
         yield Remark(says, hint="Name the service on which such pages are opened.", id="firekind.W003")
     if not given.routing_key:
-        says = "PAGERDUTY_ROUTING_KEY is not set: nobody is rung while PagerDuty's REST API is down."
-        yield Info(says, hint="Give the key of an Events API v2 integration of that service.", id="firekind.I001")
+        says = "PAGERDUTY_ROUTING_KEY is not set: no one is paged while PagerDuty's REST API is down."
+        yield Info(says, hint="Set it to the key of an Events API v2 integration of that service.", id="firekind.I001")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from config import signing_in
 from config.signing_in import SignIn
 from config.values import LOOPBACK_HOSTS, flag, require, safe, shaped, url, whole
-from config.values import SettingError as SettingError  # noqa: PLC0414 (whoever reads settings catches it)
+from config.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
 
 ROOT = Path(__file__).resolve().parent.parent
 # Every name this project reads, in the order of `.env.example`.
@@ -89,7 +89,7 @@ class Slack:
 class PagerDuty:
     """What it takes to talk to one PagerDuty account.
 
-    `sender` is the e-mail of the user in whose name incidents are opened. `service` names the service for pages that
+    `sender` is the email of the user in whose name incidents are opened. `service` names the service for pages that
     have none of their own. Without a routing key there is no fallback.
     """
 
@@ -129,7 +129,7 @@ class Env:
 
     @property
     def https(self) -> bool:
-        """Tell whether people reach this over TLS."""
+        """Return whether people reach this over TLS."""
         return self.base_url.startswith("https://")
 
 
@@ -229,16 +229,16 @@ def _file(given: Mapping[str, str], name: str) -> Path | None:
         return None
     path = ROOT / given[name]
     if not path.is_file():
-        raise SettingError(f"{name} names {given[name]}, which is no file that can be read.")
+        raise SettingError(f"{name} names {given[name]}, which is not a readable file.")
     return path
 
 
 def _secret_key(given: Mapping[str, str]) -> str:
     value = given.get("SECRET_KEY")
     if value is None:
-        raise SettingError("SECRET_KEY is not set: give 50 random characters or more that nobody else knows.")
+        raise SettingError("SECRET_KEY is not set: use at least 50 random characters and keep them secret.")
     if len(value) < 50 or len(set(value)) < 5:
-        raise SettingError("SECRET_KEY is too easy to guess: give 50 random characters or more.")
+        raise SettingError("SECRET_KEY is too easy to guess: use at least 50 random characters.")
     return value
 
 
@@ -261,7 +261,7 @@ def _slack(given: Mapping[str, str]) -> Slack | None:
             raise SettingError(f"{name} must be {words}.")
     require(given, "SLACK_BOT_TOKEN", because="Slack is set up in part")
     if "SLACK_APP_TOKEN" not in given:
-        require(given, "SLACK_SIGNING_SECRET", because="Slack is to send requests here")
+        require(given, "SLACK_SIGNING_SECRET", because="Slack sends requests here")
     return Slack(
         api_url=url(given, "SLACK_API_URL", schemes=("https", "http"), default="https://slack.com/api/"),
         bot_token=given["SLACK_BOT_TOKEN"],
@@ -280,7 +280,7 @@ def _slack(given: Mapping[str, str]) -> Slack | None:
 def _pagerduty(given: Mapping[str, str]) -> PagerDuty | None:
     if "PAGERDUTY_API_KEY" not in given:
         return None
-    require(given, "PAGERDUTY_FROM", because="PagerDuty opens incidents in the name of a user, by e-mail")
+    require(given, "PAGERDUTY_FROM", because="PagerDuty opens incidents as a user, given by email")
     routing_key = given.get("PAGERDUTY_ROUTING_KEY", "")
     if routing_key and not re.fullmatch(r"[A-Za-z0-9]{32}", routing_key):
         raise SettingError("PAGERDUTY_ROUTING_KEY must be an integration key of 32 letters and digits.")
@@ -288,7 +288,7 @@ def _pagerduty(given: Mapping[str, str]) -> PagerDuty | None:
     return PagerDuty(
         api_url=safe(given, "PAGERDUTY_API_URL", default="https://api.pagerduty.com"),
         api_key=given["PAGERDUTY_API_KEY"],
-        sender=shaped(given, "PAGERDUTY_FROM", "", r"[^@\s]+@[^@\s]+", "the e-mail of a PagerDuty user"),
+        sender=shaped(given, "PAGERDUTY_FROM", "", r"[^@\s]+@[^@\s]+", "the email of a PagerDuty user"),
         service=given.get("PAGERDUTY_SERVICE", ""),
         webhook_secrets=tuple(one for one in secrets if one),
         events_url=safe(given, "PAGERDUTY_EVENTS_URL", default="https://events.pagerduty.com"),

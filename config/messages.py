@@ -10,7 +10,7 @@ EFFECTS, EVIDENCE = "celery", "evidence"  # the queues; the first is where every
 
 CONFIGURATION = {
     "broker_url": env.load().redis_url,
-    # A hint that cannot be sent at once is not sent: whoever declares an incident never waits for the broker.
+    # A hint that cannot be sent immediately is dropped: declaring an incident never waits for the broker.
     "broker_connection_timeout": 1,
     "task_publish_retry": False,
     "broker_connection_retry_on_startup": True,

@@ -141,7 +141,7 @@ class Application(ASGIHandler):
             for task in (gone, sending):
                 task.cancel()
             _, sent = await asyncio.gather(gone, sending, return_exceptions=True)
-            response.close()  # nothing in it waits; a thread for each of many streams would hold up everybody
+            response.close()  # nothing in it waits; a thread for each of many streams would hold up everyone
         if isinstance(sent, Exception):
             raise sent
 

@@ -1,4 +1,4 @@
-"""How people come in: the providers that say who somebody is, accounts of our own, and how long a session lasts."""
+"""How people come in: the providers that say who someone is, accounts of our own, and how long a session lasts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def read(given: Mapping[str, str]) -> SignIn:
     providers = tuple(one for one in (_oidc(given), _slack(given)) if one is not None)
     local = flag(given, "SIGN_IN_LOCAL", default="on")
     if not (local or providers):
-        raise SettingError("SIGN_IN_LOCAL is off and no provider is set: nobody could sign in.")
+        raise SettingError("SIGN_IN_LOCAL is off and no provider is set: no one could sign in.")
     return SignIn(
         providers=providers,
         local=local,
@@ -53,11 +53,11 @@ def read(given: Mapping[str, str]) -> SignIn:
 
 
 def _second_factor(given: Mapping[str, str], providers: tuple[Provider, ...]) -> bool:
-    """Tell whether accounts of our own need one; beside a provider they are a way around it, so there they do."""
+    """Return whether accounts of our own need one; beside a provider they are a way around it, so there they do."""
     wanted = flag(given, "SIGN_IN_SECOND_FACTOR", default="on")
     if providers and not wanted:
         raise SettingError(
-            "SIGN_IN_SECOND_FACTOR cannot be off where a provider is set: a password alone would be a way around it."
+            "SIGN_IN_SECOND_FACTOR cannot be off when a provider is set: a password alone would bypass it."
         )
     return wanted
 

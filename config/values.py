@@ -15,14 +15,14 @@ def url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], defaul
     """Give an address of one of these schemes. Raises SettingError when it is missing or malformed."""
     value = given.get(name, default)
     if value is None:
-        raise SettingError(f"{name} is not set: give it, or let `make demo` or `make run` start what it names.")
+        raise SettingError(f"{name} is not set: set it, or use `make demo` or `make run`, which start what it names.")
     if value == default:
         return value
     try:
         parts = urlsplit(value)
         _ = parts.port
     except ValueError:
-        raise SettingError(f"{name} is not an address that can be read.") from None
+        raise SettingError(f"{name} is not a valid address.") from None
     if parts.scheme not in schemes or not (parts.netloc or parts.query or parts.scheme == "redis+socket"):
         raise SettingError(f"{name} must be an address that starts with {schemes[0]}://.")
     return value
@@ -37,7 +37,7 @@ def whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: 
 
 
 def flag(given: Mapping[str, str], name: str, *, default: str = "off") -> bool:
-    """Tell whether something is on."""
+    """Return whether something is on."""
     value = given.get(name, default).strip().lower()
     if value not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
         raise SettingError(f"{name} must be on or off, not {value!r}.")
@@ -50,7 +50,7 @@ def safe(given: Mapping[str, str], name: str, *, default: str) -> str:
     parts = urlsplit(value)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     if parts.scheme != "https" and host not in LOOPBACK_HOSTS:
-        raise SettingError(f"{name} must start with https://; http:// is for this machine alone.")
+        raise SettingError(f"{name} must start with https://; http:// is for this machine only.")
     return value.rstrip("/")
 
 

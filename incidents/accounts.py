@@ -1,4 +1,4 @@
-"""Signing in with a Django account, with the person behind it read in the same query."""
+"""Sign-in with a Django account, reading its person in the same query."""
 
 from __future__ import annotations
 

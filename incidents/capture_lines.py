@@ -34,17 +34,17 @@ def read(line: str) -> Capture:
     """Read a line; raise ``Unclear`` when it says something else."""
     found = LINE.fullmatch(" ".join(line.split()))
     if found is None:
-        raise Unclear(f"{line!r} is not of the form “{FORM}”.")
+        raise Unclear(f"{line!r} does not match “{FORM}”.")
     kind = KINDS.get(found["kind"].casefold())
     if kind is None:
         raise Unclear(f"{found['kind']!r} cannot be captured: use one of {', '.join(MEASURES)}.")
     on = found["on"].casefold()
     if on not in MOMENTS:
-        raise Unclear(f"{found['on']!r} is no moment: use one of {', '.join(MOMENTS)}.")
+        raise Unclear(f"{found['on']!r} is not a trigger: use one of {', '.join(MOMENTS)}.")
     numbers = {name: _within(name, found[name]) for name in COUNTS if found[name] is not None}
     seconds = numbers.pop("seconds", 0 if MEASURES[kind].all and not found["seconds"] else MEASURES[kind].seconds)
     if not seconds and not MEASURES[kind].all:
-        raise Unclear(f"Say how long, as in “{FORM}”.")
+        raise Unclear(f"Add a duration, as in “{FORM}”.")
     return Capture(found["source"].lower(), kind, on, seconds, **numbers)
 
 

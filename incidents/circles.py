@@ -1,4 +1,4 @@
-"""Private incidents are closed circles: which changes could let people into one, and telling those inside.
+"""Private incidents are closed: which changes could let people in, and notifying those inside.
 
 What is asked here looks at types and never at incidents, so that no answer tells whether there is a private one.
 """
@@ -10,16 +10,16 @@ from datetime import datetime
 from incidents.models import Notice, Person, PolicyVersion
 
 SAYS_CHARS = 600
-ALONE = "No one comes in because of this alone."
+ALONE = "This alone does not bring anyone in."
 
 
 def there_are() -> bool:
-    """Tell whether any type is private, or ever was."""
+    """Return whether any type is private, or ever was."""
     return PolicyVersion.objects.filter(body__private=True).exists()
 
 
 def bring_in(handle: str) -> bool:
-    """Tell whether a private incident may bring a group in: any version of any type names it.
+    """Return whether a private incident may bring a group in: any version of any type names it.
 
     A private incident keeps the version that it took, and may be retyped to a public type. To ask which incidents do
     name the group would tell that there are some.
@@ -29,7 +29,7 @@ def bring_in(handle: str) -> bool:
 
 
 def announce(to: str, *, by: Person | None, about: str, says: str, agreed: str = "", at: datetime) -> None:
-    """Have those inside told that somebody changed what may bring people in; ``notices.carry`` tells them.
+    """Have those inside told that someone changed what may bring people in; ``notices.carry`` tells them.
 
     In the change's own transaction. ``to`` is that of ``Notice``; the words hold nothing of any one incident.
     """

@@ -1,4 +1,4 @@
-"""Two plain words for an incident or a room; never the same twice, never telling what it is about.
+"""Two plain words for an incident or a room: never reused, never revealing what it is about.
 
 The registry's primary key decides who has a name, so that two declarations at once cannot take the same.
 """

@@ -125,7 +125,7 @@ def cursor(last: Incident) -> str:
 
 
 def is_cursor(after: str) -> bool:
-    """Tell whether this says where a page begins."""
+    """Return whether this says where a page begins."""
     return _place(after) is not None
 
 

@@ -1,4 +1,4 @@
-"""Hold a claim for as long as the work lasts, and hardly longer than whoever does it lives."""
+"""Hold a claim for as long as the work lasts, and barely longer than its worker lives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 def beating(renew: Callable[[], bool], *, every_s: float, what: str) -> Iterator[None]:
     """Renew a claim from another thread for as long as the block lasts, or until ``renew`` says that it is lost.
 
-    Whoever dies stops renewing, and once the lease ran out somebody else takes the work over.
+    Whoever dies stops renewing, and once the lease ran out someone else takes the work over.
     """
     done = threading.Event()
     thread = threading.Thread(target=_beat, args=(renew, every_s, what, done), name="heartbeat", daemon=True)
@@ -34,6 +34,6 @@ def _beat(renew: Callable[[], bool], every_s: float, what: str, done: threading.
             if not renew():
                 return
         except Error:  # the next beat may do better; without any the claim is lost, which is safe
-            log.warning("the claim on %s could not be renewed", what)
+            log.warning("could not renew the claim on %s", what)
         finally:
             connection.close()

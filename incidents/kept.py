@@ -1,4 +1,4 @@
-"""What of the timeline is sealed into the audit's chain: all of it."""
+"""Seal the whole timeline into the audit chain."""
 
 from typing import Final
 

@@ -18,7 +18,7 @@ class Kind:
     """How one kind of event reads.
 
     ``sentence(text, data)`` follows the actor's name (*Ana retyped …*) or stands alone for the system. ``told`` kinds
-    are posted where people talk; ``news`` names that message (*post the change of type*). ``editable`` ones hold
+    are posted where people talk; ``news`` names that message (*post the new type*). ``editable`` ones hold
     words that their author may mend; ``quiet`` ones are small print on the page.
     """
 
@@ -32,7 +32,7 @@ class Kind:
 
 def _retyped(text: str, data: Data) -> str:
     said = f"retyped it from {data['from_name']} to {data['to_name']}"
-    return _because(f"{said} and does not come along" if data.get("stays_out") else said, text)
+    return _because(f"{said} and stays out" if data.get("stays_out") else said, text)
 
 
 def _joined(text: str, data: Data) -> str:
@@ -50,7 +50,7 @@ def _admitted(text: str, data: Data) -> str:
 
 def _led(text: str, data: Data) -> str:
     if not data["name"]:
-        return "left the lead open"
+        return "cleared the lead"
     return "took the lead" if data.get("self") else f"made {data['name']} the lead"
 
 
@@ -63,13 +63,13 @@ def _measured(text: str, data: Data) -> str:
     return f"added evidence {data['n']}, {_because(text, data.get('says', ''))}"
 
 
-# What a verdict does to a claim, in words that come before it.
+# What a verdict says of a hypothesis.
 JUDGED = {
-    "root_cause": "found the root cause, ",
-    "supported": "supported ",
-    "partial": "called partly true ",
-    "refuted": "refuted ",
-    "open": "left open ",
+    "root_cause": "marked {} as the root cause",
+    "supported": "supported {}",
+    "partial": "marked {} as partly true",
+    "refuted": "refuted {}",
+    "open": "reopened {}",
 }
 
 
@@ -79,8 +79,8 @@ def _paged(text: str, data: Data) -> str:
 
 def _judged(text: str, data: Data) -> str:
     """Say a round of a finding: *refuted “the protocol is expensive”: … (round 3)*."""
-    did = JUDGED.get(data["verdict"], "judged ") if data["verdict"] != data["was"] else "added to "
-    about = f"{did}“{data['claim']}”"
+    did = JUDGED.get(data["verdict"], "updated {}") if data["verdict"] != data["was"] else "added to {}"
+    about = did.format(f"“{data['claim']}”")
     return f"{_because(about, text)} (round {data['round']})"
 
 
@@ -91,43 +91,39 @@ def _duplicated(text: str, data: Data) -> str:
 
 def _opening(text: str, data: Data) -> str:
     """Say a summary that is not published yet, and who has to confirm it."""
-    who = data["reviewer"] or "somebody else who takes part"
-    return f"wrote what everyone may read, once {who} confirms it: {text}"
+    who = data["reviewer"] or "another participant"
+    return f"wrote a public summary for {who} to confirm: {text}"
 
 
 KINDS: dict[str, Kind] = {
     "declared": Kind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
-    "retyped": Kind("Retyped", _retyped, told=True, news="the change of type"),
+    "retyped": Kind("Retyped", _retyped, told=True, news="the new type"),
     "updated": Kind("Update", lambda text, data: text, told=True, news="the update", editable=True),
     "noted": Kind("Note", lambda text, data: text, editable=True),
     "captured": Kind("Message", _captured),
     "asked": Kind("Capture", lambda text, data: f"asked to {text}"),
     "evidence": Kind("Evidence", _measured, told=True, news="the evidence"),
-    "claimed": Kind("Claim", lambda text, data: f"claimed: {text}"),
+    "claimed": Kind("Hypothesis", lambda text, data: f"added a hypothesis: {text}"),
     "judged": Kind("Finding", _judged, told=True, news="the verdict"),
     "paged": Kind("Page", _paged),
-    "page": Kind("Page", lambda text, data: text, told=True, news="what became of the page"),
+    "page": Kind("Page", lambda text, data: text, told=True, news="the page status"),
     "alert": Kind("Alert", lambda text, data: text, told=True, news="the alert"),
-    "led": Kind("Lead", _led, told=True, news="who leads"),
+    "led": Kind("Lead", _led, told=True, news="the new lead"),
     "role": Kind(
         "Role",
         lambda text, data: (
-            f"made {data['name']} {data['role']}" if data["name"] else f"left the role {data['role']} open"
+            f"made {data['name']} {data['role']}" if data["name"] else f"cleared the role {data['role']}"
         ),
         told=True,
-        news="who has the role",
+        news="the role change",
     ),
     "renamed": Kind("Renamed", lambda text, data: f"renamed it to “{text}”"),
     "described": Kind("Summary", lambda text, data: f"wrote the summary: {text}" if text else "cleared the summary"),
     "served": Kind("Services", lambda text, data: f"set the affected services: {text or 'none'}"),
-    "mitigated": Kind(
-        "Mitigated", lambda text, data: _because("mitigated it", text), told=True, news="that it is mitigated"
-    ),
-    "resolved": Kind(
-        "Resolved", lambda text, data: _because("resolved it", text), told=True, news="that it is resolved"
-    ),
+    "mitigated": Kind("Mitigated", lambda text, data: _because("mitigated it", text), told=True, news="the mitigation"),
+    "resolved": Kind("Resolved", lambda text, data: _because("resolved it", text), told=True, news="the resolution"),
     "reopened": Kind(
-        "Reopened", lambda text, data: _because("reopened it", text), told=True, news="that it is open again"
+        "Reopened", lambda text, data: _because("reopened it", text), told=True, news="that it was reopened"
     ),
     "cancelled": Kind(
         "Cancelled", lambda text, data: _because("cancelled it", text), told=True, news="that it was cancelled"
@@ -144,37 +140,37 @@ KINDS: dict[str, Kind] = {
     "brought": Kind("People", lambda text, data: _because(f"brought in {text}", data.get("because", ""))),
     "joined": Kind("People", _joined, quiet=True),
     "admitted": Kind("Access", _admitted),
-    "offered": Kind("Access", lambda text, data: text, told=True, news="who may be let in"),
+    "offered": Kind("Access", lambda text, data: text, told=True, news="who could be let in"),
     "request_over": Kind("Access", lambda text, data: text, quiet=True),
     "left": Kind("People", lambda text, data: f"{text} left the channel", quiet=True),
     "asked_in": Kind(
         "Access",
-        lambda text, data: _because("asks to be let in", text),
+        lambda text, data: _because("requested access", text),
         told=True,
-        news="who asks to be let in",
+        news="the access request",
     ),
     "let_in": Kind("Access", _let_in),
     "turned_away": Kind("Access", lambda text, data: f"answered “not now” to {data['name']}", quiet=True),
     "glass": Kind(
         "Access",
-        lambda text, data: _because("broke the glass and sees everything from here on", text),
+        lambda text, data: _because("broke glass and can see everything from now on", text),
         told=True,
-        news="who broke the glass",
+        news="the break glass access",
     ),
     "opening": Kind("Opening up", _opening, told=True, news="the summary to confirm"),
     "opened_up": Kind(
         "Opening up",
-        lambda text, data: f"confirmed the summary: it is published as {data['codename']}",
+        lambda text, data: f"confirmed the summary, now published as {data['codename']}",
         told=True,
-        news="that the summary is published",
+        news="the published summary",
     ),
     "warned": Kind("Warning", lambda text, data: text, told=True, news="a warning"),
     "edited": Kind("Edit", lambda text, data: f"changed entry {data['about']} to: {text}", quiet=True),
     "retracted": Kind("Retraction", lambda text, data: _because(f"retracted entry {data['about']}", text), quiet=True),
     "policy": Kind("Policy", lambda text, data: text),
-    "due": Kind("Update due", lambda text, data: text, told=True, news="that an update is due"),
+    "due": Kind("Update due", lambda text, data: text, told=True, news="the update reminder"),
     "did": Kind("Done", lambda text, data: text, quiet=True),
-    "failed": Kind("Failed", lambda text, data: text, told=True, news="what could not be done"),
+    "failed": Kind("Failed", lambda text, data: text, told=True, news="what failed"),
     "gap": Kind("Gap", lambda text, data: text, told=True, news="what is missing"),
     "gap_closed": Kind("Gap closed", lambda text, data: text, quiet=True),
     "chosen": Kind("People", lambda text, data: text),

@@ -1,4 +1,4 @@
-"""One database connection of this process hears what changed, and tells every stream here."""
+"""One database connection per process listens for changes and notifies every stream."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class Hub:
             queue.put_nowait(n)
 
     def look(self) -> None:
-        """Have everybody ask again whether they may be here; whoever was told a number does so anyway."""
+        """Make every stream check its access again; those that were sent a number do so anyway."""
         for queues in self._queues.values():
             for queue in queues:
                 if queue.empty():
                     queue.put_nowait(LOOK)
 
     def resync(self) -> None:
-        """Tell everybody to look again: something may have been missed."""
+        """Tell everyone to look again: something may have been missed."""
         for incident in list(self._queues):
             self.tell(incident, 0)
 
@@ -85,14 +85,14 @@ class Hub:
         self._tasks = [alive.get(name) or loop.create_task(job(), name=name) for name, job in jobs.items()]
 
     async def _beat(self) -> None:
-        """Have everybody look now and then, whatever was heard: some ends of access are told to nobody."""
+        """Have everyone look now and then, whatever was heard: some ends of access are told to nobody."""
         while self._queues:
             await asyncio.sleep(BEAT_S)
             self.look()
             self._ensure()
 
     async def _listen(self) -> None:
-        """Hear notifications until nobody listens any more; connect again, slower each time, when that fails."""
+        """Receive notifications until no one listens; reconnect with increasing delays on failure."""
         failures = 0
         while self._queues:
             try:
@@ -105,7 +105,7 @@ class Hub:
                 self.look()  # from now on nobody would be told that access ended
                 wait = WAITS_S[min(failures, len(WAITS_S) - 1)]
                 failures += 1
-                log.warning("live pages lost the database; trying again in %s s", wait)
+                log.warning("lost the database connection for live pages; retrying in %s s", wait)
                 await asyncio.sleep(wait)
 
     async def _hear(self, listener: psycopg.AsyncConnection[tuple[Any, ...]]) -> None:

@@ -1,7 +1,7 @@
-"""Live pages: a stream that says *changed, now at n*, and nothing else.
+"""Live pages: a stream that only says *changed, now at n*.
 
 The page then fetches what it may see, so every word passes the ordinary checks. One connection of each process
-listens for all its streams; a stream holds no connection of its own, and ends by itself.
+listens for all its streams; a stream holds no connection of its own and ends without help.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
-    """Stream changes of one incident after event ``n`` to somebody who may see it."""
+    """Stream changes of one incident after event ``n`` to someone who may see it."""
     allowed = _allowed(request, codename)
     if allowed is None:
         return HttpResponse(status=401, headers=HEADERS)
@@ -40,7 +40,7 @@ def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
 async def changes(incident: int, *, n: int, seen: int, reader: Reader) -> AsyncGenerator[str, None]:
     """Yield what a stream says until it ends, or until access does: that is asked whenever anything is to be said.
 
-    When nobody can tell in time, it ends without a word, and the page tries again by itself.
+    When access cannot be checked in time, it ends silently and the page retries.
     """
     ends_at = monotonic() + LASTS_S
     say, patience_s = f"retry: 2000\n{_changed(n) if n > seen else ': hello'}\n\n", watching.OPENING_S

@@ -1,4 +1,4 @@
-"""What the audit is told by everything that knows people and incidents. What incidents went through is on timelines."""
+"""Audit entries from code that knows people and incidents. What happens to incidents is on timelines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from incidents.models import Incident, Person
 
 
 def note(kind: str, *, by: Person | None, about: str = "", **data: Any) -> None:
-    """Note that somebody did something of a kind; without ``by`` it was a terminal, or Firekind itself."""
+    """Note that someone did something of a kind; without ``by`` it was a terminal, or Firekind itself."""
     audit.note(kind, by=by.pk if by else None, by_name=by.name if by else "", about=about, data=data)
 
 
@@ -21,7 +21,7 @@ def once(key: str, kind: str, *, by: Person | None, about: str = "", **data: Any
 
 
 def read(incident: Incident, *, by: Person | None) -> None:
-    """Note that somebody opened a private incident, once an hour; of a public one nothing is noted or asked."""
+    """Note that someone opened a private incident, once an hour; of a public one nothing is noted or asked."""
     if incident.private:
         at = timezone.now()
         who = by.pk if by else "terminal"

@@ -1,4 +1,4 @@
-"""Carrying to the people of private incidents what was changed that may bring others in."""
+"""Notify the people of private incidents about changes that may bring others in."""
 
 from __future__ import annotations
 

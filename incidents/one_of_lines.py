@@ -38,7 +38,7 @@ def read(line: str) -> OneOf:
     """Read a line; raise ``Unclear`` when it says something else."""
     found = LINE.fullmatch(" ".join(line.split()))
     if found is None:
-        raise Unclear(f"{line!r} is not of the form “role: @group” or “{FORM}”.")
+        raise Unclear(f"{line!r} does not match “role: @group” or “{FORM}”.")
     role, ways = found["role"], ELSE.split(found["ways"])
     if len(role) > ROLE_CHARS:
         raise Unclear(f"A role has at most {ROLE_CHARS} characters; this one has {len(role)}: {role[:40]}…")
@@ -52,17 +52,17 @@ def read(line: str) -> OneOf:
 def _handle(word: str) -> str:
     handle = word.removeprefix("@").lower()
     if not HANDLE.fullmatch(handle):
-        raise Unclear(f"{word!r} is not a group's handle: use a-z, 0-9, dots, - and _.")
+        raise Unclear(f"{word!r} is not a group handle: use a-z, 0-9, dots, - and _.")
     return handle
 
 
 def _person(ways: Sequence[str]) -> str:
     """Read the person that is left when nobody is on call, and nobody of the group can be had."""
     if len(ways) > 1:
-        raise Unclear(f"Nobody comes after {ways[0]!r}: say a schedule, then a group, then one person.")
+        raise Unclear(f"Nothing can follow {ways[0]!r}: give a schedule, then a group, then one person.")
     person = ways[0].strip().removeprefix("@") if ways else ""
     if person.casefold().startswith(ON_CALL) or ("@" in person and not EMAIL.fullmatch(person)):
-        raise Unclear(f"{person!r} is no person: give an e-mail, or a name.")
+        raise Unclear(f"{person!r} is not a person: give an email or a name.")
     if len(person) > TARGET_CHARS:
         raise Unclear(f"Use at most {TARGET_CHARS} characters for the person.")
     return person

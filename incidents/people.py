@@ -1,4 +1,4 @@
-"""Who people are: found by chat id, e-mail or account, and joined once."""
+"""Identify people by chat id, email or account, linked once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def by_chat_id(chat_id: str, *, name: str = "") -> Person:
 
 
 def by_email(email: str) -> Person | None:
-    """Return the person of an e-mail, whatever its case, or None."""
+    """Return the person with an email, ignoring case, or None."""
     return Person.objects.filter(email__iexact=email.strip()).first() if email.strip() else None
 
 
@@ -62,8 +62,8 @@ def _joined(user: User) -> Person:
 def record(known: list[Known]) -> None:
     """Write what the workspace says of its people: new ones, changed ones; nobody is deleted.
 
-    Someone already known by e-mail alone is pinned to the chat id once, unless a guest or from elsewhere, whose
-    e-mail proves nothing. An e-mail that already belongs to another person is left with that person. The caller
+    Someone already known by email alone is pinned to the chat id once, unless a guest or from elsewhere, whose
+    email proves nothing. An email that already belongs to another person is left with that person. The caller
     holds a lock against other readers of the workspace; a door may add someone meanwhile.
     """
     _pin(known)
@@ -78,7 +78,7 @@ def record(known: list[Known]) -> None:
 
 
 def is_news(one: Known) -> bool:
-    """Tell whether the workspace says anything of a person that is not written down: one query."""
+    """Return whether the workspace says anything of a person that is not recorded: one query."""
     return not _same(Person.objects.filter(chat_id=one.chat_id).first(), _row(one, {}))
 
 

@@ -48,7 +48,7 @@ class OneOf:
     """A role that exactly one person fills: who is on call for a schedule, else one of a group.
 
     ``schedule`` is the pager's name or id of it. ``otherwise`` is who it is when nobody is on call: a chat handle or an
-    e-mail. Either a schedule or a group is given, or both.
+    email. Either a schedule or a group is given, or both.
     """
 
     role: str
@@ -145,10 +145,10 @@ class Policy:
 
 
 def private_after(private_now: bool, policy: Policy) -> bool:
-    """Tell whether an incident is private once it has this policy: what was private stays private."""
+    """Return whether an incident is private once it has this policy: what was private stays private."""
     return private_now or policy.private
 
 
 def moves_room(private_now: bool, policy: Policy) -> bool:
-    """Tell whether taking this policy moves the talk to a new private room."""
+    """Return whether taking this policy moves the conversation to a new private room."""
     return policy.private and not private_now

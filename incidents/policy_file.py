@@ -79,7 +79,7 @@ class _Reading(yaml_file.Reading):
         self._each_slug_once(types, policies)
         default = self.text(entries["default"], "default") if "default" in entries else policies and policies[0].slug
         if policies and default not in {policy.slug for policy in policies}:
-            self.wrong(entries.get("default"), "default", f"names no type of this file: {default!r}")
+            self.wrong(entries.get("default"), "default", f"is not a type in this file: {default!r}")
         return TypesFile(tuple(policies), str(default))
 
     def _each_slug_once(self, types: yaml.SequenceNode, policies: list[Policy]) -> None:

@@ -1,4 +1,4 @@
-"""What policies say in words, and what differs between two of them. Pure."""
+"""Describe a policy, or the difference between two, in words. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def changed(before: Policy, after: Policy) -> str:
 
 
 def who_comes(policy: Policy) -> str:
-    """Say in one line whom a policy brings in: its groups, the one person of a role, what it pages."""
+    """Say in one line who a policy brings in: its groups, the one person of a role, what it pages."""
     words = _words(policy)
     return "; ".join(f"{label}: {words[label]}" for label in ("Private", "Groups", "One person", "Pages"))
 
@@ -27,16 +27,16 @@ def _words(policy: Policy) -> dict[str, str]:
     every = policy.update_every_min
     return {
         "Name": policy.name,
-        "What it says": policy.says,
+        "Description": policy.says,
         "Colour": policy.colour,
         "Private": _yes(policy.private),
-        "Customers feel it": _yes(policy.customer_facing),
+        "Customer-facing": _yes(policy.customer_facing),
         "Internal": _yes(policy.internal),
         "Announced": _yes(policy.announce),
         "Groups": ", ".join(f"@{one}" for one in policy.invite) or "none",
         "One person": "; ".join(map(one_of_lines.said, policy.one_of)) or "none",
-        "Pages": ", ".join(policy.pages) or "nobody",
-        "Update": f"every {every} minutes" if every else "not asked",
+        "Pages": ", ".join(policy.pages) or "no one",
+        "Update": f"every {every} minutes" if every else "no reminders",
         "Roles": ", ".join(policy.roles) or "none",
         "Checklist": "; ".join(policy.checklist) or "empty",
         "Captures": "; ".join(map(capture_lines.said, policy.captures)) or "none",

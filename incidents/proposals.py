@@ -45,10 +45,10 @@ class Change(Protocol):
         """Return the private incident that it is about; None when it is about none."""
 
     def opens(self) -> bool:
-        """Tell whether it could bring people into private incidents."""
+        """Return whether it could bring people into private incidents."""
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Do it; raise ``Refused`` where that is not possible any more, or a second manager is needed."""
+        """Do it; raise ``Refused`` when that is no longer possible, or a second manager is needed."""
 
 
 Kind = TypeVar("Kind", bound=Change)
@@ -56,14 +56,14 @@ CHANGES: dict[str, type[Change]] = {}
 
 
 def known(change: type[Kind]) -> type[Kind]:
-    """Let a class of changes be read again by its kind."""
+    """Register a class of changes under its kind."""
     CHANGES[change.kind] = change
     return change
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of a change: it waits as a ``proposal``, or was made, ``alone`` where no second manager is."""
+    """The outcome of a change: it waits as a ``proposal``, or was made, ``alone`` when there is no second manager."""
 
     proposal: Proposal | None = None
     alone: bool = False
@@ -73,7 +73,9 @@ class Made:
         if self.proposal is not None:
             who = seconding.who(self.proposal.by, incident=self.proposal.incident)
             return f"Nothing has changed yet: {who} has to confirm it first."
-        return f"{done} There is no second manager to confirm it, so it took effect right away." if self.alone else done
+        return (
+            f"{done} There is no second manager to confirm it, so it took effect immediately." if self.alone else done
+        )
 
 
 @transaction.atomic
@@ -119,7 +121,7 @@ def turn_down(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
 
 @transaction.atomic
 def withdraw(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
-    """Take one's own proposal back."""
+    """Withdraw your own proposal."""
     now = _undecided(proposal)
     if now.by_id != by.pk:
         raise Refused(f"{now.by.name} asked for this, so only they can withdraw it. Turn it down instead.")
@@ -151,7 +153,7 @@ def to_confirm(person: Person) -> int:
 
 
 def _keep(change: Change, *, by: Person, at: datetime) -> Proposal:
-    """Write a proposal down; who asks for the same twice has asked once."""
+    """Save a proposal; asking for the same twice saves it once."""
     same = Proposal.objects.filter(kind=change.kind, by=by, state=State.WAITING, payload=change.payload())
     if (known := same.select_related("by", "incident").first()) is not None:
         return known
@@ -181,17 +183,17 @@ def _must_manage(person: Person, act: str) -> None:
 def _must_be_another(proposal: Proposal, by: Person) -> None:
     _must_manage(by, "second")
     if proposal.by_id == by.pk:
-        raise Refused("You cannot confirm your own change: another manager decides. You can withdraw it.")
+        raise Refused("You cannot confirm your own change; another manager has to. You can withdraw it.")
     if not seconding.others(proposal.by, incident=proposal.incident).filter(pk=by.pk).exists():
-        raise Refused("Only a manager who takes part in the incident decides this.")
+        raise Refused("Only a manager who is in the incident can decide this.")
 
 
 def _undecided(proposal: Proposal) -> Proposal:
     seconding.hold()
     found = Proposal.objects.select_for_update().get(pk=proposal.pk)  # no join: who waits would read nobody's decision
     if not found.is_waiting:
-        who = found.decided_by.name if found.decided_by is not None else "Somebody"
-        raise Refused(f"{who} was faster: it is {found.get_state_display()}.")
+        who = found.decided_by.name if found.decided_by is not None else "Someone"
+        raise Refused(f"{who} decided first: it is {found.get_state_display()}.")
     return found
 
 

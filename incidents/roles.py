@@ -1,4 +1,4 @@
-"""What each role may do beyond what everybody may: one table, who holds a role, and words for who may not.
+"""What each role may do beyond what everyone may, who holds it, and what others are told.
 
 No role opens a private incident: who may see one is `incidents.visibility`'s to say, and it asks for no role.
 """
@@ -17,7 +17,7 @@ from incidents.lifecycle.rules import Refused
 from incidents.models import Person
 from incidents.models.people import Role
 
-NAMED: Final = 3  # of those who may, when somebody is told whom to ask
+NAMED: Final = 3  # of those who may, when someone is told who to ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +30,28 @@ class Act:
 
 ACTS: Final[Mapping[str, Act]] = {
     "types": Act("change types", Role.MANAGER),
-    "rules": Act("change the rules of on-call", Role.MANAGER),
+    "rules": Act("change on-call rules", Role.MANAGER),
     "groups": Act("change which groups follow who is on call", Role.MANAGER),
-    "match": Act("say who somebody of PagerDuty is", Role.MANAGER),
-    "roles": Act("give roles", Role.MANAGER),
-    "second": Act("confirm what another manager changes", Role.MANAGER),
-    "audit": Act("read the audit", Role.AUDITOR),
+    "match": Act("match PagerDuty users to people", Role.MANAGER),
+    "roles": Act("assign roles", Role.MANAGER),
+    "second": Act("confirm another manager's change", Role.MANAGER),
+    "audit": Act("read the audit log", Role.AUDITOR),
 }
 SAYS: Final[Mapping[Role, str]] = {
-    Role.RESPONDER: "Run incidents: all that is needed for that, and nothing more.",
-    Role.MANAGER: "Change types, the rules and groups of on-call, who is who in PagerDuty, and roles.",
-    Role.AUDITOR: "Read the audit. Private incidents stay closed to them.",
+    Role.RESPONDER: "Everything needed to run incidents, and nothing more.",
+    Role.MANAGER: "Change types, on-call rules and groups, PagerDuty matches, and roles.",
+    Role.AUDITOR: "Read the audit log. Private incidents stay closed to them.",
 }
 _BY_ACCOUNT: Final = Q(user__is_superuser=True, user__is_active=True)  # who runs Firekind need not be named
 
 
 def may(person: Person, what: str) -> bool:
-    """Tell whether somebody may do something of the table."""
+    """Return whether someone may do something of the table."""
     return person.can_join and ACTS[what].role in held_by(person)
 
 
 def held_by(person: Person) -> set[str]:
-    """Return the roles that somebody has: the one given, and manager with an account that runs Firekind."""
+    """Return the roles that someone has: the one given, and manager with an account that runs Firekind."""
     user = person.user
     by_account = {Role.MANAGER.value} if user is not None and user.is_superuser and user.is_active else set()
     return {str(person.role)} | by_account
@@ -65,19 +65,19 @@ def holders(role: Role) -> QuerySet[Person]:
 
 
 def who_may(what: str) -> str:
-    """Say who may do something, and whom to ask."""
+    """Say who may do something, and who to ask."""
     act = ACTS[what]
     names = list(holders(act.role).values_list("name", flat=True)[:NAMED])
     if not names:
-        return f"Only {act.role}s {act.says}, and there is none yet: whoever runs Firekind names one."
+        return f"Only {act.role}s can {act.says}, and there are none yet: ask the person who runs Firekind to add one."
     *first, last = names
     ask = f"{', '.join(first)} or {last}" if first else last
-    return f"Only {act.role}s {act.says}. Ask {ask}."
+    return f"Only {act.role}s can {act.says}. Ask {ask}."
 
 
 @transaction.atomic
 def give(person: Person, *, role: Role, by: Person | None, where: str = "") -> bool:
-    """Give somebody a role; tell whether that changed anything. Raises ``Refused`` for who can hold none.
+    """Give someone a role; return whether that changed anything. Raises ``Refused`` for who can hold none.
 
     Managers are locked first, so that two who take the role from each other at once do not leave nobody.
     """
@@ -97,7 +97,9 @@ def give(person: Person, *, role: Role, by: Person | None, where: str = "") -> b
 
 def _check(person: Person, role: Role, managers: list[Person]) -> None:
     if role != Role.RESPONDER and not person.can_join:
-        raise Refused(f"{person.name} can have no role: guests, apps, people from elsewhere and leavers never do.")
+        raise Refused(
+            f"{person.name} cannot have a role: guests, apps, external people and deactivated accounts never do."
+        )
     still = [one for one in managers if one != person or (one.user is not None and one.user.is_superuser)]
     if person in managers and not still:
-        raise Refused(f"{person.name} is the last manager. Make somebody else one first.")
+        raise Refused(f"{person.name} is the last manager. Make someone else a manager first.")

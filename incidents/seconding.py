@@ -1,4 +1,4 @@
-"""A second manager: who has to agree before somebody changes who comes into private incidents."""
+"""The second manager: who has to agree to changes in who comes into private incidents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def hold() -> None:
 
 
 def others(by: Person, *, incident: Incident | None = None) -> QuerySet[Person]:
-    """Return the managers beside somebody who can sign in; for one private incident those who take part in it."""
+    """Return the managers beside someone who can sign in; for one private incident those who take part in it."""
     managers = roles.holders(Role.MANAGER).exclude(pk=by.pk).exclude(user__is_active=False)
     if not (settings.FIREKIND.sign_in.providers or settings.FIREKIND.sandbox_url):
         managers = managers.exclude(user=None)  # nobody else comes in where only our own accounts do
@@ -57,7 +57,7 @@ def agree(*, by: Person | None, second: Person | None, incident: Incident | None
 
 
 def who(by: Person, *, incident: Incident | None = None) -> str:
-    """Say who may confirm what somebody changes: *Ben or Grace*; empty when nobody is there."""
+    """Say who may confirm what someone changes: *Ben or Grace*; empty when nobody is there."""
     names = list(others(by, incident=incident).values_list("name", flat=True)[:NAMED])
     *first, last = names or [""]
     return f"{', '.join(first)} or {last}" if first else last

@@ -22,7 +22,7 @@ SEARCH_CONFIG = "english"
 WORDS_BYTES = 600_000
 
 # PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
-# (logs that were pasted) are not found by a search, but they are written down.
+# (logs that were pasted) are not found by a search, but they are recorded.
 _APPEND = """
     WITH counted AS (
         UPDATE incidents_incident
@@ -113,7 +113,7 @@ def words_of(text: str) -> Func:
 def hold(incident_id: int) -> None:
     """Take the lock that writing an entry takes, in the caller's transaction.
 
-    Planning writes entries and then changes effects; whoever means to do it the other way round takes this first.
+    Planning writes entries and then changes effects; code that does it the other way round takes this first.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM incidents_incident WHERE id = %s FOR NO KEY UPDATE", [incident_id])

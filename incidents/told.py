@@ -1,4 +1,4 @@
-"""Who is told, after a commit, that an incident has new facts. A hint: losing one loses nothing."""
+"""Notify listeners after a commit that an incident has new facts. A hint: losing one loses nothing."""
 
 from __future__ import annotations
 

@@ -53,11 +53,11 @@ class AddType(_OfTypes):
         return f"the new type {self.asked().name}"
 
     def says(self) -> str:
-        """Say whom it would bring in."""
+        """Say who it would bring in."""
         return policy_words.who_comes(self.asked())
 
     def opens(self) -> bool:
-        """Tell whether it is private."""
+        """Return whether it is private."""
         return self.asked().private
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
@@ -92,11 +92,11 @@ class EditType(_OfTypes):
         return policy_words.changed(self.before(), self.asked())
 
     def opens(self) -> bool:
-        """Tell whether the type is private, or becomes so."""
+        """Return whether the type is private, or becomes so."""
         return self.before().private or self.asked().private
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Write it; refuse where somebody wrote another version meanwhile."""
+        """Write it; refuse where someone wrote another version meanwhile."""
         type = _now(self.slug, number=self.number)
         types.edit(type, policy=self.asked(), by=by, second=second, at=at)
 
@@ -119,18 +119,18 @@ class RestoreType(_OfTypes):
         return f"the archived type {self.asked().name}"
 
     def says(self) -> str:
-        """Say whom it would bring in."""
+        """Say who it would bring in."""
         return f"in use again; {policy_words.who_comes(self.asked())}"
 
     def opens(self) -> bool:
-        """Tell whether it is private."""
+        """Return whether it is private."""
         return self.asked().private
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Bring it back; refuse where it is in use again, or asks for something else by now."""
+        """Restore the type; raise ``Refused`` when it is in use again or has changed since."""
         type = _now(self.slug, number=self.number)
         if type.archived_at is None:
-            raise Refused(f"{type.policy.name} is in use already.")
+            raise Refused(f"{type.policy.name} is already in use.")
         types.restore(type, by=by, second=second, at=at)
 
 
@@ -176,12 +176,12 @@ class AdoptPolicy:
         return incident if incident.private else None
 
     def opens(self) -> bool:
-        """Tell whether the incident is private and would change."""
+        """Return whether the incident is private and would change."""
         incident = self.found()
         return incident.private and incident.policy_version_id != incident.type.current_id
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Let the incident take it over; refuse where the type asks for something else by now."""
+        """Move the incident to it; raise ``Refused`` when the type has changed since."""
         incident = self.found()
         _same(incident.type, number=self.number)
         if self.opens():
@@ -192,7 +192,7 @@ class AdoptPolicy:
 
 
 def _now(slug: str, *, number: int) -> IncidentType:
-    """Return a type as it is now, locked; raise ``Refused`` when it is not in version ``number`` any more."""
+    """Return a type as it is now, locked; raise ``Refused`` when it is no longer at version ``number``."""
     type = IncidentType.objects.select_for_update().get(slug=slug)  # no join: who waits would read an old version
     _same(type, number=number)
     return type
@@ -204,4 +204,4 @@ def _same(type: IncidentType, *, number: int) -> None:
     who = type.current.created_by.name if type.current.created_by is not None else "The operator"
     when = timezone.localtime(type.current.created_at)
     differs = policy_words.changed(type.versions.get(number=number).policy, type.policy)
-    raise Refused(f"{who} changed {type.policy.name} on {when:%-d %B at %H:%M}: {differs}. Look at it, then ask again.")
+    raise Refused(f"{who} changed {type.policy.name} on {when:%-d %B at %H:%M}: {differs}. Review it, then try again.")

@@ -55,7 +55,7 @@ def add(policy: Policy, *, by: Person | None, at: datetime, second: Person | Non
     with transaction.atomic():
         seconding.hold()
         if IncidentType.objects.filter(slug=policy.slug).exists():
-            raise Refused(f"There is a type {policy.slug} already, perhaps an archived one.")
+            raise Refused(f"There is already a type {policy.slug}. It may be archived.")
         if policy.private:
             seconding.agree(by=by, second=second)
         return _create(policy, by=by, at=at)
@@ -66,7 +66,7 @@ def edit(
 ) -> PolicyVersion:
     """Write a new version of what a type asks for; open incidents keep theirs until they adopt it."""
     if policy.slug != type.slug:
-        raise Refused("A type's slug stays as it is; old incidents and links use it.")
+        raise Refused("A type's slug cannot change; old incidents and links use it.")
     with transaction.atomic():
         seconding.hold()
         locked = IncidentType.objects.select_for_update().get(pk=type.pk)

@@ -26,7 +26,7 @@ Actor = Person | Operator | Everyone | None
 def visible_to(actor: Actor) -> QuerySet[Incident]:
     """Return the incidents that ``actor`` may see: public ones, and private ones they still take part in.
 
-    Guests and people from elsewhere see only what they take part in, as in the chat. None is somebody unknown, who
+    Guests and people from elsewhere see only what they take part in, as in the chat. None is someone unknown, who
     like a leaver sees nothing at all. A hidden incident and one that does not exist look alike.
     """
     if actor is None or (isinstance(actor, Person) and actor.deactivated):
@@ -48,7 +48,7 @@ def find(actor: Actor, name: str) -> Incident:
 
 
 def may_see(actor: Actor, incident: Incident) -> bool:
-    """Tell whether ``actor`` may see this incident now, asking the database again."""
+    """Return whether ``actor`` may see this incident now, asking the database again."""
     return visible_to(actor).filter(pk=incident.pk).exists()
 
 

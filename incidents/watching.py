@@ -1,4 +1,4 @@
-"""Who may go on reading a live page: asked once for all streams that hear of the same change."""
+"""Who may keep reading a live page: checked once for all streams notified of the same change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from incidents.models import Person
 log = logging.getLogger(__name__)
 TOGETHER_S = 0.005  # those who were woken with us join before we ask
 OPENING_S = 10.0
-ANSWER_S = 1.5  # whoever is not known to be let in by then is not: the page tries again by itself
+ANSWER_S = 1.5  # after this, access is denied; the page retries
 
 # Threads of their own: who may see does not wait behind those who look at pages.
 _asking = ThreadPoolExecutor(2, thread_name_prefix="access")
@@ -31,14 +31,14 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody at a live page, by key, and the session in which it was opened."""
+    """Someone at a live page, by key, and the session in which it was opened."""
 
     person: int
     session: str
 
 
 class Question:
-    """Who of some may go on reading of one incident. The next question of it waits, and takes in whoever comes."""
+    """Who may keep reading one incident. The next question waits and includes everyone who joins it."""
 
     def __init__(self, incident: int, *, after: Question | None) -> None:
         self.readers: set[Reader] = set()
@@ -54,7 +54,7 @@ class Question:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(_asking, allowed_of, incident, frozenset(self.readers))
         except DatabaseError as error:
-            log.warning("live pages of an incident end, nobody can say who may see it: %s", type(error).__name__)
+            log.warning("closed an incident's live pages, as access could not be checked: %s", type(error).__name__)
             return None
         finally:
             if _newest.get(incident) is self:

@@ -97,7 +97,7 @@ class Reading:
     def text(self, node: yaml.Node, where: str, *, chars: int = LINE_CHARS) -> str:
         """Read a text that is not empty."""
         if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
-            self.wrong(node, where, "must be a text")
+            self.wrong(node, where, "must be text")
             return ""
         said = str(node.value).strip()
         if len(said) > chars:

@@ -10,21 +10,21 @@ from stack.errors import StackError
 
 # Where each command lives; a module is imported when its command is asked for.
 COMMANDS = {
-    "demo": ("stack.serve", "demo", "the whole product with the sandbox and a short story"),
-    "run": ("stack.serve", "run", "the product, set by environment or .env"),
-    "tour": ("stack.tour", "main", "play the story on a throw-away stack and check it from the outside"),
-    "test": ("stack.checks", "test", "all tests"),
-    "check": ("stack.checks", "check", "what CI runs"),
-    "bench": ("stack.bench", "main", "the benchmark table"),
-    "bench-evidence": ("stack.bench.evidence", "main", "what reading profiles costs, beside inferno"),
-    "fuzz": ("stack.fuzzing", "main", "spoiled profiles for the readers of evidence, for a while"),
-    "prepare": ("stack.prepare", "main", "bring database, types and static files up to date"),
-    "web": ("stack.one", "web", "the web process alone, in this process's place"),
-    "worker": ("stack.one", "worker", "the worker alone"),
-    "evidence": ("stack.one", "evidence", "the worker that captures and reads evidence, alone"),
-    "beat": ("stack.one", "beat", "beat alone"),
-    "socket": ("stack.one", "socket", "Socket Mode alone, where Slack cannot reach the web"),
-    "sandbox": ("stack.one", "sandbox", "the sandbox alone"),
+    "demo": ("stack.serve", "demo", "run Firekind with the sandbox and a demo story"),
+    "run": ("stack.serve", "run", "run Firekind, configured by environment or .env"),
+    "tour": ("stack.tour", "main", "play the story on a throwaway stack and check it from the outside"),
+    "test": ("stack.checks", "test", "run all tests"),
+    "check": ("stack.checks", "check", "run what CI runs"),
+    "bench": ("stack.bench", "main", "print the benchmark table"),
+    "bench-evidence": ("stack.bench.evidence", "main", "measure what reading profiles costs, next to inferno"),
+    "fuzz": ("stack.fuzzing", "main", "feed damaged profiles to the evidence readers for a while"),
+    "prepare": ("stack.prepare", "main", "update the database, types and static files"),
+    "web": ("stack.one", "web", "run only the web, replacing this process"),
+    "worker": ("stack.one", "worker", "run only the worker"),
+    "evidence": ("stack.one", "evidence", "run only the evidence worker"),
+    "beat": ("stack.one", "beat", "run only beat"),
+    "socket": ("stack.one", "socket", "run only Socket Mode, for when Slack cannot reach the web"),
+    "sandbox": ("stack.one", "sandbox", "run only the sandbox"),
 }
 
 

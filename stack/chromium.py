@@ -65,7 +65,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _install() -> bool:
-    """Try Debian's package when root, else Playwright's download; tell whether that went well."""
+    """Try Debian's package when root, else Playwright's download; return whether that went well."""
     if os.geteuid() == 0 and shutil.which("apt-get"):
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         return all(

@@ -18,7 +18,7 @@ def web(env: Mapping[str, str]) -> list[str]:
 
 
 def worker(env: Mapping[str, str]) -> list[str]:
-    """Perform effects; gives way to pages by itself."""
+    """Perform effects; yields to pages automatically."""
     return [PYTHON, "-m", "config.worker"]
 
 

@@ -1,4 +1,4 @@
-"""What can stop a start, in words for whoever typed the command."""
+"""What can stop a start, in words for the person who typed the command."""
 
 
 class StackError(Exception):

@@ -20,8 +20,8 @@ def listen(port: int, *, host: str = LOOPBACK, what: str, advice: str) -> socket
         return _listen(port, host=host)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
-            raise StackError(f"Port {port} of {host} for {what} cannot be had: {error.strerror}.") from None
-        raise StackError(f"Port {port} for {what} is taken: stop what listens there, or {advice}.") from None
+            raise StackError(f"Cannot use port {port} on {host} for {what}: {error.strerror}.") from None
+        raise StackError(f"Port {port} for {what} is in use: stop the process using it, or {advice}.") from None
 
 
 def listen_pair() -> tuple[socket.socket, socket.socket]:
@@ -32,7 +32,7 @@ def listen_pair() -> tuple[socket.socket, socket.socket]:
             return first, _listen(number(first) + 1, host=LOOPBACK)
         except (OSError, OverflowError):
             first.close()
-    raise StackError("No two free ports could be found on this machine.")
+    raise StackError("Could not find two free ports on this machine.")
 
 
 def beside(listening: socket.socket) -> socket.socket:
@@ -59,7 +59,7 @@ def _listen(port: int, *, host: str, shared: bool = False) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if shared:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    # Connections inherit this. asyncio sets it by itself only where it knows that a socket is TCP, which it does
+    # Connections inherit this. asyncio sets it only where it knows that a socket is TCP, which it does
     # not of one that was lent; without it every answer in two writes waits 40 ms for the client's acknowledgement.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:

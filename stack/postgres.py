@@ -79,7 +79,7 @@ def require(url: str) -> None:
         psycopg.connect(url, connect_timeout=REACH_S).close()
     except psycopg.Error as error:
         reason = str(error).strip().splitlines()[0]
-        raise StackError(f"DATABASE_URL names a database that cannot be reached: {reason}") from None
+        raise StackError(f"Cannot reach the database in DATABASE_URL: {reason}") from None
 
 
 def own(folder: Path) -> None:
@@ -98,7 +98,7 @@ def _initialise(folder: Path) -> None:
     made = run(argv, check=False, env=_plain_env(), stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
     if made.returncode:
         shutil.rmtree(folder, ignore_errors=True)
-        raise StackError(f"PostgreSQL could not make its folder: {_last_line(made.stdout)}")
+        raise StackError(f"PostgreSQL could not create its folder: {_last_line(made.stdout)}")
 
 
 def _as_ordinary_user() -> list[str]:
@@ -136,7 +136,7 @@ def _clear_leftovers(folder: Path) -> None:
 
 
 def _is_server(pid: int, folder: Path) -> bool:
-    """Tell whether the pid is still the server's: after a crash the number may be another program's."""
+    """Return whether the pid is still the server's: after a crash the number may be another program's."""
     try:
         words = psutil.Process(pid).cmdline()
     except psutil.Error:
@@ -148,7 +148,7 @@ def _wait(server: Process, *, sockets: Path) -> None:
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         if not server.alive:
-            raise StackError(f"PostgreSQL ended while starting: {_last_line(server.output)}")
+            raise StackError(f"PostgreSQL exited while starting: {_last_line(server.output)}")
         try:
             psycopg.connect(url(sockets, "postgres"), connect_timeout=2).close()
         except psycopg.OperationalError:
@@ -161,4 +161,4 @@ def _wait(server: Process, *, sockets: Path) -> None:
 
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "it said nothing"
+    return lines[-1].strip() if lines else "no output"

@@ -1,4 +1,4 @@
-"""One process of ours: started in a group of its own, heard, and ended by its own pid."""
+"""One child process: started in its own group, its output read, and ended by its own pid."""
 
 import os
 import signal
@@ -83,7 +83,7 @@ class Process:
         return "\n".join(self.lines)
 
     def has_said(self, line: str) -> bool:
-        """Tell whether it wrote a line since it was started last."""
+        """Return whether it wrote a line since it was started last."""
         if not self.alive and self._listening:
             self._listening.join(HEARD_S)  # the last words of one that ended
         return line in list(self._said)
@@ -98,7 +98,7 @@ class Process:
         self._listening.start()
 
     def ask_to_stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """Signal it to end by itself, and do not wait."""
+        """Signal it to exit, and do not wait."""
         if self.alive:
             os.kill(self.pid, how)
 

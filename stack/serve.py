@@ -14,7 +14,7 @@ DEMO = ("sandbox", "web", "worker", "evidence", "beat")
 RUN = ("web", "worker", "evidence", "beat")
 # Settings that the stack itself fills in before any process reads them.
 SERVICES_TO_COME = {"DATABASE_URL": "postgresql://embedded", "REDIS_URL": "redis://embedded"}
-WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): the web and the terminal do everything."
+WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): use the web and the terminal."
 LOOK_S = 0.5
 # A process that ends this often within the span is not started again.
 FALLS, SPAN_S = 5, 60.0
@@ -36,7 +36,7 @@ def demo() -> None:
             _say_address("Firekind", surroundings.address(settings))
             _say_address("Sandbox", stack.sandbox_url, "stands in for Slack")
             _say_address("Pager", f"{stack.sandbox_url}/pagerduty", "stands in for PagerDuty")
-            say(paint("  Ctrl-C stops everything; the data stays for the next time.", "grey"))
+            say(paint("  Ctrl-C stops everything; your data is kept for next time.", "grey"))
             _stay(stack)
 
 
@@ -72,7 +72,7 @@ def _say_address(name: str, url: str, what: str = "") -> None:
 
 
 def _stay(stack: running.Stack) -> None:
-    """Stay until a signal comes, and start again what ends by itself."""
+    """Run until a signal comes, restarting processes that exit."""
     falls: list[float] = []
     try:
         while True:
@@ -89,8 +89,8 @@ def _restart_fallen(stack: running.Stack, *, falls: list[float]) -> list[float]:
             continue
         falls = [*(at for at in falls if at > time.monotonic() - SPAN_S), time.monotonic()]
         if len(falls) >= FALLS:
-            raise StackError(f"{process.name} keeps ending, last with exit code {process.exit_code}.")
-        say(paint(f"{process.name} ended with exit code {process.exit_code}; starting it again.", "yellow"))
+            raise StackError(f"{process.name} keeps exiting, most recently with code {process.exit_code}.")
+        say(paint(f"{process.name} exited with code {process.exit_code}; restarting it.", "yellow"))
         process.kill9()
         process.start()
     return falls

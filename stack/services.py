@@ -54,7 +54,8 @@ def lock(data_dir: Path) -> Iterator[IO[str]]:
     with _lock_file(data_dir) as file:
         if not _try_lock(file):
             raise StackError(
-                f"Another Firekind already uses {data_dir.name}: stop it, or give FIREKIND_DATA_DIR another folder."
+                f"Another Firekind is already using {data_dir.name}: stop it, or set FIREKIND_DATA_DIR to another "
+                "folder."
             )
         file.truncate(0)
         file.write(str(os.getpid()))
@@ -77,7 +78,7 @@ def _lock_file(data_dir: Path) -> IO[str]:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = (data_dir / "stack.lock").open("a+", encoding="ascii")
     except OSError as error:
-        raise StackError(f"FIREKIND_DATA_DIR, {data_dir}, cannot be written: {error.strerror}.") from None
+        raise StackError(f"FIREKIND_DATA_DIR, {data_dir}, is not writable: {error.strerror}.") from None
     file.seek(0)
     return file
 

@@ -21,7 +21,7 @@ def exported() -> dict[str, str]:
 
 
 def blank() -> dict[str, str]:
-    """Give an environment in which nothing of ours is set, whatever the shell and `.env` say."""
+    """Return an environment with none of our settings, ignoring the shell and `.env`."""
     return {**os.environ, **dict.fromkeys(env.NAMES, ""), "DJANGO_SETTINGS_MODULE": "config.settings"}
 
 

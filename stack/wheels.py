@@ -7,7 +7,7 @@ from stack.errors import StackError
 
 
 def has(package: str) -> bool:
-    """Tell whether the package is installed."""
+    """Return whether the package is installed."""
     return find_spec(package) is not None
 
 

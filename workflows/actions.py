@@ -61,7 +61,7 @@ class Kind:
     port: str = "chat"
     queue: str = EFFECTS
     doing: tuple[str, str] = ("", "")
-    detail: str = "asking Slack"
+    detail: str = "calling Slack"
 
     def under_way(self, sentence: str) -> str:
         """Say an effect that is being done right now: *capturing* in place of *capture*."""
@@ -76,12 +76,12 @@ def _open(label: str, spec: Spec) -> str:
 
 
 def _topic(label: str, spec: Spec) -> str:
-    return f"bring {label} up to date" if spec["text"] else f"clear {label}"
+    return f"update {label}" if spec["text"] else f"clear {label}"
 
 
 def _post_again(label: str, spec: Spec) -> str:
     withdrawn = spec["card"]["kind"] == "withdrawn"
-    return f"withdraw {label}" if withdrawn else f"bring {label} up to date"
+    return f"withdraw {label}" if withdrawn else f"update {label}"
 
 
 def _capture(label: str, spec: Spec) -> str:
@@ -116,8 +116,8 @@ KINDS: dict[str, Kind] = {
         {CREATE: "bookmarks.add", CHANGE: "bookmarks.edit", RETIRE: "bookmarks.remove"},
         5,
         create=lambda label, spec: f"bookmark {label}",
-        change=lambda label, spec: f"change the bookmark of {label}",
-        retire=lambda label, spec: f"take away the bookmark of {label}",
+        change=lambda label, spec: f"update the bookmark for {label}",
+        retire=lambda label, spec: f"remove the bookmark for {label}",
         small=True,
     ),
     "archived": Kind(
@@ -138,7 +138,7 @@ KINDS: dict[str, Kind] = {
         retire=lambda label, spec: f"resolve the page to {spec['name']}",
         line=0,
         port="pager",
-        detail="asking the pager",
+        detail="calling PagerDuty",
     ),
     "title": Kind(
         {CREATE: "pager.retitle"},
@@ -147,7 +147,7 @@ KINDS: dict[str, Kind] = {
         create_sign="~",
         line=3,
         port="pager",
-        detail="asking the pager",
+        detail="calling PagerDuty",
     ),
     "closed": Kind(
         {CREATE: "admin.conversations.convertToPrivate"},
@@ -161,7 +161,7 @@ KINDS: dict[str, Kind] = {
     "upload": Kind(
         {CREATE: "files.getUploadURLExternal"},
         8,
-        create=lambda label, spec: f"draw and send up {label}",
+        create=lambda label, spec: f"draw and upload {label}",
         line=None,
         queue=EVIDENCE,
     ),
@@ -179,5 +179,5 @@ KINDS: dict[str, Kind] = {
 
 
 def of_queue(queue: str, *, ports: Collection[str]) -> list[str]:
-    """Return the kinds of a queue that somebody connected can do."""
+    """Return the kinds of a queue that someone connected can do."""
     return [name for name, kind in KINDS.items() if kind.queue == queue and kind.port in ports]

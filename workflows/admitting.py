@@ -1,4 +1,4 @@
-"""Whom a type lets into an incident at this moment, for the domain to write down by name."""
+"""Who a type lets into an incident right now, for the domain to record by name."""
 
 from __future__ import annotations
 

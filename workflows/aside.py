@@ -1,4 +1,4 @@
-"""Threads for what takes long, beside those of the tasks: who captures is not in the way of who reads."""
+"""Threads for slow work, separate from the task threads: captures do not block reading."""
 
 from __future__ import annotations
 

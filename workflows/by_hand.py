@@ -1,4 +1,4 @@
-"""What waits for a person's hand after a step of a move failed for good, and their word for it, checked first."""
+"""Steps of a move that failed for good and wait for a person, who marks them done; checked first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ByHand:
 
 
 def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]) -> list[ByHand]:
-    """Return what waits for somebody's hand, from the effects and the resources of an incident."""
+    """Return what waits for someone's hand, from the effects and the resources of an incident."""
     if not incident.private:
         return []
     failed = [row for row in rows if row.state == Effect.State.FAILED and (row.kind, row.verb) in CHECKS]
@@ -37,7 +37,7 @@ def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]
 
 
 def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
-    """Take somebody's word that they did it, once the vendor shows it so; return what was recorded, in words.
+    """Take someone's word that they did it, once the vendor shows it so; return what was recorded, in words.
 
     Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
     before and, under the lock, after.
@@ -46,30 +46,30 @@ def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime,
     effect = Effect.objects.filter(pk=effect_id, incident=incident, state=Effect.State.FAILED).first()
     check = CHECKS.get((effect.kind, effect.verb)) if effect else None
     if effect is None or check is None:
-        raise lifecycle.Refused("There is nothing to do by hand here any more: it is done, or no longer needed.")
+        raise lifecycle.Refused("Nothing left to do by hand here: it is done or no longer needed.")
     found = _looked(effect, check, incident)
     with rules.changing(incident, by=by):
         if isinstance(found, str):
             raise lifecycle.Refused(found)
         if not effects.done_by_hand(effect, found, at=at):
-            raise lifecycle.Refused("Somebody else did this meanwhile.")
+            raise lifecycle.Refused("Someone else already did this.")
         text, data = f"did it by hand: {effect.sentence}", {"effect": effect.key}
         timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)
         effects.plan_anew(incident.pk)
-    return f"Thank you: it is done. {effect.sentence.capitalize()}."
+    return f"Thanks, that is done: {effect.sentence}."
 
 
 def _looked(effect: Effect, check: checking.Check, incident: Incident) -> Outcome | str:
     """Ask the vendor; return what is there now, or words for what is still so."""
     port = ports.connected().get(KINDS[effect.kind].port)
     if port is None:
-        raise lifecycle.Refused("Nothing is connected that could be asked whether it is done.")
+        raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
     resources = _resources(incident)
     work = Work(effect, {key: row.external for key, row in resources.items()})
     try:
         return check.look(port, work)
     except VendorError as error:
-        return f"It could not be looked at: {error.says}"
+        return f"Could not check it: {error.says}"
 
 
 def _resources(incident: Incident) -> dict[str, Resource]:

@@ -1,4 +1,4 @@
-"""Whom incidents may call: what policies name, looked up in what we know of the pager, for many incidents at once."""
+"""Who incidents can page: the names in policies, looked up in the pager cache for many incidents at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Known:
 
 
 def known(policies: Sequence[Policy], *, asked: Collection[str] = (), pager: bool, at: datetime | None = None) -> Known:
-    """Look up what these policies page and whose schedules they name, and the refs that somebody asked for.
+    """Look up what these policies page and whose schedules they name, and the refs that someone asked for.
 
     No query where nothing is named. While the pager was never read nothing is known: nobody is said to be missing.
     """
@@ -63,7 +63,7 @@ def known(policies: Sequence[Policy], *, asked: Collection[str] = (), pager: boo
 
 
 def everyone(*, at: datetime) -> list[Callee]:
-    """Return whomever a page can go to: escalation policies, services, then people who are matched."""
+    """Return everyone a page can go to: escalation policies, services, then people who are matched."""
     targets = list(PagerTarget.objects.filter(kind__in=PAGED, gone=False).order_by("kind", "name"))
     on = cache.on_call(_subjects(targets), at=at)
     usual = _usual_service()
@@ -101,7 +101,7 @@ def _subject(target: PagerTarget) -> cache.Subject:
 def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]], usual: str) -> Callee:
     rung = on.get(_subject(target), ())
     people = tuple(_someone(one.person, f"on call for {target.name}") for one in rung if one.person)
-    words = rings([one.person.name if one.person else one.user.name for one in rung]) or "nobody is on call"
+    words = rings([one.person.name if one.person else one.user.name for one in rung]) or "no one is on call"
     return Callee(
         _ref(target),
         target.name,
@@ -138,7 +138,7 @@ def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]
 def rings(names: Sequence[str]) -> str:
     """Say who is paged: *rings Eve Ito and Max Lund*; empty for nobody."""
     listed = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-    return f"rings {listed}" if listed else ""
+    return f"pages {listed}" if listed else ""
 
 
 def _someone(person: Person, why: str) -> Someone:
@@ -150,7 +150,7 @@ def _who_chat(people: tuple[Someone, ...]) -> tuple[Someone, ...]:
 
 
 def _named(names: Collection[str]) -> dict[str, Someone]:
-    """Find people by e-mail, chat id or name: whom a type names when nobody is on call."""
+    """Find people by email, chat id or name: who a type names when no one is on call."""
     if not names:
         return {}
     said = {name.lstrip("@").casefold(): name for name in names}

@@ -20,7 +20,7 @@ MOMENTS = {
 }
 PHASES = {"declare": DURING, "reopen": DURING, "mitigate": AFTER, "resolve": AFTER}  # a retype changes nothing here
 TYPING = {"declare", "retype"}
-ASKED = "ask"  # somebody asked for it there and then
+ASKED = "ask"  # someone asked for it there and then
 LAG = timedelta(seconds=15)  # until what was sampled has reached a profiler that looks back
 ENDED_FOR_NOTHING = {"cancelled", "duplicate"}
 
@@ -29,7 +29,7 @@ ENDED_FOR_NOTHING = {"cancelled", "duplicate"}
 class Source:
     """A place that profiles can be had from, as far as plans need to know it.
 
-    ``services`` are those of an incident that bring its captures ``on`` these moments by themselves: ``seconds`` of
+    ``services`` are those of an incident that bring its captures ``on`` these moments automatically: ``seconds`` of
     the first of its ``kinds``. One that ``looks_back`` answers at once for the time that went by.
     """
 
@@ -43,7 +43,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """Something that happened: entry ``n`` of the timeline. ``asked`` is the one capture that somebody asked for."""
+    """Something that happened: entry ``n`` of the timeline. ``asked`` is the one capture that someone asked for."""
 
     n: int
     on: str
@@ -126,16 +126,16 @@ def missing(policy: Policy, sources: Mapping[str, Source]) -> Iterator[tuple[str
             yield (
                 capture.source,
                 (
-                    f"There is no profile source {capture.source}, so nothing is captured from it. "
-                    f"Add it to PROFILE_SOURCES_FILE, or change what the type {policy.name} asks for."
+                    f"There is no profile source {capture.source}, so nothing is captured. Add it to "
+                    f"PROFILE_SOURCES_FILE, or change the type {policy.name}."
                 ),
             )
         elif capture.kind not in source.kinds:
             yield (
                 f"{capture.source}/{capture.kind}",
                 (
-                    f"The profile source {capture.source} gives no {capture.kind}, only {', '.join(source.kinds)}. "
-                    f"Change PROFILE_SOURCES_FILE, or what the type {policy.name} asks for."
+                    f"The profile source {capture.source} does not provide {capture.kind}, only "
+                    f"{', '.join(source.kinds)}. Change PROFILE_SOURCES_FILE or the type {policy.name}."
                 ),
             )
 

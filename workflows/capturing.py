@@ -1,4 +1,4 @@
-"""Capture a profile: ask its source, and keep what it gave as evidence of the incident."""
+"""Capture a profile from its source, and keep it as evidence of the incident."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def ask(
         raise lifecycle.BadInput("source", f"There is no profile source {source!r}. {_known(known)}")
     kind = kind or known[source].kinds[0]
     if kind not in known[source].kinds:
-        raise lifecycle.BadInput("kind", f"{source} gives {', '.join(known[source].kinds)}, not {kind!r}.")
+        raise lifecycle.BadInput("kind", f"{source} provides {', '.join(known[source].kinds)}, not {kind!r}.")
     if seconds is None:
         seconds = known[source].seconds if kind == known[source].kinds[0] else MEASURES[kind].seconds
     low, high = (0 if MEASURES[kind].all else 1), COUNTS["seconds"][1]
     if not low <= seconds <= high:
-        raise lifecycle.BadInput("seconds", f"Give a number of seconds from {low} to {high}.")
+        raise lifecycle.BadInput("seconds", f"Use a number of seconds from {low} to {high}.")
     text = sentence(source, kind, seconds)
     data = {"source": source, "kind": kind, "seconds": seconds}
     lifecycle.remark(incident, "asked", by=by, at=at, source=via, text=text, data=data)
@@ -51,17 +51,17 @@ def ask(
 
 def _known(names: object) -> str:
     said = ", ".join(sorted(names))  # type: ignore[call-overload]  # any iterable of names
-    return f"The operator named {said}." if said else "The operator named none: see PROFILE_SOURCES_FILE."
+    return f"Configured sources: {said}." if said else "No sources are configured: see PROFILE_SOURCES_FILE."
 
 
 def capture(profiler: Profiler, work: Work) -> Outcome:
-    """Take the profile and keep it, unless somebody else took this effect over meanwhile."""
+    """Take the profile and keep it, unless someone else took this effect over meanwhile."""
     spec = work.effect.spec
     at = datetime.fromisoformat(spec["until"]) if "until" in spec else timezone.now()
     taken = profiler.capture(spec["source"], spec["kind"], seconds=spec["seconds"], at=at)
     with taken.body:
         if not effects.keep_hold(work, at=timezone.now()):
-            says = "Somebody else took this capture over; what was captured here is not kept."
+            says = "Another worker took over this capture; this result is discarded."
             raise VendorError(says, code="taken_over", method=work.effect.method)
         kept = _keep(work, taken)
     return _there(work, kept)

@@ -15,12 +15,12 @@ STATUS_WORDS = {
     "cancelled": "Cancelled",
     "duplicate": "Duplicate",
 }
-ASKS = {"update": "Write an update", "resolve": "Resolve the incident", "fill": "Choose who"}
-ANSWERS = (("Let them in", "let-in"), ("Not now", "turn-away"))
-ASKING = ("asked_in", "offered")  # the kinds of entries that ask whether to let somebody in
+ASKS = {"update": "Post an update", "resolve": "Resolve the incident", "fill": "Choose someone"}
+ANSWERS = (("Let in", "let-in"), ("Not now", "turn-away"))
+ASKING = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
 BY_HAND = "manual action required"
 LINKS = {"page": "Open the page", "alert": "Open the alert"}
-TITLES = {"glass": "Somebody broke the glass", "warned": "Warning", "offered": "Let them in?"}
+TITLES = {"glass": "Someone broke glass", "warned": "Warning", "offered": "Let them in?"}
 
 
 def when(at: datetime) -> str:
@@ -40,7 +40,7 @@ def topic(facts: Facts) -> str:
 
 
 def page_title(facts: Facts) -> str:
-    """What a page is called where everyone who may be rung reads it: nothing that a private incident is about."""
+    """What a page is called where everyone who may be paged reads it: nothing that a private incident is about."""
     return neutral_title(facts.codename) if facts.private else f"{facts.title} ({facts.codename})"
 
 
@@ -52,8 +52,8 @@ def neutral_title(codename: str) -> str:
 def page_details(codename: str) -> str:
     """What a page says below its title: the same of every incident, as a pager never forgets what it was told."""
     return (
-        f"You are being invited to the channel of {codename} in Slack; if you cannot find it, open the link. "
-        "Why you are paged stands in both."
+        f"You are being invited to the {codename} channel in Slack. If you cannot find it, open the link. Both say "
+        "why you were paged."
     )
 
 
@@ -83,7 +83,7 @@ def announcement(facts: Facts) -> Card:
         fields=(
             ("Status", STATUS_WORDS[facts.status]),
             ("Lead", _lead(facts)),
-            ("Talk", f"<room:{facts.room}>"),
+            ("Channel", f"<room:{facts.room}>"),
         ),
         context=(f"{facts.codename} · declared {when(facts.declared_at)}",),
         link=facts.url,
@@ -97,7 +97,7 @@ def ended_announcement(facts: Facts) -> Card:
     return Card(
         kind="announcement",
         title=f"{facts.policy.name}: {facts.title}",
-        text="This is handled without announcements from here on.",
+        text="No more announcements will be posted for this incident.",
         link=facts.url,
         link_label="Open the timeline",
     )
@@ -109,22 +109,22 @@ def withdrawn_announcement() -> Card:
 
 
 def withdrawn() -> Card:
-    """What our messages in a room that the talk left become."""
+    """What our messages become in a room the conversation left."""
     return Card(kind="withdrawn", title="", text="This message was withdrawn.")
 
 
 def farewell() -> Card:
-    """The one neutral line in a room that the talk left."""
+    """The one neutral line in a room the conversation left."""
     return Card(kind="farewell", title="", text="This conversation has ended here. The channel is being archived.")
 
 
 def handover(facts: Facts) -> Card:
-    """The first message in a private successor: where the rest is. It says nothing that changes later."""
+    """The first message in a private successor: where everything else is. It holds nothing that changes later."""
     return Card(
         kind="handover",
-        title="The talk goes on here, in private",
-        text=f"What was said before is in <room:{facts.room - 1}>, which is being archived, and on the timeline.",
-        context=("People who read the old channel have read it. What others wrote there stays there.",),
+        title="The conversation continues here, in private",
+        text=f"Earlier messages are in <room:{facts.room - 1}>, which is being archived, and on the timeline.",
+        context=("People who saw the old channel have already read it. Messages that others posted stay there.",),
         link=facts.url,
         link_label="Open the timeline",
     )
@@ -133,7 +133,7 @@ def handover(facts: Facts) -> Card:
 def summary(published: Published) -> Card:
     """What a private incident says in public: the words that two people confirmed, and none besides."""
     link = published.url
-    return Card("summary", title="Summary", text=published.text, link=link, link_label="Read it on a page of its own")
+    return Card("summary", title="Summary", text=published.text, link=link, link_label="Read it in Firekind")
 
 
 def notice(published: Published) -> Card:
@@ -144,7 +144,7 @@ def notice(published: Published) -> Card:
 
 
 def told(event: Told, facts: Facts) -> Card:
-    """Tell an event where people talk."""
+    """Return the message for an event in the channel."""
     if event.retracted:
         return withdrawn()
     if event.kind == "updated":
@@ -160,7 +160,7 @@ def told(event: Told, facts: Facts) -> Card:
     if event.by_hand:
         text = f"{sentence}\n{event.by_hand}"
         return Card(event.kind, title=BY_HAND.capitalize(), text=text, buttons=_asked(event, facts))
-    label = LINKS.get(event.kind, "Open it") if event.link else ""
+    label = LINKS.get(event.kind, "Open") if event.link else ""
     title = TITLES.get(event.kind, "")
     return Card(event.kind, title, text=sentence, link=event.link, link_label=label, buttons=_asked(event, facts))
 
@@ -171,7 +171,7 @@ def by_hand(event: Told, facts: Facts) -> Card:
         kind="by_hand",
         title=f"{facts.codename}: {BY_HAND}",
         text=event.by_hand,
-        context=("You are told directly because there is no private channel yet. Nothing was posted anywhere else.",),
+        context=("You got this directly because there is no private channel yet. Nothing was posted anywhere else.",),
         link=facts.url,
         link_label="Open the timeline",
         buttons=_asked(event, facts),
@@ -182,7 +182,7 @@ def _asked(event: Told, facts: Facts) -> tuple[Button, ...]:
     """Offer what a message asks for: trying again, an update, choosing who has a role, the end."""
     if event.kind == "failed" and event.retry:
         about = f"{facts.codename}|{event.retry}"
-        done = (Button("I have done it", "by-hand", about),) if event.by_hand else ()
+        done = (Button("I did it", "by-hand", about),) if event.by_hand else ()
         return (Button("Retry", "retry", about), *done)
     if event.kind in ASKING:
         about = f"{facts.codename}|{event.n}"
@@ -196,7 +196,7 @@ def _asked(event: Told, facts: Facts) -> tuple[Button, ...]:
 def _measured(event: Told, facts: Facts) -> Card:
     """Tell what was measured, with the way to all of it; its picture comes below."""
     sentence = f"{event.by or 'Firekind'} {event.sentence}"
-    label = "Open the flame graph" if event.pictured else "Open it"
+    label = "Open the flame graph" if event.pictured else "Open"
     return Card("evidence", title="", text=sentence, link=f"{facts.url}evidence/{event.evidence}/", link_label=label)
 
 
@@ -208,14 +208,14 @@ def _judged(event: Told, facts: Facts) -> Card:
 
 
 def _lead(facts: Facts) -> str:
-    return facts.lead.mention if facts.lead else "nobody yet"
+    return facts.lead.mention if facts.lead else "no one yet"
 
 
 def _verbs(facts: Facts) -> tuple[Button, ...]:
     if not facts.active:
         return (Button("Reopen", "reopen", facts.codename),)
     return (
-        Button("Change type", "retype", facts.codename),
+        Button("Retype", "retype", facts.codename),
         Button("Update", "update", facts.codename),
         Button("Resolve", "resolve", facts.codename),
     )

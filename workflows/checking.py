@@ -1,4 +1,4 @@
-"""What can be done by hand in place of each action of a move: what to do, and how the vendor shows that it was done."""
+"""How a person can do each action of a move by hand, and how to check with the vendor that it is done."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _name(effect: Effect, resources: Resources) -> str:
 
 
 def _is_left(effect: Effect, room: int) -> bool:
-    """Whether this is about what stands in public: a room that the talk left, or the announce channel."""
+    """Whether this is about what stands in public: a room that the conversation left, or the announce channel."""
     return effect.room is None or effect.room < room
 
 
@@ -46,16 +46,16 @@ def _open(effect: Effect, room: int, resources: Resources) -> str:
     if not effect.spec["private"]:
         return ""
     name = effect.spec["name"]
-    return f"Make a private channel named {name} in Slack and add the app to it with /invite. The rest then goes there."
+    return f"Create a private channel named {name} in Slack and /invite the app. The rest is then posted there."
 
 
 def _look_for_room(chat: Chat, work: Work) -> Outcome | str:
     name = work.effect.spec["name"]
     found = chat.room(name)
     if found is None:
-        return f"The app is in no channel named {name}. Make it, add the app with /invite, then press again."
+        return f"The app is not in a channel named {name}. Create it, /invite the app, then try again."
     if not found.private or found.archived:
-        return f"#{name} is {'archived' if found.archived else 'public'}. It has to be a private channel in use."
+        return f"#{name} is {'archived' if found.archived else 'public'}. It has to be an active private channel."
     external = {"id": found.id, "name": found.name, "url": found.url}
     thing = made(work, external=external, external_id=found.id)
     thing.label = f"#{found.name}"
@@ -64,7 +64,7 @@ def _look_for_room(chat: Chat, work: Work) -> Outcome | str:
 
 def _archive(effect: Effect, room: int, resources: Resources) -> str:
     left = _is_left(effect, room)
-    return f"Archive {_name(effect, resources)} in Slack: its settings have the entry." if left else ""
+    return f"Archive {_name(effect, resources)} in Slack, from the channel settings." if left else ""
 
 
 def _look_archived(chat: Chat, work: Work) -> Outcome | str:
@@ -83,7 +83,7 @@ def _clear(effect: Effect, room: int, resources: Resources) -> str:
 
 def _look_at_topic(chat: Chat, work: Work) -> Outcome | str:
     if chat.topic(work.channel_id(work.effect.room or 1)) != work.effect.spec["text"]:
-        return "The topic still stands in the channel."
+        return "The channel still has a topic."
     return Outcome([made(work, external={})])
 
 
@@ -93,20 +93,22 @@ def _take_away(effect: Effect, room: int, resources: Resources) -> str:
         return ""
     where = f"#{effect.spec['channel']}" if "channel" in effect.spec else _name(effect, resources)
     return (
-        f"Delete our message in {where}, as an admin of the workspace can: {own.external.get('url', '')} . "
-        "Where the channel is private now, add the app first; one that was deleted took the message along."
+        f"Ask a workspace admin to delete our message in {where}: {own.external.get('url', '')} . If the channel is "
+        "private now, add the app first; if it was deleted, so was the message."
     )
 
 
 def _look_for_message(chat: Chat, work: Work) -> Outcome | str:
     own = work.external[work.effect.thing]
     if chat.is_posted(own["channel_id"], own["ts"]):
-        return "Our message still stands there."
+        return "Our message is still there."
     return Outcome(gone=[work.effect.thing])
 
 
 def _delete_picture(effect: Effect, room: int, resources: Resources) -> str:
-    return f"Delete the picture in {_name(effect, resources)}, as an admin can." if _is_left(effect, room) else ""
+    return (
+        f"Ask a workspace admin to delete the picture in {_name(effect, resources)}." if _is_left(effect, room) else ""
+    )
 
 
 def _look_for_picture(chat: Chat, work: Work) -> Outcome | str:
@@ -117,7 +119,7 @@ def _look_for_picture(chat: Chat, work: Work) -> Outcome | str:
 
 def _unlink(effect: Effect, room: int, resources: Resources) -> str:
     left = _is_left(effect, room)
-    return f"Take the bookmark of the incident page away in {_name(effect, resources)}." if left else ""
+    return f"Remove the bookmark for the incident page in {_name(effect, resources)}." if left else ""
 
 
 def _look_for_bookmark(chat: Chat, work: Work) -> Outcome | str:
@@ -126,7 +128,7 @@ def _look_for_bookmark(chat: Chat, work: Work) -> Outcome | str:
 
 
 def _retitle(effect: Effect, room: int, resources: Resources) -> str:
-    return f"Change the page's title in PagerDuty to “{effect.spec['title']}”: its page there has the entry."
+    return f"Change the title of the page in PagerDuty to “{effect.spec['title']}”."
 
 
 def _look_at_title(pager: Pager, work: Work) -> Outcome | str:
@@ -135,7 +137,7 @@ def _look_at_title(pager: Pager, work: Work) -> Outcome | str:
     page = Page.objects.get(incident=effect.incident_id, key=key)
     now = pager.look(page.pager_id)
     if now is not None and now.title != effect.spec["title"]:
-        return f"In PagerDuty the title is still another one than “{effect.spec['title']}”."
+        return f"The title in PagerDuty is still not “{effect.spec['title']}”."
     external = work.external.get(effect.thing, {}) | {"title_kept": False}
     return Outcome([made(work, external=external, external_id=page.pager_id if key == effect.thing else "")])
 

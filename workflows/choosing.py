@@ -1,4 +1,4 @@
-"""Who has each role of one, and what of a policy's groups and schedules cannot be had. Pure."""
+"""Who has each one-person role, and which of a policy's groups and schedules are missing. Pure."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def choose(facts: Facts, *, present: set[int]) -> tuple[dict[str, Someone], list
 def _one_of(role: OneOf, facts: Facts, *, present: set[int]) -> tuple[Someone | None, list[Gap]]:
     """Find who has a role that exactly one person has, and what is missing.
 
-    Who has it keeps it, past the end of their shift. Else it is somebody on call, else one of the group, else whom the
-    type names itself; in a closed incident only somebody who is in it.
+    Who has it keeps it, past the end of their shift. Else it is someone on call, else one of the group, else whom the
+    type names itself; in a closed incident only someone who is in it.
     """
     if (holder := _holder(role, facts)) is not None:
         return holder, []
@@ -47,7 +47,7 @@ def _holder(role: OneOf, facts: Facts) -> Someone | None:
 
 
 def _candidates(role: OneOf, facts: Facts) -> Iterator[tuple[tuple[Someone, ...], str, Gap | None]]:
-    """Yield who may have a role, why, and what is missing where that is for somebody to mend: the best first."""
+    """Yield who may have a role, why, and what is missing where that is for someone to mend: the best first."""
     if role.schedule and facts.pager:
         on_call = facts.on_call.get(role.schedule, ())
         gap = _missing_schedule(role, facts.policy) if on_call is None else None
@@ -61,7 +61,7 @@ def _candidates(role: OneOf, facts: Facts) -> Iterator[tuple[tuple[Someone, ...]
 
 
 def _is_known(role: OneOf, facts: Facts) -> bool:
-    """Tell whether those who could have a role were looked up, so that there being nobody is worth saying."""
+    """Return whether those who could have a role were looked up, so that there being nobody is worth saying."""
     return role.group in facts.groups or role.schedule in facts.on_call or not (role.group or facts.pager)
 
 
@@ -84,24 +84,24 @@ def missing_groups(facts: Facts) -> Iterator[Gap]:
 def _unread_groups(policy: Policy) -> Gap:
     handles = ", ".join(f"@{handle}" for handle in policy.groups)
     says = (
-        f"The groups of this workspace could not be read yet, so nobody was brought in for {handles}. "
-        "It is tried again by itself; if this stays, look at the app's permissions and at the worker's log."
+        f"The workspace's groups could not be read yet, so no one was brought in for {handles}. Retrying "
+        "automatically. If this persists, check the app's permissions and the worker's log."
     )
     return Gap("groups", says)
 
 
 def _missing_group(handle: str, policy: Policy) -> Gap:
     says = (
-        f"There is no user group @{handle} in this workspace, so nobody was brought in for it. "
-        f"Create @{handle}, or change what the type {policy.name} asks for."
+        f"There is no user group @{handle} in this workspace, so no one was brought in for it. Create @{handle}, or "
+        f"change the type {policy.name}."
     )
     return Gap(f"group/{handle}", says)
 
 
 def _missing_schedule(role: OneOf, policy: Policy) -> Gap:
     says = (
-        f"The pager has no schedule {role.schedule}, so nobody is {role.role} by it. "
-        f"Make it, or change what the type {policy.name} asks for."
+        f"PagerDuty has no schedule {role.schedule}, so it cannot name the {role.role}. Create it, or change the type "
+        f"{policy.name}."
     )
     return Gap(f"schedule/{role.schedule}", says)
 
@@ -109,8 +109,8 @@ def _missing_schedule(role: OneOf, policy: Policy) -> Gap:
 def _nobody(role: OneOf, facts: Facts) -> Gap:
     where = []
     if role.schedule:
-        where += [f"nobody is on call for {role.schedule}" if facts.pager else "no pager is connected"]
-    where += [f"@{role.group} has no one who may be invited"] if role.group else []
+        where += [f"no one is on call for {role.schedule}" if facts.pager else "PagerDuty is not connected"]
+    where += [f"@{role.group} has no one who can be invited"] if role.group else []
     if facts.is_closed:
-        where = ["nobody who is in this incident could have the role"]
-    return Gap(f"one-of/{role.role}", f"Nobody is {role.role}: {' and '.join(where)}. Choose who it is.")
+        where = ["no one in this incident can take the role"]
+    return Gap(f"one-of/{role.role}", f"No one is {role.role}: {' and '.join(where)}. Choose someone.")

@@ -1,4 +1,4 @@
-"""A room closed to everyone else, what stays in one that was left counted, and somebody told directly."""
+"""Close a room to everyone else, count what stays in one that was left, and message someone directly."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from workflows.models import Resource
 from workflows.ports import Chat, VendorError
 from workflows.work import Outcome, Work, made
 
-OTHERS = "People are in the channel who do not come along, so it is left instead and a new private one is made."
+OTHERS = "Some people in the channel are not coming along, so a new private channel is created instead."
 
 
 def close(chat: Chat, work: Work) -> Outcome:
     """Make the room's channel private, and record it so only once the vendor shows it as private.
 
-    Refused while somebody is in it who is not to be: nobody is shown out of a channel, it is left.
+    Refused while someone is in it who is not to be: nobody is shown out of a channel, it is left.
     """
     channel = f"channel/{work.effect.room}"
     channel_id = work.channel_id(work.effect.room or 1)
@@ -36,7 +36,7 @@ def close(chat: Chat, work: Work) -> Outcome:
 
 
 def count(chat: Chat, work: Work) -> Outcome:
-    """Count what others posted in a room that the talk left."""
+    """Count what others posted in a room that the conversation left."""
     found = chat.remains(work.channel_id(work.effect.room or 1))
     external = {"authors": dict(found.authors), "files": found.files, "more": found.more}
     return Outcome([made(work, external=external)])

@@ -59,10 +59,10 @@ def _summary(facts: Facts) -> Iterator[Thing]:
     spec = {"name": facts.published.channel, "private": False}
     yield Thing("outlet", "outlet", spec, f"#{facts.published.channel}")
     said = {"in": "outlet", "card": cards.summary(facts.published).as_dict()}
-    yield Thing("summary", "post", said, "the summary for everyone", needs=("outlet",))
+    yield Thing("summary", "post", said, "the public summary", needs=("outlet",))
     if facts.announce_channel:
         notice = {"channel": facts.announce_channel, "card": cards.notice(facts.published).as_dict()}
-        where = f"where the summary is, in #{facts.announce_channel}"
+        where = f"the link to the summary in #{facts.announce_channel}"
         yield Thing("notice", "post", notice, where, needs=("outlet", "summary"))
 
 
@@ -102,7 +102,7 @@ def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
     room = facts.room_of(number)
     channel = f"channel/{number}"
     spec = {"name": room.name, "private": room.private}
-    yield Thing(channel, "channel", spec, f"#{room.shown}" if room.name else "a channel of its own", room=number)
+    yield Thing(channel, "channel", spec, f"#{room.shown}" if room.name else "a dedicated channel", room=number)
     for standing in who.standings.values():
         if standing.wanted and standing.who.chat_id:
             yield _member(standing, number)
@@ -114,7 +114,7 @@ def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
     yield post(headline, cards.headline(facts), "the headline", number)
     yield Thing(f"pin/{number}", "pin", {"post": headline}, "the headline", needs=(headline,), room=number)
     if number > 1:
-        yield post(f"handover/{number}", cards.handover(facts), "the hand-over", number)
+        yield post(f"handover/{number}", cards.handover(facts), "the handover", number)
     if facts.archive_asked and not facts.active:
         yield Thing(f"archived/{number}", "archived", {"room": number}, f"#{room.shown}", (channel,), number)
 
@@ -145,4 +145,4 @@ def _picture(event: Told) -> Iterator[Thing]:
 
 def _archived_gap(facts: Facts) -> Gap:
     shown = facts.room_of(facts.room).shown
-    return Gap("archived", f"#{shown} is archived, and a bot cannot bring it back. Unarchive it by hand in Slack.")
+    return Gap("archived", f"#{shown} is archived, and an app cannot unarchive it. Unarchive it in Slack.")

@@ -1,4 +1,4 @@
-"""What we last knew of the workspace's people and groups, and how it is kept fresh."""
+"""The cache of the workspace's people and groups, and how it is refreshed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workflows.someone import Someone
 
 log = logging.getLogger(__name__)
 
-PEOPLE_EVERY = timedelta(minutes=15)  # reading everybody is many calls in a large workspace
+PEOPLE_EVERY = timedelta(minutes=15)  # reading everyone is many calls in a large workspace
 GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
 
 
@@ -50,12 +50,12 @@ def _someones(handle: str, inside: Iterable[str], known: Mapping[str | None, Per
 
 
 def never_read() -> bool:
-    """Tell whether nobody ever read the workspace, so that groups cannot be expanded yet."""
+    """Return whether nobody ever read the workspace, so that groups cannot be expanded yet."""
     return not DirectoryRead.objects.exists()
 
 
 def is_known_old() -> bool:
-    """Tell whether the workspace was never read, or said that it changed since."""
+    """Return whether the workspace was never read, or said that it changed since."""
     read = DirectoryRead.objects.first()
     return read is None or read.stale
 
@@ -66,13 +66,13 @@ def mark_stale() -> None:
 
 
 def is_old(*, at: datetime, than: timedelta = GROUPS_EVERY) -> bool:
-    """Tell whether the workspace was never read, or not since ``than``, or is known to have changed."""
+    """Return whether the workspace was never read, or not since ``than``, or is known to have changed."""
     read = DirectoryRead.objects.first()
     return read is None or read.stale or at - read.groups_at > than
 
 
 def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
-    """Read the workspace's groups, and its people when that is due; tell whether anything changed.
+    """Read the workspace's groups, and its people when that is due; return whether anything changed.
 
     People are read when asked, when they were not read for a while, or when a group names someone unknown. Calls
     the vendor outside any transaction; raises ``VendorError``.
@@ -97,16 +97,16 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
 
 
 def note(one: people.Known) -> None:
-    """Write what the workspace said of one person, without reading everybody again."""
+    """Write what the workspace said of one person, without reading everyone again."""
     with transaction.atomic():
         _alone()
         people.record([one])
 
 
 def _strangers(unknown: Collection[str], known: Collection[people.Known]) -> list[people.Known]:
-    """Return people whom a group names and the workspace does not list: they are from elsewhere and not invited.
+    """Return people a group names but the workspace does not list: they are external and not invited.
 
-    Left out they would be looked for again and again, each time among everybody.
+    Left out they would be looked for again and again, each time among everyone.
     """
     listed = {one.chat_id for one in known}
     return [people.Known(chat_id, chat_id, is_external=True) for chat_id in sorted(set(unknown) - listed)]

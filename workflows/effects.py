@@ -1,4 +1,4 @@
-"""Claim effects and record what came of them: the only writer of an effect's state once it was planned."""
+"""Claim effects and record their outcome: the only writer of an effect's state once planned."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
 def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = HASTY) -> list[Work]:
     """Take up to ``limit`` ready effects of these kinds of an incident, the longest chains first, and commit that.
 
-    An effect whose lease ran out is taken too and marked ``unsure``: whoever held it may have called the vendor.
+    An effect whose lease ran out is taken too and marked ``unsure``: its last holder may have called the vendor.
     """
     lease = at + timedelta(seconds=settings.FIREKIND.lease_s)
     values = {"at": at, "lease": lease, "incident": incident_id, "limit": limit, "kinds": list(kinds)}
@@ -45,9 +45,9 @@ def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = 
 
 
 def still_held(work: Work, *, at: datetime) -> bool:
-    """Tell whether a claim still holds, and hold it anew once half of its lease is spent.
+    """Return whether a claim still holds, renewing it once half of its lease is spent.
 
-    A claimed effect may wait long for a free thread while a vendor is slow: by then somebody else may have taken it.
+    A claimed effect may wait long for a free thread while a vendor is slow: by then someone else may have taken it.
     """
     lease = timedelta(seconds=settings.FIREKIND.lease_s)
     if work.effect.leased_until is not None and work.effect.leased_until - at > lease / 2:
@@ -56,7 +56,7 @@ def still_held(work: Work, *, at: datetime) -> bool:
 
 
 def keep_hold(work: Work, *, at: datetime) -> bool:
-    """Hold a claim for one more lease; tell whether it was still held."""
+    """Hold a claim for one more lease; return whether it was still held."""
     lease = timedelta(seconds=settings.FIREKIND.lease_s)
     return bool(_held(work.effect).update(leased_until=at + lease))
 
@@ -66,7 +66,7 @@ def record_done(
 ) -> list[Work]:
     """Record that an effect is done, with what exists now, in one transaction; return newly claimed effects.
 
-    Nothing is recorded when the claim was lost to somebody else meanwhile: they look at the outside themselves.
+    Nothing is recorded when the claim was lost to someone else meanwhile: they look at the outside themselves.
     """
     effect = work.effect
     may_be_unwanted = effect.verb == CREATE and KINDS[effect.kind].retire is not None
@@ -115,7 +115,7 @@ def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime) -> Non
 def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
     """Record that a call went wrong: again later when that may help, else failed and told.
 
-    A rate limit stops its method for everybody and costs this effect no attempt; nor does time, or a lost claim.
+    A rate limit stops its method for everyone and costs this effect no attempt; nor does time, or a lost claim.
     """
     effect, limited = work.effect, error.retry_after is not None
     with transaction.atomic():
@@ -160,7 +160,7 @@ def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
 
 
 def _unless_unwanted(effect: Effect) -> None:
-    """Plan anew when what was just made was given up while it was under way: it is to be taken back."""
+    """Plan again when what was just made is no longer wanted: it has to be undone."""
     if Effect.objects.filter(pk=effect.pk, abandoned=True).exists():
         plan_anew(effect.incident_id)
 
@@ -178,13 +178,13 @@ def _wait_s(error: VendorError, attempt: int) -> float:
 
 
 def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
-    """Write down what failed for good; in a private incident with what somebody has to do about it by hand."""
+    """Record what failed for good; in a private incident with what someone has to do about it by hand."""
     if effect.kind == "counted":
         return
     incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
     text = f"Could not {effect.sentence}: {error.says}"
     if effect.kind == "closed" and lifecycle.leave_room(incident, room=effect.room or 1):
-        text = f"{text} The talk moves to a new private channel instead."
+        text = f"{text} The conversation moves to a new private channel instead."
     by_hand = checking.instruction(effect, incident) if incident.private else ""
     quiet = (effect.kind, effect.verb) in QUIET_FAILURES and not by_hand
     data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})
@@ -193,7 +193,7 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
 
 
 def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
-    """Record a failed effect as done, in the caller's transaction; tell whether it was still failed."""
+    """Record a failed effect as done, in the caller's transaction; return whether it was still failed."""
     failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
     if not failed.update(state=Effect.State.DONE, ended_at=at, error="", error_code=""):
         return False
@@ -231,7 +231,7 @@ def _block(port: str, called: str, method: str, *, until: datetime) -> None:
 
 
 def retry(effect: Effect, *, at: datetime) -> bool:
-    """Let a failed effect be tried again from the start; tell whether it had failed."""
+    """Let a failed effect be tried again from the start; return whether it had failed."""
     return bool(
         Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED).update(
             state=Effect.State.WAITING, attempt=0, unanswered=0, due_at=at, ended_at=None, error="", error_code=""

@@ -1,4 +1,4 @@
-"""What is known of one incident, as the planning needs it. Pure values; ``workflows.gather`` reads them."""
+"""What planning needs to know about one incident. Pure values; ``workflows.gather`` reads them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """How somebody's stay in an incident began, as it was written down.
+    """How someone's stay in an incident began, as it was recorded.
 
     ``came`` is the stored reason, ``detail`` the group, role or page, ``by`` who let them in. ``here`` take part now,
     ``went`` left or were removed by hand, ``named`` came by the plan of the present type.
@@ -52,7 +52,7 @@ class Told:
     ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
     number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
     ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked,
-    ``by_hand`` what somebody has to do.
+    ``by_hand`` what someone has to do.
     """
 
     n: int
@@ -89,12 +89,12 @@ class Facts:
 
     ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
     group; a handle that is absent was never looked up. ``stays`` are those who take part, or did, and how they came.
-    ``is_closed`` says that people come in by name alone; ``turned_away`` are those whom its people did not let in, each
+    ``is_closed`` says that people come in by name alone; ``turned_away`` are those its people did not let in, each
     with the rule that named them. ``there`` are keys of things that exist or are being made. ``triggers`` are what
     profiles may be captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of role,
     by role.
     ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
-    name that a policy pages to whom that is. ``otherwise`` are those whom a policy names itself, by what it calls them.
+    name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
     ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
     vendor may make a public channel private.
     """
@@ -160,8 +160,8 @@ class Facts:
     ) -> Facts:
         """Return the facts as they would be after a retype: what the lifecycle's verb does, without doing it.
 
-        ``staying`` are those who stay in when the talk moves to a private room; ``bring`` are brought along in any
-        case; ``converts`` says that the room is made private itself.
+        ``staying`` are those who stay in when the conversation moves to a private room; ``bring`` are always brought
+        along; ``converts`` says that the room is made private itself.
         """
         moves = moves_room(self.private, policy)
         leaves = moves and not converts
@@ -187,7 +187,7 @@ class Facts:
 
 
 def _closed_to(stays: tuple[Stay, ...], staying: tuple[Stay, ...]) -> tuple[Stay, ...]:
-    """Shut out everyone but those who stay; that somebody left the room before says nothing about the new one."""
+    """Shut out everyone but those who stay; that someone left the room before says nothing about the new one."""
     ids = {stay.who.person_id for stay in staying}
     gone = (replace(stay, here=False, went=False, named=False) for stay in stays if stay.who.person_id not in ids)
     return (*staying, *gone)

@@ -1,4 +1,4 @@
-"""Read what the planning needs, for one incident or a thousand, with the same number of queries."""
+"""Load what planning needs, for one incident or a thousand, with the same number of queries."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def _paged(page: Page, rows: _Rows, observed: Observed) -> Paged:
 
 
 def _late(page: Page, users: Iterable[PagerUser], known: Collection[int]) -> Iterator[tuple[Someone, Stranger]]:
-    """Yield those whom a page paged and who do not come in by it yet: they were matched, or passed it, since."""
+    """Yield people that a page reached who are not brought in yet: they were matched, or it moved on, since."""
     for user in users:
         if user.person is not None and user.person_id not in known and not joining.barred(user):
             stranger = Stranger(user.pager_id, user.name, "they were not on call here when it was opened")
@@ -303,7 +303,7 @@ def _there(observed: Observed) -> frozenset[str]:
 
 def _rooms(incident: Incident, rows: _Rows, observed: Observed) -> tuple[Room, ...]:
     prefix = settings.FIREKIND.slack.channel_prefix if settings.FIREKIND.slack else "inc"
-    first = Codename(name=incident.codename, room=1, private=incident.private)  # as long as the talk never moved
+    first = Codename(name=incident.codename, room=1, private=incident.private)  # until the conversation moves
     rooms = []
     for code in sorted(rows.codenames[incident.pk] or [first], key=lambda code: code.room):
         name = f"{prefix}-{code.name}"
@@ -318,7 +318,7 @@ def _declarer(incident: Incident, participants: Iterable[Participant]) -> Someon
 
 
 def _turned_away(requests: Iterable[AccessRequest]) -> frozenset[tuple[int, str]]:
-    """Return those to whom somebody said no, and by which rule they had been offered."""
+    """Return those who were turned away, and by which rule they had been offered."""
     return frozenset((one.person_id, one.rule) for one in requests if one.let_in is False and one.answered_by_id)
 
 
@@ -362,7 +362,7 @@ def _told(event: Event, rows: _Rows, answer: Event | None = None) -> Told:
 
 
 def _answer(event: Event) -> str:
-    """Say who answered whoever asked to be let in, and how."""
+    """Say who answered an access request, and how."""
     sentence = kinds.sentence(event.kind, text=event.text, data=event.data)
     if event.kind == "request_over":
         return sentence

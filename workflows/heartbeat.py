@@ -1,4 +1,4 @@
-"""Hold the claims on effects for as long as they take, however long that is beyond one lease."""
+"""Renew the claims on effects for as long as they take, beyond a single lease."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to become of what was public once an incident is private: withdrawn, counted, closed, told by hand. Pure."""
+"""What happens to public content once an incident is private: withdrawn, counted, closed or left to a person. Pure."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def announcement(facts: Facts) -> Iterator[Thing]:
 
 
 def rooms(facts: Facts) -> Iterator[Thing]:
-    """Public rooms that the talk left: our words withdrawn, one neutral line, the topic cleared, archived.
+    """Public rooms that the conversation left: our words withdrawn, one neutral line, the topic cleared, archived.
 
     Words are withdrawn at once. The neutral line and the archiving wait until the private room stands and its
-    hand-over is posted: if it cannot be made, nothing new is said anywhere public.
+    handover is posted: if it cannot be made, nothing new is said anywhere public.
     """
     for number in range(1, facts.room):
         channel = f"channel/{number}"
@@ -55,7 +55,7 @@ def withdrawals(facts: Facts) -> Iterator[Thing]:
 
 
 def withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
-    """Our own words in a room that the talk left."""
+    """Our own words in a room that the conversation left."""
     for key in (f"headline/{number}", *(f"told/{e.n}" for e in facts.told if e.room == number)):
         if facts.is_there(key):
             yield post(key, cards.withdrawn(), "our message in the old channel", number)
@@ -65,7 +65,7 @@ def withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
 
 
 def counted(facts: Facts, number: int) -> Iterator[Thing]:
-    """What others wrote in a room that the talk left stays there: it is counted, so that its people know of it."""
+    """Count what others wrote in a room the conversation left: it stays there, and its people should know."""
     room = facts.room_of(number)
     if not room.private:
         label, needs = f"what others posted in #{room.shown}", (f"channel/{number}",)
@@ -93,7 +93,7 @@ def direct(facts: Facts) -> Iterator[Thing]:
         return
     for event in (one for one in facts.told if one.by_hand and one.room == facts.room):
         spec = {"person": whom.chat_id, "card": cards.by_hand(event, facts).as_dict()}
-        yield Thing(f"direct/{event.n}", "direct", spec, f"what to do by hand, to {whom.name} directly")
+        yield Thing(f"direct/{event.n}", "direct", spec, f"{whom.name} directly what to do by hand")
 
 
 def titles(facts: Facts) -> Iterator[Thing]:
@@ -104,4 +104,4 @@ def titles(facts: Facts) -> Iterator[Thing]:
     for page in facts.paged:
         if page.status == RESOLVED and page.title not in {"", title}:
             spec = {"page": page.key, "title": title}
-            yield Thing(f"title/{page.key}", "title", spec, f"the ended page to {page.name}")
+            yield Thing(f"title/{page.key}", "title", spec, f"the resolved page to {page.name}")

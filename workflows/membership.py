@@ -1,4 +1,4 @@
-"""Who is in the channels of private incidents, asked of the vendor: for the day on which an event is lost.
+"""Read who is in the channels of private incidents from the vendor, in case an event was lost.
 
 What follows is what the events would have brought: who is not in the channel any more loses access, who is in gains it.
 """
@@ -28,16 +28,13 @@ NOT_AGAIN = timedelta(seconds=30)
 LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
 UNSEEN = frozenset({"channel_not_found", "not_in_channel"})
-BLIND = (
-    "Firekind is not in the channel any more, so it cannot see who leaves it, and nothing is posted there. Invite it "
-    "again."
-)
+BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and posts nothing there. Invite it again."
 
 
 def poll(*, at: datetime) -> int:
     """Compare channels of private incidents with who takes part, those read longest ago first; return how many.
 
-    One call a channel. Stops at a rate limit, which holds for everybody, and while the vendor is away.
+    One call a channel. Stops at a rate limit, which holds for everyone, and while the vendor is away.
     """
     chat = ports.chat()
     if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=at).exists():
@@ -59,7 +56,7 @@ def _due(*, at: datetime) -> list[Resource]:
 
 
 def _look(chat: Chat, channel: Resource, *, at: datetime) -> bool:
-    """Compare one channel; tell whether the vendor may be asked about the next."""
+    """Compare one channel; return whether the vendor may be asked about the next."""
     MembersRead.objects.update_or_create(channel=channel, defaults={"at": at})
     before = _read(channel)
     try:
@@ -121,24 +118,24 @@ def _asked_for_everybody() -> bool:
     try:
         directory.refresh(everybody=True)
     except VendorError as error:
-        log.warning("the workspace could not be read: %s", error)
+        log.warning("could not read the workspace: %s", error)
         return False
     return True
 
 
 def _warn(incident: Incident, members: frozenset[str], *, at: datetime) -> None:
-    """Say once of each guest, and of everybody from elsewhere, that they are in."""
+    """Say once of each guest, and of everyone from elsewhere, that they are in."""
     strangers = Person.objects.filter(Q(is_guest=True) | Q(is_external=True), chat_id__in=members, is_bot=False)
     for one in strangers.order_by("pk"):
-        what = "comes from elsewhere" if one.is_external else "is a guest"
-        says = f"{one.name} {what} and is in the channel: they read what is written there, and may see this page."
+        what = "is from another workspace" if one.is_external else "is a guest"
+        says = f"{one.name} {what} and is in the channel: they can read what is posted there and may see this page."
         lifecycle.warn(
             incident, f"{says} If that is wrong, remove them from the channel.", about=f"stranger/{one.pk}", at=at
         )
 
 
 def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
-    log.warning("the members of a channel could not be read: %s", error)
+    log.warning("could not read the members of a channel: %s", error)
     if error.retry_after is not None:
         until = at + timedelta(seconds=error.retry_after)
         Limit.objects.update_or_create(vendor="chat", method=METHOD, defaults={"blocked_until": until})

@@ -1,4 +1,4 @@
-"""What is missing, and somebody's word that they mended it: the vendor is asked before it is believed."""
+"""Gaps, and marking one as fixed: checked with the vendor first."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Look = Callable[[Incident, datetime], None]
 
 
 def is_mendable(key: str) -> bool:
-    """Tell whether somebody can mend a gap outside, so that looking there again shows it."""
+    """Return whether someone can mend a gap outside, so that looking there again shows it."""
     return _look_of(key) is not None
 
 
 def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
-    """Take somebody's word that nothing is missing there any more, once it shows; return what was found, in words.
+    """Close a gap someone says they fixed, once the vendor confirms it; return what was found, in words.
 
     Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
     before and, under the lock, after.
@@ -40,10 +40,10 @@ def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, sou
             raise lifecycle.Refused(wrong)
         still = {f"gap/{one.key}": one.says for one in desired_state(gather.one(now).facts).gaps}
         if key in still:
-            raise lifecycle.Refused(f"It is still so. {still[key]}")
-        timeline.append(now, "did", at=at, by=by, source=source, text=f"mended by hand: {gap.label}")
+            raise lifecycle.Refused(f"Still missing. {still[key]}")
+        timeline.append(now, "did", at=at, by=by, source=source, text=f"fixed by hand: {gap.label}")
         effects.plan_anew(incident.pk)
-    return "Thank you: it is no longer missing. The rest follows in a moment."
+    return "Thanks, it is no longer missing. The rest follows in a moment."
 
 
 def _looked(look: Look, incident: Incident, *, at: datetime) -> str:
@@ -51,7 +51,7 @@ def _looked(look: Look, incident: Incident, *, at: datetime) -> str:
     try:
         look(incident, at)
     except VendorError as error:
-        return f"It could not be looked at: {error.says}"
+        return f"Could not check it: {error.says}"
     except lifecycle.Refused as refused:
         return str(refused)
     return ""
@@ -65,10 +65,12 @@ def _look_at_channel(incident: Incident, at: datetime) -> None:
     """Ask whether the channel is in use again; the event that says so may have been lost."""
     chat, channel = ports.chat(), rooms.channel_of(incident)
     if chat is None or channel is None:
-        raise lifecycle.Refused("Nothing is connected that could be asked whether it is done.")
+        raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
     found = chat.look(channel.external_id)
     if found is None:
-        raise lifecycle.Refused(f"{channel.label} is closed to the app, or gone. Unarchive it, and /invite the app.")
+        raise lifecycle.Refused(
+            f"{channel.label} is gone, or the app cannot access it. Unarchive it and /invite the app."
+        )
     if not found.archived:
         rooms.archived_by_hand(channel.external_id, archived=False, at=at)
 

@@ -1,4 +1,4 @@
-"""What turning private closes, moves and cannot take back, in words for whoever is about to confirm it. Pure."""
+"""What turning private closes, moves and cannot undo, in words for the person about to confirm it. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from workflows.facts import Facts
 from workflows.pages import RESOLVED
 from workflows.plan import Note
 
-CLOSES, MOVES, STAYS = "What closes at once", "What moves", "What cannot be undone"
+CLOSES, MOVES, STAYS = "What closes immediately", "What moves", "What cannot be undone"
 EVERYWHERE = (
-    "The incident's page and all below it: only the people named here see it, for everybody else it is not there.",
-    "Lists, searches and every count.",
-    "Live pages that are open: from then on they read nothing, and they end within two seconds.",
-    "API tokens: each reads what its owner may read, and no more.",
-    "Files, profiles and pictures, also behind addresses that were copied before.",
+    "The incident page and everything under it: only the people named here can see them.",
+    "Lists, searches and counts.",
+    "Open live pages: they receive nothing more and close within two seconds.",
+    "API tokens: each can read only what its owner can read.",
+    "Files, profiles and pictures, including links copied earlier.",
 )
 
 
@@ -28,46 +28,52 @@ def notes(before: Facts, after: Facts, *, alerts: int = 0) -> tuple[Note, ...]:
 def _closes(before: Facts, after: Facts) -> Iterator[str]:
     yield from EVERYWHERE
     if before.is_there("announcement"):
-        yield f"The announcement in #{before.announce_channel} becomes one neutral line."
+        yield f"The announcement in #{before.announce_channel} is replaced by one neutral line."
     if before.paged:
-        yield f"Titles of {_counted(len(before.paged), 'page')} in the pager become “{cards.page_title(after)}”."
+        yield f"The titles of {_counted(len(before.paged), 'page')} in PagerDuty change to “{cards.page_title(after)}”."
 
 
 def _moves(before: Facts, after: Facts) -> Iterator[str]:
     shown = _shown(before)
     if after.room == before.room:
-        yield f"{shown} itself is made private and keeps its history; until it is, nothing new is posted."
+        yield f"{shown} becomes private and keeps its history. Until then, nothing new is posted."
     elif before.converts and before.is_there(f"channel/{before.room}"):
-        yield f"{shown} is not made private itself: people are in it who do not come along, and nobody is shown out."
-        yield "The talk goes on in a new private channel, whose name says nothing. Reminders go there, too."
+        yield f"{shown} does not become private: some people in it are not coming along, and Firekind removes no one."
+        yield "The conversation moves to a new private channel with a neutral name. Reminders go there too."
     elif before.chat:
-        yield "The talk goes on in a new private channel, whose name says nothing. Reminders go there, too."
+        yield "The conversation moves to a new private channel with a neutral name. Reminders go there too."
     if after.room != before.room and before.is_there(f"channel/{before.room}"):
-        ours = _counted(_ours(before), "message of ours is", "messages of ours are")
-        yield f"In {shown} {ours} emptied, the topic is cleared, one neutral line is posted, and it is archived."
-    yield "Later pages carry the codename alone."
+        ours = _counted(_ours(before), "of our messages is", "of our messages are")
+        yield (
+            f"In {shown}, {ours} emptied, the topic is cleared, one neutral line is posted, and the channel is "
+            "archived."
+        )
+    yield "Later pages show only the codename."
 
 
 def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
-    yield "It stays private from then on, whatever type it takes later."
+    yield "It stays private from then on, even if you retype it again."
     if before.is_there(f"channel/{before.room}"):
         yield from _left_behind(before, after)
     if ended := sum(one.status == RESOLVED for one in before.paged):
-        yield f"{_counted(ended, 'page')} ended already: the pager may refuse to change their titles. It is tried."
+        yield (
+            f"{_counted(ended, 'page')} already resolved: PagerDuty may refuse to change their titles. Firekind will "
+            "try."
+        )
     if before.paged:
-        yield "What a phone showed or read out when it rang, and the pager's own log of it."
+        yield "What phones showed or read out when paged, and PagerDuty's own log."
     if alerts:
-        says = "belongs to the pager's own incidents; their titles are not ours to change"
-        yield f"What stands in {_counted(alerts, 'alert')} that joined {says}."
+        says = "belongs to PagerDuty's own incidents; Firekind cannot change their titles"
+        yield f"The text of {_counted(alerts, 'alert')} that joined {says}."
 
 
 def _left_behind(before: Facts, after: Facts) -> Iterator[str]:
     shown = _shown(before)
-    yield f"People who read {shown} have read it, in notifications and e-mails as well."
+    yield f"People who saw {shown} have already read it, including in notifications and emails."
     if after.room == before.room:
         return
-    yield f"Messages and files that others posted stay in {shown}: the app cannot take them away."
-    yield f"{shown} cannot be brought back by Firekind once it is archived."
+    yield f"Messages and files that others posted stay in {shown}: the app cannot remove them."
+    yield f"Firekind cannot unarchive {shown} once it is archived."
 
 
 def _ours(facts: Facts) -> int:

@@ -1,4 +1,4 @@
-"""What exists outside because of us, and what we owe the outside already. Pure."""
+"""What exists outside because of us, and which effects are pending. Pure."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Observed:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def rooms_archived(self) -> frozenset[int]:
-        """Rooms that were archived: nothing can be changed in them any more."""
+        """Archived rooms: nothing in them can be changed."""
         return frozenset(
             seen.room
             for seen in self.seen.values()

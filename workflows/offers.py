@@ -1,4 +1,4 @@
-"""Whom a closed incident might let in: a rule of its type names them by now, and its people decide."""
+"""Who a closed incident might let in: a rule of its type now names them, and its people decide."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workflows.participation import Offer, Standing
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """What is to be asked, and what needs no answer any more, each with the words that say so."""
+    """What to ask, and what no longer needs an answer, each with its words."""
 
     new: tuple[Offer, ...] = ()
     over: tuple[tuple[AccessRequest, str, bool], ...] = ()
@@ -24,7 +24,7 @@ class Differing:
 
 
 def differing(known: Known) -> Differing:
-    """Compare those whom rules name with those who were asked about already; nothing once the incident has ended."""
+    """Compare the people rules name with those already asked about; nothing once the incident has ended."""
     if not known.facts.active or not (known.facts.is_closed or known.requests):
         return Differing()
     who = participation.of(known.facts)
@@ -52,11 +52,11 @@ def note(incident: Incident, found: Differing, *, at: datetime) -> None:
 def _over(request: AccessRequest, standing: Standing | None) -> tuple[AccessRequest, str, bool]:
     is_in, name = standing is not None and standing.here, request.person.name
     rule = f"in {request.rule}" if request.rule.startswith("@") else request.rule
-    return request, f"{name} is in now." if is_in else f"{name} is not {rule} any more.", is_in
+    return request, f"{name} is in the incident now." if is_in else f"{name} is no longer {rule}.", is_in
 
 
 def _is_over(request: AccessRequest, standing: Standing | None, offer: Offer | None) -> bool:
-    """Tell whether a request needs no answer any more: they are in, or the rule that named them does so no more."""
+    """Return whether a request no longer needs an answer: they are in, or the rule no longer names them."""
     if request.role:
         return offer is None or offer.role != request.role
     if standing is not None and standing.here:

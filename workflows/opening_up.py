@@ -1,4 +1,4 @@
-"""What private incidents say to everyone, as the planning needs it."""
+"""What private incidents publish, as planning needs it."""
 
 from __future__ import annotations
 

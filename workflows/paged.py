@@ -1,4 +1,4 @@
-"""How the pages of an incident stand, and whom a door offers to page: in words, for people to read."""
+"""The status of an incident's pages, and who can be paged: in words, for people to read."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ OWED = ("failed", "running", "waiting")
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """One page: to whom, how it stands since when, who that rings, and ``owed``, what is still to be done about it.
+    """One page: who it went to, its status and since when, who it pages, and ``owed``, what is still pending.
 
-    ``before`` are the names of those whom it paged until then.
+    ``before`` are the names of those it paged before that.
 
     ``by_fallback`` when the pager itself could not be reached.
     """
@@ -47,14 +47,14 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Everybody who was paged, newest first, and ``coming``, pages that nobody has begun to open."""
+    """Everyone who was paged, newest first, and ``coming``, pages that nobody has begun to open."""
 
     lines: tuple[PageLine, ...] = ()
     coming: tuple[EffectLine, ...] = ()
 
     @property
     def open(self) -> int:
-        """How many may still ring somebody, or have somebody on them."""
+        """How many may still ring someone, or have someone on them."""
         return sum(line.status != Page.Status.RESOLVED for line in self.lines)
 
     def __bool__(self) -> bool:
@@ -71,13 +71,13 @@ def of(incident: Incident) -> Pages:
 
 
 def grouped(among: Sequence[Choice]) -> dict[str, list[Choice]]:
-    """Part whom can be paged by kind, each under its heading, in their order."""
+    """Group who can be paged by kind, each under its heading, keeping the order."""
     kinds = dict.fromkeys(one.kind for one in among)
     return {HEADINGS.get(kind, kind): [one for one in among if one.kind == kind] for kind in kinds}
 
 
 def meant(words: str, among: Sequence[Choice]) -> Choice:
-    """Return whom a name, an id or an e-mail means; raise ``BadInput`` with the nearest names when it is nobody."""
+    """Return who a name, an id or an email means; raise ``BadInput`` with the closest names when there is no match."""
     person = people.by_email(words) if "@" in words else None
     choice = paging.of_person(person, among) if person else paging.named(words, among)
     if choice is not None:
@@ -86,12 +86,12 @@ def meant(words: str, among: Sequence[Choice]) -> Choice:
     low = words.strip().casefold()
     near = difflib.get_close_matches(low, by_name, n=NEAR, cutoff=0.5)
     near += [name for name in by_name if low in name and name not in near][: NEAR - len(near)]
-    closest = f" The nearest: {', '.join(by_name[name] for name in near)}." if near else ""
-    raise lifecycle.BadInput("target", f"There is no “{words[:60]}” to page.{closest}")
+    closest = f" The closest: {', '.join(by_name[name] for name in near)}." if near else ""
+    raise lifecycle.BadInput("target", f"No one matches “{words[:60]}”.{closest}")
 
 
 def digest(choice: Choice) -> str:
-    """Return what tells one set of people who would be rung from another."""
+    """Return what tells one set of people who would be paged from another."""
     return sha256(repr(choice).encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""Which pages should be open for an incident: those its policy asks for, and those somebody asked for. Pure."""
+"""Which pages should be open for an incident: those its policy asks for, and those someone asked for. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PREFIX: Final = "page/"
 
 @dataclass(frozen=True, slots=True)
 class Stranger:
-    """Somebody whom a page goes to and who does not come in by that: the pager's id and name, and why in words."""
+    """Someone who is paged but not brought in: the pager's id and name, and why in words."""
 
     id: str
     name: str
@@ -24,12 +24,12 @@ class Stranger:
         """Say that they are not reached, and how to mend that."""
         if private:
             return (
-                f"{self.name} is paged and is not in this private incident: {self.why}. Say who they are under "
-                "On call, People, then bring them in. Saying who they are does not let them in."
+                f"{self.name} is paged but not in this private incident: {self.why}. Match them under On call, "
+                "People, then bring them in. Matching alone does not let them in."
             )
         return (
-            f"{self.name} is paged and not invited: {self.why}. Say who they are under On call, People, "
-            "or send them the link."
+            f"{self.name} is paged but not invited: {self.why}. Match them under On call, People, or send them the "
+            "link."
         )
 
 
@@ -37,7 +37,7 @@ class Stranger:
 class Callee:
     """Whom a page goes to: ``ref`` (``policy/P1``, ``service/P2``, ``user/P3``) and the service it is opened on.
 
-    ``people`` are rung first and may be brought in. ``rings`` says who is rung, in words, strangers included, and
+    ``people`` are paged first and may be brought in. ``rings`` says who is paged, in words, strangers included, and
     ``ids`` are what the pager calls them. ``strangers`` are those of them who cannot be brought in.
     """
 
@@ -57,11 +57,11 @@ class Callee:
 
 @dataclass(frozen=True, slots=True)
 class Paged:
-    """A page of ours: the key of its thing, whom it went to, how it stands, who was rung, and what its title says.
+    """One of our pages: the key of its thing, who it went to, its status, who was paged, and its title.
 
-    ``answered`` once somebody acknowledged it, or resolved it with the pager, ``by`` whom; ``withdrawn`` where it was
-    we who ended it. While it is open, ``strangers`` are those whom it paged and who do not come in by that; ``late``
-    are people whom it paged before anyone said who they are here: they come in with ``people``, while all is public.
+    ``answered`` once someone acknowledged it, or resolved it in the pager (``by``); ``withdrawn`` when it was
+    we who ended it. While it is open, ``strangers`` are those it paged who are not brought in; ``late``
+    are people it paged before they were matched here: they come in with ``people``, while all is public.
     """
 
     key: str
@@ -92,7 +92,7 @@ class Paged:
 
     @property
     def is_open(self) -> bool:
-        """Whether it may still ring somebody, or somebody is on it."""
+        """Whether it may still ring someone, or someone is on it."""
         return self.status != RESOLVED
 
     @property
@@ -110,16 +110,16 @@ class Paged:
         """How it stands, or why it is not opened again, in words; empty while it rings."""
         if self.is_open:
             return f"acknowledged{f' by {self.by}' if self.by else ''}" if self.status == ACKNOWLEDGED else ""
-        return f"{self.by or 'somebody'} answered" if self.answered else "it was resolved with the pager"
+        return f"{self.by or 'someone'} answered" if self.answered else "it was resolved in PagerDuty"
 
     def goes_to(self, said: str) -> bool:
-        """Tell whether a policy means this one, by name or id."""
+        """Return whether a policy means this one, by name or id."""
         return is_meant(said, name=self.name, ref=self.ref)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A page that somebody asked for by hand, while people talked in ``room``.
+    """A page that someone asked for by hand, while people talked in ``room``.
 
     ``turn`` counts those to the same one, from 1.
     """
@@ -136,7 +136,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A page that should be open; ``brings`` those who are rung in, unless it is only kept from before.
+    """A page that should be open; ``brings`` those who are paged in, unless it is only kept from before.
 
     ``again`` says that the ones before were withdrawn unanswered; ``before`` is how it stands that was opened already.
     """
@@ -150,7 +150,7 @@ class Wanted:
     @property
     def label(self) -> str:
         """Whom it rings, and that it does so again."""
-        return f"{self.callee.label} again, as no one acknowledged" if self.again else self.callee.label
+        return f"{self.callee.label} again, because no one acknowledged" if self.again else self.callee.label
 
     def spec(self, title: str) -> dict[str, Any]:
         """How it should be, in plain values."""
@@ -163,7 +163,7 @@ def key_of(ref: str, *, turn: int = 1) -> str:
 
 
 def is_meant(said: str, *, name: str, ref: str) -> bool:
-    """Tell whether what a policy says that it pages means the one of this name and ref."""
+    """Return whether what a policy says that it pages means the one of this name and ref."""
     return said.casefold() == name.casefold() or ref.endswith(f"/{said}")
 
 
@@ -182,8 +182,8 @@ def wanted(
 ) -> Iterator[Wanted]:
     """Yield each page that should be open while people respond, each once.
 
-    What somebody is on stays open, whatever the type asks for. One that exists keeps the service that it is on, and
-    a name that the pager no longer knows stands for what was paged under it. Whom somebody rang in a room that the
+    What someone is on stays open, whatever the type asks for. One that exists keeps the service that it is on, and
+    a name that the pager no longer knows stands for what was paged under it. Whom someone rang in a room that the
     talk has left does not come along.
     """
     there = {one.key: one for one in paged}
@@ -203,7 +203,7 @@ def wanted(
 def _by_type(name: str, known: Callee | None, asked: Iterable[Asked], paged: Iterable[Paged]) -> Wanted | None:
     """Return the page that a type asks for by a name: the one that stands, else a new one.
 
-    Whoever was paged and whose page somebody answered is not paged again, nor while a page to them is open or was
+    Whoever was paged and whose page someone answered is not paged again, nor while a page to them is open or was
     asked for by hand. Pages that were withdrawn before anyone answered do not count: then it is their next turn.
     """
     callee = known or next((_callee(one) for one in paged if one.goes_to(name) and not one.is_void), None)
@@ -233,16 +233,16 @@ def missing(
             continue
         if name not in callees:
             says = (
-                f"The pager could not be read yet, so {name} is not paged. It is tried again by itself; if this stays, "
-                "page by hand, and look at On call for what is wrong."
+                f"PagerDuty could not be read yet, so {name} is not paged. Retrying automatically. If this persists, "
+                "page by hand and check On call for what is wrong."
             )
         elif (callee := callees[name]) is None:
             says = (
-                f"The pager has no escalation policy or service {name}, so nobody is paged for it. "
-                f"Make one of that name, or change what the type {type_name} pages."
+                f"PagerDuty has no escalation policy or service {name}, so no one is paged for it. Create one with "
+                f"that name, or change the type {type_name}."
             )
         elif not callee.service:
-            says = f"{name} has no service that a page could be opened on. Give it one, or set PAGERDUTY_SERVICE."
+            says = f"{name} has no service to open a page on. Add one, or set PAGERDUTY_SERVICE."
         else:
             continue
         yield f"page/{name}", says
@@ -251,7 +251,7 @@ def missing(
 def strangers(wanted: Iterable[Wanted], *, private: bool) -> Iterator[tuple[str, str]]:
     """Yield key and words for each one who is paged and not reached, whichever pages they are on.
 
-    In private those do not count whom a page from before was to bring in nowhere.
+    In private, people that an earlier page did not bring in do not count.
     """
     found = {one.id: one for page in wanted if page.brings or not private for one in page.callee.strangers}
     for id, one in sorted(found.items()):

@@ -1,4 +1,4 @@
-"""Page people: ask for it, open the page, keep its title, end it. Each page is written down before anyone is called."""
+"""Page people: request, open, retitle and resolve a page. Each is recorded before the pager is called."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Status = Page.Status
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Whom somebody may page: ``rings`` says who that is now, ``state`` how a page to them stands already.
+    """Whom someone may page: ``rings`` says who that is now, ``state`` how a page to them stands already.
 
-    ``strangers`` are the names of those whom that does not bring in.
+    ``strangers`` are the names of those it does not bring in.
     """
 
     target: str
@@ -45,7 +45,7 @@ class Choice:
 
 
 def choices(incident: Incident, *, at: datetime | None = None) -> list[Choice]:
-    """Return whomever can be paged: escalation policies, services, then people; empty without a pager."""
+    """Return everyone who can be paged: escalation policies, services, then people; empty without a pager."""
     if ports.pager() is None:
         return []
     open_ones = {page.target: page for page in Page.objects.filter(incident=incident) if page.is_open}
@@ -59,13 +59,13 @@ def _choice(callee: Callee, page: Page | None) -> Choice:
 
 
 def named(words: str, among: Sequence[Choice]) -> Choice | None:
-    """Return the choice of a name, an id or a ref, whatever its case; None when there is none."""
+    """Return the choice with a name, an id or a ref, ignoring case; None when there is none."""
     low = words.strip().lstrip("@").casefold()
     return next((one for one in among if low in {one.name.casefold(), one.target.casefold(), _id(one)}), None)
 
 
 def of_person(person: Person, among: Sequence[Choice]) -> Choice | None:
-    """Return the choice that pages somebody by name, or None while the pager does not know them."""
+    """Return the choice that pages someone by name, or None while the pager does not know them."""
     ids = {f"user/{one}" for one in person.on_pager.filter(gone=False).values_list("pager_id", flat=True)}
     return next((one for one in among if one.target in ids), None)
 
@@ -75,7 +75,7 @@ def _id(choice: Choice) -> str:
 
 
 def said(page: Page) -> str:
-    """Say how a page stands: *ringing*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
+    """Say how a page stands: *paging*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
     words = str(Status(page.status).label)
     return f"{words} by {page.status_by}" if page.status_by and page.status != Status.TRIGGERED else words
 
@@ -91,16 +91,16 @@ def ask(
 ) -> str:
     """Ask for a page by hand; return what will be done, in words.
 
-    Raises ``BadInput`` for somebody who cannot be paged or whose page is still open, ``Refused`` once it has ended.
+    Raises ``BadInput`` for someone who cannot be paged or whose page is still open, ``Refused`` once it has ended.
     """
     if ports.pager() is None:
-        raise lifecycle.Refused("No pager is connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
+        raise lifecycle.Refused("PagerDuty is not connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
     callee = calling.known([], asked=[target], pager=True, at=at).asked.get(target)
     if callee is None or not callee.service:
-        raise lifecycle.BadInput("target", "The pager knows nobody of that name. Choose from the list.")
+        raise lifecycle.BadInput("target", "No one in PagerDuty has that name. Choose from the list.")
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, by=by) as now:
-        rules.must_be_active(now, "page somebody for")
+        rules.must_be_active(now, "page someone for")
         data = {"target": target, "name": callee.name, "turn": _next_turn(now, callee)}
         lifecycle.remark(now, "paged", by=by, at=at, source=via, text=because, data=data)
         if now.private:
@@ -109,7 +109,7 @@ def ask(
 
 
 def _let_in(incident: Incident, callee: Callee, *, by: Person | None, at: datetime, via: str) -> None:
-    """Bring in by name those whom somebody pages for a private incident: that is what paging them means."""
+    """Bring in by name the people paged for a private incident: paging them implies it."""
     people = Person.objects.filter(pk__in=[one.person_id for one in callee.people])
     because = f"paged by {by.name}" if by is not None else "paged"
     lifecycle.bring_in(incident, people=list(people), by=by, at=at, source=via, because=because)
@@ -120,11 +120,11 @@ def _next_turn(incident: Incident, callee: Callee) -> int:
     before = list(Page.objects.filter(incident=incident, target=callee.ref))
     for page in before:
         if page.is_open:
-            raise lifecycle.BadInput("target", f"{callee.name} was paged already: {said(page)}.")
+            raise lifecycle.BadInput("target", f"{callee.name} was already paged: {said(page)}.")
     opened = {pages.turn_of(page.key, callee.ref) for page in before}
     asked = set(_asked(incident, callee.ref).values_list("data__turn", flat=True))
     if asked - opened:
-        raise lifecycle.BadInput("target", f"{callee.name} is being paged already: the plan says how far that is.")
+        raise lifecycle.BadInput("target", f"{callee.name} is already being paged: see the plan for progress.")
     return max(asked | opened, default=0) + 1
 
 
@@ -134,7 +134,7 @@ def _asked(incident: Incident | int, ref: str) -> QuerySet[Event]:
 
 def ring(pager: Pager, work: Work) -> Outcome:
     """Open the page under its key, unless one with that key was ever opened."""
-    with transaction.atomic():  # whoever plans meanwhile knows who is rung as soon as there is a page
+    with transaction.atomic():  # a concurrent plan knows who is paged as soon as there is a page
         page = _written(work)
         _note_rung(page, at=timezone.now(), unsure=work.unsure)
     incident = Incident.objects.select_related("policy_version").get(pk=work.effect.incident_id)
@@ -151,7 +151,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
 
 
 def look(pager: Pager, work: Work) -> Outcome | None:
-    """Look for a page that nobody wants any more; one that is wanted is looked for as it is opened."""
+    """Find a page that is no longer wanted; a wanted one is found when it is opened."""
     if not work.effect.abandoned:
         return None
     begun = work.effect.begun_at
@@ -170,16 +170,18 @@ def retitle(pager: Pager, work: Work) -> Outcome:
 
 
 def retitle_ended(pager: Pager, work: Work) -> Outcome:
-    """Try to change the title of a page that ended: what the pager no longer takes is written down as kept."""
+    """Try to change the title of a page that ended: what the pager no longer takes is recorded as kept."""
     spec = work.effect.spec
     page = Page.objects.get(incident=work.effect.incident_id, key=spec["page"])
     taken = _retitled(pager, page, str(spec["title"]))
-    says = "" if taken else f"the pager keeps the title of the ended page to {page.name}: it takes no change any more"
+    says = (
+        "" if taken else f"PagerDuty keeps the title of the resolved page to {page.name}: it can no longer be changed"
+    )
     return Outcome([made(work, external={"title_kept": not taken})], says=says)
 
 
 def resolve(pager: Pager, work: Work) -> Outcome:
-    """End the page, unless somebody acknowledged it while people still respond, or it is asked for again meanwhile."""
+    """End the page, unless someone acknowledged it while people still respond, or it is asked for again meanwhile."""
     page = _of(work)
     incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=work.effect.incident_id)
     external = work.external[work.effect.thing]
@@ -213,7 +215,7 @@ def _kept(page: Page, now: Rung | None, incident: Incident) -> str | None:
 
 
 def _end(pager: Pager, page: Page, now: Rung | None) -> None:
-    """End a page that is open. That we set out to is written down first: whoever dies in between has withdrawn it."""
+    """End a page that is open. The intent is recorded first: a crash in between counts as withdrawn."""
     by = "Firekind"
     if now is not None and now.status == Status.RESOLVED:
         by = now.by or by
@@ -226,7 +228,7 @@ def _end(pager: Pager, page: Page, now: Rung | None) -> None:
 
 
 def _retitled(pager: Pager, page: Page, title: str) -> bool:
-    """Change a page's title, and tell whether that was taken. One that was sent as an event is looked for first."""
+    """Change a page's title, and return whether that was taken. One that was sent as an event is looked for first."""
     if not page.pager_id:
         found = pager.find(page.dedup_key, service=page.service_id, since=page.opened_at - SKEW)
         if found is None:
@@ -261,7 +263,7 @@ def _written(work: Work) -> Page:
 
 
 def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
-    """Note who is on call at this moment: they are the ones who are rung, whoever has the next shift.
+    """Record who is on call at this moment: they are the ones paged, even if the next shift starts.
 
     Where an earlier try may have rung others, they stay known as rung.
     """
@@ -290,7 +292,7 @@ def _opened(work: Work, page: Page, rung: Rung) -> Outcome:
         page.save()
         answers.note_found(page, rung)
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
-    how = " through the fallback, as the pager could not be reached" if page.via == "events" else ""
+    how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
     says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"
     says += f". Why: {page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)

@@ -20,7 +20,7 @@ LASTING: Final[Mapping[str, tuple[str, str]]] = {
     "picked": ("brought in by {by}", "brought in"),
     "let-in": ("let in by {by}", "let in"),
     "joined": ("invited by {by}", "joined the channel"),
-    "glass": ("broke the glass", "broke the glass"),
+    "glass": ("broke glass", "broke glass"),
     "retyped": ("retyped it", "retyped it"),
 }
 # What is said of those whose reason ended; ``{detail}`` is the group, the role or the page.
@@ -52,7 +52,7 @@ class Standing:
 
     @property
     def why(self) -> str:
-        """Every reason in words, or how they came where none holds any more."""
+        """Every reason in words, or how they came when none still holds."""
         return ", ".join(self.reasons) or self.former
 
     @property
@@ -63,9 +63,9 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Someone whom a rule names by now and whom it lets in no more: the incident's people decide.
+    """Someone a rule now names but no longer lets in: the incident's people decide.
 
-    With a ``role`` it is that of somebody else, to be handed over, or nobody's yet.
+    With a ``role`` it is that of someone else, to be handed over, or nobody's yet.
     """
 
     who: Someone
@@ -147,7 +147,7 @@ def _lasting(stay: Stay) -> str:
 
 
 def _by_policy(found: _Reasons, facts: Facts) -> None:
-    """Reasons of the policy: its groups, and whom its pages and those asked for by hand reach now."""
+    """Reasons of the policy: its groups, and who its pages and those requested by hand now reach."""
     if not facts.active:
         return
     for handle in facts.policy.invite:
@@ -184,7 +184,7 @@ def pages_of(facts: Facts) -> tuple[pages.Wanted, ...]:
 
 
 def _offers(facts: Facts, chosen: Mapping[str, Someone], stays: Mapping[int, Stay]) -> Iterator[Offer]:
-    """Yield those whom a rule of the type names by now and who are not in, each once, but who was turned away."""
+    """Yield those a rule of the type now names who are not in, each once, except people turned away."""
     seen: set[int] = set()
     for offer in (*_new_holders(facts, chosen), *_new_members(facts)):
         pk = offer.who.person_id
@@ -204,7 +204,7 @@ def _new_members(facts: Facts) -> Iterator[Offer]:
 
 
 def _new_holders(facts: Facts, chosen: Mapping[str, Someone]) -> Iterator[Offer]:
-    """Who is on call by now for a role that somebody else has, or nobody: a hand-over is offered, not done."""
+    """Who is now on call for a role that someone else, or no one, has: a handover is offered, not done."""
     held = dict(facts.roles)
     for role in facts.policy.one_of:
         on_call = (facts.on_call.get(role.schedule) or ()) if role.schedule and facts.pager else ()
@@ -213,5 +213,5 @@ def _new_holders(facts: Facts, chosen: Mapping[str, Someone]) -> Iterator[Offer]
             continue
         one = min(on_call, key=lambda one: (one.name, one.chat_id))
         rule = f"on call for {role.schedule}"
-        has = f"{holder.name} has the role {role.role} here" if holder else f"nobody has the role {role.role} here"
+        has = f"{holder.name} has the role {role.role} here" if holder else f"no one has the role {role.role} here"
         yield Offer(one, rule, f"{one.name} is {rule} now; {has}. Let them in and hand it over?", role.role)

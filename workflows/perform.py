@@ -1,4 +1,4 @@
-"""Carry effects out: call the vendor outside any transaction, record, and go on with what became ready."""
+"""Perform effects: call the vendor outside any transaction, record, and continue with what became ready."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effects.HASTY) -> l
 
 def _endless(method: str) -> VendorError:
     """Return the error of an effect that is claimed again and again without an answer: workers die of it."""
-    says = "It was begun again and again and never came to an end. Look at the worker's log, then press retry."
+    says = "It was started again and again and never finished. Check the worker's log, then retry."
     return VendorError(says, code="endless", method=method)
 
 

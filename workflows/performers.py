@@ -1,4 +1,4 @@
-"""How each action is done: one performer for each kind and verb. They call the vendor; they record nothing of it.
+"""One performer for each kind of action and verb. They call the vendor and record nothing.
 
 After an outcome that is unknown the kind's looker goes first, and the performer acts only on what it did not find.
 """
@@ -27,7 +27,7 @@ ANNOUNCED = {"announcement": "it", "notice": "the summary"}
 
 
 def open_channel(chat: Chat, work: Work) -> Outcome:
-    """Open the channel; a name that somebody else has gets a suffix."""
+    """Open the channel; a name that someone else has gets a suffix."""
     spec = work.effect.spec
     for suffix in SUFFIXES:
         name = f"{spec['name']}{suffix}"
@@ -62,8 +62,8 @@ def _opened(work: Work, channel: Channel) -> Outcome:
 
 def _says_opened(work: Work, channel: Channel) -> str:
     if work.effect.kind == "outlet":
-        return f"opened #{channel.name}, in which everyone can read the summary"
-    return f"opened #{channel.name}" if work.effect.room == 1 else "moved the talk to a new private channel"
+        return f"opened #{channel.name}, where everyone can read the summary"
+    return f"opened #{channel.name}" if work.effect.room == 1 else "moved the conversation to a new private channel"
 
 
 def _ours(chat: Chat, work: Work, name: str) -> Channel | None:
@@ -181,7 +181,7 @@ def _posted(work: Work, posted: Posted) -> Outcome:
 
 
 def edit_post(chat: Chat, work: Work) -> Outcome:
-    """Bring a message of ours up to date; doing it twice does no harm."""
+    """Update one of our messages; safe to run twice."""
     own = work.external[work.effect.thing]
     chat.edit_post(own["channel_id"], own["ts"], _card(work))
     return Outcome([made(work, external=own)])

@@ -1,4 +1,4 @@
-"""Put the picture of evidence below the message that tells of it; the message never waits for it.
+"""Post the picture of evidence below its message; the message never waits for it.
 
 Sending up and showing are two effects, each one call that cannot be called back: a file that was sent up is seen by
 nobody, and Slack shows an upload only once, so that a worker may die anywhere between them.
@@ -19,7 +19,7 @@ def upload(chat: Chat, work: Work) -> Outcome:
 
 
 def show(chat: Chat, work: Work) -> Outcome:
-    """Show what was sent up; a file that is gone, because that was long ago, is sent up anew."""
+    """Show what was uploaded; a file that has expired is uploaded again."""
     own = work.external[work.effect.spec["upload"]]
     file_id = str(own["file"])
     try:

@@ -12,7 +12,7 @@ from workflows.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RETIRE, SIG
 from workflows.observed import GONE, THERE, Observed, Owed, Seen
 from workflows.things import Desired, Gap, Thing
 
-PAGED = {THERE: "{name} is paged already", GONE: "{name} was paged before and is not paged again"}  # by its state
+PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and is not paged again"}  # by its state
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Plan:
 
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
     is unknown they are only looked for, never tried again.
-    ``by_type`` says who comes in by the type itself, apart from those whom somebody picked. ``notes`` say what else
+    ``by_type`` says who comes in by the type itself, apart from people who were picked. ``notes`` say what else
     happens at once and what cannot be undone. ``digest`` is what a person confirms: it changes
     with every word they read.
     """
@@ -100,7 +100,7 @@ class _Comparison:
         self.observed = observed
         self.wanted = {thing.key for thing in desired.things}
         stale = {owed.effect for key, chain in observed.owed.items() for owed in chain if self._is_stale(key, owed)}
-        # An invitation is for several people: once one of them is no longer wanted, it is written anew.
+        # An invitation is for several people: once one of them is no longer wanted, it is rewritten.
         self.owed = {key: [one for one in chain if one.effect not in stale] for key, chain in observed.owed.items()}
         self.cancels = sorted(stale)
         self.abandons = sorted(self._unwanted())
@@ -162,7 +162,7 @@ class _Comparison:
         if seen is None:
             return (CHANGE, after) if after else (CREATE, ())
         if seen.state == GONE and thing.kind == "member":
-            return CREATE, ()  # who left by hand is only asked for once somebody named them anew
+            return CREATE, ()  # people who left by hand are only invited once someone names them again
         if seen.state != THERE or (seen.spec == thing.spec and not after) or KINDS[thing.kind].change is None:
             return None, ()
         return CHANGE, after
@@ -277,7 +277,7 @@ def _lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> I
 
 
 def _coming(actions: Sequence[Action], desired: Desired, observed: Observed) -> list[Thing]:
-    """Return everybody who comes in: those whom this plan invites, and those whose invitation is on its way already."""
+    """Return everyone who comes in: those this plan invites, and those whose invitation is already on its way."""
     new = {str(person) for action in actions if action.kind == "member" for person in action.spec["people"]}
     members = [thing for thing in desired.things if thing.kind == "member"]
     return [one for one in members if str(one.spec["person"]) in new or _is_on_its_way(one, observed)]
@@ -290,7 +290,7 @@ def _is_on_its_way(thing: Thing, observed: Observed) -> bool:
 
 def _told(action: Action) -> tuple[str, str]:
     if action.kind == "channel" and action.room != 1:
-        return "~", "move the talk to a new private channel"
+        return "~", "move the conversation to a new private channel"
     if action.kind == "capture":
         return action.sign, f"capture {action.labels[action.thing]}"  # its repeats are counted, not numbered
     return action.sign, action.sentence
@@ -311,12 +311,12 @@ def _staying(desired: Desired, observed: Observed) -> Iterator[Line]:
     already = [thing for key, thing in asked.items() if key in there]
     for why, things in groupby(sorted(already, key=lambda one: (one.why, one.label)), key=lambda one: one.why):
         names = ", ".join(thing.label for thing in things)
-        yield Line("=", f"{names} {_is_in(names)} in already ({why})" if why else f"{names} {_is_in(names)} in already")
+        yield Line("=", f"{names} {_is_in(names)} already in ({why})" if why else f"{names} {_is_in(names)} already in")
     yield from _paged(desired, observed)
     rest = sorted(seen.label for key, seen in there.items() if key not in asked and seen.room in rooms)
     if rest:
         names = ", ".join(rest)
-        yield Line("=", f"no longer needed, free to go: {names}")
+        yield Line("=", f"no longer needed, free to leave: {names}")
 
 
 def _paged(desired: Desired, observed: Observed) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""What the workflows need of the outside, as protocols; ``integrations`` builds what stands behind them."""
+"""What the workflows need from the outside, as protocols; ``integrations`` builds the implementations."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Group:
 
 
 class Chat(Protocol):
-    """Where people talk. Every call may raise ``VendorError``; none of them retries by itself."""
+    """Where people talk. Every call may raise ``VendorError``; none of them retries."""
 
     def open_channel(self, name: str, *, private: bool) -> Channel:
         """Make a channel; a name that is taken raises ``VendorError(code="name_taken")``."""
@@ -134,7 +134,7 @@ class Chat(Protocol):
         """Look for our message by its mark."""
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
-        """Change a message of ours; one that is gone already is fine."""
+        """Change one of our messages; one already deleted is fine."""
 
     def pin(self, channel_id: str, ts: str) -> None:
         """Pin a message; one that is pinned already is fine."""
@@ -157,10 +157,10 @@ class Chat(Protocol):
         """Return how a channel stands; None when it is gone, or closed to us."""
 
     def room(self, name: str) -> Channel | None:
-        """Look among the channels we are in for one of that name, whoever made it."""
+        """Find a channel of that name among those we are in, no matter who created it."""
 
     def is_posted(self, channel_id: str, ts: str) -> bool:
-        """Tell whether a message still stands."""
+        """Return whether a message still stands."""
 
     def remains(self, channel_id: str) -> Remains:
         """Count what others posted in a channel, without their words."""
@@ -175,10 +175,10 @@ class Chat(Protocol):
         """Show an uploaded file below a message; shown before is fine. ``file_not_found`` is one that is gone."""
 
     def is_shared(self, file_id: str, *, below: Posted) -> bool:
-        """Tell whether a file of ours is shown where that message is."""
+        """Return whether one of our files is shown where that message is."""
 
     def delete_file(self, file_id: str) -> None:
-        """Delete a file of ours; one that is gone already is fine."""
+        """Delete one of our files; one already deleted is fine."""
 
     def groups(self) -> Sequence[Group]:
         """Read every user group that is in use, with its members: one call."""
@@ -187,7 +187,7 @@ class Chat(Protocol):
         """Make these the members of a user group, all of them; there must be at least one."""
 
     def people(self) -> Sequence[Known]:
-        """Read everybody in the workspace, page by page."""
+        """Read everyone in the workspace, page by page."""
 
 
 @dataclass(slots=True)
@@ -218,7 +218,7 @@ class Profiler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PagerPerson:
-    """Somebody whom the pager can ring."""
+    """Someone the pager can page."""
 
     id: str
     name: str
@@ -231,7 +231,7 @@ class Target:
     """An escalation policy, a service or a schedule (``kind``), as the pager knows it.
 
     ``service`` is where a page to it is opened: of a policy, one of its services; empty when it has none. ``policy`` is
-    whom that rings; ``levels`` counts a policy's.
+    who that pages; ``levels`` counts a policy's.
     """
 
     kind: str
@@ -245,7 +245,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Somebody's turn on call: for a schedule (level 0) or a level of an escalation policy. None: without end."""
+    """Someone's turn on call: for a schedule (level 0) or a level of an escalation policy. None: without end."""
 
     subject: str
     level: int
@@ -256,7 +256,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """A page to be opened: whom (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.
+    """A page to be opened: who (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.
 
     ``key`` is the opaque name by which it is found again, whichever way it was sent. ``unsure`` says that an earlier
     try may have opened it, so that no other way is taken which could ring twice.
@@ -295,19 +295,19 @@ class Rung:
 
 
 class Pager(Protocol):
-    """Who rings people. Every call may raise ``VendorError``; none of them retries by itself."""
+    """Pages people. Every call may raise ``VendorError``; none of them retries."""
 
     def ring(self, ring: Ring) -> Rung:
-        """Open a page, unless one with its key was ever opened: then that one is returned, whatever its status."""
+        """Open a page, or return the one already opened with its key, in any status."""
 
     def find(self, key: str, *, service: str, since: datetime) -> Rung | None:
-        """Look for a page by its key, whatever its status."""
+        """Find a page by its key, in any status."""
 
     def look(self, id: str) -> Rung | None:
         """Return how a page stands; None when the pager has none of that id."""
 
     def retitle(self, id: str, title: str) -> bool:
-        """Change a page's title; tell whether that was taken, which may not be once the page ended."""
+        """Change a page's title; return whether that was taken, which may not be once the page ended."""
 
     def resolve(self, id: str, *, key: str, via: str) -> None:
         """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key."""
@@ -316,7 +316,7 @@ class Pager(Protocol):
         """Write a note on a page."""
 
     def people(self) -> Sequence[PagerPerson]:
-        """Read everybody who can be rung."""
+        """Read everyone who can be paged."""
 
     def targets(self) -> Sequence[Target]:
         """Read every escalation policy, service and schedule."""

@@ -1,4 +1,4 @@
-"""How far an incident's effects have come, in words for the page and the terminal."""
+"""The progress of an incident's effects, in words for the page and the terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workflows.participation import Standing
 from workflows.remains import Left
 
 State = Effect.State
-WAITED_FOR = {"chat": "Slack", "pager": "the pager"}
+WAITED_FOR = {"chat": "Slack", "pager": "PagerDuty"}
 ONE_OF = "gap/one-of/"
 SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 
@@ -74,7 +74,7 @@ class ChannelLine:
 
 @dataclass(frozen=True, slots=True)
 class GapLine:
-    """Something that the type asks for and that cannot be had; ``role`` is what somebody may be chosen for."""
+    """Something that the type asks for and that cannot be had; ``role`` is what someone may be chosen for."""
 
     says: str
     key: str
@@ -86,7 +86,7 @@ class GapLine:
 
     @property
     def is_mendable(self) -> bool:
-        """Whether somebody can mend it outside, and it can be looked at."""
+        """Whether someone can mend it outside, and it can be looked at."""
         return missing.is_mendable(self.key)
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class Progress:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more will happen by itself."""
+        """Whether nothing more will happen on its own."""
         return self.planned and not (self.counts[State.WAITING] or self.counts[State.RUNNING])
 
 
@@ -137,12 +137,12 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
 
 
 def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> bool:
-    """Try a failed effect of this incident again; tell whether there was one."""
+    """Try a failed effect of this incident again; return whether there was one."""
     with rules.changing(incident, by=by):
         effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
         if effect is None or not effects.retry(effect, at=at):
             return False
-        text, data = f"asked to try again: {effect.sentence}", {"effect": effect.key}
+        text, data = f"retried: {effect.sentence}", {"effect": effect.key}
         timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)
         told.tell(incident)
     return True
@@ -180,7 +180,7 @@ def _detail(
 ) -> str:
     if row.state == State.WAITING:
         return _waiting(row, rows, resources, blocked, at)
-    running = "looking whether the last try went through" if row.unsure else KINDS[row.kind].detail
+    running = "checking whether the last attempt went through" if row.unsure else KINDS[row.kind].detail
     return {State.FAILED: row.error, State.RUNNING: running}.get(State(row.state), "")
 
 
@@ -194,7 +194,7 @@ def _waiting(
         whom = WAITED_FOR.get(KINDS[row.kind].port, "the source")
         return f"waiting for {whom} until {_clock(blocked[row.method])}"
     if row.error:
-        return f"trying again at {_clock(row.due_at)}: {row.error}"
+        return f"retrying at {_clock(row.due_at)}: {row.error}"
     return f"at {_clock(row.due_at)}" if row.due_at > at else "next"
 
 
@@ -208,7 +208,7 @@ def _sentence_of(thing: str, rows: list[Effect]) -> str:
 
 
 def _people(known: Known) -> list[PersonLine]:
-    """Say of everybody who is in, is to come, or went by hand why that is; whoever was shut out is not named."""
+    """Say why everyone is in, is coming, or left by hand; people who were shut out are not named."""
     facts, standings = known.facts, participation.of(known.facts).standings.values()
     return [_person(one, facts, known.observed) for one in standings if one.wanted or one.here or one.went]
 

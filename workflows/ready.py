@@ -1,4 +1,4 @@
-"""Which effects may be performed right now, in SQL: asked by whoever claims one, and by the sweep."""
+"""Which effects may be performed right now, in SQL: used to claim one, and by the sweep."""
 
 # Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
 # incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.

@@ -1,4 +1,4 @@
-"""Plan an incident from its newest facts, and write down what is owed. No vendor is called here."""
+"""Plan an incident from its newest facts, and record the effects. No vendor is called here."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _note_planned(incident: Incident, facts: Facts, *, at: datetime) -> None:
 
 
 def _note_people(incident: Incident, known: Known, who: Participation, *, at: datetime) -> None:
-    """Write down who takes part by the type's policy, where that moved on, so that access follows the plan.
+    """Record who takes part by the type's policy, where that moved on, so that access follows the plan.
 
     Into a private incident people come by name as it closes; here they do only where the groups had not been read yet.
     """
@@ -121,7 +121,7 @@ def _note_people(incident: Incident, known: Known, who: Participation, *, at: da
 
 
 def _no_longer_in(known: Known, who: Participation) -> list[int]:
-    """Return those who took part by a policy that asks for them no more, and whom nobody had invited yet."""
+    """Return people brought in by a policy that no longer asks for them, and who were never invited."""
     facts = known.facts
     if not facts.active:
         return []
@@ -133,7 +133,7 @@ def _no_longer_in(known: Known, who: Participation) -> list[int]:
 
 
 def _note_offers(incident: Incident, known: Known, *, at: datetime) -> bool:
-    """Ask the incident's people about those whom a rule names by now; tell whether there was anything to ask."""
+    """Ask the incident's people about those a rule now names; return whether there was anything to ask."""
     found = offers.differing(known)
     if not found or not _is_newest(incident):
         return False
@@ -142,16 +142,16 @@ def _note_offers(incident: Incident, known: Known, *, at: datetime) -> bool:
 
 
 def _is_newest(incident: Incident) -> bool:
-    """Hold the incident's row, and tell whether its facts are still those that were read.
+    """Hold the incident's row, and return whether its facts are still those that were read.
 
-    A verb that committed since may have shut people out, who must not be let in again. What moved on is planned anew.
+    A verb that committed since may have shut people out, who must not be let in again: if so, plan again.
     """
     rows = Incident.objects.select_for_update(no_key=True).filter(pk=incident.pk, revision=incident.revision)
     return bool(rows.values_list("pk", flat=True))
 
 
 def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Resource], *, at: datetime) -> bool:
-    """Write each new gap on the timeline once, and each closed one; tell whether there was any of them."""
+    """Write each new gap on the timeline once, and each closed one; return whether there was any of them."""
     now = {f"gap/{gap.key}": gap for gap in gaps}
     new = [key for key in now if key not in known]
     for key in new:

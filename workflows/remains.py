@@ -14,14 +14,14 @@ from workflows.observed import THERE
 from workflows.ports import Remains, VendorError
 
 SEEN: Final = (
-    "Notifications, and mails that Slack or the pager sent, stay with whoever got them. "
-    "What only one person was shown in Slack stays on their screen until they load it anew."
+    "Notifications and emails that Slack or PagerDuty sent stay with the people who got them. Messages that "
+    "Slack showed to one person stay on their screen until they reload it."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What stays in one channel: how many messages, by whom, and how many files."""
+    """What stays in one channel: how many messages, from which authors, and how many files."""
 
     channel: str
     messages: int
@@ -51,7 +51,7 @@ def now(incident: Incident) -> Left | None:
 
 
 def of(resources: Mapping[str, Resource]) -> list[Left]:
-    """Return what was counted in each channel that the talk left, from what is known of an incident."""
+    """Return what was counted in each channel that the conversation left, from what is known of an incident."""
     rows = [row for row in resources.values() if row.kind == "counted" and row.state == THERE]
     found = [(resources.get(f"channel/{row.room}"), Remains(**row.external)) for row in rows]
     names = _names({author: 0 for _, one in found for author in one.authors})
@@ -61,12 +61,12 @@ def of(resources: Mapping[str, Resource]) -> list[Left]:
 def elsewhere(incident: Incident, resources: Mapping[str, Resource], effects: Iterable[Effect]) -> list[str]:
     """Say what else nobody can take away: what the pager keeps, and what people were shown."""
     kept = [row.label for row in resources.values() if row.external.get("title_kept")]
-    said = [f"The pager took no new title for {', '.join(kept)}: it keeps the one that it has."] if kept else []
+    said = [f"PagerDuty rejected the new title for {', '.join(kept)}: the old one stays."] if kept else []
     logged = list(_logged(incident, effects))
     if logged:
-        said.append(f"The pager's log, which nobody can change, keeps what the title was: {', '.join(logged)}.")
+        said.append(f"PagerDuty's log cannot be changed and keeps the old title: {', '.join(logged)}.")
     if named := _named_by_duplicates(incident):
-        said.append(f"Nothing can be changed in an archived channel, so those of its duplicates name it: {named}.")
+        said.append(f"Archived channels cannot be changed, so the channels of its duplicates still name it: {named}.")
     if logged or any(row.kind == "channel" and not row.spec.get("private") for row in resources.values()):
         said.append(SEEN)
     return said
@@ -93,7 +93,7 @@ def _left(channel: str, found: Remains, names: Mapping[str, str]) -> Left:
 
 
 def _unknown(author: str) -> str:
-    return "another app" if author.startswith("B") else "somebody else"
+    return "another app" if author.startswith("B") else "someone else"
 
 
 def _names(authors: Mapping[str, int]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Retype with the plan shown first: what a door asks before and after someone confirms."""
+"""Retype with the plan shown first: the calls a door makes before and after someone confirms."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from workflows.someone import Someone
 
 
 class PlanChanged(Exception):
-    """What was confirmed is not what would happen any more; ``plan`` is the new one, to be shown instead."""
+    """The confirmed plan is out of date; ``plan`` is the new one, to be shown instead."""
 
     def __init__(self, plan: Plan) -> None:
-        super().__init__("The plan changed while you were reading it. This is the new one; look again, then confirm.")
+        super().__init__("The plan changed while you were reading it. This is the new one; review it, then confirm.")
         self.plan = plan
 
 
@@ -60,9 +60,9 @@ def confirm(
     digest: str | None = None,
     since: int | None = None,
 ) -> Incident:
-    """Retype after someone confirmed the plan with this digest; raise ``PlanChanged`` when it is another by now.
+    """Retype after someone confirmed the plan with this digest; raise ``PlanChanged`` when the plan has changed.
 
-    Those whom the plan names come in by name, whatever their groups become. Without a digest nothing was shown and
+    The people the plan names come in by name, whatever happens to their groups. Without a digest nothing was shown and
     nothing is compared. Raises ``NotThere``, ``Refused`` and ``Stale`` like the verb.
     """
     with transaction.atomic():
@@ -122,7 +122,7 @@ def preview_declare(
         policy=policy,
         private=policy.private,
         room=1,
-        rooms=(Room(1, "", policy.private, "a channel of its own"),),
+        rooms=(Room(1, "", policy.private, "a dedicated channel"),),
         url=settings.FIREKIND.base_url,
         declared_at=datetime.fromtimestamp(0, tz=UTC),
         lead=leader,
@@ -167,7 +167,7 @@ def _stay(person: Person, reason: str, *, by: str) -> Stay:
 
 
 def _converts(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
-    """Tell whether the room is made private itself: where that can be done, and everyone in it may stay."""
+    """Return whether the room is made private itself: where that can be done, and everyone in it may stay."""
     room = facts.room_of(facts.room)
     if not (facts.converts and room.public and facts.is_there(f"channel/{facts.room}")):
         return False
@@ -180,7 +180,7 @@ def _converts(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
 
 
 def _with_groups(facts: Facts) -> Facts:
-    """Look up whom the facts' policy names: groups, and where a pager is connected schedules and callees."""
+    """Look up who the facts' policy names: groups, and with a pager schedules and callees."""
     found = calling.known([facts.policy], pager=facts.pager)
     return replace(
         facts,
@@ -196,10 +196,10 @@ def _someone(person: Person | None, why: str) -> Someone | None:
 
 
 def _on_the_web(facts: Facts) -> Iterator[Line]:
-    """Say who keeps sight of it, or gains it, whom no channel shows: they have no account in the chat."""
+    """Say who keeps or gains access without being in a channel: they have no Slack account."""
     for one in participation.of(facts).standings.values():
         if one.wanted and not (one.who.chat_id and facts.chat):
-            yield Line("+", f"{one.who.name} sees it on the web alone ({one.why})", f"sees/{one.who.person_id}")
+            yield Line("+", f"{one.who.name} can see it on the web only ({one.why})", f"sees/{one.who.person_id}")
 
 
 def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
@@ -224,8 +224,10 @@ def _without_ports(result: Plan, facts: Facts) -> Plan:
     """Say what cannot be done because nothing is connected that could."""
     lines: list[Line] = []
     if not facts.chat:
-        says = "No chat is connected: nobody is invited and nothing is posted. Only this page changes."
+        says = "Slack is not connected: no one is invited and nothing is posted. Only this page changes."
         lines.append(Line("!", says, "chat"))
     if facts.policy.pages and not facts.pager:
-        lines.append(Line("!", f"No pager is connected: {', '.join(facts.policy.pages)} cannot be paged.", "pager"))
+        lines.append(
+            Line("!", f"PagerDuty is not connected: {', '.join(facts.policy.pages)} cannot be paged.", "pager")
+        )
     return replace(result, lines=(*result.lines, *lines))

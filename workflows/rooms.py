@@ -26,7 +26,7 @@ def channel_of(incident: Incident) -> Resource | None:
 
 
 def is_current(incident: Incident, channel_id: str) -> bool:
-    """Tell whether people of this incident talk in this channel now."""
+    """Return whether people of this incident talk in this channel now."""
     channel = channel_of(incident)
     return channel is not None and channel.external_id == channel_id
 

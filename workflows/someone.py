@@ -1,4 +1,4 @@
-"""Somebody who may be brought in, as the planning sees them. Pure."""
+"""Someone who may be brought in, as the planning sees them. Pure."""
 
 from __future__ import annotations
 

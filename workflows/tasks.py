@@ -84,7 +84,7 @@ def sweep() -> None:
 
 @shared_task
 def watch_members() -> None:
-    """Ask who is in the channels of private incidents: whoever left one loses access although no event said so."""
+    """Read who is in the channels of private incidents: people who left lose access even without an event."""
     membership.poll(at=timezone.now())
 
 
@@ -96,7 +96,7 @@ def look_at_pages() -> None:
 
 @shared_task
 def forget_alerts() -> None:
-    """Delete what the pager said a month ago of incidents that concern none of ours."""
+    """Delete month-old pager events about incidents that are not ours."""
     alerts.forget(at=timezone.now())
 
 
@@ -117,10 +117,10 @@ def refresh_directory() -> None:
         return  # a large workspace takes longer than it is until the next look
     try:
         if not directory.is_old(at=at):
-            return  # somebody else has just read it
+            return  # someone else has just read it
         changed = directory.refresh(at=at)
     except VendorError as error:
-        log.warning("the workspace could not be read: %s", error)
+        log.warning("could not read the workspace: %s", error)
         _pause.until = at + timedelta(seconds=error.retry_after or PAUSE_S)
         return
     finally:
@@ -131,7 +131,7 @@ def refresh_directory() -> None:
 
 @shared_task
 def refresh_on_call() -> None:
-    """Read what is due of the pager; when somebody else is on call, or is known now, look at every incident."""
+    """Read what is due of the pager; when someone else is on call, or is known now, look at every incident."""
     if keeping.keep(at=timezone.now()):
         audit()
         _sync_groups()
@@ -170,7 +170,7 @@ def _send(task: object, incident_id: int) -> None:
     try:
         task.apply_async((incident_id,), expires=FRESH_S, retry=False)  # type: ignore[attr-defined]  # shared_task's proxy is untyped
     except (OperationalError, OSError) as error:
-        log.warning("no hint for incident %s: %s", incident_id, type(error).__name__)
+        log.warning("could not queue incident %s: %s", incident_id, type(error).__name__)
 
 
 told.listeners.append(hint)

@@ -29,15 +29,15 @@ def plan_lines(plan: Plan, *, style: Style) -> Iterator[str]:
 
 
 def callees(among: Sequence[Choice], *, style: Style) -> Iterator[str]:
-    """List whom one can page, by kind, with who that rings now, or how a page to them stands already."""
+    """List who can be paged, by kind, with who that pages now, or the status of an open page."""
     for heading, found in paged.grouped(among).items():
         yield style.MIGRATE_HEADING(heading)
         for one in found:
-            about = f"paged already: {one.state}" if one.state else one.rings or "rings them"
+            about = f"already paged: {one.state}" if one.state else one.rings or "pages them"
             about += f" (not brought in: {', '.join(one.strangers)})" if one.strangers else ""
             yield f"  {one.name}  {about}"
     if not among:
-        yield "Nobody can be paged: no pager is connected, or it was not read yet (see `manage.py oncall`)."
+        yield "No one can be paged: PagerDuty is not connected, or has not been read yet (see `manage.py oncall`)."
 
 
 def row(incident: Incident) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
     """Say an incident as lines of text: what it is, who is there, what is owed, what happened."""
     now = progress.of(incident)
     yield style.MIGRATE_HEADING(f"{incident.codename}  {incident.title}")
-    lead = incident.lead.name if incident.lead else "nobody yet"
+    lead = incident.lead.name if incident.lead else "no one yet"
     yield f"{incident.policy.name} · {incident.status} · {'private · ' if incident.private else ''}lead: {lead}"
     if now.channel:
         yield f"#{now.channel.name}"

@@ -19,7 +19,7 @@ class Thing:
 
     ``key`` names it within the incident (``topic/1``); ``spec`` says how it should be, in plain JSON values;
     ``needs`` are keys of things that must be there first; ``room`` is None for what stands in no room of ours;
-    ``due_at`` is when it may be made, where that is not at once. ``asked`` is false for somebody who came for a reason
+    ``due_at`` is when it may be made, where that is not at once. ``asked`` is false for someone who came for a reason
     that has ended: they stay in, and nothing asks for them any more.
     """
 

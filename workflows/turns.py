@@ -1,4 +1,4 @@
-"""Whose turn it is to record: the longest chain first, a few at a time."""
+"""A semaphore for recording: the longest chain first, a few at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A claimed effect as its performer gets it, and what came of it."""
+"""A claimed effect as its performer gets it, and its outcome."""
 
 from __future__ import annotations
 

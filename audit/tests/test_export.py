@@ -82,7 +82,7 @@ def test_an_export_may_begin_later(sealed: None, tmp_path: Path) -> None:
     assert exported("--since", f"{timezone.now() + timedelta(days=1):%Y-%m-%d}") == []
     lines = exported("--since", f"{timezone.now() - timedelta(days=1):%Y-%m-%d}")
     assert len([one for one in lines if "seal" in one]) == 3
-    with pytest.raises(CommandError, match="no day or time"):
+    with pytest.raises(CommandError, match="not a date or time"):
         exported("--since", "yesterday")
 
 

@@ -53,7 +53,7 @@ def test_what_is_noted_once_is_there_once_and_costs_one_statement_each_time() ->
 
 
 def test_a_kind_that_is_in_no_table_is_refused() -> None:
-    with pytest.raises(ValueError, match="no kind"):
+    with pytest.raises(ValueError, match="not a kind"):
         audit.note("whatever", by=None)
 
 

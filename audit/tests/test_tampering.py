@@ -143,7 +143,7 @@ def test_a_forged_seal_is_refused_without_being_counted_out(sealed: list[int], n
 def test_the_command_names_what_is_broken_and_fails(sealed: list[int]) -> None:
     out = StringIO()
     call_command("audit", "verify", stdout=out)
-    assert "3 seals over 6 rows hold" in out.getvalue()
+    assert "3 seals over 6 rows verified" in out.getvalue()
     tamper("UPDATE audit_entry SET by_name = 'Eve' WHERE n = %s", sealed[3])
     with pytest.raises(CommandError, match=f"Row {sealed[3]} of audit_entry was changed") as failed:
         call_command("audit", "verify")

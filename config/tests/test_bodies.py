@@ -90,7 +90,7 @@ def test_what_is_too_large_never_reaches_a_view(announced: bool, monkeypatch: py
 
 def test_a_page_takes_no_files() -> None:
     status, said, _ = sent("/page", (gate.ORDINARY >> 16) + 1)
-    assert (status, said) == (413, b"This is larger than anything that is sent here.\n")
+    assert (status, said) == (413, b"The request is too large.\n")
 
 
 def test_whoever_may_not_send_is_told_before_anything_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

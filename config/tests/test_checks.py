@@ -63,7 +63,7 @@ def test_check_names_settings_that_lead_nowhere_without_a_key(settings: Any) -> 
     (one,) = checks.pagerduty()
     assert (one.id, str(one.msg)) == (
         "firekind.W001",
-        "PAGERDUTY_FROM given, but no PAGERDUTY_API_KEY: nobody is paged.",
+        "PAGERDUTY_FROM set without PAGERDUTY_API_KEY: no one is paged.",
     )
     settings.FIREKIND = replace(settings.FIREKIND, named={})
     assert not checks.pagerduty()

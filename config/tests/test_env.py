@@ -213,11 +213,11 @@ def test_a_provider_is_reached_over_tls_or_on_this_machine() -> None:
 def test_a_password_alone_is_no_way_around_a_provider() -> None:
     assert env.read(GIVEN).sign_in.second_factor
     assert not env.read({**GIVEN, "SIGN_IN_SECOND_FACTOR": "off"}).sign_in.second_factor
-    with pytest.raises(env.SettingError, match="cannot be off where a provider is set"):
+    with pytest.raises(env.SettingError, match="cannot be off when a provider is set"):
         env.read({**GIVEN, **OIDC, "SIGN_IN_SECOND_FACTOR": "off"})
 
 
 def test_somebody_must_be_able_to_sign_in() -> None:
-    with pytest.raises(env.SettingError, match="nobody could sign in"):
+    with pytest.raises(env.SettingError, match="no one could sign in"):
         env.read({**GIVEN, "SIGN_IN_LOCAL": "off"})
     assert not env.read({**GIVEN, **OIDC, "SIGN_IN_LOCAL": "off"}).sign_in.local

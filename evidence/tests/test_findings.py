@@ -37,7 +37,7 @@ def test_a_claim_is_written_on_the_timeline_open_and_told_to_nobody(expensive: F
 
 def test_a_verdict_that_changes_is_told_with_its_round(expensive: Finding, ada: Person, incident: Incident) -> None:
     event = judged(expensive, "partial", ada, text="35 % is handshakes.")
-    assert said(event) == "called partly true “The protocol is expensive”: 35 % is handshakes. (round 1)"
+    assert said(event) == "marked “The protocol is expensive” as partly true: 35 % is handshakes. (round 1)"
     event = judged(expensive, "refuted", ada, text="6 % after the fix.")
     assert said(event) == "refuted “The protocol is expensive”: 6 % after the fix. (round 2)"
     assert event.data["room"] == incident.room

@@ -1,4 +1,4 @@
-"""What people may send in, checked once for every page. The rules themselves live in ``lifecycle``."""
+"""Form validation shared by every page. The rules themselves live in ``lifecycle``."""
 
 from incidents.forms.access import LetInForm, OpenUpForm, PublishForm, TurnAwayForm
 from incidents.forms.declare import DeclareForm

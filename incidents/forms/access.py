@@ -20,18 +20,18 @@ READ = {"rows": 3, "readonly": True}  # shown to be read, not to be written
 
 
 class Shown(forms.CharField):
-    """Words that are shown as they are now, whatever was sent along."""
+    """Read-only text: always the current value, ignoring what was submitted."""
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """Return what is so now."""
+        """Return the current value."""
         return initial
 
 
 class ShownNumber(forms.IntegerField):
-    """A number that is shown as it is now: what was sent is what the person had read."""
+    """A number shown at its current value: what was submitted is what the person had read."""
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """Return what is so now."""
+        """Return the current value."""
         return initial
 
 
@@ -43,13 +43,13 @@ class PrivateForm(VerbForm):
         return incident.private
 
     def not_offered(self) -> str:
-        return f"{self.incident.codename} is public: everybody can see it."
+        return f"{self.incident.codename} is public: everyone can see it."
 
 
 class AnswerForm(PrivateForm):
-    """An answer to somebody who asked to be let in; ``n`` is the entry in which they did."""
+    """An answer to someone who asked to be let in; ``n`` is the entry in which they did."""
 
-    asks = Shown(label="Who asks, and why", required=False, widget=forms.Textarea(READ))
+    asks = Shown(label="Access request", required=False, widget=forms.Textarea(READ))
     n = forms.IntegerField(widget=forms.HiddenInput)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,10 +58,10 @@ class AnswerForm(PrivateForm):
 
     @property
     def refusal(self) -> str:
-        """Why there is nothing to answer: nobody asked, or somebody answered before."""
+        """Why there is nothing to answer: no one asked, or someone already answered."""
         found = self._asked(self["n"].value())
         if found is None:
-            return "Nobody asked that."
+            return "Access request not found."
         return super().refusal if found.let_in is None else asking.answered_already(found)
 
     def _asked(self, n: object) -> AccessRequest | None:
@@ -70,8 +70,8 @@ class AnswerForm(PrivateForm):
 
 
 class LetInForm(AnswerForm):
-    heading, button, icon = "Let them in", "Let them in", "person"
-    said = "They are let in, and invited to the channel."
+    heading, button, icon = "Let in", "Let in", "person"
+    said = "Let in and invited to the channel."
 
     def run(self, *, at: datetime) -> object:
         return lifecycle.let_in(self.incident, n=self.cleaned_data["n"], by=self.person, at=at)
@@ -79,22 +79,22 @@ class LetInForm(AnswerForm):
 
 class TurnAwayForm(AnswerForm):
     heading, button, icon = "Not now", "Not now", "cross"
-    said = "Answered. They are not told."
+    said = "Answered. They are not notified."
 
     def run(self, *, at: datetime) -> object:
         return lifecycle.turn_away(self.incident, n=self.cleaned_data["n"], by=self.person, at=at)
 
 
 class OpenUpForm(PrivateForm):
-    heading, button, icon = "Open up", "Ask for it to be confirmed", "doc"
-    said = "Written. Somebody else confirms it before anybody reads it."
+    heading, button, icon = "Open up", "Request confirmation", "doc"
+    said = "Saved. Someone else has to confirm it before anyone can read it."
     explains = (
-        "Write what everybody may read. Once somebody else has confirmed it, these words are published on a page and "
-        "in a new public channel, under another codename; one line in the announce channel leads there. This page, its "
-        "history, its evidence and its channel stay closed."
+        "Write what everyone may read. Once someone else confirms it, it is published on a page and in a new public "
+        "channel under a different codename, with a link in the announcement channel. This page, its history, "
+        "evidence and channel stay private."
     )
     summary = lines(
-        "The summary", rows=10, hint="At most 3,000 characters. Nothing else is published, no title either."
+        "The summary", rows=10, hint="Up to 3,000 characters. Nothing else is published, not even the title."
     )
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,9 +106,9 @@ class OpenUpForm(PrivateForm):
 
 
 class PublishForm(PrivateForm):
-    heading, button, icon, tone = "Publish this summary", "Publish it", "doc", "grave"
-    said = "Published. Its channel is being opened."
-    explains = "Everyone in the workspace will read these words, and nothing else. They cannot be unread."
+    heading, button, icon, tone = "Publish this summary", "Publish", "doc", "grave"
+    said = "Published. Opening its channel."
+    explains = "Everyone in the workspace will be able to read this text and nothing else. You cannot undo this."
     text = Shown(label="The summary", required=False, widget=forms.Textarea(READ | {"rows": 12}))
     summary = ShownNumber(widget=forms.HiddenInput)
 
@@ -121,7 +121,7 @@ class PublishForm(PrivateForm):
         """Why there is nothing to confirm, or not by this person."""
         known = opening.proposed(self.incident)
         if known is None:
-            return "There is nothing to confirm."
+            return "Nothing to confirm."
         try:
             opening.must_be_for(self.person, known)
         except lifecycle.Refused as refused:

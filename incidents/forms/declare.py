@@ -1,4 +1,4 @@
-"""The form that opens an incident. Its title alone is enough."""
+"""The form that declares an incident. A title is enough."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class DeclareForm(forms.Form):
     title = forms.CharField(
         label="What is wrong?",
         max_length=200,
-        error_messages={"required": "Say in a few words what is wrong."},
+        error_messages={"required": "Describe what is wrong in a few words."},
         widget=forms.TextInput(attrs={"placeholder": "Checkout is slow", "autofocus": True}),
     )
     type = forms.ModelChoiceField(
@@ -30,7 +30,7 @@ class DeclareForm(forms.Form):
         label="Summary", required=False, widget=forms.Textarea(attrs={"rows": 3, "data-send": ""})
     )
     lead = forms.ModelChoiceField(queryset=joinable(), required=False)
-    services = forms.CharField(label="Affected services", required=False, help_text="With commas between them.")
+    services = forms.CharField(label="Affected services", required=False, help_text="Separate with commas.")
 
     def __init__(self, data: QueryDict | None = None, *, person: Person, types: list[IncidentType]) -> None:
         super().__init__(data, label_suffix="")
@@ -45,7 +45,7 @@ class DeclareForm(forms.Form):
         return by_slug.get(asked or "") or next((one for one in self.types if one.is_default), None)
 
     def declared(self, *, at: datetime) -> Incident | None:
-        """Open the incident if the form is right; what stands in the way becomes the form's errors."""
+        """Declare the incident if the form is valid; turn refusals into form errors."""
         if not self.is_valid():
             return None
         given = self.cleaned_data

@@ -1,4 +1,4 @@
-"""Verbs that move an incident along, or end it."""
+"""Verbs that advance or end an incident."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from incidents.models import Incident, Status
 class MitigateForm(VerbForm):
     heading, button, icon = "Mitigated", "Mark mitigated", "shield"
     said = "Marked mitigated."
-    explains = "It no longer hurts, though it is not over."
+    explains = "The impact has stopped, but the incident is not over."
     text = lines("What helped? (optional)", needed=False)
 
     @classmethod
@@ -30,7 +30,7 @@ class MitigateForm(VerbForm):
 class ResolveForm(VerbForm):
     heading, button, icon = "Resolve", "Resolve", "check"
     said = "Resolved."
-    explains = "It is over. No more updates will be asked for."
+    explains = "The incident is over. Update reminders stop."
     text = lines("What ended it? (optional)", needed=False)
 
     def run(self, *, at: datetime) -> object:
@@ -41,7 +41,7 @@ class ResolveForm(VerbForm):
 class ReopenForm(VerbForm):
     heading, button, icon = "Reopen", "Reopen", "undo"
     said = "Reopened."
-    explains = "It is not over after all."
+    explains = "The incident is not over after all."
     text = lines("What came back? (optional)", needed=False)
 
     @classmethod
@@ -54,9 +54,9 @@ class ReopenForm(VerbForm):
 
 
 class CancelForm(VerbForm):
-    heading, button, icon, tone = "Cancel", "Cancel the incident", "cross", "grave"
+    heading, button, icon, tone = "Cancel", "Cancel incident", "cross", "grave"
     said = "Cancelled."
-    explains = "It was no incident after all. You can reopen it later."
+    explains = "This was not an incident. You can reopen it later."
     text = lines("Why? (optional)", needed=False)
 
     def run(self, *, at: datetime) -> object:
@@ -67,7 +67,7 @@ class CancelForm(VerbForm):
 class DuplicateForm(VerbForm):
     heading, button, icon, tone = "Mark as duplicate", "Mark as duplicate", "tag", "grave"
     said = "Marked as a duplicate."
-    explains = "This incident ends, and its page points to the other one."
+    explains = "This incident ends, and its page links to the other one."
     of = forms.CharField(
         label="Codename of the other incident",
         max_length=80,
@@ -89,7 +89,7 @@ class DuplicateForm(VerbForm):
 class ArchiveForm(VerbForm):
     heading, button, icon, tone = "Archive the channel", "Archive the channel", "archive", "grave"
     said = "The channel will be archived."
-    explains = "Nobody can write in it any more. Firekind cannot bring it back; a person in Slack can."
+    explains = "No one can post in it after that. Firekind cannot unarchive it; a person in Slack can."
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
@@ -97,7 +97,7 @@ class ArchiveForm(VerbForm):
 
     def not_offered(self) -> str:
         if self.incident.archive_asked:
-            return "The channel is being archived, or is archived already."
+            return "The channel is already archived, or being archived."
         return f"{self.incident.codename} is {self.incident.status}; resolve or cancel it first."
 
     def run(self, *, at: datetime) -> object:

@@ -1,4 +1,4 @@
-"""Numbers as addresses and forms hold them."""
+"""Numbers in URLs and forms."""
 
 from __future__ import annotations
 

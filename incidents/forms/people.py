@@ -18,7 +18,7 @@ SHOWN = 12
 
 
 def joinable() -> QuerySet[Person]:
-    """Return those who may be brought in: never guests, bots, externals or leavers."""
+    """Return those who may be brought in: never guests, bots, external people or deactivated accounts."""
     return Person.objects.filter(is_guest=False, is_bot=False, is_external=False, deactivated=False)
 
 
@@ -35,7 +35,7 @@ def responders(incident: Incident) -> list[Person]:
 
 
 class PickForm(VerbForm):
-    """A verb that asks for people: ``several`` of them, or one, which nobody ``must`` be unless it says so."""
+    """A verb that asks for people: ``several`` of them, or one, optional unless it ``must`` be given."""
 
     several = False
     must = False
@@ -64,7 +64,7 @@ class PickForm(VerbForm):
 class LeadForm(PickForm):
     heading, button, icon = "Lead", "Set the lead", "person"
     said = "Lead set."
-    explains = "One person who decides, or who hands over."
+    explains = "One person who makes the decisions, or hands over."
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class FillForm(RoleForm):
 
     button, said = "Choose", "Chosen."
     must = True
-    explains = "The type asks for exactly one person. They are brought in."
+    explains = "The type needs exactly one person. They are brought in."
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
@@ -124,15 +124,15 @@ class BringForm(PickForm):
     said = "Brought in."
     several = True
     people = forms.ModelMultipleChoiceField(
-        queryset=joinable(), error_messages={"required": "Pick at least one person."}
+        queryset=joinable(), error_messages={"required": "Choose at least one person."}
     )
 
     @property
     def explains(self) -> str:  # type: ignore[override]  # what it means depends on the incident
         """Say what being brought in opens to them."""
         if self.incident.private:
-            return "They will be able to read all of this private incident, its history included."
-        return "They are invited into the channel."
+            return "They will be able to read everything in this private incident, including its history."
+        return "They are invited to the channel."
 
     def others(self, q: str, picked: list[Person]) -> list[Person]:
         return suggested(q, without=[*picked, *responders(self.incident)])

@@ -1,4 +1,4 @@
-"""The form of a type's policy: every field of it, with what is wrong beside the field."""
+"""The form for a type's policy, with an error next to each field."""
 
 from __future__ import annotations
 
@@ -25,38 +25,40 @@ class TypeForm(forms.Form):
     slug = forms.CharField(
         label="Slug",
         max_length=40,
-        help_text="For commands and addresses: a-z, 0-9 and -. It never changes.",
+        help_text="Used in commands and URLs: a-z, 0-9 and -. It cannot be changed.",
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
     )
-    name = forms.CharField(label="Name", max_length=NAME_CHARS, help_text="One plain word, or two.")
-    says = forms.CharField(label="What it says", max_length=LINE_CHARS, help_text="How somebody knows it is this.")
+    name = forms.CharField(label="Name", max_length=NAME_CHARS, help_text="One or two plain words.")
+    says = forms.CharField(label="Description", max_length=LINE_CHARS, help_text="How to recognise this type.")
     colour = forms.ChoiceField(label="Colour", choices=[(one, one) for one in COLOURS], widget=forms.RadioSelect)
-    private = forms.BooleanField(label="Private", required=False, help_text="Only those brought in may see it.")
-    customer_facing = forms.BooleanField(label="Customers feel it", required=False)
+    private = forms.BooleanField(label="Private", required=False, help_text="Only the people brought in can see it.")
+    customer_facing = forms.BooleanField(label="Customer-facing", required=False)
     internal = forms.BooleanField(label="Internal", required=False)
-    announce = forms.BooleanField(label="Announce it", required=False, help_text="In the channel that everybody reads.")
+    announce = forms.BooleanField(label="Announce", required=False, help_text="In the channel that everyone reads.")
     invite = forms.CharField(
-        label="Groups to bring in", required=False, help_text="Handles, with spaces between: @support @leadership"
+        label="Groups to bring in", required=False, help_text="Handles, separated by spaces: @support @leadership"
     )
     one_of = _lines(
         "Exactly one person",
-        hint=f"One a line, as in: {one_of_lines.FORM}. One of the three will do, as in: Scribe: @scribes.",
+        hint=f"One per line, as in: {one_of_lines.FORM}. Any one of the three is enough, as in: Scribe: @scribes.",
         rows=2,
     )
-    pages = _lines("Whom to page", hint="One a line: the name or id of an escalation policy, or of a service.", rows=2)
+    pages = _lines("Who to page", hint="One per line: the name or ID of an escalation policy or service.", rows=2)
     update_every_min = forms.IntegerField(
-        label="An update every … minutes",
+        label="Update every … minutes",
         required=False,
         min_value=1,
         max_value=99999,
-        help_text="Empty: none is asked.",
+        help_text="Leave empty for no reminders.",
     )
-    roles = _lines("Roles to fill", hint="One a line.")
-    checklist = _lines("Checklist", hint="One a line.", rows=4)
+    roles = _lines("Roles to fill", hint="One per line.")
+    checklist = _lines("Checklist", hint="One per line.", rows=4)
     captures = _lines(
         "Profiles to capture",
-        hint=f"One a line, as in: {capture_lines.FORM}. Or on retype, reopen, mitigate or resolve; "
-        "and “, 3 times every 5 min” if once is not enough.",
+        hint=(
+            f"One per line, as in: {capture_lines.FORM}. Also on retype, reopen, mitigate or resolve. Add “, 3 times "
+            "every 5 min” to repeat it."
+        ),
         rows=2,
     )
 
@@ -81,7 +83,7 @@ class TypeForm(forms.Form):
     def clean_one_of(self) -> tuple[OneOf, ...]:
         found = [_one_of(line) for line in _split(self.cleaned_data["one_of"])]
         if len({one.role.casefold() for one in found}) < len(found):
-            raise forms.ValidationError("A role is filled by one person: name it once.")
+            raise forms.ValidationError("One person fills a role, so list it once.")
         return tuple(found)
 
     def clean_pages(self) -> tuple[str, ...]:
@@ -97,13 +99,13 @@ class TypeForm(forms.Form):
         captures = [_capture(line) for line in _split(self.cleaned_data["captures"])]
         found = {one.key: one for one in captures}
         if len(found) < len(captures):
-            raise forms.ValidationError("The same is captured twice at the same moment: one line is enough.")
+            raise forms.ValidationError("Two lines capture the same profile at the same moment. Remove one.")
         return tuple(found.values())
 
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
         if given.get("private") and given.get("announce"):
-            self.add_error("announce", "A private type cannot be announced to everybody.")
+            self.add_error("announce", "A private type cannot be announced.")
         return given
 
     def policy(self) -> Policy:
@@ -130,14 +132,14 @@ def _split(text: str) -> list[str]:
 def _short(lines: list[str], *, chars: int) -> tuple[str, ...]:
     long = next((line for line in lines if len(line) > chars), None)
     if long is not None:
-        raise forms.ValidationError(f"At most {chars} characters a line; this one has {len(long)}: {long[:40]}…")
+        raise forms.ValidationError(f"At most {chars} characters per line; this one has {len(long)}: {long[:40]}…")
     return tuple(lines)
 
 
 def _handle(word: str) -> str:
     handle = word.lstrip("@").lower()
     if not HANDLE.fullmatch(handle):
-        raise forms.ValidationError(f"{word!r} is not a group's handle: use a-z, 0-9, dots, - and _.")
+        raise forms.ValidationError(f"{word!r} is not a group handle: use a-z, 0-9, dots, - and _.")
     return handle
 
 

@@ -1,4 +1,4 @@
-"""One verb as a form: what it is called, what it asks, and what it does once sent."""
+"""One verb as a form: its name, its fields, and what it does when submitted."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class VerbForm(forms.Form):
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
-        """Tell whether the page offers this verb now."""
+        """Return whether the page offers this verb now."""
         return incident.is_active
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the form shows before anybody wrote in it."""
+        """Return what the form shows before anyone wrote in it."""
         return {}
 
     def run(self, *, at: datetime) -> object:
@@ -70,7 +70,7 @@ class VerbForm(forms.Form):
         """Why there is nothing to send here now; empty while there is."""
         if not self.offered(self.incident):
             return self.not_offered()
-        return "" if self.is_about_something else "Nothing was chosen. Open this from the incident's page."
+        return "" if self.is_about_something else "Nothing is selected. Open this from the incident page."
 
     def not_offered(self) -> str:
         """Say why the verb is not offered now, and what to do first."""

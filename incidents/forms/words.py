@@ -1,4 +1,4 @@
-"""Verbs that write something down."""
+"""Verbs that write text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def lines(label: str, *, rows: int = 4, needed: bool = True, hint: str = "") -> 
 class UpdateForm(VerbForm):
     heading, button, icon = "Post an update", "Post update", "update"
     said = "Update posted."
-    explains = "Everybody in the channel reads it, and the update clock starts again."
+    explains = "Posted in the channel. Restarts the update timer."
     text = lines("What do we know, and what happens next?")
 
     def run(self, *, at: datetime) -> object:
@@ -32,9 +32,9 @@ class UpdateForm(VerbForm):
 
 
 class NoteForm(VerbForm):
-    heading, button, icon = "Write a note", "Keep note", "note"
-    said = "Note kept."
-    explains = "For the record, on this timeline alone."
+    heading, button, icon = "Add a note", "Add note", "note"
+    said = "Note added."
+    explains = "Saved to the timeline only. No one is notified."
     text = lines("Note")
 
     @classmethod
@@ -48,7 +48,7 @@ class NoteForm(VerbForm):
 class RenameForm(VerbForm):
     heading, button, icon = "Rename", "Rename", "tag"
     said = "Renamed."
-    explains = "The codename and the channel's name stay as they are."
+    explains = "The codename and the channel name stay the same."
     title = forms.CharField(label="Title", max_length=200)
 
     @classmethod
@@ -66,7 +66,7 @@ class RenameForm(VerbForm):
 class DescribeForm(VerbForm):
     heading, button, icon = "Summary", "Save summary", "doc"
     said = "Summary saved."
-    explains = "What somebody who arrives late should read first."
+    explains = "What someone joining late should read first."
     summary = lines("Summary", rows=6, needed=False)
 
     @classmethod
@@ -84,7 +84,7 @@ class DescribeForm(VerbForm):
 class ServeForm(VerbForm):
     heading, button, icon = "Affected services", "Save services", "list"
     said = "Services saved."
-    services = lines("Services, one a line", needed=False)
+    services = lines("Services, one per line", needed=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"services": "\n".join(self.incident.services)}
@@ -110,9 +110,9 @@ class CheckForm(VerbForm):
 
 
 class EditForm(VerbForm):
-    heading, button, icon = "Change an entry", "Save", "note"
+    heading, button, icon = "Edit entry", "Save", "note"
     said = "Changed."
-    explains = "What it said before stays in its history."
+    explains = "The previous text stays in its history."
     n = forms.IntegerField(widget=forms.HiddenInput)
     text = lines("Text", rows=6)
 
@@ -131,9 +131,9 @@ class EditForm(VerbForm):
 
 
 class RetractForm(VerbForm):
-    heading, button, icon, tone = "Take an entry back", "Take it back", "undo", "grave"
-    said = "Taken back."
-    explains = "It stays in the history, one click away, marked as taken back."
+    heading, button, icon, tone = "Retract entry", "Retract", "undo", "grave"
+    said = "Retracted."
+    explains = "It stays in the history, marked as retracted."
     n = forms.IntegerField(widget=forms.HiddenInput)
     because = forms.CharField(label="Why? (optional)", required=False)
 

@@ -1,4 +1,4 @@
-"""Getting into a private incident: asking its people, their answer, and breaking the glass."""
+"""Access to a private incident: requests, answers and break glass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY = timedelta(minutes=15)
 BECAUSE_CHARS = 1_000
 WORDS_OF_A_SENTENCE = 4
 AT_ONCE = 100
-NOT_PRIVATE = "There is no such incident, or it is not private. Look at the codename again: this was written down."
+NOT_PRIVATE = "No private incident has that codename. Check it and try again. This attempt was logged."
 
 # One statement decides whose turn it is, so that two requests at once are not two.
 _KNOCK = """
@@ -31,14 +31,14 @@ _KNOCK = """
 
 
 def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None:
-    """Ask the people of whatever private incident has this codename to let somebody in.
+    """Ask the people of whatever private incident has this codename to let someone in.
 
     The same is written for any codename, and nothing is looked up here: neither what is answered nor how long that
-    takes can tell whether there is such an incident. ``carry`` does the rest. Raises ``Refused`` for guests, without a
+    takes reveals whether there is such an incident. ``carry`` does the rest. Raises ``Refused`` for guests, without a
     reason, and when the same person asked less than fifteen minutes ago, whatever for.
     """
     if not person.can_join:
-        raise rules.Refused("Guests cannot ask to be let in here. Ask somebody you work with to bring you in.")
+        raise rules.Refused("Guests cannot request access. Ask someone you work with to bring you in.")
     because = _reason(because)
     with connection.cursor() as cursor:
         cursor.execute(_KNOCK, [person.pk, at, codename.strip().lower()[:80] or "-", because, at - EVERY])
@@ -47,36 +47,38 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
 
 
 def carry(*, at: datetime) -> int:
-    """Carry what people asked to those whom it is for, and forget what it was; return how many there were."""
+    """Deliver access requests to the people they are for, then forget their content; return how many there were."""
     waiting = list(Knock.objects.exclude(codename="").order_by("at").values_list("pk", flat=True)[:AT_ONCE])
     return sum(_carried(pk, at=at) for pk in waiting)
 
 
 def let_in(incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB) -> AccessRequest:
-    """Let in whoever asked in entry ``n``: they are brought in. The first answer counts."""
+    """Let in the person who requested access in entry ``n``. The first answer counts."""
     return _answer(incident, n=n, yes=True, by=by, at=at, source=source)
 
 
 def turn_away(
     incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> AccessRequest:
-    """Answer *not now* to whoever asked in entry ``n``; they are not told."""
+    """Answer *not now* to the access request in entry ``n``; the person is not notified."""
     return _answer(incident, n=n, yes=False, by=by, at=at, source=source)
 
 
 def break_glass(codename: str, *, by: Person, because: str, at: datetime, source: str = Source.WEB) -> Incident:
-    """Let somebody of the house into a private incident at once, and tell its people.
+    """Let someone of the house into a private incident at once, and tell its people.
 
-    Whoever does it learns whether there is such an incident: each try is written down. Raises ``Refused`` for guests,
+    Whoever does it learns whether there is such an incident: each try is recorded. Raises ``Refused`` for guests,
     without a sentence of reason, and for a codename of no incident that is closed to them.
     """
     if by.role == Role.AUDITOR:
-        raise rules.Refused("Auditors read the audit, and no private incidents. Ask a responder to look.")
+        raise rules.Refused("Auditors can read the audit log, but not private incidents. Ask a responder to look.")
     if not by.can_join:
-        raise rules.Refused("Guests cannot break the glass. Ask somebody you work with.")
+        raise rules.Refused("Guests cannot break glass. Ask someone you work with.")
     because = rules.text(because, field="because")
     if len(because.split()) < WORDS_OF_A_SENTENCE:
-        raise rules.BadInput("because", "Say in a whole sentence why you must see it now: its people read that.")
+        raise rules.BadInput(
+            "because", "Explain in a full sentence why you need access now. The people in the incident will read it."
+        )
     incident = _closed_to(by, codename.strip().lower())
     if incident is None:
         note("glass-broken", codename[:80], by=by, at=at, found=False)
@@ -107,7 +109,7 @@ def waiting(incident: Incident) -> list[AccessRequest]:
 
 
 def offer(incident: Incident, person: Person, says: str, *, rule: str, role: str, at: datetime) -> AccessRequest:
-    """Ask the people of a closed incident whether to let in someone whom a rule of its type names by now.
+    """Ask the people of a closed incident whether to let in someone a rule of its type now names.
 
     In the caller's transaction, which holds the incident's row.
     """
@@ -119,7 +121,7 @@ def offer(incident: Incident, person: Person, says: str, *, rule: str, role: str
 
 
 def settle(request: AccessRequest, says: str, *, is_in: bool, at: datetime) -> None:
-    """Close a request that nobody answered: they are in by now, or the rule names them no more.
+    """Close an unanswered request: the person is already in, or the rule no longer names them.
 
     In the caller's transaction, which holds the incident's row.
     """
@@ -129,17 +131,17 @@ def settle(request: AccessRequest, says: str, *, is_in: bool, at: datetime) -> N
 
 
 def note(kind: str, codename: str, *, by: Person | None, at: datetime, **data: object) -> None:
-    """Note in the audit what somebody did about access; without a person it was the terminal itself."""
+    """Note in the audit what someone did about access; without a person it was the terminal itself."""
     audit.note(kind, by=by.pk if by else None, by_name=by.name if by else "", about=codename, data=data, at=at)
 
 
 def must_take_part(incident: Incident, by: Person | None) -> None:
-    """Raise ``Refused`` unless somebody of the house takes part; None is the terminal itself."""
+    """Raise ``Refused`` unless someone of the house takes part; None is the terminal itself."""
     if by is None:
         return
     taking_part = Participant.objects.filter(incident=incident, person=by, left_at=None)
     if not (by.can_join and taking_part.exists()):
-        raise rules.Refused("Only people of this workspace who take part can decide this.")
+        raise rules.Refused("Only people from this workspace who are in the incident can decide this.")
 
 
 def _carried(pk: int, *, at: datetime) -> bool:
@@ -177,11 +179,11 @@ def _answer(incident: Incident, *, n: int, yes: bool, by: Person | None, at: dat
         must_take_part(now, by)
         request = AccessRequest.objects.filter(incident=now, n=n).select_related("person", "answered_by").first()
         if request is None:
-            raise rules.Refused("Nobody asked that.")
+            raise rules.Refused("Access request not found.")
         if request.let_in is not None:
             raise rules.Refused(answered_already(request))
         if yes and not request.person.can_join:
-            raise rules.Refused(f"{request.person.name} cannot be brought in any more.")
+            raise rules.Refused(f"{request.person.name} can no longer be brought in.")
         if yes:
             _let_in(now, request, by=by, at=at, source=source)
         _settle(now, request.person, yes=yes, by=by, at=at)
@@ -208,16 +210,16 @@ def answered_already(request: AccessRequest) -> str:
     """Say who answered a request before, and how."""
     who = request.answered_by.name if request.answered_by else "The terminal"
     if request.answered_by is None and request.rule and not request.let_in:
-        return f"{request.rule} does not name {request.person.name} any more. Bring them in by hand if they are needed."
+        return f"{request.rule} no longer includes {request.person.name}. Bring them in by hand if you need them."
     if request.let_in:
-        return f"{request.person.name} is in already: {who} answered before you."
-    return f"{who} answered “not now” before you. Bring {request.person.name} in by hand if that was wrong."
+        return f"{request.person.name} is already in: {who} answered first."
+    return f"{who} already answered “not now”. Bring {request.person.name} in by hand if that was a mistake."
 
 
 def _reason(because: str) -> str:
     because = rules.text(because, field="because", needed=False)
     if not because:
-        raise rules.BadInput("because", "Say why in a few words: whoever decides reads them.")
+        raise rules.BadInput("because", "Say why in a few words. The people deciding will read them.")
     if len(because) > BECAUSE_CHARS:
         raise rules.BadInput("because", f"At most {BECAUSE_CHARS:,} characters; this has {len(because):,}.")
     return because
@@ -228,6 +230,6 @@ def _too_soon(person: Person, *, at: datetime) -> str:
     minutes = max(1, -(-int((again - at).total_seconds()) // 60))
     unit = "minute" if minutes == 1 else "minutes"
     return (
-        f"You asked at {timezone.localtime(again - EVERY):%H:%M}. One can ask once in fifteen minutes, whatever for: "
-        f"again in {minutes} {unit}."
+        f"You requested access at {timezone.localtime(again - EVERY):%H:%M}. You can send one request every 15 "
+        f"minutes: try again in {minutes} {unit}."
     )

@@ -1,7 +1,7 @@
-"""Who comes into an incident by name, at the moment when it takes a type.
+"""Who a type brings into an incident by name, at the moment it takes effect.
 
 A private incident is a closed circle: its type's groups and schedules let people in at that moment and never again.
-Who they are is known above, so whoever knows it answers here.
+Who they are is known above, so a layer that knows registers its answer here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from incidents.models import Incident, Participant, Person
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Someone whom a type brings in: ``reason`` and ``detail`` as they are stored, ``why`` in words."""
+    """Someone a type brings in: ``reason`` and ``detail`` as they are stored, ``why`` in words."""
 
     person_id: int
     name: str
@@ -37,7 +37,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Everyone whom a type brings in now. ``is_known`` is false while the workspace's groups were never read."""
+    """Everyone a type brings in now. ``is_known`` is false while the workspace's groups were never read."""
 
     entries: tuple[Entry, ...] = ()
     choices: tuple[Choice, ...] = ()
@@ -64,7 +64,7 @@ def admit(
     """Let these people in, in the caller's transaction, which saves ``closed_at``.
 
     On the timeline of a private incident stands who they are and why. ``kept`` are those who stay in as it closes to
-    everybody else.
+    everyone else.
     """
     _enter(incident, admission.entries, at=at)
     for choice in admission.choices:
@@ -80,7 +80,7 @@ def admit(
 
 
 def _enter(incident: Incident, entries: Iterable[Entry], *, at: datetime) -> None:
-    """Write down that these people take part from now on, by the type's policy."""
+    """Record that these people take part from now on, by the type's policy."""
     Participant.objects.bulk_create(
         [
             Participant(
@@ -95,7 +95,7 @@ def _enter(incident: Incident, entries: Iterable[Entry], *, at: datetime) -> Non
 
 
 def _note_choice(incident: Incident, choice: Choice, *, at: datetime) -> None:
-    """Write down who was chosen and why: they keep the role in this room, past the end of their shift."""
+    """Record who was chosen and why: they keep the role in this room, past the end of their shift."""
     data = {"role": choice.role, "person": choice.person_id, "why": choice.why, "room": incident.room}
     text = f"{choice.name} is {choice.role}: {choice.why}"
     timeline.append(incident, "chosen", at=at, text=text, data=data)

@@ -55,7 +55,7 @@ def _default_type() -> IncidentType:
 
 def _usable(type: IncidentType) -> IncidentType:
     if type.archived_at is not None or type.current is None:
-        raise rules.Refused(f"The type {type.slug} is archived; pick another one.")
+        raise rules.Refused(f"The type {type.slug} is archived; choose another one.")
     return type
 
 

@@ -110,7 +110,7 @@ def archive_channel(incident: Incident, *, by: Person | None, at: datetime, sour
 
 
 def unarchived(incident: Incident) -> None:
-    """Take note that somebody brought the channel back by hand: that it was to be archived is over."""
+    """Take note that someone brought the channel back by hand: that it was to be archived is over."""
     with rules.changing(incident, by=None) as now:
         if now.archive_asked:
             now.archive_asked = False
@@ -133,7 +133,7 @@ def _step(
         of = _original(of, now, by=by) if of is not None else None
         if Status(now.status) not in step.of:
             raise rules.Refused(
-                f"{now.codename} is {now.status} already." if now.status == step.to else _cannot(now, step)
+                f"{now.codename} is already {now.status}." if now.status == step.to else _cannot(now, step)
             )
         now.status = step.to
         now.duplicate_of = of
@@ -153,7 +153,7 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
     if found.pk == incident.pk or found.duplicate_of_id == incident.pk:
         raise rules.Refused("An incident cannot be a duplicate of itself.")
     if found.private and not incident.private:
-        raise rules.Refused(f"{found.codename} is private; naming it on a public incident would give it away.")
+        raise rules.Refused(f"{found.codename} is private; linking to it from a public incident would expose it.")
     return found
 
 

@@ -153,7 +153,7 @@ def take_back(
 
 
 def update_fell_due(incident: Incident, *, at: datetime) -> bool:
-    """Record once that the promised status update is overdue; tell whether it was."""
+    """Record once that the promised status update is overdue; return whether it was."""
     with rules.changing(incident, by=None) as now:
         if now.update_due_at is None or now.update_due_at > at or not now.is_active:
             return False
@@ -174,7 +174,7 @@ def _owned(incident: Incident, n: int, by: Person | None) -> Event:
     if by is not None and event.by_id != by.pk and incident.lead_id != by.pk:
         raise rules.Refused("Only the person who wrote this, or the lead, can change it.")
     if entry.retracted is not None:
-        raise rules.Refused("This entry was taken back already.")
+        raise rules.Refused("This entry is already retracted.")
     return event
 
 

@@ -13,7 +13,7 @@ SUMMARY_CHARS = 3_000
 
 
 def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Summary:
-    """Write what everybody may read about a private incident; nothing is published before ``publish``.
+    """Write what everyone may read about a private incident; nothing is published before ``publish``.
 
     Takes the place of what was written before and not confirmed. Raises ``BadInput`` for a text that names the
     incident, which would lead from the one to the other.
@@ -24,7 +24,7 @@ def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime
     with rules.changing(incident, by=by) as now:
         must_take_part(now, by)
         if not now.private:
-            raise rules.Refused(f"{now.codename} is public already: everybody can read it.")
+            raise rules.Refused(f"{now.codename} is already public: everyone can read it.")
         _must_not_name(now, text)
         Summary.objects.filter(incident=now, published_at=None).delete()
         row = Summary.objects.create(incident=now, text=text, written_by=by, written_at=at)
@@ -38,14 +38,14 @@ def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime
 def publish(incident: Incident, *, summary: int, by: Person | None, at: datetime, source: str = Source.WEB) -> Summary:
     """Confirm the summary of this id as it was read, and publish it under a codename of its own.
 
-    Raises ``Refused`` for whoever wrote it, for everybody but the lead where somebody else leads, and when it was
-    written anew meanwhile. What was published before is replaced.
+    Raises ``Refused`` for its author, for everyone but the lead when someone else leads, and when it was
+    rewritten in the meantime. An earlier published summary is replaced.
     """
     with rules.changing(incident, by=by) as now:
         must_take_part(now, by)
         row = proposed(now)
         if row is None or row.pk != summary:
-            raise rules.Refused("This summary was written anew or published meanwhile. Read it again, then confirm.")
+            raise rules.Refused("This summary was rewritten or published in the meantime. Read it again, then confirm.")
         must_be_for(by, row)
         before = published(now)
         row.codename = before.codename if before else codenames.alone()
@@ -70,7 +70,7 @@ def published(incident: Incident) -> Summary | None:
 
 
 def reviewer_of(summary: Summary) -> Person | None:
-    """Return the lead, who has to confirm it; None where they wrote it or nobody leads: then anybody else may."""
+    """Return the lead, who has to confirm it; None where they wrote it or nobody leads: then anyone else may."""
     lead = summary.incident.lead
     if lead is None or lead.pk == summary.written_by_id:
         return None
@@ -82,12 +82,12 @@ def must_be_for(by: Person | None, summary: Summary) -> None:
     """Raise ``Refused`` unless this person is the one to confirm the summary."""
     reviewer = reviewer_of(summary)
     if by is not None and by.pk == summary.written_by_id:
-        who = reviewer.name if reviewer else "somebody else who takes part"
+        who = reviewer.name if reviewer else "another participant"
         raise rules.Refused(f"You wrote this summary, so {who} has to confirm it.")
     if reviewer is not None and by is not None and by.pk != reviewer.pk:
-        raise rules.Refused(f"{reviewer.name} leads, and has to confirm what is published.")
+        raise rules.Refused(f"{reviewer.name} is the lead and has to confirm what is published.")
     if by is None and summary.written_by_id is None:
-        raise rules.Refused("A terminal wrote this summary, so a person has to confirm it.")
+        raise rules.Refused("This summary was written from a terminal, so a person has to confirm it.")
 
 
 def _must_not_name(incident: Incident, text: str) -> None:
@@ -95,4 +95,4 @@ def _must_not_name(incident: Incident, text: str) -> None:
     names = {incident.codename, *Codename.objects.filter(incident=incident).values_list("name", flat=True)}
     named = next((name for name in sorted(names) if name in said), None)
     if named is not None:
-        raise rules.BadInput("summary", f"Leave out {named}: it would lead from the summary to the private incident.")
+        raise rules.BadInput("summary", f"Remove {named}: it would link the summary to the private incident.")

@@ -91,17 +91,17 @@ def fill(
 ) -> Incident:
     """Choose by hand who is the one of a role that the policy asks for, where nobody could be found.
 
-    Raises ``Refused`` when the policy knows no such role, for somebody who cannot be brought in, and when somebody has
+    Raises ``Refused`` when the policy knows no such role, for someone who cannot be brought in, and when someone has
     it already.
     """
     with rules.changing(incident, by=by) as now:
         if role not in {one.role for one in now.policy.one_of}:
-            raise rules.Refused(f"The type {now.policy.name} asks for no {role}.")
+            raise rules.Refused(f"The type {now.policy.name} has no {role} role.")
         if not person.can_join:
-            raise rules.BadInput("person", f"{person.name} cannot be brought in: choose somebody of this workspace.")
+            raise rules.BadInput("person", f"{person.name} cannot be brought in: choose someone from this workspace.")
         holder = Person.objects.filter(pk=now.role_holder_id(role) or _chosen(now, role) or 0).first()
         if holder is not None and holder != person:
-            raise rules.Refused(f"{holder.name} is {role} already.")
+            raise rules.Refused(f"{holder.name} is already {role}.")
         return set_role(now, role=role, holder=person, by=by, at=at, source=source)
 
 
@@ -124,7 +124,7 @@ def joined(
 ) -> None:
     """Record that someone came to the room where people talk, invited by a member where that is known.
 
-    Bots are not people. Coming to a room that the talk has left by now opens nothing: it may be public, and the new
+    Bots are not people. Joining a room that the conversation has left opens nothing: it may be public, and the new
     one private.
     """
     if person.is_bot:
@@ -154,8 +154,8 @@ def take_part(
 ) -> None:
     """Let someone take part, in the caller's transaction: ``by`` let them in.
 
-    How a stay began is kept for as long as it lasts. Only a reason that ends by itself (a group, a page, a role) gives
-    way to one that does not.
+    How a stay began is kept for as long as it lasts. Only a reason that can end on its own (a group, a page, a role)
+    gives way to one that does not.
     """
     began = {"reason": reason, "detail": detail, "by": by, "left_at": None, "went": False}
     known = Participant.objects.filter(incident=incident, person=person).first()

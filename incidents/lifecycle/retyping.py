@@ -35,7 +35,7 @@ def retype(
     """Give the incident another type, at once for every surface; workflows carry out the difference.
 
     Towards a private type this closes it, in the same transaction, to everyone but the actor (unless they do not
-    ``come``), the lead, the declarer, ``bring``, and those whom the type brings in at this moment: ``admission`` names
+    ``come``), the lead, the declarer, ``bring``, and those the type brings in at this moment: ``admission`` names
     them, as the plan did that was confirmed; without one they are asked for here. Roles that others hold are open
     again. ``keep_room`` says that the room where people talk is made private itself, so that none follows it. Raises
     ``Stale`` when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
@@ -86,10 +86,10 @@ def adopt(incident: Incident, *, by: Person | None, at: datetime, source: str = 
         if version is None or version.pk == now.policy_version_id:
             return now
         if moves_room(now.private, version.policy):
-            raise rules.Refused(f"{now.codename} is public and the type is private now; retype it to move it.")
+            raise rules.Refused(f"{now.codename} is public and the type is now private; retype it to move it.")
         now.policy_version = version
         now.update_due_at = rules.next_update_at(now, at=at)
-        text = f"took version {version.number} of the type {version.policy.name}"
+        text = f"moved to version {version.number} of the type {version.policy.name}"
         timeline.append(now, "policy", at=at, by=by, source=source, text=text, data={"room": now.room})
         rules.save(now, "policy_version", "update_due_at")
     return now
@@ -97,9 +97,9 @@ def adopt(incident: Incident, *, by: Person | None, at: datetime, source: str = 
 
 def _usable(incident: Incident, to: IncidentType) -> PolicyVersion:
     if to.archived_at is not None or to.current is None:
-        raise rules.Refused(f"The type {to.slug} is archived; pick another one.")
+        raise rules.Refused(f"The type {to.slug} is archived; choose another one.")
     if to.pk == incident.type_id:
-        raise rules.Refused(f"{incident.codename} is {to.policy.name} already.")
+        raise rules.Refused(f"{incident.codename} is already {to.policy.name}.")
     return to.current
 
 
@@ -113,7 +113,7 @@ def _take(incident: Incident, to: IncidentType, version: PolicyVersion, *, at: d
 
 
 def leave_room(incident: Incident, *, room: int) -> bool:
-    """Let the talk of a private incident go on in a new room, because this one could not be made private.
+    """Let the conversation of a private incident go on in a new room, because this one could not be made private.
 
     Tells whether it was still there. In the caller's transaction; nobody comes in or goes by it.
     """
@@ -141,7 +141,7 @@ def _close(
     if incident.lead_id not in ids:
         incident.lead = None
     incident.roles = {role: holder for role, holder in incident.roles.items() if holder in ids}
-    # Leaving the public channel by hand said nothing about the private one: everybody starts anew there.
+    # Leaving the public channel by hand said nothing about the private one: everyone starts fresh there.
     Participant.objects.filter(incident=incident).update(left_at=at, went=False)
     for person, (reason, _) in kept.items():
         take_part(incident, person, reason=reason, by=by if reason == Participant.Reason.PICKED else None, at=at)
@@ -150,7 +150,7 @@ def _close(
 
 def _must_not_be_empty(incident: Incident) -> None:
     if not Participant.objects.filter(incident=incident, left_at=None).exists():
-        raise rules.Refused("Nobody would be in it any more. Bring somebody along, or come along yourself.")
+        raise rules.Refused("This would leave no one in it. Bring someone along, or come along yourself.")
 
 
 def _unname(incident: Incident) -> None:

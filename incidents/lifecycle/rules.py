@@ -1,4 +1,4 @@
-"""What every verb shares: the lock, the stale form, the words people typed, and the errors they read."""
+"""What every verb shares: the lock, stale forms, text validation and the errors people read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Stale(Refused):
         said = "; ".join(
             f"{_who(event)} {kinds.sentence(event.kind, text=event.text, data=event.data)}" for event in changes
         )
-        super().__init__(f"This changed while you were writing: {said}. Look again, then confirm.")
+        super().__init__(f"This changed while you were writing: {said}. Review it, then confirm.")
         self.changes = changes
 
 
@@ -78,9 +78,9 @@ def held(
 ) -> Incident:
     """Lock the incident's row in the caller's transaction, and return it fresh if the actor may see it.
 
-    None is Firekind itself, or the terminal without a name. ``from_outside`` is for the few verbs by which somebody
+    None is Firekind itself, or the terminal without a name. ``from_outside`` is for the few verbs by which someone
     comes in who may not see it yet. ``beside`` is another incident to lock with it: the lower id first, so that two
-    verbs never wait for each other. Raises ``NotThere`` to whoever was shut out while this waited for the lock.
+    verbs never wait for each other. Raises ``NotThere`` for a person who lost access while this waited for the lock.
     """
     _lock({one.pk for one in (incident, beside) if one is not None})
     return _seen(incident, by=None if from_outside else by)
@@ -93,7 +93,7 @@ def must_see(incident: Incident, *, by: Person | None) -> None:
 
 
 def _lock(keys: Collection[int]) -> None:
-    # Nothing is joined: whoever waits for the lock checks the newest row against old rows of other tables, and an
+    # Nothing is joined: a query that waits for the lock checks the newest row against old rows of other tables, and an
     # incident whose type changed meanwhile would not be found.
     locked = Incident.objects.select_for_update().filter(pk__in=keys).order_by("pk")
     list(locked.values_list("pk", flat=True))
@@ -131,7 +131,7 @@ def title(text: str) -> str:
     """Return a title fit to keep: one line of 1 to 200 characters."""
     said = " ".join(_clean(text).split())
     if not said:
-        raise BadInput("title", "Say in a few words what is wrong.")
+        raise BadInput("title", "Describe what is wrong in a few words.")
     if len(said) > TITLE_CHARS:
         raise BadInput("title", f"A title has at most {TITLE_CHARS} characters; this one has {len(said)}.")
     return said

@@ -8,9 +8,9 @@ from incidents.models.people import Person
 
 
 class Knock(models.Model):
-    """The last time that somebody asked to be let in, whatever they named: one row a person.
+    """The last time that someone asked to be let in, whatever they named: one row a person.
 
-    ``codename`` and ``because`` stand here until they were carried to whom they are for, seconds later. They are blank
+    ``codename`` and ``because`` stay here until they are delivered, seconds later. They are blank
     afterwards, whether there was such an incident or not.
     """
 
@@ -27,9 +27,9 @@ class Knock(models.Model):
 
 
 class AccessRequest(models.Model):
-    """Somebody may be let into a private incident, if its people say so; ``n`` is its entry on the timeline.
+    """Someone may be let into a private incident, if its people say so; ``n`` is its entry on the timeline.
 
-    They asked for it themselves, or a ``rule`` names them by now (``@security``, ``on call for Platform leadership``):
+    They asked for it themselves, or a ``rule`` now names them (``@security``, ``on call for Platform leadership``):
     nobody comes in by a rule alone once an incident is closed. With ``role`` they are to take that over as well.
     """
 
@@ -58,7 +58,7 @@ class AccessRequest(models.Model):
 class Summary(models.Model):
     """What a private incident says to everyone: the words alone, under a codename of their own.
 
-    Somebody writes it, somebody else confirms it; only then has it a ``codename`` and is it published.
+    Someone writes it, someone else confirms it; only then has it a ``codename`` and is it published.
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="summaries")

@@ -17,7 +17,7 @@ class Source(models.TextChoices):
 class Event(models.Model):
     """One entry of an incident's timeline. The database refuses to change or delete it.
 
-    ``n`` counts from 1 without gaps. ``at`` is when it happened, ``recorded_at`` when it was written down.
+    ``n`` counts from 1 without gaps. ``at`` is when it happened, ``recorded_at`` when it was recorded.
     ``about_n`` names the entry that this one edits or retracts.
     """
 

@@ -146,7 +146,7 @@ class Participant(models.Model):
         PICKED = "picked", "brought in"
         JOINED = "joined", "joined the channel"
         PAGED = "paged", "paged"
-        GLASS = "glass", "broke the glass"
+        GLASS = "glass", "broke glass"
         RETYPED = "retyped", "retyped it"
         LET_IN = "let-in", "let in"
 

@@ -6,7 +6,7 @@ from django.db.models.functions import Lower
 
 
 class Role(models.TextChoices):
-    """What somebody may do beyond what everybody may; `incidents.roles` says what that is."""
+    """What someone may do beyond what everyone may; `incidents.roles` says what that is."""
 
     RESPONDER = "responder", "Responder"
     MANAGER = "manager", "Manager"
@@ -14,7 +14,7 @@ class Role(models.TextChoices):
 
 
 class Person(models.Model):
-    """Someone who responds: joined by e-mail once across web and chat, then pinned by id."""
+    """Someone who responds: joined by email once across web and chat, then pinned by id."""
 
     name = models.CharField(max_length=200)
     email = models.EmailField(blank=True, max_length=254)

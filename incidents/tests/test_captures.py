@@ -50,11 +50,11 @@ def test_the_stored_form_gives_the_policy_back(found: list[Capture]) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("everything", "is not of the form"),
+        ("everything", "does not match"),
         ("15 s of luck from checkout-api on declare", "'luck' cannot be captured"),
-        ("15 s of CPU from checkout-api on sunday", "'sunday' is no moment"),
+        ("15 s of CPU from checkout-api on sunday", "'sunday' is not a trigger"),
         ("9999 s of CPU from checkout-api on declare", "Use 0 to 300 seconds, not 9999"),
-        ("0 s of CPU from checkout-api on declare", "Say how long"),
+        ("0 s of CPU from checkout-api on declare", "Add a duration"),
         ("CPU from checkout-api on declare, 99 times", "Use 1 to 20 times, not 99"),
     ],
 )
@@ -121,4 +121,4 @@ def test_the_page_of_a_type_takes_lines(shipped: dict[str, IncidentType], ada: P
     assert "Captures 15 s of CPU from checkout-api on declare" in client.get("/types/").content.decode()
     assert lines in client.get("/types/rumour/").content.decode()
     wrong = client.post("/types/add", FIELDS | {"slug": "other", "captures": "luck"})
-    assert (wrong.status_code, "is not of the form" in wrong.content.decode()) == (422, True)
+    assert (wrong.status_code, "does not match" in wrong.content.decode()) == (422, True)

@@ -107,7 +107,7 @@ def test_who_asked_is_answered_once(secret: Incident, ada: Person, ben: Person, 
     assert 'id="act-now"' in client.get(address).content.decode()
     lifecycle.turn_away(secret, n=n, by=ben, at=NOW())
     after = client.get(address).content.decode()
-    assert "Ben answered" in after
+    assert "Ben already answered" in after
     assert 'id="act-now"' not in after
 
 

@@ -57,13 +57,13 @@ def test_a_line_may_leave_parts_out(line: str, one: OneOf) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("nobody", "is not of the form"),
-        ("Scribe: ana@example.com", "is not of the form"),
-        ("Scribe: @scri!bes", "is not a group's handle"),
+        ("nobody", "does not match"),
+        ("Scribe: ana@example.com", "does not match"),
+        ("Scribe: @scri!bes", "is not a group handle"),
         (f"{'long ' * 20}: @scribes", "A role has at most 80 characters"),
-        ("Scribe: @scribes, else ana@example.com@", "'ana@example.com@' is no person"),
-        ("Scribe: @scribes, else ana, else ben", "Nobody comes after 'ana'"),
-        ("Scribe: @scribes, else on call for Ops", "'on call for Ops' is no person"),
+        ("Scribe: @scribes, else ana@example.com@", "'ana@example.com@' is not a person"),
+        ("Scribe: @scribes, else ana, else ben", "Nothing can follow 'ana'"),
+        ("Scribe: @scribes, else on call for Ops", "'on call for Ops' is not a person"),
         (f"Scribe: on call for {'x' * 121}", "A schedule's name has at most 120 characters"),
     ],
 )
@@ -92,9 +92,9 @@ def test_the_page_of_a_type_takes_lines(shipped: dict[str, IncidentType], ada: P
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"one_of": "Scribe: @a\nscribe: @b"}, "name it once"),
-        ({"one_of": "Scribe: luck"}, "is not of the form"),
-        ({"pages": "x" * 121}, "At most 120 characters a line"),
+        ({"one_of": "Scribe: @a\nscribe: @b"}, "list it once"),
+        ({"one_of": "Scribe: luck"}, "does not match"),
+        ({"pages": "x" * 121}, "At most 120 characters per line"),
     ],
 )
 def test_what_is_wrong_is_said_at_its_field(
@@ -110,4 +110,4 @@ def test_what_an_edit_changes_is_shown_as_it_was_written(
     given = FIELDS | {"version": "1", "one_of": "Scribe: on call for Ops, else ana", "pages": "Major incident"}
     shown = browse(ada).post("/types/internal/preview", given).content.decode()
     assert "<del>none</del> <ins>Scribe: on call for Ops, else ana</ins>" in shown
-    assert "<del>nobody</del> <ins>Major incident</ins>" in shown
+    assert "<del>no one</del> <ins>Major incident</ins>" in shown

@@ -35,7 +35,7 @@ def test_only_auditors_read_it_and_others_are_told_who_does(ada: Person, browse:
         assert auditor.get(address).status_code == 200
         refused = browse(ada).get(address)
         assert refused.status_code == 403
-        assert "Only auditors read the audit" in refused.content.decode()
+        assert "Only auditors can read the audit" in refused.content.decode()
         assert Client().get(address).status_code == 302
 
 

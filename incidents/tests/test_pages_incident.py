@@ -206,7 +206,7 @@ def test_declaring_needs_a_title_and_nothing_else(
     shipped: dict[str, IncidentType], ada: Person, ben: Person, browse: Open
 ) -> None:
     client = browse(ada)
-    assert "Say in a few words" in client.post("/declare", {"title": " "}).content.decode()
+    assert "Describe what is wrong" in client.post("/declare", {"title": " "}).content.decode()
     client.post("/declare", {"title": "It smells burnt"})
     plain = Incident.objects.get()
     assert plain.type == shipped["ambiguous"]

@@ -10,7 +10,7 @@ from incidents.tests.conftest import Open, someone
 
 ADDED = {"name": "Rumour", "says": "Somebody said so.", "colour": "green", "slug": "rumour"}
 CHANGES = ["/types/add", "/types/internal/up", "/types/internal/archive", "/types/internal/default"]
-ASK = "Only managers change types. Ask Ada."
+ASK = "Only managers can change types. Ask Ada."
 
 
 @pytest.mark.parametrize("role", [Role.RESPONDER, Role.AUDITOR])
@@ -62,12 +62,12 @@ def test_a_manager_gives_a_role(ada: Person, ben: Person, browse: Open) -> None:
 
 def test_the_last_manager_is_told_why_they_stay(ada: Person, browse: Open) -> None:
     page = browse(ada).post(f"/people/roles/{ada.pk}", {"role": "responder"}, follow=True).content.decode()
-    assert "Ada is the last manager. Make somebody else one first." in page
+    assert "Ada is the last manager. Make someone else a manager first." in page
 
 
 def test_others_read_who_has_a_role_and_give_none(ada: Person, ben: Person, browse: Open) -> None:
     page = browse(ben).get("/people/roles", {"q": "Ada"}).content.decode()
-    assert "Only managers give roles. Ask Ada." in page
+    assert "Only managers can assign roles. Ask Ada." in page
     assert "<select" not in page
     assert browse(ben).post(f"/people/roles/{ben.pk}", {"role": "manager"}).status_code == 403
     ben.refresh_from_db()

@@ -39,9 +39,9 @@ def test_a_type_is_added_at_the_end(shipped: dict[str, IncidentType], ada: Perso
     ("given", "says"),
     [
         ({"slug": "9x"}, "starting with a letter"),
-        ({"slug": "major"}, "There is a type major already"),
-        ({"slug": "ok", "invite": "@sup!port"}, "is not a group&#x27;s handle"),
-        ({"slug": "ok", "one_of": "nobody"}, "is not of the form"),
+        ({"slug": "major"}, "There is already a type major"),
+        ({"slug": "ok", "invite": "@sup!port"}, "is not a group handle"),
+        ({"slug": "ok", "one_of": "nobody"}, "does not match"),
         ({"slug": "ok", "update_every_min": "0"}, "greater than or equal to 1"),
         ({"slug": "ok", "private": "on"}, "cannot be announced"),
         ({"slug": "ok", "name": ""}, "This field is required"),

@@ -54,12 +54,12 @@ def test_the_account_that_runs_firekind_manages_and_may_audit_besides(ada: Perso
 
 
 def test_whoever_may_not_is_told_whom_to_ask(ada: Person) -> None:
-    assert roles.who_may("types") == "Only managers change types. Ask Ada."
+    assert roles.who_may("types") == "Only managers can change types. Ask Ada."
     someone("Grace", role=Role.MANAGER)
-    assert roles.who_may("types") == "Only managers change types. Ask Ada or Grace."
+    assert roles.who_may("types") == "Only managers can change types. Ask Ada or Grace."
     someone("Hanna", role=Role.MANAGER)
     someone("Zed", role=Role.MANAGER)
-    assert roles.who_may("roles") == "Only managers give roles. Ask Ada, Grace or Hanna."
+    assert roles.who_may("roles") == "Only managers can assign roles. Ask Ada, Grace or Hanna."
     assert "there is none yet" in roles.who_may("audit")
 
 
@@ -84,7 +84,7 @@ def test_the_last_manager_stays(ada: Person, ben: Person) -> None:
 
 def test_guests_never_have_a_role(ada: Person, ben: Person) -> None:
     Person.objects.filter(pk=ben.pk).update(is_guest=True)
-    with pytest.raises(lifecycle.Refused, match="Ben can have no role"):
+    with pytest.raises(lifecycle.Refused, match="Ben cannot have a role"):
         roles.give(ben, role=Role.AUDITOR, by=ada)
 
 
@@ -116,6 +116,6 @@ def test_the_terminal_shows_and_gives_roles(db: None) -> None:
 
 def test_the_terminal_finds_an_account_that_was_never_used(db: None) -> None:
     User.objects.create_superuser("root", "root@example.com", "of-no-use-elsewhere")
-    assert said("root@example.com") == "root <root@example.com>: manager, by the account that runs Firekind"
-    with pytest.raises(CommandError, match="Nobody is known as nobody"):
+    assert said("root@example.com") == "root <root@example.com>: manager, through the account that runs Firekind"
+    with pytest.raises(CommandError, match="No one is known as nobody"):
         said("nobody@example.com")

@@ -44,7 +44,7 @@ def problems(text: str) -> list[str]:
         (GOOD.replace("    name: Odd\n", ""), "types.yaml:3: odd.name: is missing"),
         (GOOD.replace("slug: odd", "slug: Odd One"), "types.yaml:3: Odd One.slug: must be 2 to 40 of a-z"),
         (GOOD + GOOD.split("types:\n")[1], "types.yaml:6: odd.slug: is used by an earlier type"),
-        (f"default: even\n{GOOD}", "types.yaml:1: default: names no type of this file: 'even'"),
+        (f"default: even\n{GOOD}", "types.yaml:1: default: is not a type in this file: 'even'"),
     ],
 )
 def test_what_is_wrong_is_named_by_file_line_and_field(text: str, says: str) -> None:

@@ -65,7 +65,7 @@ def test_the_same_type_an_archived_one_and_an_ended_incident_are_refused(
 ) -> None:
     from incidents import types
 
-    with pytest.raises(lifecycle.Refused, match="is Ambiguous already"):
+    with pytest.raises(lifecycle.Refused, match="is already Ambiguous"):
         lifecycle.retype(incident, to=shipped["ambiguous"], by=None, at=now)
     types.archive(shipped["internal"], by=None, at=now)
     with pytest.raises(lifecycle.Refused, match="is archived"):
@@ -117,7 +117,7 @@ def test_a_duplicate_names_no_private_incident_and_no_circle(
 ) -> None:
     secret = lifecycle.declare("Keys", by=None, at=now, type=shipped["security"])
     other = lifecycle.declare("Same", by=None, at=now)
-    with pytest.raises(lifecycle.Refused, match="give it away"):
+    with pytest.raises(lifecycle.Refused, match="expose it"):
         lifecycle.duplicate(incident, of=secret, by=None, at=now)
     with pytest.raises(lifecycle.Refused, match="of itself"):
         lifecycle.duplicate(incident, of=incident, by=None, at=now)

@@ -1,4 +1,4 @@
-"""Who is let in at a door: a token that works, made for this, and not used too often."""
+"""Admit requests with a valid token, the right scope, and within the rate limit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def admits(scope: Scope, *methods: str) -> Callable[[Door[P]], Callable[Concaten
     """Let a door answer these methods, to tokens with this scope. Nothing is looked up before that is clear."""
 
     def guarded(door: Door[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
-        @csrf_exempt  # there is no session to abuse: whoever holds the token sends it
+        @csrf_exempt  # there is no session to abuse: the holder of the token sends it
         @wraps(door)
         def asked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             if request.method not in methods and not (request.method == "HEAD" and "GET" in methods):

@@ -1,4 +1,4 @@
-"""What the REST door answers: JSON, with words for people beside words for programs."""
+"""REST responses: JSON with text for people next to codes for programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def refused(status: int, error: str, says: str, **more: Any) -> HttpResponse:
 
 def unknown_token() -> HttpResponse:
     """Say that no token came, or none that works."""
-    return refused(401, "unauthorized", "Send a token that works: Authorization: Bearer fk_…")
+    return refused(401, "unauthorized", "Send a valid token: Authorization: Bearer fk_…")
 
 
 def not_found() -> HttpResponse:
@@ -35,7 +35,7 @@ def not_found() -> HttpResponse:
 
 def beyond(scope: str) -> HttpResponse:
     """Say that a token was made for something else; whatever was asked for was not looked up."""
-    says = f"This token may not do that: make one with the scope {scope}."
+    says = f"This token cannot do that: create one with the scope {scope}."
     response = refused(403, "insufficient_scope", says, scope=scope)
     response["WWW-Authenticate"] = f'Bearer realm="firekind", error="insufficient_scope", scope="{scope}"'
     return response
@@ -43,14 +43,14 @@ def beyond(scope: str) -> HttpResponse:
 
 def too_many(seconds: int) -> HttpResponse:
     """Say that a token asks too often, and when to ask again."""
-    response = refused(429, "too_many", f"This token asks too often. Ask again in {seconds} s.")
+    response = refused(429, "too_many", f"Too many requests with this token. Try again in {seconds} s.")
     response["Retry-After"] = str(seconds)
     return response
 
 
 def not_allowed(*methods: str) -> HttpResponse:
     """Say which methods an address takes."""
-    response = refused(405, "not_allowed", f"This takes {' and '.join(methods)}.")
+    response = refused(405, "not_allowed", f"Use {' and '.join(methods)}.")
     response["Allow"] = ", ".join(methods)
     return response
 
@@ -63,7 +63,7 @@ def bad_parameter(wrong: lifecycle.BadInput) -> HttpResponse:
 def too_large() -> HttpResponse:
     """Say that a file is larger than what is taken."""
     most = settings.FIREKIND.evidence_max_mib
-    return refused(413, "too_large", f"The file is larger than the {most:,} MiB that are taken.")
+    return refused(413, "too_large", f"The file is larger than the {most:,} MiB limit.")
 
 
 def one(evidence: Evidence, *, status: int = 200) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Evidence by REST: a file in, with a token and nothing else; what became of it out."""
+"""Evidence by REST: a file in, authenticated by token alone; its state out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before a body is taken in: how much of it there may be, and whether its sender may send anything at all."""
+"""Before a body is read: its size limit, and whether its sender may send anything at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from integrations.api import answers, asking, otlp
 from integrations.identity.sessions import SessionStore
 
 REST, OTLP = "/api/", "/v1development/"
-DESCRIPTION: Final = "/api/v1/openapi.json"  # of the API itself, for anybody
+DESCRIPTION: Final = "/api/v1/openapi.json"  # of the API itself, for anyone
 FORM: Final = re.compile(r"/incidents/[^/]+/evidence/add")  # where a page sends the files that are dropped on it
 MIB: Final = 1 << 20
 MARGIN: Final = 64 * 1024  # of a form around its file
@@ -22,7 +22,7 @@ ORDINARY: Final = 4 * MIB
 
 
 def concerns(path: str) -> bool:
-    """Tell whether an address is one to which files are sent."""
+    """Return whether an address is one to which files are sent."""
     return path.startswith((REST, OTLP)) or FORM.fullmatch(path) is not None
 
 
@@ -36,14 +36,14 @@ def most(path: str) -> int:
 
 
 def check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None:
-    """Refuse who may not send, before anything of theirs is kept; None for everybody else, of whom the view decides."""
+    """Refuse those who may not send before anything is stored; return None for everyone else, and the view decides."""
     if path == DESCRIPTION:
         return None
     if FORM.fullmatch(path):
         return None if _is_signed_in(cookie) else redirect_to_login("/")
     if asking.token_of(authorization) is not None:
         return None
-    return otlp.answer(401, "Send a token that works.") if path.startswith(OTLP) else answers.unknown_token()
+    return otlp.answer(401, "Send a valid token.") if path.startswith(OTLP) else answers.unknown_token()
 
 
 def _is_signed_in(cookie: str) -> bool:
@@ -57,4 +57,4 @@ def too_large(path: str) -> HttpResponse:
         return otlp.answer(413, otlp.TOO_LARGE)
     if concerns(path):
         return answers.too_large()
-    return HttpResponse("This is larger than anything that is sent here.\n", status=413, content_type="text/plain")
+    return HttpResponse("The request is too large.\n", status=413, content_type="text/plain")

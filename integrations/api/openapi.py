@@ -1,4 +1,4 @@
-"""What the API is, for programs: an OpenAPI document. A test holds it to the addresses and to what they answer."""
+"""The OpenAPI document. A test checks it against the URLs and their responses."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ SCHEMAS: Final = {
     "Refusal": {"type": "object", "properties": {"error": TEXT, "says": TEXT}, "required": ["error", "says"]},
 }
 WHYS: Final = {
-    "400": "A parameter cannot be used; `parameter` names it.",
-    "401": "No token came, or none that works.",
-    "403": "The token was not made for this; `scope` names what it lacks.",
-    "404": "There is no such incident, or its token's person may not see it: both answer alike.",
-    "429": "The token asks too often; `Retry-After` says for how many seconds to wait.",
+    "400": "A parameter is invalid; `parameter` names it.",
+    "401": "The token is missing or invalid.",
+    "403": "The token lacks a scope; `scope` names it.",
+    "404": "The incident does not exist, or the token's owner cannot see it: both get the same response.",
+    "429": "Too many requests with this token; `Retry-After` says how many seconds to wait.",
 }
 STANDS: Final = {  # the refusals of each address: a list is never absent, and one thing takes no parameters
     "list": ("400", "401", "403", "429"),
@@ -95,13 +95,13 @@ NUMBER: Final = asked("n", "The number of the entry.", WHOLE, where="path")
 FILTERS: Final = [
     asked("status", "active, ended, or one status.", {"enum": ["active", "ended", *Status.values]}),
     asked("type", "The slug of a type.", TEXT),
-    asked("me", "Those that you lead, or take part in.", {"enum": ["lead", "in"]}),
-    asked("q", "Words anywhere on the timeline, or the beginning of a codename.", TEXT),
-    asked("after", "What `next` said of the page before.", TEXT),
+    asked("me", "Incidents that you lead or take part in.", {"enum": ["lead", "in"]}),
+    asked("q", "Words anywhere on the timeline, or the start of a codename.", TEXT),
+    asked("after", "The value of `next` from the previous page.", TEXT),
 ]
 FROM_N: Final = [
-    asked("after", "The number of the last event that is known.", WHOLE),
-    asked("limit", "How many at most; 500 at most.", {"type": "integer", "minimum": 1, "maximum": 500}),
+    asked("after", "The number of the last event you have.", WHOLE),
+    asked("limit", "The maximum number of results, up to 500.", {"type": "integer", "minimum": 1, "maximum": 500}),
 ]
 
 
@@ -109,7 +109,7 @@ def operation(
     says: str, *, scope: Scope, answers: str, refusals: str, given: list[Schema] | None = None, status: str = "200"
 ) -> Schema:
     """Describe one method of an address."""
-    done = {status: {"description": "As asked.", "content": _json(answers)}}
+    done = {status: {"description": "Success.", "content": _json(answers)}}
     refused = {code: {"description": WHYS[code], "content": _json("Refusal")} for code in STANDS[refusals]}
     described: Schema = {"summary": says, "security": [{"token": [scope.value]}], "responses": done | refused}
     return described | ({"parameters": given} if given else {})
@@ -145,7 +145,7 @@ def document(base_url: str) -> Schema:
     }
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Firekind", "version": "1", "description": "Keys are only ever added."},
+        "info": {"title": "Firekind", "version": "1", "description": "Keys may be added but are never removed."},
         "servers": [{"url": f"{base_url}/api/v1"}],
         "paths": paths,
         "components": {

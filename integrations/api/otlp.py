@@ -36,7 +36,7 @@ NOT_FOUND: Final = "There is no such incident."
 
 
 class Refused(Exception):
-    """A push is not taken: the status, and words for whoever runs the collector."""
+    """A push was rejected: the status, and words for the person who runs the collector."""
 
     def __init__(self, status: int, says: str) -> None:
         super().__init__(says)
@@ -69,14 +69,14 @@ def answer(status: int, says: str) -> HttpResponse:
 
 def _take(request: HttpRequest) -> None:
     if request.method != "POST":
-        raise Refused(405, "Profiles are sent with POST.")
+        raise Refused(405, "Use POST to send profiles.")
     token = asking.token_of(request.headers.get("Authorization", ""))
     if token is None:
-        raise Refused(401, "Send a token that works: Authorization: Bearer fk_…")
+        raise Refused(401, "Send a valid token: Authorization: Bearer fk_…")
     if seconds := admitting.wait_s(token):
-        raise Refused(429, f"This token asks too often. Ask again in {seconds} s.")
+        raise Refused(429, f"Too many requests with this token. Try again in {seconds} s.")
     if Scope.EVIDENCE_WRITE not in token.scopes:
-        raise Refused(403, f"This token may not add evidence: make one with the scope {Scope.EVIDENCE_WRITE}.")
+        raise Refused(403, f"This token cannot add evidence: create one with the scope {Scope.EVIDENCE_WRITE}.")
     if request.content_type != KIND:
         raise Refused(415, f"Send Content-Type: {KIND}.")
     with _unpacked(request) as (file, resources):
@@ -107,7 +107,7 @@ def _receive(incident: Incident, file: IO[bytes], token: Token, about: dict[str,
 def _meant(request: HttpRequest, token: Token, about: dict[str, str]) -> Incident:
     named = request.headers.get(HEADER, "").strip() or about.get(ATTRIBUTE, "").strip()
     if not named and token.incident_id is None:
-        raise Refused(400, f"Say which incident: the header {HEADER}, or the resource attribute {ATTRIBUTE}.")
+        raise Refused(400, f"Name the incident in the header {HEADER} or the resource attribute {ATTRIBUTE}.")
     incident = asking.incident_of(token, named) if named else asking.own_incident(token)
     if incident is None:
         raise Refused(404, NOT_FOUND)
@@ -118,7 +118,7 @@ def _check_pace(incident: Incident, token: Token) -> None:
     lately = timezone.now() - timedelta(minutes=1)
     pushed = Evidence.objects.filter(incident=incident, added_at__gt=lately, origin__token=token.pk)
     if pushed.count() >= A_MINUTE:
-        raise Refused(429, f"More than {A_MINUTE} pushes a minute: people are told of each.")
+        raise Refused(429, f"More than {A_MINUTE} pushes a minute: people are notified of each one.")
 
 
 @contextmanager
@@ -138,13 +138,13 @@ def _resources(file: IO[bytes]) -> list[dict[str, str]]:
         try:
             return wire.resources(data)
         except NotProtobuf as wrong:
-            raise Refused(400, f"This is not an ExportProfilesServiceRequest: {wrong}.") from wrong
+            raise Refused(400, f"Not an ExportProfilesServiceRequest: {wrong}.") from wrong
 
 
 def _decoded(request: HttpRequest) -> Iterator[bytes]:
     coding = request.headers.get("Content-Encoding", "").strip().lower()
     if coding not in ("", "identity", "gzip"):
-        raise Refused(415, "Send it as it is, or with Content-Encoding: gzip.")
+        raise Refused(415, "Send it uncompressed, or with Content-Encoding: gzip.")
     chunks = iter(lambda: request.read(CHUNK), b"")
     size = 0
     for chunk in _gunzipped(chunks) if coding == "gzip" else chunks:
@@ -172,6 +172,6 @@ def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
                     piece = unpacker.decompress(b"", CHUNK)
                     yield piece
     except zlib.error as wrong:
-        raise Refused(400, "This is no gzip.") from wrong
+        raise Refused(400, "This is not gzip.") from wrong
     if begun and not unpacker.eof:
-        raise Refused(400, "The gzip ends before its end.")
+        raise Refused(400, "The gzip data is truncated.")

@@ -1,4 +1,4 @@
-"""What stands in the address beside the file: checked before anything is taken in."""
+"""Query parameters of an upload, validated before anything is stored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read(given: QueryDict) -> Asked:
     texts = {name: _text(given, name, most) for name, most in LONGEST.items()}
     begin, end = _moment(given, "from"), _moment(given, "to")
     if begin and end and end < begin:
-        raise lifecycle.BadInput("to", "The window ends before it begins.")
+        raise lifecycle.BadInput("to", "The window ends before it starts.")
     phase = given.get("phase", "")
     if phase and phase not in Phase.values:
         raise lifecycle.BadInput("phase", f"A phase is one of {', '.join(Phase.values)}, or empty.")
@@ -48,7 +48,7 @@ def read(given: QueryDict) -> Asked:
 def _text(given: QueryDict, name: str, most: int) -> str:
     said = " ".join(given.get(name, "").split())
     if any(not one.isprintable() for one in said):
-        raise lifecycle.BadInput(name, "No control characters, please.")
+        raise lifecycle.BadInput(name, "Control characters are not allowed.")
     if len(said) > most:
         raise lifecycle.BadInput(name, f"At most {most} characters; this has {len(said)}.")
     return said
@@ -64,14 +64,14 @@ def _moment(given: QueryDict, name: str) -> datetime | None:
             return datetime.fromtimestamp(float(said), tz=UTC)
         return finding.moment(said)
     except (ValueError, OverflowError, OSError):
-        says = "Give a time like 2026-11-21T10:00:00Z, or seconds since 1970."
+        says = "Use a time like 2026-11-21T10:00:00Z, or seconds since 1970."
         raise lifecycle.BadInput(name, says) from None
 
 
 def _wait(given: QueryDict) -> float:
     said = given.get("wait", "0").strip() or "0"
     if not _is_number(said):
-        raise lifecycle.BadInput("wait", f"Give seconds to wait, at most {WAIT_S:g}.")
+        raise lifecycle.BadInput("wait", f"Use a number of seconds, at most {WAIT_S:g}.")
     return min(float(said), WAIT_S)
 
 

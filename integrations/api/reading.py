@@ -1,4 +1,4 @@
-"""Incidents by REST, for reading: what the token's person may see at that moment, and nothing else exists."""
+"""Read incidents by REST: only what the token's owner may see right now."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def incident(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
 
 @admits(Scope.INCIDENTS_READ, "GET")
 def events(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
-    """List what was written on an incident's timeline, in the order in which it was written down."""
+    """List what was written on an incident's timeline, in the order in which it was recorded."""
     try:
         after = _whole(request.GET, "after", 0, most=2**31 - 1)
         limit = _whole(request.GET, "limit", EVENTS, most=EVENTS_AT_MOST)
@@ -67,7 +67,7 @@ def events(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
 @csrf_exempt
 @require_safe
 def description(request: HttpRequest) -> HttpResponse:
-    """Describe this API to programs; it says nothing of anybody's incidents, so it asks for no token."""
+    """Describe this API to programs; it says nothing of anyone's incidents, so it asks for no token."""
     return _said(openapi.document(settings.FIREKIND.base_url))
 
 
@@ -76,9 +76,9 @@ def _filters(given: QueryDict) -> Filters:
     read = Filters.read(given)
     for name, known in (("status", STATUSES), ("me", MINE)):
         if given.get(name) and not getattr(read, name):
-            raise lifecycle.BadInput(name, f"One of {', '.join(known)}, or leave it out.")
+            raise lifecycle.BadInput(name, f"Use one of {', '.join(known)}, or leave it out.")
     if read.after and not finding.is_cursor(read.after):
-        raise lifecycle.BadInput("after", "Give what `next` said, as it was.")
+        raise lifecycle.BadInput("after", "Use the value of `next` unchanged.")
     return read
 
 
@@ -87,7 +87,7 @@ def _whole(given: QueryDict, name: str, default: int, *, most: int) -> int:
     if not said:
         return default
     if not (said.isascii() and said.isdecimal() and len(said) < 11):
-        raise lifecycle.BadInput(name, "Give a whole number.")
+        raise lifecycle.BadInput(name, "Use a whole number.")
     return min(int(said), most)
 
 

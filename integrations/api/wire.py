@@ -1,4 +1,4 @@
-"""The little of protobuf's wire that a door needs: whether a body is one, and what its resource says of itself.
+"""The little of protobuf's wire format a door needs: whether a body is valid, and its resource attributes.
 
 https://protobuf.dev/programming-guides/encoding. What is in the profiles is read elsewhere, by a process apart.
 """

@@ -1,4 +1,4 @@
-"""What allauth asks of us: where its own words, pages and rules would come in, ours do."""
+"""The allauth adapters: our words, pages and rules in place of its own."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from requests import RequestException
 
 SAID = {
     "mfa/messages/totp_activated.txt": "Your authenticator app is set up.",
-    "mfa/messages/totp_deactivated.txt": "Your authenticator app is no longer asked for.",
+    "mfa/messages/totp_deactivated.txt": "Your authenticator app was removed.",
     "mfa/messages/webauthn_added.txt": "Your passkey is set up.",
-    "mfa/messages/webauthn_removed.txt": "That passkey is no longer asked for.",
-    "mfa/messages/recovery_codes_generated.txt": "Recovery codes were made for you. Earlier ones no longer work.",
+    "mfa/messages/webauthn_removed.txt": "That passkey was removed.",
+    "mfa/messages/recovery_codes_generated.txt": "New recovery codes were created. Earlier ones no longer work.",
 }
 
-FORGED = "That sign-in was not begun in this browser, or it took too long. Begin again here."
-DOWN = "Who vouches for you does not answer. Try again in a moment."
-CANCELLED = "You did not sign in there. Nothing has happened; begin again whenever you like."
+FORGED = "That sign-in was not started in this browser, or it took too long. Start again here."
+DOWN = "Your sign-in provider is not responding. Try again in a moment."
+CANCELLED = "You did not sign in there. Nothing has changed; you can start again."
 
 
 class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings no types
@@ -34,8 +34,8 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings n
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
-        "incorrect_password": "That is not your password.",
-        "too_many_login_attempts": "Too many tries. Wait a few minutes, then try again.",
+        "incorrect_password": "That password is not correct.",
+        "too_many_login_attempts": "Too many attempts. Wait a few minutes, then try again.",
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -43,7 +43,7 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings n
         return False
 
     def is_safe_url(self, url: str) -> bool:
-        """Tell whether an address is one of our own pages."""
+        """Return whether an address is one of our own pages."""
         return url_has_allowed_host_and_scheme(url, allowed_hosts=None)
 
     def get_login_stages(self) -> list[str]:
@@ -51,13 +51,13 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings n
         return ["allauth.mfa.stages.AuthenticateStage"]
 
     def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
-        """Answer as to anybody who is not known."""
+        """Answer as to anyone who is not known."""
         from integrations.identity.views.sign_in import refused
 
-        return refused(request, "This account belongs to somebody who has left.")
+        return refused(request, "This account has been deactivated.")
 
     def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
-        """Send nothing: Firekind sends no e-mail."""
+        """Send nothing: Firekind sends no email."""
 
     def add_message(
         self,
@@ -94,7 +94,7 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
         return False
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Find or join whom the provider vouches for, or answer in words why not."""
+        """Find or link the account the provider vouches for, or show why not."""
         from integrations.identity import joining, noted, openid
         from integrations.identity.views.sign_in import refused
 
@@ -131,7 +131,7 @@ class Factors(DefaultMFAAdapter):  # type: ignore[misc]  # allauth brings no typ
 
     error_messages = {
         **DefaultMFAAdapter.error_messages,
-        "incorrect_code": "That did not work. Take the code that is shown now, or a recovery code you have not used.",
+        "incorrect_code": "That code did not work. Use the current code, or an unused recovery code.",
     }
 
     def get_totp_issuer(self) -> str:
@@ -147,7 +147,7 @@ class Factors(DefaultMFAAdapter):  # type: ignore[misc]  # allauth brings no typ
         return {**super().get_public_key_credential_rp_entity(), "name": "Firekind"}
 
     def encrypt(self, text: str) -> str:
-        """Keep secrets unreadable to whoever holds the database alone."""
+        """Encrypt secrets so that the database alone does not reveal them."""
         from integrations.identity import secrecy
 
         return secrecy.seal(text)

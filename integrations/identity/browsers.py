@@ -1,4 +1,4 @@
-"""Browsers that have signed in before: theirs is a count of tries of their own."""
+"""Browsers that have signed in before get their own count of attempts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of somebody half or wholly signed in, each with a limit to guessing."""
+"""Forms for people partly or fully signed in, each with a limit on guessing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from integrations.identity.noted import note
 
 def _take(counted: dict[tries.Limit, str]) -> None:
     if seconds := tries.take(counted):
-        raise forms.ValidationError(f"Too many tries. Try again in {tries.wait(seconds)}.", code="paused")
+        raise forms.ValidationError(f"Too many attempts. Try again in {tries.wait(seconds)}.", code="paused")
 
 
 def _code(form: Any) -> str:
@@ -29,7 +29,7 @@ def _code(form: Any) -> str:
         note("sign-in-failed", form.user, why="code")
         raise
     if tries.take({tries.REUSE: f"{who}|{''.join(code.split())}"}):
-        raise forms.ValidationError("That code was used already. Wait for the next one.", code="used")
+        raise forms.ValidationError("That code was already used. Wait for the next one.", code="used")
     tries.clear({tries.CODE: who})
     return code
 

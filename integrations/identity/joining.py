@@ -1,6 +1,6 @@
-"""Whose account they have whom a provider vouches for: by its id for them, and the first time by verified e-mail.
+"""Find the account of a person a provider vouches for: by the provider's id, and the first time by verified email.
 
-No account comes into being for anybody who is not known to the workspace, or to the operator.
+No account comes into being for anyone who is not known to the workspace, or to the operator.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ SLACK_USER, SLACK_TEAM = "https://slack.com/user_id", "https://slack.com/team_id
 
 
 class Refused(Exception):
-    """Somebody may not come in; the message is for them, and says what to do."""
+    """Someone may not come in; the message is for them, and says what to do."""
 
 
 @transaction.atomic
 def whom(provider: Provider, claims: Mapping[str, Any]) -> User:
-    """Return the account of whom a provider describes, joined the first time; raise `Refused` in words."""
+    """Return the account of the person a provider describes, linked the first time; raise `Refused` with the reason."""
     _same_workspace(provider, claims)
     uid = str(claims["sub"])
     pinned = SocialAccount.objects.filter(provider=provider.key, uid=uid).select_related("user__person").first()
     user: User = pinned.user if pinned is not None else _joined(provider, uid, claims)
     if people.of_user(user) is None:
-        raise Refused("This account belongs to somebody who has left. If that is a mistake, ask who runs Firekind.")
+        raise Refused("This account has been deactivated. If that is a mistake, ask the person who runs Firekind.")
     return user
 
 
@@ -41,14 +41,14 @@ def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
     email = str(claims.get("email") or "").strip()
     if not email or str(claims.get("email_verified", provider.vouches)).lower() != "true":
         raise Refused(
-            f"{provider.name} does not vouch for your e-mail address, and by it alone you can be found the first time."
-            f" Confirm the address at {provider.name}, then sign in again."
+            f"{provider.name} has not verified your email address, which Firekind needs to find you the first time."
+            f" Verify it at {provider.name}, then sign in again."
         )
     person = _known(email)
     if person is None:
         raise Refused(
-            f"Nobody with the e-mail address {email} is known here. Join the team's Slack workspace with that address"
-            " and try again a minute later, or ask who runs Firekind for an account."
+            f"No one with the email address {email} is known here. Join the team's Slack workspace with that address"
+            " and try again a minute later, or ask the person who runs Firekind for an account."
         )
     user = _account(person, provider, uid)
     _only_one(user, provider)
@@ -59,14 +59,14 @@ def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
 
 
 def _known(email: str) -> Person | None:
-    """Find who may join: a member of the workspace, or somebody for whom the operator made an account."""
+    """Find who may join: a member of the workspace, or someone the operator made an account for."""
     person = people.by_email(email)
     if person is None:
         made = User.objects.filter(email__iexact=email, is_active=True).order_by("pk").first()
         person = people.of_user(made) if made is not None else None
     if person is None or not person.can_join:
         return None
-    # Alone: an account that somebody else joined while this waited would not be found by a join.
+    # Alone: an account that someone else joined while this waited would not be found by a join.
     return Person.objects.select_for_update().get(pk=person.pk)
 
 
@@ -81,11 +81,11 @@ def _account(person: Person, provider: Provider, uid: str) -> User:
 
 
 def _only_one(user: User, provider: Provider) -> None:
-    """Refuse a second one with the same address: addresses are given to somebody else one day."""
+    """Refuse a second one with the same address: addresses are given to someone else one day."""
     if SocialAccount.objects.filter(user=user, provider=provider.key).exists():
         raise Refused(
-            f"Somebody else already signs in with this e-mail address from {provider.name}. If that was you under an"
-            " earlier account, ask who runs Firekind to let go of it."
+            f"Someone else already signs in with this email address from {provider.name}. If that was an earlier"
+            " account of yours, ask the person who runs Firekind to unlink it."
         )
 
 
@@ -93,11 +93,13 @@ def _same_workspace(provider: Provider, claims: Mapping[str, Any]) -> None:
     slack = settings.FIREKIND.slack
     ours = slack.team_id if slack is not None else ""
     if provider.key == "slack" and ours and claims.get(SLACK_TEAM) != ours:
-        raise Refused("That is another Slack workspace. Choose the team's own when Slack asks which.")
+        raise Refused("That is a different Slack workspace. Choose your team's when Slack asks.")
 
 
 def _same_person(person: Person, claims: Mapping[str, Any]) -> None:
     """Refuse a member of Slack who shows an address under which the workspace knows another member."""
     said = claims.get(SLACK_USER)
     if said and person.chat_id and said != person.chat_id:
-        raise Refused("Slack knows another member under this e-mail address. Ask who runs Firekind to look into it.")
+        raise Refused(
+            "Slack has another member with this email address. Ask the person who runs Firekind to look into it."
+        )

@@ -1,4 +1,4 @@
-"""What the audit is told of signing in. Names that were typed are not: people type passwords into the wrong field."""
+"""Audit entries for sign-in. Typed names are left out: people type passwords into the wrong field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incidents.models import Person
 
 
 def note(kind: str, user: AbstractBaseUser | None, **data: Any) -> None:
-    """Note something of a kind about somebody's account."""
+    """Note something of a kind about someone's account."""
     person = Person.objects.filter(user=user.pk).first() if user is not None and user.pk else None
     name = person.name if person is not None else getattr(user, "username", "")
     audit.note(kind, by=person.pk if person is not None else None, by_name=name, data=data)

@@ -1,4 +1,4 @@
-"""OpenID Connect by allauth, held to a little more than it asks: the issuer, the nonce, one subject in both answers."""
+"""OpenID Connect by allauth, with stricter checks: the issuer, the nonce, one subject in both answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth bri
         if until < time.monotonic():
             config = super().openid_config
             if str(config.get("issuer", "")).rstrip("/") != issuer:
-                raise OAuth2Error("The provider names another issuer than the settings do.")
+                raise OAuth2Error("The provider names a different issuer than the settings.")
             _read[issuer] = time.monotonic() + FRESH_S, config
         return config
 
@@ -50,7 +50,7 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth bri
         said = login.account.extra_data
         signed, asked = said["id_token"], said.get("userinfo") or {}
         if asked.get("sub", signed["sub"]) != signed["sub"]:
-            raise OAuth2Error("The two answers are about two people.")
+            raise OAuth2Error("The two answers are about different people.")
         login.claims = {**signed, **asked}
         login.nonce = signed.get("nonce", "")
         login.account.extra_data = {}
@@ -85,7 +85,7 @@ def app_of(one: Provider) -> SocialApp:
 
 
 def begin(request: HttpRequest, one: Provider, *, back: str) -> str:
-    """Return the address at the provider to send somebody to. Raises what `failures` names."""
+    """Return the address at the provider to send someone to. Raises what `failures` names."""
     nonce = secrets.token_urlsafe(24)
     provider = OpenId(request, app=app_of(one))
     sent = provider.redirect(
@@ -97,7 +97,7 @@ def begin(request: HttpRequest, one: Provider, *, back: str) -> str:
 
 
 def finish(request: HttpRequest, one: Provider) -> HttpResponse:
-    """Take in what somebody brings back from the provider; the adapters decide who they are."""
+    """Take in what someone brings back from the provider; the adapters decide who they are."""
     view = OAuth2CallbackView.adapter_view(Exchange(request, one.key))
     answer: HttpResponse = view(request)
     return answer

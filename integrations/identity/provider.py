@@ -1,4 +1,4 @@
-"""A provider of OpenID Connect, as the settings name it."""
+"""An OpenID Connect provider from the settings."""
 
 from __future__ import annotations
 

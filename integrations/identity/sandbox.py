@@ -15,7 +15,7 @@ ROLES: Final = {
 
 
 def give_roles() -> None:
-    """Give the people of the sandbox their roles, unless somebody has one already."""
+    """Give the people of the sandbox their roles, unless someone has one already."""
     if Person.objects.exclude(role=Role.RESPONDER).exists():
         return
     for email, role in ROLES.items():

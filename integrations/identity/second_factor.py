@@ -1,4 +1,4 @@
-"""Whoever signs in with a password alone is led to set up a second factor before they get anywhere else."""
+"""People who sign in with only a password must set up a second factor before anything else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 PAGE: Final = "/account/second-factor"
 WAYS: Final = (PAGE, "/account/app", "/account/key", "/account/codes", "/sign-in/", "/sign-out/")
-WANTED: Final = "second_factor_wanted"  # in the session; its value is where somebody was on their way to
+WANTED: Final = "second_factor_wanted"  # in the session; its value is where someone was on their way to
 
 
 class SecondFactor:
@@ -34,19 +34,19 @@ class SecondFactor:
 
 
 def is_needed() -> bool:
-    """Tell whether accounts of ours need one here; in the sandbox people pick who they are."""
+    """Return whether local accounts need one here; in the sandbox people pick who they are."""
     return settings.FIREKIND.sign_in.second_factor and not settings.FIREKIND.sandbox_url
 
 
 def want(request: HttpRequest, *, then: str) -> None:
-    """Let somebody who came in by a password alone get no further without one, and on to a page afterwards."""
+    """Let someone who came in by a password alone get no further without one, and on to a page afterwards."""
     if is_needed():
         session: Any = request.session
         session[WANTED] = then
 
 
 def is_wanted_of(request: HttpRequest) -> bool:
-    """Tell whether somebody still has to set one up."""
+    """Return whether someone still has to set one up."""
     user: Any = request.user
     if WANTED not in request.session or not (is_needed() and user.is_authenticated):
         return False

@@ -1,4 +1,4 @@
-"""Sessions that end: so long after signing in, and so long after they were last used; kept in the database.
+"""Sessions that expire after sign-in and after last use; kept in the database.
 
 What decides is the row's `expire_date`: an ended session is not read again, whatever its cookie says.
 """
@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from integrations.identity.models import Session
 
-UNKNOWN_LASTS = timedelta(hours=1)  # of somebody who has not signed in: time enough to do so at a provider
+UNKNOWN_LASTS = timedelta(hours=1)  # of someone who has not signed in: time enough to do so at a provider
 BEGAN, SEEN, BROWSER, PLACE = "began_at", "seen_at", "browser", "place"
 
 
@@ -54,12 +54,12 @@ def moment(seconds: float | None) -> datetime | None:
 
 
 def of(user_id: int) -> Any:
-    """Return somebody's sessions that have not ended, the one used last first."""
+    """Return someone's sessions that have not ended, the one used last first."""
     return Session.objects.filter(user=user_id, expire_date__gt=timezone.now()).order_by("-seen_at")
 
 
 def end(user_id: int, *, but: str | None = None) -> int:
-    """End somebody's sessions, all or all but one; return how many there were."""
+    """End someone's sessions, all or all but one; return how many there were."""
     return int(of(user_id).exclude(session_key=but).delete()[0])
 
 

@@ -1,4 +1,4 @@
-"""How often somebody may try: counted in the database, so that all processes count together.
+"""Rate limits on sign-in attempts, counted in the database across all processes.
 
 A try is counted before it is looked at, so that many at once are no way around it. No limit lasts long, and a browser
 that has signed in before has a count of its own: guessing at a name from elsewhere locks nobody out.
@@ -31,7 +31,7 @@ class Limit:
 # From one address to one account, from one address to any, from anywhere to one account, from a browser known there.
 PAIR, PLACE = Limit("pair", 5, 60), Limit("place", 50, 300)
 ACCOUNT, KNOWN = Limit("account", 20, 60), Limit("known", 10, 60)
-# Codes and passwords of somebody half or wholly signed in; how often a provider is asked for one address.
+# Codes and passwords of someone half or wholly signed in; how often a provider is asked for one address.
 CODE, AGAIN, BEGIN = Limit("code", 5, 300), Limit("again", 5, 60), Limit("begin", 30, 60)
 REUSE = Limit("reuse", 1, 120)  # a code that was used is not taken twice
 
@@ -39,7 +39,7 @@ REUSE = Limit("reuse", 1, 120)  # a code that was used is not taken twice
 def take(counted: dict[Limit, str], *, at: datetime | None = None) -> int:
     """Count one try for each subject in turn; return 0, or the seconds to wait when it is one too many for one.
 
-    What comes after that one is not counted: whoever is held up at their own address uses up nobody's account.
+    What comes after that one is not counted: a person blocked at their own address uses up no one's account.
     """
     now = at or timezone.now()
     with transaction.atomic():
@@ -47,7 +47,7 @@ def take(counted: dict[Limit, str], *, at: datetime | None = None) -> int:
 
 
 def clear(counted: dict[Limit, str]) -> None:
-    """Begin to count anew: it was them."""
+    """Reset the count: the sign-in succeeded."""
     Tries.objects.filter(key__in=[_key(limit, subject) for limit, subject in counted.items()]).delete()
 
 
@@ -59,7 +59,7 @@ def wait(seconds: int) -> str:
 
 
 def forget_old() -> None:
-    """Delete counts that nobody asks for any more."""
+    """Delete counts that have expired."""
     Tries.objects.filter(until__lt=timezone.now() - KEPT).delete()
 
 

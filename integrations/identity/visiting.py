@@ -1,4 +1,4 @@
-"""When a session begins and that it is used: what its end is reckoned from."""
+"""When a session started and was last used, from which its expiry is computed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SYSTEMS: Final = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Win
 
 
 class Visiting:
-    """Note that a session is used, now and then; pages that ask by themselves do not count as use."""
+    """Note that a session is used, now and then; pages that poll do not count as use."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -39,7 +39,7 @@ class Visiting:
 
 
 def _asks_by_itself(request: HttpRequest) -> bool:
-    """Tell whether a request may come from a page that nobody looks at: a poll or a stream."""
+    """Return whether a request may come from a page that nobody looks at: a poll or a stream."""
     headers = request.headers
     return request.method == "GET" and ("HX-Request" in headers or "event-stream" in headers.get("Accept", ""))
 

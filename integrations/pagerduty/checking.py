@@ -1,4 +1,4 @@
-"""Ask PagerDuty whether everything is set up, and say each finding in a sentence with its next step."""
+"""Check the PagerDuty setup, and return each finding as a sentence with its next step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEARD: Final = frozenset(KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found: fine, worth knowing (``is_note``), or to be mended."""
+    """One finding: fine, worth knowing (``is_note``), or to be fixed."""
 
     says: str
     is_fine: bool = True
@@ -30,7 +30,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Whom is asked, for which address of ours, and when."""
+    """Which account is checked, for which of our addresses, and when."""
 
     pager: PagerDutyPager
     webhook_url: str
@@ -38,7 +38,7 @@ class Asking:
 
 
 def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterator[Finding]:
-    """Yield what PagerDuty says of each part of the set-up; stops at the key when that is not accepted."""
+    """Yield a finding for each part of the setup; stop at the key when it is rejected."""
     asking = Asking(pager, webhook_url, at)
     for question in QUESTIONS:
         try:
@@ -51,26 +51,31 @@ def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterat
 
 def _key(asking: Asking) -> Iterator[Finding]:
     abilities = asking.pager.wire.call("GET", "/abilities").get("abilities") or []
-    yield Finding("PagerDuty accepts PAGERDUTY_API_KEY; that it may write shows with the first page.")
+    yield Finding("PagerDuty accepts PAGERDUTY_API_KEY; the first page shows whether it can write.")
     if "urgencies" not in abilities:
-        says = "The plan has no urgencies: a page rings as its service says, which may be late. Let services ring high."
+        says = (
+            "The plan has no urgencies: each service decides how it notifies, which may be late. Set services to "
+            "high urgency."
+        )
         yield Finding(says, is_note=True)
 
 
 def _sender(asking: Asking) -> Iterator[Finding]:
     sender, id = asking.pager.setup.sender, asking.pager.sender_id()
     if not id:
-        yield _wrong(f"PAGERDUTY_FROM is {sender}, which is no user there. Put in the e-mail of one, then restart.")
+        yield _wrong(
+            f"PAGERDUTY_FROM is {sender}, which is not a user there. Set it to the email of one, then restart."
+        )
         return
     yield Finding(f"PAGERDUTY_FROM is the user {sender}.")
     first = _first_levels(asking, id)
     for name in first:
         yield _wrong(
-            f"{sender} is on the first level of {name} within two weeks: pages to it would ring nobody then. "
-            "Take that user off, or put another one into PAGERDUTY_FROM."
+            f"{sender} is on the first level of {name} within two weeks: pages to it would reach no one then. Remove "
+            "that user, or set PAGERDUTY_FROM to another one."
         )
     if not first:
-        yield Finding(f"{sender} is on the first level of no escalation policy for the next two weeks.")
+        yield Finding(f"{sender} is not on the first level of any escalation policy for the next two weeks.")
 
 
 def _first_levels(asking: Asking, sender_id: str) -> list[str]:
@@ -88,32 +93,32 @@ def _service(asking: Asking) -> Iterator[Finding]:
     elif directory.named(services, setup.service):
         yield Finding(f"PAGERDUTY_SERVICE is the service {setup.service}.")
     else:
-        yield _wrong(f"PAGERDUTY_SERVICE is {setup.service}, which is no service there that is switched on. Name one.")
+        yield _wrong(f"PAGERDUTY_SERVICE is {setup.service}, which is not an enabled service there. Name one that is.")
     yield _fallback(setup.routing_key, services)
 
 
 def _fallback(routing_key: str, services: list[directory.Thing]) -> Finding:
     if not routing_key:
-        says = "PAGERDUTY_ROUTING_KEY is not set: while PagerDuty's REST API is down nobody is rung."
+        says = "PAGERDUTY_ROUTING_KEY is not set: no one is paged while PagerDuty's REST API is down."
         return Finding(says, is_note=True)
     leads_to = route.service_of(routing_key, services)
     for service in services:
         if service["id"] == leads_to:
-            return Finding(f"PAGERDUTY_ROUTING_KEY rings whoever the service {service['name']} rings.")
+            return Finding(f"PAGERDUTY_ROUTING_KEY pages through the service {service['name']}.")
     return _wrong(
-        "PAGERDUTY_ROUTING_KEY belongs to no integration that the key can see. Take it from a service's page."
+        "PAGERDUTY_ROUTING_KEY does not belong to any integration the key can see. Copy it from a service's page."
     )
 
 
 def _webhook(asking: Asking) -> Iterator[Finding]:
     if not asking.pager.setup.webhook_secrets:
         yield _wrong(
-            "PAGERDUTY_WEBHOOK_SECRETS is not set: webhooks are turned away. Put the subscription's secret in."
+            "PAGERDUTY_WEBHOOK_SECRETS is not set: webhooks are rejected. Set it to the subscription's secret."
         )
     listed = asking.pager.wire.pages("/webhook_subscriptions", of="webhook_subscriptions")
     ours = [one for one in listed if one["delivery_method"].get("url") == asking.webhook_url]
     if not ours:
-        yield _wrong(f"No webhook subscription points at {asking.webhook_url}. Add one of the third version there.")
+        yield _wrong(f"No webhook subscription points at {asking.webhook_url}. Add a V3 one there.")
     for subscription in ours:
         yield _subscription(subscription)
 
@@ -121,16 +126,14 @@ def _webhook(asking: Asking) -> Iterator[Finding]:
 def _subscription(one: dict[str, Any]) -> Finding:
     name = f"The webhook subscription {one['id']}"
     if not one.get("active"):
-        return _wrong(f"{name} is switched off. Switch it on in PagerDuty.")
+        return _wrong(f"{name} is disabled. Enable it in PagerDuty.")
     if one["delivery_method"].get("temporarily_disabled"):
         return _wrong(f"{name} is off for a day, because we refused three webhooks. Enable it in PagerDuty.")
     if missing := sorted(HEARD - set(one.get("events") or ())):
-        return Finding(f"{name} does not tell of {', '.join(missing)}. Tick them in PagerDuty.", is_note=True)
+        return Finding(f"{name} does not send {', '.join(missing)}. Select them in PagerDuty.", is_note=True)
     if (one.get("filter") or {}).get("type") != "account_reference":
-        return Finding(
-            f"{name} tells of one service or team alone; pages elsewhere are looked at by turns.", is_note=True
-        )
-    return Finding(f"{name} points here and is switched on.")
+        return Finding(f"{name} covers only one service or team; other pages are polled.", is_note=True)
+    return Finding(f"{name} points here and is enabled.")
 
 
 def _wrong(says: str) -> Finding:

@@ -1,4 +1,4 @@
-"""The pager port on PagerDuty: each method is one errand, with as few requests as it takes."""
+"""The pager port on PagerDuty: each method does one job with as few requests as possible."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ class PagerDutyPager:
                 way.close()
 
     def ring(self, ring: Ring) -> Rung:
-        """Open a page, unless one with its key was ever opened: then that one is returned, whatever its status."""
+        """Open a page, or return the one already opened with its key, in any status."""
         with _named("pager.ring"):
             return ringing.ring(self, ring)
 
     def find(self, key: str, *, service: str, since: datetime) -> Rung | None:
-        """Look for a page by its key, whatever its status and whichever way it was sent."""
+        """Find a page by its key, in any status and however it was sent."""
         found = finding.by_key(self.wire, key)
         if found or not self.setup.routing_key:
             return found
@@ -133,7 +133,7 @@ class PagerDutyPager:
         self.events.send(events.resolve(key))
 
     def _change(self, id: str, **changes: str) -> bool:
-        """Change a page; tell whether it was taken: one that is as it was asked to be already takes no more."""
+        """Change a page; return whether PagerDuty accepted it: a page already in that state rejects it."""
         try:
             self.wire.call("PUT", "/incidents/{id}", id=id, body={"incident": {"type": "incident", **changes}})
         except VendorError as error:
@@ -147,7 +147,7 @@ class PagerDutyPager:
         self.wire.call("POST", "/incidents/{id}/notes", id=id, body={"note": {"content": text[:MAX_NOTE]}})
 
     def people(self) -> Sequence[PagerPerson]:
-        """Read everybody who can be rung."""
+        """Read everyone who can be paged."""
         return directory.people(self.wire)
 
     def targets(self) -> Sequence[Target]:
@@ -179,5 +179,5 @@ class PagerDutyPager:
         return self.routes.leads_to(self.setup.routing_key) if self.setup.routing_key else ""
 
     def is_on_fallback_service(self, service: str) -> bool:
-        """Tell whether PagerDuty would recognise a page on this service by its key when it came as an event too."""
+        """Return whether PagerDuty would recognise a page on this service by its key when it came as an event too."""
         return (service or self._service) == self.fallback_service() != ""

@@ -1,4 +1,4 @@
-"""Whom the pager knows and what can be paged, read from one PagerDuty account."""
+"""The people and targets of one PagerDuty account."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _person(user: Thing) -> PagerPerson:
 
 
 def sender_id(wire: Wire, email: str) -> str:
-    """Return the id of the user with this e-mail, empty when there is none."""
+    """Return the id of the user with this email, empty when there is none."""
     users = wire.pages("/users", of="users", query={"query": email})
     return next((_id(user) for user in users if str(user.get("email")).casefold() == email.casefold()), "")
 

@@ -1,4 +1,4 @@
-"""The one address that PagerDuty sends to. A webhook is stored and answered; what it says is acted on afterwards.
+"""The one endpoint for PagerDuty. A webhook is stored and acknowledged, then processed.
 
 How it is answered decides what becomes of it (https://developer.pagerduty.com/docs/webhooks-behavior): 2xx within five
 seconds is taken, 5xx is sent again for two days, any other 4xx drops it, and three drops in a row switch the
@@ -37,13 +37,13 @@ def webhook(request: HttpRequest) -> HttpResponse:
         return _later("PagerDuty's webhooks are not set up here: set PAGERDUTY_API_KEY and PAGERDUTY_WEBHOOK_SECRETS.")
     length = request.headers.get("Content-Length", "")
     if not DIGITS.fullmatch(length):
-        return _answer(411, "This does not say how long it is.")
+        return _answer(411, "The Content-Length is missing.")
     if int(length) > LARGEST:
-        return _answer(413, "This is larger than anything PagerDuty sends.")
+        return _answer(413, "This is larger than any webhook from PagerDuty.")
     if not signature.is_signed(
         request.body, request.headers.get("X-PagerDuty-Signature", ""), secrets=given.webhook_secrets
     ):
-        return _answer(403, "This is not signed with a secret that is known here.")
+        return _answer(403, "The signature does not match any configured secret.")
     return _store(request)
 
 
@@ -51,10 +51,10 @@ def _store(request: HttpRequest) -> HttpResponse:
     try:
         stored = inbox.store(request.body, key=request.headers.get("X-Webhook-Id", ""), at=timezone.now())
     except (OperationalError, InterfaceError) as error:
-        log.warning("a webhook could not be stored: %s", type(error).__name__)
-        return _later("This cannot be stored at the moment. Send it again.")
+        log.warning("could not store a webhook: %s", type(error).__name__)
+        return _later("This could not be stored. Send it again.")
     if stored is None:
-        return _answer(200, "This is known already.")
+        return _answer(200, "Already received.")
     if stored.waits:
         tasks.hint(stored.number)
     return _answer(202, "Stored.")

@@ -1,4 +1,4 @@
-"""Pages as events: what the fallback sends while the REST API is down. The key makes both ways one page."""
+"""Pages as events: the fallback while the REST API is down. The key makes both ways one page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SOURCE: Final = "firekind"
 
 
 def trigger(ring: Ring) -> dict[str, Any]:
-    """Make the event that opens a page; it rings whoever the routing key's service rings, so it says who was meant."""
+    """Build the event that opens a page; the routing key's service decides who is paged, so it says who was meant."""
     return {
         "event_action": "trigger",
         "dedup_key": _key(ring.key),

@@ -1,4 +1,4 @@
-"""Look for a page by its key, and read how it stands."""
+"""Find a page by its key, and read its status."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Ru
 
 
 def is_person(reference: Mapping[str, Any]) -> bool:
-    """Tell whether a reference is to a person, and not to a service or an integration."""
+    """Return whether a reference is to a person, and not to a service or an integration."""
     return str(reference.get("type") or "").startswith("user")
 
 

@@ -1,4 +1,4 @@
-"""Translate a webhook into news that the workflows understand. What is missing in it is left empty."""
+"""Translate a webhook into an event for the workflows. Missing fields are left empty."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATUSES: Final = frozenset({"triggered", "acknowledged", "resolved"})
 def act(webhook: Webhook, *, ours: frozenset[str], at: datetime) -> str:
     """Take in what a stored webhook says; return in words what it was about. ``ours`` are the ids of our own users."""
     news = translate(webhook, ours=ours)
-    return str(hearing.hear(news, at=at)) if news else "nothing that is understood"
+    return str(hearing.hear(news, at=at)) if news else "not understood"
 
 
 def translate(webhook: Webhook, *, ours: frozenset[str] = frozenset()) -> News | None:
@@ -85,7 +85,7 @@ def _page(id: str, data: Mapping[str, Any]) -> Told:
 
 
 def _people(data: Mapping[str, Any]) -> Iterator[Who]:
-    """Yield whom it is about: those who are rung now, or who was asked to help."""
+    """Yield who it is about: those paged now, or those asked to help."""
     assignees = data.get("assignees")
     for one in [data.get("user"), *(assignees if isinstance(assignees, list) else ())]:
         who = _who(one)
@@ -103,7 +103,7 @@ def _who(reference: Any) -> Who | None:
 
 
 def _text(kind: words.Kind, data: Mapping[str, Any]) -> str:
-    """Return what somebody wrote, or what something was set to."""
+    """Return what someone wrote, or what something was set to."""
     found: Any = dict(data)
     for name in kind.text:
         found = mapping(found).get(name)

@@ -1,4 +1,4 @@
-"""Webhooks between their answer and what comes of them: each stored once for good, acted on in order, never lost.
+"""The webhook queue: each is stored exactly once, processed in order and never lost.
 
 PagerDuty signs no time, so a webhook may be replayed at any time: what was acted on keeps its row, without its body.
 """
@@ -29,7 +29,7 @@ ATTEMPTS: Final = 20  # with the back-off below: about half a day
 BACK_OFF_AT_MOST_S: Final = 3600
 PAGES_AT_ONCE: Final = 50
 AT_ONCE: Final = 50  # of one incident of theirs in one transaction
-# What a mistake of ours, or a database that falters, may raise: it costs this webhook some time and no other anything.
+# What a bug or a failing database may raise: it delays this webhook and no other.
 OURS: Final = (
     DatabaseError,
     Refused,
@@ -134,10 +134,10 @@ def _where(error: BaseException) -> str:
 def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> None:
     webhook.attempt += 1
     webhook.due_at = at + timedelta(seconds=min(BACK_OFF_AT_MOST_S, 2**webhook.attempt))
-    webhook.says = f"It could not be acted on ({type(error).__name__}) and is tried again; the worker's log says more."
+    webhook.says = f"Processing failed ({type(error).__name__}). Retrying automatically; see the worker's log."
     if webhook.attempt >= ATTEMPTS:
         webhook.state = State.FAILED
-        webhook.says = f"It could not be acted on ({type(error).__name__}); the worker's log says more. It is kept."
+        webhook.says = f"Processing failed ({type(error).__name__}); see the worker's log. The webhook is kept."
 
 
 def waiting(*, at: datetime) -> int | None:

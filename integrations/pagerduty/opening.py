@@ -1,4 +1,4 @@
-"""What a page says when it is opened as an incident: whom it rings, and on which service."""
+"""What a page says when it is opened as an incident: who it pages, and on which service."""
 
 from __future__ import annotations
 

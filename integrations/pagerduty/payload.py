@@ -1,4 +1,4 @@
-"""What the bytes of a webhook say, as far as it takes to store it. Nothing in them is trusted to be there."""
+"""Parse a webhook far enough to store it. No field is assumed to exist."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _payload(event: dict[str, Any]) -> Payload:
         at=moment(event.get("occurred_at")),
         body=event if waits else None,
         state=State.WAITING if waits else State.DONE,
-        says="" if waits else "Nothing here follows from this kind.",
+        says="" if waits else "Firekind ignores this kind.",
     )
 
 

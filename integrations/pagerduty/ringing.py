@@ -1,4 +1,4 @@
-"""Ring once: look by key, open, and take the fallback only where nobody can be rung twice by it.
+"""Page once: find by key, open, and use the fallback only where it cannot page anyone twice.
 
 PagerDuty refuses a key while an open incident on the same service has it, and no longer. So every page is looked for
 by its key over all statuses first. The fallback is for a REST API that is down, never for a request that it refused.
@@ -21,7 +21,7 @@ LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried
 
 
 def ring(pager: PagerDutyPager, ring: Ring) -> Rung:
-    """Open a page, unless one with its key was ever opened: then that one is returned, whatever its status."""
+    """Open a page, or return the one already opened with its key, in any status."""
     opening.kind_and_id(ring.target)
     try:
         found = _found(pager, ring, sent_twice=ring.unsure)

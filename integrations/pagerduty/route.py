@@ -1,4 +1,4 @@
-"""Which service the fallback's routing key leads to, remembered for when PagerDuty cannot be asked."""
+"""Which service the fallback's routing key belongs to, cached for when PagerDuty is down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one request to PagerDuty may carry, and how a body is held against it."""
+"""What one request to PagerDuty may contain, and how a body is validated."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Shape:
 class Rule:
     """One request: its method and path, what it may carry, the status of success and the error codes of its own.
 
-    ``sender`` says that it needs the e-mail address of a user in ``From``.
+    ``sender`` says that it needs the email address of a user in ``From``.
     """
 
     method: str
@@ -85,14 +85,14 @@ class Rule:
 
 
 def read(path: str, query: str = "", *, errors: str = "") -> Rule:
-    """Write down a request that only looks."""
+    """Record a request that only looks."""
     return Rule("GET", path, frozenset(query.split()), None, 200, sender=False, errors=_codes(errors))
 
 
 def write(
     request: str, fields: str = "", *, status: int = 200, sender: bool = False, errors: str = "", query: str = ""
 ) -> Rule:
-    """Write down a request that changes something, by the dotted names of its body's fields.
+    """Record a request that changes something, by the dotted names of its body's fields.
 
     ``!`` marks one that must be there whenever what it is part of is, ``[]`` a list, ``@`` a reference, ``*`` a field
     that may hold anything.

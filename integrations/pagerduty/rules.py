@@ -1,4 +1,4 @@
-"""What PagerDuty asks of each request that we can make, as one compact table.
+"""The rules of each PagerDuty request we make, as one compact table.
 
 Both sides read it: the stand-in account refuses what is not written here, a test holds every request of the adapter
 against it. Taken from the reference (https://developer.pagerduty.com/api-reference), its error codes from

@@ -1,4 +1,4 @@
-"""What it takes to talk to one PagerDuty account; read from settings, where ``config`` put it."""
+"""The settings needed to talk to one PagerDuty account."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def turns(
 ) -> list[Turn]:
     """Read the turns of these policies, level by level, and of these schedules.
 
-    A schedule that no policy uses has no on-calls: it is read by itself.
+    A schedule that no policy uses has no on-calls: it is read separately.
     """
     window = {"since": utc(since), "until": utc(until)}
     found = [_of_policy(one) for one in _oncalls(wire, "escalation_policy_ids[]", policies, window)]

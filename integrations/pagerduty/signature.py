@@ -1,4 +1,4 @@
-"""Tell whether a webhook is PagerDuty's: signed over the bytes as they came, with one of the secrets that are valid.
+"""Verify that a webhook is from PagerDuty: signed over its raw bytes with one of the valid secrets.
 
 https://developer.pagerduty.com/docs/verifying-webhook-signatures
 """
@@ -15,7 +15,7 @@ AT_MOST: Final = 10  # signatures that are looked at: one for each secret of a s
 
 
 def is_signed(body: bytes, given: str, *, secrets: Sequence[str]) -> bool:
-    """Tell whether ``given``, a header like ``v1=hex,v1=hex``, signs the body; takes as long whichever fits.
+    """Return whether ``given``, a header like ``v1=hex,v1=hex``, signs the body; takes as long whichever fits.
 
     PagerDuty signs with each secret while one is replaced, and so there may be several on either side.
     """

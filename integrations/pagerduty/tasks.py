@@ -1,4 +1,4 @@
-"""Celery's part: acting on webhooks that were stored. Messages are hints; losing one loses nothing."""
+"""Celery tasks: process stored webhooks. Messages are hints; losing one loses nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 FRESH_S: Final = 30  # a hint that waited longer than this is left to the sweep
 AT_ONCE: Final = 2  # of a worker's threads: a storm of webhooks is not in the way of what incidents need
-APART_S: Final = 0.1  # between two hints of a process: whoever takes one goes on until nothing waits
+APART_S: Final = 0.1  # between two hints of a process: the task that takes one drains the queue
 
 
 @shared_task
@@ -58,7 +58,7 @@ def _send(webhook_id: int) -> None:
     try:
         take.apply_async((webhook_id,), expires=FRESH_S, retry=False)
     except (OperationalError, OSError) as error:
-        log.warning("no hint for webhook %s: %s", webhook_id, type(error).__name__)
+        log.warning("could not queue webhook %s: %s", webhook_id, type(error).__name__)
 
 
 class _Hints:

@@ -1,4 +1,4 @@
-"""The way to PagerDuty: over TLS, or by plain HTTP to a stand-in on this machine, and no other."""
+"""The transport to PagerDuty: TLS, or plain HTTP to a stand-in on this machine only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Loopback(httpx2.BaseTransport):
     """Carries requests that the client addressed over TLS by plain HTTP to this machine.
 
     PagerDuty's client takes no base address but one with https://, and a stand-in has no certificate. Whatever leads
-    elsewhere is refused, whoever asks: the key must not leave this machine in the clear.
+    elsewhere is always refused: the key must not leave this machine in the clear.
     """
 
     def __init__(self, inner: httpx2.BaseTransport | None = None) -> None:
@@ -52,4 +52,4 @@ def way(url: str) -> tuple[str, httpx2.BaseTransport | None]:
         return url, None
     if parts.scheme == "http" and parts.hostname in LOOPBACK:
         return f"https://{parts.netloc}{parts.path}", Loopback()
-    raise BadAddress("PagerDuty is reached over https:// alone; http:// is for this machine.")
+    raise BadAddress("PagerDuty is only reached over https://; http:// is for this machine.")

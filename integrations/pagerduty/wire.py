@@ -17,7 +17,7 @@ from workflows.ports import VendorError
 TIMEOUT_S: Final = 10.0
 CONNECT_S: Final = 5.0
 PAGE: Final = 100
-LAST: Final = 10_000  # how far into a list PagerDuty lets anybody read
+LAST: Final = 10_000  # how far into a list PagerDuty lets anyone read
 WAIT_S: Final = 5.0  # after a rate limit that does not say how long
 WAIT_AT_MOST_S: Final = 120.0
 ENQUEUE: Final = "/v2/enqueue"
@@ -55,7 +55,7 @@ class _Events(_Once, EventsApiV2Client):
 
 
 class Wire:
-    """Makes requests one by one, never twice: whoever calls owns the retries. Safe to share between threads."""
+    """Makes requests one at a time, never twice: the caller owns the retries. Safe to share between threads."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Wire:
         self._client.close()
 
     def pages(self, path: str, *, of: str, query: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the things of a list, page by page, as far as PagerDuty lets anybody read."""
+        """Yield the things of a list, page by page, as far as PagerDuty lets anyone read."""
         offset = 0
         while offset + PAGE <= LAST:
             page = self.call("GET", path, query={**(query or {}), "limit": PAGE, "offset": offset})

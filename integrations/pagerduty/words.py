@@ -1,4 +1,4 @@
-"""How what happened in PagerDuty reads for somebody who is tired: one table. What is not in it is stored and ignored.
+"""How PagerDuty events read for tired people: one table. What is not in it is stored and ignored.
 
 https://developer.pagerduty.com/docs/webhooks-overview, "Event Types"
 """
@@ -32,8 +32,8 @@ KINDS: Final = {
     ),
     "incident.unacknowledged": Kind(
         "unacknowledged",
-        "let go of the page to {page}: it rings again",
-        "Nobody went on with the page to {page}: it rings again",
+        "unacknowledged the page to {page}: paging again",
+        "No one followed up on the page to {page}: paging again",
         told=True,
     ),
     "incident.resolved": Kind(
@@ -44,29 +44,29 @@ KINDS: Final = {
     ),
     "incident.reopened": Kind(
         "reopened",
-        "reopened the page to {page} in PagerDuty: it rings again",
-        "The page to {page} was reopened in PagerDuty: it rings again",
+        "reopened the page to {page} in PagerDuty: paging again",
+        "The page to {page} was reopened in PagerDuty: paging again",
         told=True,
     ),
     "incident.escalated": Kind(
         "escalated",
-        "escalated the page to {page}{level}: {people} {are} rung now",
-        "Nobody answered the page to {page}, so it was escalated{level}: {people} {are} rung now",
+        "escalated the page to {page}{level}: now paging {people}",
+        "No one answered the page to {page}, so it was escalated{level}: now paging {people}",
         told=True,
     ),
     "incident.reassigned": Kind(
         "reassigned",
-        "passed the page to {page} on: {people} {are} rung now",
-        "The page to {page} was passed on: {people} {are} rung now",
+        "reassigned the page to {page}: now paging {people}",
+        "The page to {page} was reassigned: now paging {people}",
         told=True,
     ),
     "incident.delegated": Kind(
         "delegated",
-        "handed the page to {page} over to {text}",
-        "The page to {page} was handed over to {text}",
+        "delegated the page to {page} to {text}",
+        "The page to {page} was delegated to {text}",
         told=True,
         text=("escalation_policy", "summary"),
-        otherwise="somebody else",
+        otherwise="someone else",
     ),
     "incident.responder.added": Kind(
         "asked",
@@ -74,12 +74,14 @@ KINDS: Final = {
         "{people} {are} asked to help with the page to {page}",
     ),
     "incident.responder.replied": Kind(
-        "replied", "answered the call for help with the page to {page}", "The call for help with {page} was answered"
+        "replied",
+        "answered the request for help with the page to {page}",
+        "The request for help with the page to {page} was answered",
     ),
     "incident.priority_updated": Kind(
         "priority",
         "set the priority of the page to {page} to {text}",
-        "The priority of the page to {page} is {text} now",
+        "The priority of the page to {page} is now {text}",
         text=("priority", "summary"),
         otherwise="none",
     ),
@@ -102,7 +104,7 @@ KINDS: Final = {
     "incident.incident_type.changed": Kind(
         "typed",
         "changed the type of the page to {page} in PagerDuty to {text}",
-        "The page to {page} is of the type {text} in PagerDuty now",
+        "The page to {page} now has the type {text} in PagerDuty",
         text=("incident_type", "name"),
         otherwise="another one",
     ),
@@ -118,23 +120,23 @@ KINDS: Final = {
 # What ends by being merged into another one.
 MERGED: Final = Kind(
     "resolved",
-    "merged the page to {page} into another incident of PagerDuty",
-    "The page to {page} was merged into another incident of PagerDuty",
+    "merged the page to {page} into another PagerDuty incident",
+    "The page to {page} was merged into another PagerDuty incident",
     told=True,
 )
 
-# What somebody who was asked to help answered, by the ``state`` of the answer.
+# What someone who was asked to help answered, by the ``state`` of the answer.
 REPLIES: Final = {
     "accepted": Kind(
         "joined",
         "joined the page to {page} in PagerDuty",
-        "The call for help with the page to {page} was taken up",
+        "The request for help with the page to {page} was accepted",
         told=True,
     ),
     "declined": Kind(
         "declined",
         "cannot help with the page to {page} now",
-        "The call for help with the page to {page} was declined",
+        "The request for help with the page to {page} was declined",
         told=True,
     ),
 }

@@ -37,11 +37,11 @@ def check(address: Address, *, internal: bool) -> None:
     """Raise ``Refused`` for an address that is never asked, or that is inside although the source is not."""
     inner = _unwrapped(address)
     if inner in METADATA or inner.is_link_local:
-        raise Refused(f"{address} is where machines keep their credentials; it is never asked.")
+        raise Refused(f"{address} is a machine metadata address and is never requested.")
     if inner.is_multicast or inner.is_unspecified or (inner.is_reserved and not inner.is_loopback):
-        raise Refused(f"{address} is no address of a machine.")
+        raise Refused(f"{address} is not the address of a machine.")
     if not inner.is_global and not internal:
-        raise Refused(f"{address} is inside your network; if that is meant, say `internal: true` for this source.")
+        raise Refused(f"{address} is inside your network; if that is intended, set `internal: true` for this source.")
 
 
 def _unwrapped(address: Address) -> Address:

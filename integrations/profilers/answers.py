@@ -25,7 +25,7 @@ def name_of(source: Listed, kind: str, names: Mapping[str, str]) -> str:
     """Return how a source calls a kind: as the list says, else as is usual."""
     name = source.kinds[kind] or names.get(kind, "")
     if not name:
-        says = f"The list does not say how {source.name} calls {kind}. Write it there, as in `kinds: {{{kind}: …}}`."
+        says = f"The list does not say what {source.name} calls {kind}. Add it there, as in `kinds: {{{kind}: …}}`."
         raise VendorError(says, code="no_name", method=METHOD)
     return name
 
@@ -44,7 +44,7 @@ def parsed(source: Listed, answer: Answer) -> dict[str, Any]:
 
 def strange(source: Listed) -> VendorError:
     """Return the error of an answer that is not of the form that this type of source gives."""
-    says = f"What {source.name} answered is not what a {source.type} answers. Look at its address and type in the list."
+    says = f"{source.name} did not respond like a {source.type}. Check its address and type in the list."
     return VendorError(says, code="strange_answer", method=METHOD)
 
 

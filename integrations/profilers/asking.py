@@ -85,7 +85,7 @@ def request(
     except addresses.Refused as refused:
         raise VendorError(f"{source.name}: {refused}", code="refused_address", method=METHOD) from refused
     except ssl.SSLCertVerificationError as error:
-        says = f"{source.name} shows a certificate that does not hold: {error.verify_message}."
+        says = f"{source.name} has an invalid certificate: {error.verify_message}."
         raise VendorError(says, code="certificate", method=METHOD) from error
     except (OSError, http.client.HTTPException) as error:
         raise _unanswered(source, error, patience_s) from error
@@ -100,7 +100,7 @@ def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTT
     port = parts.port or (443 if secure else 80)
     address = addresses.resolve(host, port, internal=source.internal)
     plain = socket.create_connection((address, port), timeout=CONNECT_S)
-    # However a slow peer spreads its bytes, the whole ends here: the socket is cut from under whoever waits on it.
+    # However a slow peer spreads its bytes, the whole ends here: the socket is shut down while it is being read.
     late = threading.Event()
     cut = threading.Timer(patience_s, _cut, args=(plain, late))
     cut.daemon = True
@@ -137,7 +137,7 @@ def _answer(source: Listed, response: http.client.HTTPResponse) -> Answer:
         for chunk in _chunks(source, response):
             body.write(chunk)
         body.seek(0)
-        undo.pop_all()  # whoever gets the answer closes it
+        undo.pop_all()  # the caller closes it
         return Answer(response.status, body)
 
 
@@ -146,11 +146,11 @@ def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[byte
     while chunk := response.read(CHUNK):
         size += len(chunk)
         if size > source.most_mib * MIB:
-            says = f"{source.name} gave more than {source.most_mib} MiB. Ask for less, or raise its most_mib."
+            says = f"{source.name} returned more than {source.most_mib} MiB. Request less, or raise its most_mib."
             raise VendorError(says, code="too_large", method=METHOD)
         yield chunk
     if response.length:
-        raise http.client.IncompleteRead(b"", response.length)  # reading in chunks does not raise it by itself
+        raise http.client.IncompleteRead(b"", response.length)  # reading in chunks does not raise it
 
 
 def _must_be_good(source: Listed, answer: Answer) -> None:
@@ -164,23 +164,23 @@ def _error(source: Listed, status: int, words: str) -> VendorError:
     """Say what an answer means and what to do about it."""
     said = f"{source.name} answered {status}{f': {words}' if words else ''}."
     if "already in use" in words:  # net/http/pprof answers 500 when another CPU profile is being taken
-        says = f"{source.name} is busy: somebody else takes a CPU profile of it."
+        says = f"{source.name} is busy: someone else is taking a CPU profile of it."
         return VendorError(says, code="busy", method=METHOD, retryable=True)
     if status in FOUND:
         next_step = " Redirects are not followed: put the final address in the list."
     elif status in {401, 403}:
-        next_step = " Look at the credentials that the list names for it."
+        next_step = " Check its credentials in the list."
     else:
-        next_step = "" if status in LATER else " Look at its address and kinds in the list."
+        next_step = "" if status in LATER else " Check its address and kinds in the list."
     return VendorError(f"{said}{next_step}", code=f"http_{status}", method=METHOD, retryable=status in LATER)
 
 
 def _unanswered(source: Listed, error: Exception, patience_s: float) -> VendorError:
     where = urlsplit(source.url).netloc
     if isinstance(error, socket.gaierror):
-        says = f"{source.name}: there is no {urlsplit(source.url).hostname} in the name service."
+        says = f"{source.name}: the host {urlsplit(source.url).hostname} could not be resolved."
     elif isinstance(error, TimeoutError | http.client.HTTPException):
-        says = f"{source.name} did not answer in full at {where} within {patience_s:g} s."
+        says = f"{source.name} did not respond in full at {where} within {patience_s:g} s."
     else:
         says = f"{source.name} cannot be reached at {where}: {getattr(error, 'strerror', '') or error}."
     return VendorError(says, code="unreachable", method=METHOD, retryable=True)

@@ -37,7 +37,7 @@ class ListedProfiler:
         """Take a profile of a source on the list; raises ``VendorError``."""
         listed = self._listed.get(source)
         if listed is None or kind not in listed.kinds:
-            says = f"The list of profile sources has no {kind} of {source} any more. Put it back, then press retry."
+            says = f"The list of profile sources no longer has {kind} from {source}. Add it back, then retry."
             raise VendorError(says, code="not_listed", method="profiler.capture")
         take: Callable[..., Captured] = importlib.import_module(ADAPTERS[listed.type]).capture
         taken = take(listed, kind, seconds=seconds, at=at, environ=self._environ)

@@ -113,13 +113,13 @@ class _Reading(yaml_file.Reading):
 
     def _together(self, node: yaml.Node, at: str, listed: Listed) -> None:
         if listed.on and not listed.services:
-            self.wrong(node, f"{at}.on", "says when, but services does not say for which")
+            self.wrong(node, f"{at}.on", "is set, but services is not")
         if listed.type in {"pyroscope", "pyroscope-render", "parca"} and not listed.query:
             self.wrong(
                 node, f"{at}.query", f'is missing: say which series of {listed.type}, as in {{service_name="x"}}'
             )
         if listed.looks_back and not listed.seconds:
-            self.wrong(node, f"{at}.seconds", "must be at least 1: it is asked about a window of time")
+            self.wrong(node, f"{at}.seconds", "must be at least 1: it is queried for a time window")
         if listed.type == "elastic" and listed.query and not _is_json(listed.query):
             self.wrong(node, f"{at}.query", "must be a query in JSON, as Elasticsearch takes it")
 
@@ -163,7 +163,7 @@ class _Reading(yaml_file.Reading):
         value = self.text(node, where, chars=1000)
         for name in re.findall(r"\$\{(\w+)\}", value):
             if not environ.get(name):
-                self.wrong(node, where, f"names {name}, which the environment does not have")
+                self.wrong(node, where, f"names {name}, which is not set in the environment")
             value = value.replace(f"${{{name}}}", environ.get(name, ""))
         return value
 
@@ -175,7 +175,7 @@ class _Reading(yaml_file.Reading):
             for header, value in self.mapping(node, f"{at}.headers", names).items():
                 found[header] = self._variable(value, f"{at}.headers.{header}")
                 if not HEADER.fullmatch(header):
-                    self.wrong(value, f"{at}.headers.{header}", "is no header's name")
+                    self.wrong(value, f"{at}.headers.{header}", "is not a header name")
         for way in ("bearer", "basic"):
             if way in entries:
                 found["Authorization"] = f"{way} {self._variable(entries[way], f'{at}.{way}')}"

@@ -32,7 +32,7 @@ class Lanes:
         task.add_done_callback(self._tasks.discard)
 
     async def rest(self, wait_s: float) -> None:
-        """Hold up one's own lane for a while; what rests does not count as under way."""
+        """Block your own lane for a while; a resting lane does not count as busy."""
         self._leave()
         try:
             await asyncio.sleep(wait_s)

@@ -71,11 +71,11 @@ async def profile(request: Request) -> Response:
 async def about(request: Request) -> Response:
     """Say what this is, and how it is."""
     program: Program = request.app.state.program
-    state = "mended: it looks rules up" if program.fixed else "slow: it matches every discount rule one by one"
+    state = "fixed: it looks rules up" if program.fixed else "slow: it matches every discount rule one by one"
     shares = "".join(
         f"  {share:6.1%}  {name}\n" for name, share in sorted(program.truth.items(), key=lambda one: -one[1])
     )
-    last = f"\nWhere its time truly went when it was last profiled:\n{shares}" if shares else ""
+    last = f"\nWhere its time went when it was last profiled:\n{shares}" if shares else ""
     says = f"{NAME} stands in for a service of yours, and is {state}.\nIt burns CPU only while it is profiled.\n{last}"
     return PlainTextResponse(says)
 

@@ -1,4 +1,4 @@
-"""What a listener answers: plain values. What is done about each is in ``replying``."""
+"""The answers a listener can return: plain values, carried out in ``replying``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Redraw:
-    """Draw the open modal anew, unless it changed meanwhile."""
+    """Redraw the open modal, unless it changed in the meantime."""
 
     view: Block
     view_id: str
@@ -42,7 +42,7 @@ class Redraw:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Draw somebody's Home tab."""
+    """Draw someone's Home tab."""
 
     chat_id: str
     view: Block

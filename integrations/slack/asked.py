@@ -1,4 +1,4 @@
-"""What somebody asked through Slack, whichever door it came in by."""
+"""A request from Slack, through any door."""
 
 from __future__ import annotations
 

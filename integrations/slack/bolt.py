@@ -1,4 +1,4 @@
-"""The Bolt application: which listener takes what, and what happens when one fails."""
+"""The Bolt application: which listener handles what, and what happens when one fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ QUIET = logging.getLogger("integrations.slack.from_bolt")
 QUIET.setLevel(logging.ERROR)
 OURS = re.compile(r"firekind:.*")
 ANY = re.compile(r".*")
-BROKEN = "Firekind had a problem and did nothing. Try again; if it stays, use the web page or a terminal."
+BROKEN = "Something went wrong and nothing was changed. Try again; if that does not help, use the web or a terminal."
 Body = Mapping[str, Any]
 
 
@@ -81,7 +81,7 @@ def _only_ours(given: Setup) -> Callable[..., BoltResponse | None]:
     def only_ours(context: BoltContext, next: Callable[[], None]) -> BoltResponse | None:
         """Turn another workspace away."""
         if given.team_id and context.team_id and context.team_id != given.team_id:
-            return BoltResponse(status=200, body="This Firekind serves another workspace.")
+            return BoltResponse(status=200, body="This Firekind is connected to another workspace.")
         next()
         return None
 
@@ -140,7 +140,7 @@ def _unless_refused(deed: Callable[[], object]) -> None:
         with transaction.atomic():
             deed()
     except (lifecycle.Refused, lifecycle.NotThere) as refused:
-        log.info("an event was not followed: %s", type(refused).__name__)
+        log.info("could not handle an event: %s", type(refused).__name__)
 
 
 def _once(question: Asked, listener: Callable[[Asked], Answer]) -> Answer:
@@ -174,7 +174,7 @@ def _failed(error: Exception, body: Body) -> BoltResponse:
     if isinstance(error, BoltUnhandledRequestError):
         return BoltResponse(status=200, body="")
     if isinstance(error, VendorError) and not error.retryable and body.get("type") == "event_callback":
-        log.warning("an event was not followed: %s", error)  # asked again, Slack would refuse again
+        log.warning("could not handle an event: %s", error)  # asked again, Slack would refuse again
         return BoltResponse(status=200, body="")
     where = "".join(traceback.format_tb(error.__traceback__))
     log.error("%s in a listener\n%s", type(error).__name__, where)

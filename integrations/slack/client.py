@@ -1,4 +1,4 @@
-"""The chat port on Slack: each method is one errand, with as few calls as it takes."""
+"""The chat port on Slack: each method does one job with as few calls as possible."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class SlackChat:
         return posted
 
     def _post(self, channel: str, card: Card, mark: str) -> dict[str, Any]:
-        # Anyone in the workspace may read metadata: the mark says nothing by itself.
+        # Anyone in the workspace may read metadata: the mark alone says nothing.
         metadata = {"event_type": EVENT_TYPE, "event_payload": {"mark": mark}}
         return self.wire.call(
             "chat.postMessage",
@@ -132,7 +132,7 @@ class SlackChat:
         return None
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
-        """Change a message of ours; one that is gone already is fine. Its mark stays."""
+        """Change one of our messages; one already deleted is fine. Its mark stays."""
         with _fine("message_not_found"):
             self.wire.call("chat.update", channel=channel_id, ts=ts, **cards.message(card))
 
@@ -166,11 +166,11 @@ class SlackChat:
         return self._channel(found) if found else None
 
     def room(self, name: str) -> Channel | None:
-        """Look among the channels we are in for one of that name, whoever made it."""
+        """Find a channel of that name among those we are in, no matter who created it."""
         return next((self._channel(one) for one in self._ours() if one["name"] == name), None)
 
     def is_posted(self, channel_id: str, ts: str) -> bool:
-        """Tell whether a message still stands."""
+        """Return whether a message still stands."""
         return looking.is_posted(self.wire, channel_id, ts)
 
     def remains(self, channel_id: str) -> Remains:
@@ -191,11 +191,11 @@ class SlackChat:
         files.share(self.wire, file_id, title=title, channel_id=below.channel_id, thread_ts=below.ts)
 
     def is_shared(self, file_id: str, *, below: Posted) -> bool:
-        """Tell whether a file of ours is shown where that message is."""
+        """Return whether one of our files is shown where that message is."""
         return files.is_shared(self.wire, file_id, channel_id=below.channel_id)
 
     def delete_file(self, file_id: str) -> None:
-        """Delete a file of ours; one that is gone already is fine."""
+        """Delete one of our files; one already deleted is fine."""
         files.delete(self.wire, file_id)
 
     def groups(self) -> Sequence[Group]:
@@ -207,7 +207,7 @@ class SlackChat:
         groups.set_members(self.wire, chat_id, people)
 
     def people(self) -> Sequence[Known]:
-        """Read everybody in the workspace, page by page."""
+        """Read everyone in the workspace, page by page."""
         return directory.people(self.wire, team_id=self.identity.team_id)
 
     def _ours(self) -> Iterator[dict[str, Any]]:
@@ -239,7 +239,7 @@ class SlackChat:
         self._ids.pop(channel, None)
         channel_id = self._id(channel)
         if channel_id is None:
-            says = f"There is no channel #{channel.lstrip('#')}. Make it and invite the app, then press retry."
+            says = f"There is no channel #{channel.lstrip('#')}. Create it and /invite the app, then retry."
             raise VendorError(says, code="channel_not_found", method="conversations.list")
         self.wire.call("conversations.join", channel=channel_id)
         return channel_id

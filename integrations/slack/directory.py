@@ -1,4 +1,4 @@
-"""Read everybody and every user group of the workspace."""
+"""Read everyone and every user group of the workspace."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from integrations.slack.wire import Wire
 from workflows.ports import Group, VendorError
 
 PAGE: Final = 500
-PATIENCE: Final = 60  # times that reading everybody waits for Slack before it gives up
+PATIENCE: Final = 60  # times that reading everyone waits for Slack before it gives up
 SLACKBOT: Final = "USLACKBOT"
 
 
 def people(wire: Wire, *, team_id: str) -> list[Known]:
-    """Read everybody, page by page."""
+    """Read everyone, page by page."""
     return [known(one, team_id=team_id) for one in members(wire)]
 
 
@@ -61,7 +61,7 @@ def known(member: Mapping[str, Any], *, team_id: str) -> Known:
 
 
 def members(wire: Wire) -> Iterator[Mapping[str, Any]]:
-    """Read everybody as Slack describes them."""
+    """Read everyone as Slack describes them."""
     cursor: str | None = None
     while True:
         page = _page(wire, cursor)
@@ -72,7 +72,7 @@ def members(wire: Wire) -> Iterator[Mapping[str, Any]]:
 
 
 def _page(wire: Wire, cursor: str | None) -> dict[str, Any]:
-    """Read one page, and wait when Slack asks to: beginning anew, a large workspace would never be read to its end."""
+    """Read one page, and wait when Slack asks to: starting over, a large workspace would never be read to its end."""
     for _ in range(PATIENCE):
         try:
             return wire.call("users.list", limit=PAGE, cursor=cursor)

@@ -1,4 +1,4 @@
-"""The one address that Slack sends to. What is not from Slack, or cannot be read, ends here."""
+"""The one endpoint for Slack. Requests that are not from Slack, or are malformed, end here."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def events(request: HttpRequest) -> HttpResponse:
         return _no(503, "Slack is not connected to this Firekind: set SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET.")
     length = request.headers.get("Content-Length", "")
     if not DIGITS.fullmatch(length):
-        return _no(411, "This does not say how long it is.")
+        return _no(411, "The Content-Length is missing.")
     if int(length) > LARGEST:
-        return _no(413, "This is larger than anything Slack sends.")
+        return _no(413, "This is larger than any request from Slack.")
     if not _signed(request, request.body, given):
-        return _no(401, "This is not signed by Slack, or not lately.")
+        return _no(401, "The Slack signature is invalid or expired.")
     return _take(request, given)
 
 
 def _take(request: HttpRequest, given: Setup) -> HttpResponse:
     payload = _read(request)
     if not shapes.fits(payload):
-        return _no(400, "This cannot be read.")
+        return _no(400, "This request could not be read.")
     if messages.is_talk(payload):
         return HttpResponse()
     return bolt.handler(given).handle(request)

@@ -18,13 +18,13 @@ def fetch(origin: Mapping[str, Any]) -> Iterator[bytes]:
     """Yield the bytes of the file that an origin names; raise ``NotThere``."""
     slack = current.slack()
     if slack is None:
-        raise NotThere("Slack is not connected any more, so its file cannot be fetched.")
+        raise NotThere("Slack is no longer connected, so the file cannot be downloaded.")
     try:
         found = files.find(slack.wire, str(origin["ref"]))
         if found is None:
-            raise NotThere("The file is gone from Slack, or the app may not see it.")
+            raise NotThere("The file was deleted from Slack, or the app cannot see it.")
         if found.size > settings.FIREKIND.evidence_max_mib * MIB:
-            raise NotThere(f"The file is larger than the {settings.FIREKIND.evidence_max_mib:,} MiB that are taken.")
+            raise NotThere(f"The file is larger than the {settings.FIREKIND.evidence_max_mib:,} MiB limit.")
         yield from files.fetch(slack.wire, found)
     except VendorError as error:
         raise NotThere(error.says, passing=error.retryable) from error

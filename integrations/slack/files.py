@@ -1,4 +1,4 @@
-"""Files of the workspace: ours put below a message, people's brought in as evidence."""
+"""Slack files: ours posted below a message, people's added as evidence."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def share(wire: Wire, file_id: str, *, title: str, channel_id: str, thread_ts: s
 
 
 def is_shared(wire: Wire, file_id: str, *, channel_id: str) -> bool:
-    """Tell whether a file of ours was shown in a channel."""
+    """Return whether one of our files was shown in a channel."""
     about = _info(wire, file_id)
     shares = (about or {}).get("shares") or {}
     return any(channel_id in channels for channels in shares.values()) or channel_id in (about or {}).get(
@@ -54,7 +54,7 @@ def is_shared(wire: Wire, file_id: str, *, channel_id: str) -> bool:
 
 
 def delete(wire: Wire, file_id: str) -> None:
-    """Delete a file of ours; one that is gone already is fine."""
+    """Delete one of our files; one already deleted is fine."""
     try:
         wire.call("files.delete", file=file_id)
     except VendorError as error:
@@ -63,7 +63,7 @@ def delete(wire: Wire, file_id: str) -> None:
 
 
 def find(wire: Wire, file_id: str) -> Found | None:
-    """Return a file of somebody's; None when it is gone, or the app may not see it."""
+    """Return a file of someone's; None when it is gone, or the app may not see it."""
     about = _info(wire, file_id)
     if about is None:
         return None

@@ -1,4 +1,4 @@
-"""Set who is in a user group, and say what Slack answers to that in words of its own."""
+"""Set the members of a user group, with its own words for Slack's errors."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from workflows.ports import VendorError
 
 METHOD: Final = "usergroups.users.update"
 WORDS: Final[dict[str, str]] = {
-    "failed_for_some_users": "Slack does not take some of these people into a group. Look at who is on call.",
-    "invalid_users": "Slack does not take somebody of these into a group: guests, apps and leavers cannot be members.",
-    "no_such_subteam": "The group is gone from Slack. Make it again there, or delete the rule.",
-    "no_users_provided": "Slack does not let a group be emptied.",
+    "failed_for_some_users": "Slack rejected some of these people as group members. Check who is on call.",
+    "invalid_users": (
+        "Slack rejected one of these people: guests, apps and deactivated accounts cannot be group members."
+    ),
+    "no_such_subteam": "The group no longer exists in Slack. Create it again there, or delete the rule.",
+    "no_users_provided": "Slack does not allow empty groups.",
     "permission_denied": (
-        "This workspace lets only admins change user groups: an admin can allow everyone under Workspace settings, "
+        "Only admins can change user groups in this workspace: an admin can allow everyone under Workspace settings, "
         "Permissions, User groups, or keep changing them by hand."
     ),
     "plan_upgrade_required": "User groups need a paid Slack plan.",
-    "subteam_max_users_exceeded": "That is more people than Slack takes into one group.",
+    "subteam_max_users_exceeded": "That is more people than Slack allows in one group.",
 }
 
 

@@ -1,6 +1,6 @@
-"""Home tabs as Slack shows them: what stands on each is written down, and drawn anew when it turned private.
+"""Home tabs as Slack shows them: what each shows is recorded, and redrawn when an incident turns private.
 
-Slack keeps the tab that was last drawn, and shows it before we hear that somebody opened it.
+Slack keeps the tab that was last drawn, and shows it before we hear that someone opened it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AT_ONCE: Final = 20  # of the hundred a minute that Slack grants
 
 
 def draw(chat_id: str) -> None:
-    """Draw somebody's tab. What stands on it is noted first, and asked again after: it may have closed meanwhile."""
+    """Draw someone's tab. What stands on it is noted first, and asked again after: it may have closed meanwhile."""
     viewer = people.by_chat_id(chat_id)
     for _ in range(TRIES):
         found = on_tab(viewer)
@@ -42,7 +42,7 @@ def draw(chat_id: str) -> None:
 
 
 def redraw() -> int:
-    """Draw anew the tabs on which something stands that their people may see no more; return how many."""
+    """Redraw the tabs that show something their owner can no longer see; return how many."""
     if current.slack() is None:
         return 0
     drawn = 0
@@ -59,7 +59,7 @@ def redraw() -> int:
 
 
 def on_tab(viewer: Person) -> list[Incident]:
-    """Return what stands on somebody's tab, and one more where there is more."""
+    """Return what stands on someone's tab, and one more where there is more."""
     return list(places.seen(viewer).filter(active=True)[: SHOWN + 1])
 
 
@@ -69,12 +69,12 @@ def view(found: Sequence[Incident]) -> blocks.Block:
     links = blocks.button("Open Firekind", action_id="firekind:open", url=f"{setup.base_url()}/")
     parts = [blocks.header("Open incidents"), blocks.actions(declare, links)]
     if not found:
-        parts.append(blocks.section("Nothing is open that you can see."))
+        parts.append(blocks.section("No open incidents that you can see."))
     channels = places.channels(found)
     for incident in found[:SHOWN]:
         parts += _incident(incident, channels)
     if len(found) > SHOWN:
-        parts.append(blocks.context(words.link(f"{setup.base_url()}/", "There are more")))
+        parts.append(blocks.context(words.link(f"{setup.base_url()}/", "See all")))
     return {"type": "home", "blocks": parts}
 
 
@@ -97,7 +97,7 @@ def _incident(incident: Incident, channels: Mapping[int, str]) -> list[blocks.Bl
     paging = [("Page", "page")] if ports.pager() is not None else []
     verbs = (
         blocks.button(label, action_id=f"firekind:{verb}", value=incident.codename)
-        for label, verb in (("Update", "update"), ("Change type", "retype"), *paging, ("Resolve", "resolve"))
+        for label, verb in (("Update", "update"), ("Retype", "retype"), *paging, ("Resolve", "resolve"))
     )
     return [
         blocks.divider(),

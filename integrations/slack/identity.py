@@ -1,4 +1,4 @@
-"""Who the app is in its workspace, and the addresses of what stands there."""
+"""The app's identity in its workspace, and the URLs of what is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Slack sent already: it delivers an event up to four times, and anybody may replay a request."""
+"""Deduplicate deliveries: Slack sends an event up to four times, and anyone may replay a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People asked into a channel, with what came of each."""
+"""Invite people to a channel, with the result for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How channels stand: looked at before somebody's word is believed, and counted before and after a move."""
+"""The state of channels: checked before a step counts as done, and counted before and after a move."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workflows.ports import Remains, VendorError
 
 PAGE: Final = 200
 PAGES: Final = 25  # five thousand messages; more are said to be more
-THREADS: Final = 25  # that are read: Slack grants fifty looks a minute, and somebody may be waiting
+THREADS: Final = 25  # that are read: Slack grants fifty looks a minute, and someone may be waiting
 # Slack's own lines about who came and went, and what was deleted, are nobody's words.
 SILENT: Final = frozenset({"tombstone", "bot_add", "bot_remove", "pinned_item", "unpinned_item"})
 LINES: Final = ("channel_", "group_")
@@ -31,7 +31,7 @@ def channel(wire: Wire, channel_id: str) -> Mapping[str, Any] | None:
 
 
 def is_posted(wire: Wire, channel_id: str, ts: str) -> bool:
-    """Tell whether a message still stands; one in a channel that Slack no longer shows us does not."""
+    """Return whether a message still stands; one in a channel that Slack no longer shows us does not."""
     try:
         answer = _at(wire, channel_id, ts)
     except VendorError as error:
@@ -71,7 +71,7 @@ def remains(wire: Wire, channel_id: str, *, ours: str) -> Remains:
 
 
 def is_somebodys(message: Mapping[str, Any], *, ours: str) -> bool:
-    """Tell whether a person or another app wrote a message: not ours, nor Slack about who came and went."""
+    """Return whether a person or another app wrote a message: not ours, nor Slack about who came and went."""
     subtype = str(message.get("subtype") or "")
     return message.get("user") != ours and subtype not in SILENT and not subtype.startswith(LINES)
 

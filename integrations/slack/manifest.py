@@ -1,4 +1,4 @@
-"""The app's manifest, made from the tables that the doors and the adapter work by."""
+"""The app's manifest, built from the tables that the doors and the adapter use."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
 }
 """What each subscription asks for: docs.slack.dev/reference/events."""
 
-ALWAYS: Final = frozenset({"commands", "users:read.email"})  # people are joined by e-mail across Slack and the web
+ALWAYS: Final = frozenset({"commands", "users:read.email"})  # people are joined by email across Slack and the web
 
 
 def manifest(given: Named, *, base_url: str) -> dict[str, Any]:

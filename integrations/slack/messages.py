@@ -15,7 +15,7 @@ FILES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that somebody shared; its bytes are fetched by its id."""
+    """A file that someone shared; its bytes are fetched by its id."""
 
     id: str
     name: str
@@ -23,7 +23,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What somebody wrote: ``ref`` names it for good, ``ts`` is when."""
+    """What someone wrote: ``ref`` names it for good, ``ts`` is when."""
 
     text: str
     author: str
@@ -41,7 +41,7 @@ def of(message: Mapping[str, Any], *, channel_id: str) -> Message:
 
 
 def files_of(holder: Mapping[str, Any]) -> list[File]:
-    """Read the files that a message or a field holds, without those that Slack only links to, or has no more."""
+    """Read the files that a message or a field holds, without those Slack only links to or has deleted."""
     listed = holder.get("files")
     held = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     return [

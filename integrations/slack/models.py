@@ -22,7 +22,7 @@ class Delivery(models.Model):
 
 
 class OnHome(models.Model):
-    """That an incident stands on somebody's Home tab as it was last drawn: Slack shows that until it is drawn anew."""
+    """An incident on someone's Home tab as last drawn: Slack shows it until the tab is redrawn."""
 
     chat_id = models.CharField(max_length=40)
     incident = models.ForeignKey("incidents.Incident", on_delete=models.CASCADE, related_name="+")

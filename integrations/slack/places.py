@@ -1,4 +1,4 @@
-"""Which incident somebody means: the one of this channel, a named one, or one of a list."""
+"""Which incident someone means: the one of this channel, a named one, or one of a list."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def named(codename: str, *, by: Person) -> Incident:
 
 
 def no_such() -> lifecycle.Refused:
-    """Return what somebody is told of an incident that is hidden or absent."""
+    """Return what someone is told of an incident that is hidden or absent."""
     return lifecycle.Refused(NOT_THERE)
 
 

@@ -1,4 +1,4 @@
-"""Carry an answer out: in the acknowledgement where Slack takes it there, else with one call."""
+"""Carry out an answer: in the acknowledgement where Slack allows it, otherwise with one call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from integrations.slack.answers import Answer
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
-LATE = "That took too long for Slack to open a window. Try once more."
+LATE = "That took too long for Slack to open a window. Try again."
 PASSED = frozenset({"hash_conflict", "not_found"})
 SPENT = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired"})
 

@@ -1,4 +1,4 @@
-"""What one Web API method asks of its caller, and the words it may answer with."""
+"""What one Web API method requires, and the errors it may return."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Rule:
 
 
 def reads(tier: Tier, scopes: str, arguments: str, errors: str = "") -> Rule:
-    """Write down a method that only looks; required arguments end in `!`."""
+    """Record a method that only looks; required arguments end in `!`."""
     return _rule(tier, scopes, arguments, errors, writes=False)
 
 
 def writes(tier: Tier, scopes: str, arguments: str, errors: str = "", tokens: str = "bot user") -> Rule:
-    """Write down a method that changes something."""
+    """Record a method that changes something."""
     return _rule(tier, scopes, arguments, errors, writes=True, tokens=tokens)
 
 

@@ -1,4 +1,4 @@
-"""What Slack asks of each Web API method, as one compact table.
+"""The rules of each Slack Web API method, as one compact table.
 
 Both sides read it: the adapter to know a method's rate tier and which errors to expect, the stand-in workspace to
 enforce the rest. Taken from the reference at https://docs.slack.dev/reference/methods; only the error codes that

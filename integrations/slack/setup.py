@@ -1,4 +1,4 @@
-"""What it takes to talk to one workspace; read from settings, where ``config`` put it."""
+"""The settings needed to talk to one workspace."""
 
 from __future__ import annotations
 

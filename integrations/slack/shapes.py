@@ -1,4 +1,4 @@
-"""Whether a payload has the shape of something that Slack sends, before anything reads into it."""
+"""Validate the shape of a Slack payload before anything reads it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ NEEDED: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 
 
 def fits(payload: Any) -> bool:
-    """Tell whether a payload can be read; one of a kind that we do not know can."""
+    """Return whether a payload can be read; one of a kind that we do not know can."""
     if not isinstance(payload, dict):
         return False
     if any(not isinstance(payload[key], kinds) for key, kinds in KINDS.items() if key in payload):
@@ -101,7 +101,7 @@ def _at(payload: Any, path: tuple[str, ...]) -> list[Any]:
 
 
 def _is_clean(payload: Any) -> bool:
-    """Tell whether every text in it can be kept."""
+    """Return whether every text in it can be kept."""
     left = [payload]
     while left:
         one = left.pop()
@@ -115,7 +115,7 @@ def _is_clean(payload: Any) -> bool:
 
 
 def _is_ours(payload: Mapping[str, Any]) -> bool:
-    """Tell whether what comes back to us is as we made it, and a message names its time as Slack does."""
+    """Return whether what comes back to us is as we made it, and a message names its time as Slack does."""
     if not all(STAMP.fullmatch(one) for one in _at(payload, ("message", "ts")) if isinstance(one, str)):
         return False
     try:

@@ -23,7 +23,7 @@ class Handler(SocketModeHandler):
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's own
         """Carry out one request and acknowledge it."""
         if not shapes.fits(req.payload):
-            log.warning("something unreadable came over the socket: %s", req.type)
+            log.warning("received an unreadable socket message: %s", req.type)
             return
         close_old_connections()
         try:

@@ -1,4 +1,4 @@
-"""Celery's part: Home tabs on which something stood that turned private."""
+"""Celery tasks: redraw Home tabs that showed something now private."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from integrations.slack.models import OnHome
 
 @shared_task
 def redraw_homes() -> None:
-    """Draw anew the tabs that show what their people may see no more; doing it twice does no harm."""
+    """Redraw the tabs that show what their owner can no longer see; safe to run twice."""
     if OnHome.objects.filter(incident__private=True).exists():
         from integrations.slack import homes  # it brings all of Slack's doors, which few workers need
 

@@ -1,4 +1,4 @@
-"""Files to and from Slack's file server: beside the Web API, with the same token and nowhere else."""
+"""Files to and from Slack's file server, outside the Web API: the token is sent there and nowhere else."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from workflows.ports import VendorError
 CHUNK: Final = 1 << 18
 UPLOAD, DOWNLOAD = "files.getUploadURLExternal", "files.info"  # what a rate limit of the file server applies to
 TOO_MANY, SERVER_ERROR = 429, 500
-PAGE: Final = "text/html"  # what Slack shows to somebody who has not signed in
+PAGE: Final = "text/html"  # what Slack shows to someone who has not signed in
 BROKEN: Final = (OSError, http.client.HTTPException)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Slack sends whoever may not read a file to its sign-in; nobody is followed there with a token."""
+    """Slack redirects to its sign-in when a file may not be read; the token is never sent along."""
 
     def redirect_request(self, *args: Any) -> None:
         return None
@@ -70,12 +70,12 @@ class Transfer:
 
     def _request(self, url: str, content: bytes | None, method: str) -> urllib.request.Request:
         if not self.is_slacks(url):
-            says = "Slack named an address for the file that is not its own. Nothing was sent there."
+            says = "Slack returned a file address that is not on Slack. Nothing was sent there."
             raise VendorError(says, code="foreign_address", method=method)
         return urllib.request.Request(url, data=content)  # noqa: S310  # the scheme is that of the API
 
     def is_slacks(self, url: str) -> bool:
-        """Tell whether an address is where the API is, or below its name (slack.com: files.slack.com)."""
+        """Return whether an address is where the API is, or below its name (slack.com: files.slack.com)."""
         try:
             parts = urlsplit(url)
             same_port = parts.port == self.api.port
@@ -104,12 +104,12 @@ def _refused(error: HTTPError, method: str) -> VendorError:
         return VendorError(says, code="service_unavailable", method=method, retryable=True)
     if error.code in {301, 302, 303, 307, 308, 401, 403}:
         return _sign_in(method)
-    says = "Slack's file server did not take the request. Bring the file in another way."
+    says = "Slack's file server rejected the request. Add the file another way."
     return VendorError(says, code=f"http_{error.code}", method=method)
 
 
 def _sign_in(method: str = DOWNLOAD) -> VendorError:
-    says = f"Slack asked for a sign-in instead of giving the file: the app may lack files:read. {mending.REINSTALL}"
+    says = f"Slack asked for a sign-in instead of returning the file: the app may lack files:read. {mending.REINSTALL}"
     return VendorError(says, code="sign_in", method=method)
 
 

@@ -42,7 +42,7 @@ class SlackRefused(VendorError):
 
 
 class Wire:
-    """Calls methods one by one, never twice: whoever calls owns the retries.
+    """Calls methods one at a time, never twice: the caller owns the retries.
 
     The SDK's own retries are off, because one of them sends a POST again when its connection dropped after the
     work was done. Safe to share between threads.

@@ -1,4 +1,4 @@
-"""Texts on their way to Slack and back: escaping, markers, mentions, times."""
+"""Convert text to and from Slack: escaping, markers, mentions, times."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bare(text: str) -> str:
 
 
 def mention(chat_id: str | None, name: str) -> str:
-    """Mention a person, or name one whom the workspace does not know."""
+    """Mention a person, or name one the workspace does not know."""
     return f"<@{chat_id}>" if chat_id else escape(name)
 
 

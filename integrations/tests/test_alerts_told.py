@@ -27,8 +27,8 @@ def test_a_channel_reads_the_first_alert_of_a_storm_and_whether_it_is_over(house
     incident = house.settle(Incident.objects.get())
     told = [text for text in house.slack.texts(house.channel(incident)) if "lert" in text]
     assert sum("Alert from checkout, P1: p95 above 2 s" in text for text in told) == 1
-    assert sum("All 12 alerts are resolved in PagerDuty. Is it over?" in text for text in told) == 1
-    assert not any("10 alerts by now" in text for text in told)
+    assert sum("All 12 alerts are resolved in PagerDuty. Is the incident over?" in text for text in told) == 1
+    assert not any("10 alerts so far" in text for text in told)
     writes = house.writes()
     house.settle(incident)
     assert house.writes() == writes
@@ -57,5 +57,5 @@ def test_a_storm_goes_on_silently_in_what_was_retyped_to_private(house: House) -
     incident = house.settle(Incident.objects.get())
     now = [*house.slack.texts("incidents"), *house.slack.texts(house.channel(incident, 1))]
     assert now == public
-    assert any("Is it over?" in text for text in house.slack.texts(house.channel(incident)))
+    assert any("Is the incident over?" in text for text in house.slack.texts(house.channel(incident)))
     assert incident.alerts.count() == 11

@@ -45,12 +45,12 @@ def test_a_channel_that_may_not_be_archived_is_archived_by_hand(house: House, in
     refuse(house, "conversations.archive", "restricted_action")
     moved = house.retype(incident, "security")
     (one,) = waiting(house, moved)
-    assert one.how == f"Archive #{old} in Slack: its settings have the entry."
+    assert one.how == f"Archive #{old} in Slack, from the channel settings."
     with pytest.raises(lifecycle.Refused, match="is not archived yet"):
         press(house, moved, one)
     assert waiting(house, moved) == [one]
     house.slack.acts.archive("dee", old)
-    assert press(house, moved, one).startswith("Thank you")
+    assert press(house, moved, one).startswith("Thanks")
     assert waiting(house, moved) == []
     before = len(house.writes())
     house.settle(moved)
@@ -72,13 +72,13 @@ def test_a_private_channel_that_cannot_be_made_is_told_to_the_lead_alone(house: 
     refuse(house, "conversations.create", "restricted_action")
     moved = house.retype(incident, "security")
     (one,) = waiting(house, moved)
-    assert "Make a private channel named" in one.how
+    assert "Create a private channel named" in one.how
     told = direct(house, "dee")
     assert one.how in told.replace("&amp;", "&")
     assert "keys" not in told
     assert len(house.slack.texts(old)) == said_before
     assert "keys" not in " ".join([*house.slack.texts(old), *house.slack.texts("incidents")])
-    with pytest.raises(lifecycle.Refused, match="The app is in no channel named"):
+    with pytest.raises(lifecycle.Refused, match="The app is not in a channel named"):
         press(house, moved, one)
 
 
@@ -115,7 +115,7 @@ def test_a_message_that_could_not_be_emptied_is_deleted_by_hand(house: House, in
     waits = waiting(house, moved)
     assert {one.what.split()[0] for one in waits} == {"withdraw"}
     announced = next(one for one in waits if "#incidents" in one.how)
-    with pytest.raises(lifecycle.Refused, match="still stands"):
+    with pytest.raises(lifecycle.Refused, match="still there"):
         press(house, moved, announced)
     own = moved.resources.get(key="announcement").external
     house.slack.person("dee").is_admin = True
@@ -145,7 +145,7 @@ def test_what_is_done_already_is_not_taken_twice(house: House, incident: Inciden
     (one,) = waiting(house, moved)
     house.slack.acts.archive("dee", old)
     press(house, moved, one)
-    with pytest.raises(lifecycle.Refused, match="nothing to do by hand"):
+    with pytest.raises(lifecycle.Refused, match="left to do by hand"):
         press(house, moved, one)
 
 

@@ -120,7 +120,7 @@ def test_a_busy_program_is_asked_again_later_and_the_page_says_so(captures: Capt
     incident = planned(captures)
     perform.drain(incident.pk, queue=EVIDENCE, side_by_side=False)
     (line,) = [one for one in progress.of(incident).effects if one.kind == "capture"]
-    assert (line.state, "trying again at" in line.detail, "is busy" in line.detail) == ("waiting", True, True)
+    assert (line.state, "retrying at" in line.detail, "is busy" in line.detail) == ("waiting", True, True)
     captures.go.busy = False
     captures.house.settle(incident)
     assert Evidence.objects.filter(incident=incident).count() == 1
@@ -197,7 +197,7 @@ def test_the_terminal_asks_for_one_more(captures: Captures) -> None:
     [
         (
             {"source": "http://127.0.0.1/"},
-            "There is no profile source 'http://127.0.0.1/'. The operator named checkout",
+            "There is no profile source 'http://127.0.0.1/'. Configured sources: checkout",
         ),
         ({"source": "checkout-api", "kind": "mutex"}, "gives cpu, heap, not 'mutex'"),
         ({"source": "checkout-api", "seconds": 0}, "from 1 to 300"),

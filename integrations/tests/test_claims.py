@@ -65,7 +65,7 @@ def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> No
     assert not perform.perform(house.chat, claimed(incident))
     failed = [one for one in progress.of(incident).effects if one.state == "failed"]
     assert [one.kind for one in failed] == ["channel"]
-    assert "never came to an end" in failed[0].detail
+    assert "never finished" in failed[0].detail
     assert progress.retry(failed[0].id, incident, by=house.person("dee"), at=timezone.now())
     incident = house.settle(incident)
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}

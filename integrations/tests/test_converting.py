@@ -87,7 +87,7 @@ def test_a_room_that_slack_does_not_show_as_private_is_left(house: House, incide
 def test_somebody_who_does_not_come_along_is_not_shown_out_the_room_is_left(house: House) -> None:
     incident = house.declare("Someone has our keys")  # ann, ben and lea are in it
     said = lines(house, incident)
-    assert "~ move the talk to a new private channel" in said
+    assert "~ move the conversation to a new private channel" in said
     assert f"~ make #{house.channel(incident)} private" in lines(house, incident, bring=("ann", "ben", "lea"))
 
 

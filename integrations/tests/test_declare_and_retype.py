@@ -46,14 +46,14 @@ def test_the_plan_shown_before_a_move_to_private_names_everything(house: House) 
     plan = retyping.preview(incident, to=house.type("security"), by=house.person("dee"))
     lines = [str(line) for line in plan.lines]
     assert lines[:4] == [
-        "~ move the talk to a new private channel",
+        "~ move the conversation to a new private channel",
         "+ invite Sam, Sia (@security)",
         "+ invite Dee (declared it, retyped it)",
         "+ invite Pat (the one of @platform-leadership)",
     ]
     assert f"- archive #inc-{incident.codename}" in lines
     assert "~ withdraw the announcement in #incidents" in lines
-    assert any("have read it" in note.text for note in plan.notes)
+    assert any("have already read it" in note.text for note in plan.notes)
 
 
 def test_a_move_to_private_takes_the_new_people_along_and_leaves_nothing_behind(house: House) -> None:
@@ -189,7 +189,7 @@ def test_resolving_brings_topic_headline_and_announcement_up_to_date(house: Hous
     assert house.slack.channel(house.channel(incident)).is_archived
     lifecycle.reopen(incident, by=house.person("dee"), at=house.now())
     incident = house.settle(incident)
-    assert "Unarchive it by hand" in progress.of(incident).gaps[0].says
+    assert "Unarchive it in Slack" in progress.of(incident).gaps[0].says
 
 
 def test_groups_that_cannot_be_read_are_a_gap_until_they_are(house: House) -> None:

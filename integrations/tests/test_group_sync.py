@@ -70,7 +70,7 @@ def test_a_hand_over_and_an_override_are_met_within_seconds(house: House) -> Non
     assert inside(house) == ["ben"]
     sync.sync(at=at(10.5))
     assert inside(house) == ["cat"]
-    assert says(one) == ["First look.", "Hand-over.", "Hand-over."]
+    assert says(one) == ["First check.", "Handover.", "Handover."]
     assert house.slack.count(WRITE) == 3
 
 
@@ -96,7 +96,7 @@ def test_what_somebody_edits_by_hand_is_put_right_and_said(house: House) -> None
     [found] = sync.sync(at=at(1))
     assert inside(house) == ["ann"]
     assert (found.joined, found.left) == (("U0ANN",), ("U0ELI", "U0EVE"))
-    assert says(one)[-1] == "Somebody had changed the group in Slack; it was put right."
+    assert says(one)[-1] == "Someone changed the group in Slack; Firekind restored it."
 
 
 def test_a_group_is_never_emptied_and_the_rule_says_so_once(house: House) -> None:
@@ -151,7 +151,7 @@ def test_a_workspace_that_lets_only_admins_change_groups_is_explained_once_and_n
     for one in rules:
         one.refresh_from_db()
         assert one.state == "failed"
-        assert one.says.startswith("This workspace lets only admins change user groups")
+        assert one.says.startswith("Only admins can change user groups in this workspace")
         assert len(says(one)) == 1
     house.slack.workspace.anyone_edits_groups = True
     assert [one.state for one in sync.sync(at=at(31), only=["support"])] == ["true"]

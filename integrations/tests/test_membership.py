@@ -104,7 +104,7 @@ def test_guests_and_people_from_elsewhere_are_warned_of_once(house: House, secre
     membership.poll(at=soon())
     membership.poll(at=soon() + timedelta(minutes=1))
     (said,) = texts(secret, "warned")
-    assert "is in the channel: they read what is written there" in said
+    assert "is in the channel: they can read what is posted there" in said
 
 
 def test_open_streams_of_who_left_are_told_to_look_again(house: House, secret: Incident) -> None:
@@ -152,5 +152,5 @@ def test_that_the_app_was_removed_is_said_once(house: House, secret: Incident) -
     for minutes in (0, 1):
         membership.poll(at=soon() + timedelta(minutes=minutes))
     (said,) = texts(secret, "warned")
-    assert "cannot see who leaves it" in said
+    assert "cannot see who leaves" in said
     assert may_see(house, "sam", secret)

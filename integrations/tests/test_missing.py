@@ -36,7 +36,7 @@ def archived(house: House) -> Incident:
 def test_a_channel_is_missing_until_slack_shows_that_it_was_brought_back(house: House, archived: Incident) -> None:
     one = gap(house, archived)
     assert one.is_mendable
-    with pytest.raises(lifecycle.Refused, match=r"It is still so. #.* is archived"):
+    with pytest.raises(lifecycle.Refused, match=r"Still missing. #.* is archived"):
         press(house, archived, one)
     assert gap(house, archived) == one
 
@@ -44,7 +44,7 @@ def test_a_channel_is_missing_until_slack_shows_that_it_was_brought_back(house: 
     house.slack.acts.unarchive("dee", house.channel(archived))
     house.settle(archived)
     assert gap(house, archived) == one
-    assert press(house, archived, one).startswith("Thank you: it is no longer missing.")
+    assert press(house, archived, one).startswith("Thanks, it is no longer missing.")
     after = house.settle(archived)
     assert progress.of(after).gaps == []
     assert "Open" in house.slack.topic(house.channel(after))
@@ -56,7 +56,7 @@ def test_a_group_is_looked_for_at_once(house: House) -> None:
     incident = house.declare()
     Resource.objects.create(incident=incident, key="gap/group/night-shift", kind="gap", label="x", since_at=house.now())
     house.slack.calls.clear()
-    assert press(house, incident, gap(house, incident)).startswith("Thank you")
+    assert press(house, incident, gap(house, incident)).startswith("Thanks")
     assert "usergroups.list" in [call.method for call in house.slack.calls]
 
 
@@ -69,10 +69,10 @@ def test_the_button_says_what_was_found(house: House, archived: Incident, client
     assert "I have done it" in client.get(page).content.decode()
     where = f"{archived.get_absolute_url()}missing"
     said = client.post(where, {"gap": "gap/archived"}, follow=True).content.decode()
-    assert "It is still so." in said
+    assert "Still missing." in said
     house.slack.acts.unarchive("dee", house.channel(archived))
     answer = client.post(where, {"gap": "gap/archived"}, headers={"HX-Request": "true"})
-    assert "Thank you" in answer["HX-Trigger"]
+    assert "Thanks" in answer["HX-Trigger"]
 
 
 def test_what_nobody_can_mend_outside_has_no_button() -> None:

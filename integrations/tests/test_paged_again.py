@@ -59,7 +59,7 @@ def test_a_page_that_nobody_answered_is_opened_again_once(duty: Duty) -> None:
     incident = duty.house.retype(incident, "isolated")
     later(duty)
     (line,) = page_lines(duty, incident, "major")
-    assert line.startswith("+ page Major incidents (rings Max) again")
+    assert line.startswith("+ page Major incidents (pages Max) again")
     incident = duty.house.retype(incident, "major")
     assert duty.opened(incident) == ["Major incidents: resolved", "Major incidents: triggered"]
     assert duty.times_rung("max") == 2
@@ -82,7 +82,7 @@ def test_a_page_that_somebody_acknowledged_rings_nobody_twice(duty: Duty) -> Non
     incident = duty.house.retype(incident, "isolated")
     later(duty)
     (line,) = page_lines(duty, incident, "major")
-    assert line.startswith("= Major incidents was paged before and is not paged again: Max")
+    assert line.startswith("= Major incidents was already paged and is not paged again: Max")
     incident = duty.house.retype(incident, "major")
     assert duty.times_rung("max") == 1
 
@@ -109,7 +109,7 @@ def test_a_page_that_ended_by_itself_is_not_opened_again(duty: Duty) -> None:
     look(duty)
     incident = duty.house.retype(incident, "isolated")
     (line,) = page_lines(duty, incident, "major")
-    assert line.startswith("= Major incidents was paged before and is not paged again")
+    assert line.startswith("= Major incidents was already paged and is not paged again")
     duty.house.retype(incident, "major")
     assert duty.times_rung("max") == 1
 

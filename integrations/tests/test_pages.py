@@ -34,7 +34,7 @@ def test_a_type_pages_its_policy_and_brings_in_who_is_rung(duty: Duty) -> None:
     assert duty.opened(incident) == ["Major incidents: triggered"]
     assert duty.times_rung("max") == 1
     assert "max" in duty.house.slack.members(duty.house.channel(incident))
-    assert said(incident) == ["paged Major incidents: rings Max"]
+    assert said(incident) == ["paged Major incidents: pages Max"]
     (opened,) = duty.account.account.incidents.values()
     assert opened.title == f"Checkout is slow ({incident.codename})"
     assert incident.get_absolute_url() in opened.details
@@ -43,7 +43,7 @@ def test_a_type_pages_its_policy_and_brings_in_who_is_rung(duty: Duty) -> None:
 def test_the_plan_says_who_would_be_rung(duty: Duty) -> None:
     incident = duty.house.declare()
     plan = retyping.preview(incident, to=duty.house.type("major"))
-    assert "+ page Major incidents (rings Max)" in [str(line) for line in plan.lines]
+    assert "+ page Major incidents (pages Max)" in [str(line) for line in plan.lines]
     assert not duty.account.writes()
 
 
@@ -115,19 +115,19 @@ def test_nobody_on_call_leaves_a_gap_that_a_person_fills(duty: Duty) -> None:
 def test_somebody_is_paged_by_hand_once_until_that_is_over(duty: Duty) -> None:
     incident = duty.house.declare(type="internal")
     (choice,) = [one for one in paging.choices(incident) if one.name == "Engineering"]
-    assert choice.rings == "rings Eve"
+    assert choice.rings == "pages Eve"
     words = paging.ask(
         incident, target=choice.target, by=duty.house.person("dee"), at=duty.house.now(), because="disk is filling up"
     )
-    assert words == "page Engineering (rings Eve)"
-    with pytest.raises(lifecycle.BadInput, match="is being paged already"):
+    assert words == "page Engineering (pages Eve)"
+    with pytest.raises(lifecycle.BadInput, match="is already being paged"):
         paging.ask(incident, target=choice.target, by=None, at=duty.house.now())
     incident = duty.house.settle(incident)
-    with pytest.raises(lifecycle.BadInput, match="was paged already: ringing"):
+    with pytest.raises(lifecycle.BadInput, match="was already paged: paging"):
         paging.ask(incident, target=choice.target, by=None, at=duty.house.now())
     assert "eve" in duty.house.slack.members(duty.house.channel(incident))
     (opened,) = duty.account.account.incidents.values()
-    assert said(incident)[-1] == "paged Engineering: rings Eve. Why: disk is filling up"
+    assert said(incident)[-1] == "paged Engineering: pages Eve. Why: disk is filling up"
     assert "disk" not in opened.details, "a pager never forgets what it was told"
     duty.account.acts.resolve("eve", opened.number)
     Page.objects.update(status="resolved")
@@ -163,7 +163,7 @@ def test_while_the_pager_is_away_the_fallback_rings_under_the_same_key(duty: Dut
     duty.pager.rest.is_down = True
     incident = duty.house.declare(type="major")
     assert said(incident) == [
-        "paged Major incidents through the fallback, as the pager could not be reached: rings Max"
+        "paged Major incidents through the fallback, because PagerDuty could not be reached: pages Max"
     ]
     duty.pager.rest.is_down = False
     duty.house.settle(incident)
@@ -176,6 +176,6 @@ def test_while_the_pager_is_away_the_fallback_rings_under_the_same_key(duty: Dut
 def test_without_a_pager_the_plan_says_what_cannot_be_done(house: House) -> None:
     incident = house.declare()
     lines = [str(line) for line in retyping.preview(incident, to=house.type("major")).lines]
-    assert "! No pager is connected: Major incidents cannot be paged." in lines
+    assert "! PagerDuty is not connected: Major incidents cannot be paged." in lines
     incident = house.retype(incident, "major")
     assert not progress.of(incident).gaps

@@ -42,15 +42,15 @@ def incident(duty: Duty) -> Incident:
 def test_a_command_rings_a_phone_and_brings_its_owner_in(duty: Duty, door: Door, incident: Incident) -> None:
     channel = duty.house.channel(incident)
     door.command("ann", "page Engineering because payments fail", channel=channel)
-    assert "*Engineering*: rings Eve now." in door.reads(door.modal("ann"))
+    assert "*Engineering*: pages Eve now." in door.reads(door.modal("ann"))
     door.submit("ann")
     assert duty.times_rung("eve") == 0, "nothing goes out before the answer"
     incident = duty.house.settle(incident)
     assert duty.times_rung("eve") == 1
     assert "eve" in duty.house.slack.members(channel)
-    assert any("paged Engineering: rings Eve" in text for text in duty.house.slack.texts(channel))
+    assert any("paged Engineering: pages Eve" in text for text in duty.house.slack.texts(channel))
     said = door.command("ann", "page engineering", channel=channel)
-    assert said.startswith("*Engineering* was paged already: ringing.")
+    assert said.startswith("*Engineering* was already paged: paging.")
 
 
 def test_somebody_is_paged_by_mentioning_them(duty: Duty, door: Door, incident: Incident) -> None:
@@ -65,24 +65,24 @@ def test_somebody_is_paged_by_mentioning_them(duty: Duty, door: Door, incident: 
 def test_a_terminal_lists_whom_one_can_page_and_shows_before_it_pages(duty: Duty, incident: Incident) -> None:
     listed = run("page", incident.codename).splitlines()
     assert "Escalation policies" in listed
-    assert "  Engineering  rings Eve" in listed
-    assert run("page", incident.codename, "engineering", "--dry-run").splitlines()[-1] == "  Engineering  rings Eve"
+    assert "  Engineering  pages Eve" in listed
+    assert run("page", incident.codename, "engineering", "--dry-run").splitlines()[-1] == "  Engineering  pages Eve"
     assert not incident.events.filter(kind="paged").exists()
     done = run("page", incident.codename, "Engineering", "--because", "payments fail", "--by", "dee@example.com")
-    assert "+ page Engineering (rings Eve)" in done
+    assert "+ page Engineering (pages Eve)" in done
     duty.house.settle(incident)
     assert duty.times_rung("eve") == 1
     asked = incident.events.get(kind="paged")
     assert (asked.source, asked.text, asked.by) == ("terminal", "payments fail", duty.house.person("dee"))
-    assert "  Engineering  paged already: ringing" in run("page", incident.codename).splitlines()
+    assert "  Engineering  already paged: paging" in run("page", incident.codename).splitlines()
 
 
 def test_a_terminal_pages_a_person_by_e_mail_and_names_the_nearest(duty: Duty, incident: Incident) -> None:
     assert "+ page Max" in run("page", incident.codename, "max@example.com")
-    with pytest.raises(CommandError, match="The nearest: Engineering"):
+    with pytest.raises(CommandError, match="The closest: Engineering"):
         run("page", incident.codename, "Enginering")
 
 
 def test_a_terminal_without_a_pager_says_so(house: House) -> None:
     run("declare", "Checkout is slow")
-    assert "no pager is connected" in run("page", Incident.objects.get().codename)
+    assert "PagerDuty is not connected" in run("page", Incident.objects.get().codename)

@@ -41,8 +41,8 @@ def test_declaring_prints_the_codename_and_the_plan(house: House) -> None:
 def test_a_dry_run_prints_the_plan_and_changes_nothing(house: House) -> None:
     incident = declared(house)
     said = run("retype", incident.codename, "security", "--dry-run")
-    assert said.startswith("~ move the talk to a new private channel")
-    assert "have read it" in said
+    assert said.startswith("~ move the conversation to a new private channel")
+    assert "have already read it" in said
     incident.refresh_from_db()
     assert incident.type.slug == "ambiguous"
 
@@ -88,7 +88,7 @@ def test_with_a_name_the_terminal_shows_what_that_person_may_see(house: House) -
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("declare", "  "), "Say in a few words what is wrong"),
+        (("declare", "  "), "Describe what is wrong"),
         (("declare", "x" * 201), "at most 200 characters"),
         (("declare", "Slow", "--type", "sev1"), "There is no type sev1. Types: ambiguous, internal"),
         (("resolve", "never-existed"), "There is no incident never-existed"),
@@ -105,7 +105,7 @@ def test_a_verb_at_the_wrong_time_says_what_to_do_first(house: House) -> None:
     run("resolve", name)
     with pytest.raises(CommandError, match="reopen it before you retype it"):
         run("retype", name, "major")
-    with pytest.raises(CommandError, match="is resolved already"):
+    with pytest.raises(CommandError, match="is already resolved"):
         run("resolve", name)
 
 
@@ -123,9 +123,9 @@ def test_breaking_the_glass_names_who_and_why_and_lets_them_in(house: House) -> 
     with pytest.raises(CommandError, match="--by EMAIL"):
         run("open-glass", name, "--because", why)
     by = ("--by", "out@example.com")
-    with pytest.raises(CommandError, match="no such incident, or it is not private"):
+    with pytest.raises(CommandError, match="No private incident has that codename"):
         run("open-glass", "quiet-heron", "--because", why, *by)
-    with pytest.raises(CommandError, match="whole sentence"):
+    with pytest.raises(CommandError, match="full sentence"):
         run("open-glass", name, "--because", "let me in", *by)
     assert "Out is in" in run("open-glass", name, "--because", why, *by)
     assert shown(name, *by)["events"][-1]["source"] == "terminal"

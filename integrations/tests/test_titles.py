@@ -40,7 +40,7 @@ def test_an_open_page_gets_a_neutral_title(duty: Duty) -> None:
     moved = duty.house.retype(incident, "security")
     assert set(titles(duty, moved).values()) == {f"{moved.codename} needs you"}
     logged, seen = progress.of(moved).stays
-    assert logged == "The pager's log, which nobody can change, keeps what the title was: the page to Major incidents."
+    assert logged == "PagerDuty's log cannot be changed and keeps the old title: the page to Major incidents."
     assert "mails" in seen
     (kept,) = duty.account.account.incidents[Page.objects.get(name="Major incidents").pager_id].log[:1]
     assert "keys" in kept.subject
@@ -65,7 +65,7 @@ def test_a_title_that_could_not_be_changed_is_changed_by_hand(duty: Duty) -> Non
     moved = duty.house.retype(incident, "security")
     moved.effects.filter(kind="page", verb="change").update(state=Effect.State.FAILED)  # as after its last try
     (waits,) = progress.of(moved).by_hand
-    with pytest.raises(lifecycle.Refused, match="still another one"):
+    with pytest.raises(lifecycle.Refused, match="still not"):
         by_hand.done(waits.effect, moved, by=duty.house.person("dee"), at=duty.house.now())
     duty.account.account.incidents[page.pager_id].title = f"{moved.codename} needs you"
     by_hand.done(waits.effect, moved, by=duty.house.person("dee"), at=duty.house.now())
@@ -83,7 +83,7 @@ def test_the_title_of_a_page_that_ended_is_tried_once_and_listed_where_the_pager
     moved = duty.house.retype(incident, "security")
     assert "keys" in titles(duty, moved)["Major incidents"]  # the pager takes no change of a page that has ended
     assert progress.of(moved).stays[0] == (
-        "The pager took no new title for the ended page to Major incidents: it keeps the one that it has."
+        "PagerDuty rejected the new title for the resolved page to Major incidents: the old one stays."
     )
     said = moved.events.filter(kind="did", text__contains="keeps the title").values_list("text", flat=True)
     assert len(said) == 1
@@ -96,4 +96,4 @@ def test_the_dialog_says_what_the_pager_may_keep(duty: Duty) -> None:
     ended(duty, incident)
     plan = retyping.preview(incident, to=duty.house.type("security"), by=duty.house.person("dee"))
     assert "1 page ended already" in " ".join(plan.noted["What cannot be undone"])
-    assert any(str(line) == "~ change the title of the ended page to Major incidents" for line in plan.lines)
+    assert any(str(line) == "~ change the title of the resolved page to Major incidents" for line in plan.lines)

@@ -1,7 +1,7 @@
 """Profiles to measure with: made by walking a random program, always the same for the same numbers.
 
 A program is functions that call a few others, some far more often than the rest. Walking it from a thread downwards
-gives stacks whose hot paths are few and whose tail is long, which is the hard case for whoever builds trees of them.
+gives stacks whose hot paths are few and whose tail is long, which is the hard case for building trees.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _walks(made: Made) -> Iterator[list[str]]:
 
 
 def _calls(dice: random.Random, caller: int, made: Made) -> tuple[list[int], list[float]]:
-    """Return whom a function calls, most of them near it, and up to which roll of the dice each."""
+    """Return which functions a function calls, most of them near it, and up to which roll of the dice each."""
     count = dice.randint(2, 6)
     near = [(caller + 1 + int(dice.expovariate(0.4))) % made.functions for _ in range(count)]
     callees = [one if dice.random() < 0.8 else dice.randrange(made.functions) for one in near]

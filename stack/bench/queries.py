@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 
 def main() -> None:
-    """Print how many queries each path makes for whom the session cookie names, as JSON."""
+    """Print how many queries each path makes for the person of the session cookie, as JSON."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     client = Client(headers={"host": settings.ALLOWED_HOSTS[0]})

@@ -21,7 +21,7 @@ def main(*words: str) -> int:
     """Print the table; words name groups of figures. With `--strict`, a figure that falls short fails."""
     wanted = [word for word in words if word != STRICT] or list(GROUPS)
     if unknown := set(wanted) - set(GROUPS):
-        raise StackError(f"There is no group {unknown.pop()}; there are {', '.join(GROUPS)}.")
+        raise StackError(f"There is no group {unknown.pop()}; choose from {', '.join(GROUPS)}.")
     table = Table(say)
     say(paint("  Figure, its target, and the reference beside which it was taken (neighbours on two cores).", "grey"))
     if set(wanted) & set(ON_WHOLE_STACK):

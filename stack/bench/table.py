@@ -29,7 +29,7 @@ class Figure:
 
 
 class Table:
-    """Rows printed as they come, so that nobody waits for the last one."""
+    """Rows printed as they come, without waiting for the last one."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say

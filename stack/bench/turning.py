@@ -50,7 +50,7 @@ def _since(answered_at: float, readers: Readers, word: bytes) -> float:
 def retype(ada: Visitor, codename: str) -> float:
     """Confirm the retype to security as it is shown, and give the moment of the answer: it was committed before.
 
-    People who come in meanwhile change the plan, which is then shown anew. Raises StackError when that never ends.
+    People who come in meanwhile change the plan, which is then shown again. Raises StackError when that never ends.
     """
     path = f"/incidents/{codename}/retype"
     for _ in range(TRIES):

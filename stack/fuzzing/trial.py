@@ -1,6 +1,6 @@
 """The process in which readers are tried: ``python -m stack.fuzzing.trial FORMAT SEED SECONDS ROOM``.
 
-Each input is written to ROOM before it is read, so that whoever waits outside has it if this process dies of it.
+Each input is written to ROOM before it is read, so that the parent process has it if this one dies of it.
 """
 
 from __future__ import annotations

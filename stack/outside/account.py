@@ -28,7 +28,7 @@ class Account:
         return [one for one in self.state()["incidents"].values() if about in one["title"]]
 
     def on_call(self, schedule: str) -> list[str]:
-        """Give the e-mail addresses of those on a schedule now, by its name."""
+        """Give the email addresses of those on a schedule now, by its name."""
         state = self.state()
         id = next(one["id"] for one in state["schedules"].values() if schedule in (one["id"], one["name"]))
         return [state["users"][user]["email"] for user in state["on_call"][id]]

@@ -1,4 +1,4 @@
-"""The API as somebody uses it from the host that hurts: one command with a token and a file."""
+"""The API as someone uses it from the host that hurts: one command with a token and a file."""
 
 from __future__ import annotations
 

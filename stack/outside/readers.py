@@ -23,7 +23,7 @@ class Reader:
     came: bytes = b""
 
     def reads(self, word: bytes) -> bool:
-        """Read what is there, and tell whether a word was among all that came."""
+        """Read what is there, and return whether a word was among all that came."""
         piece = self.socket.recv(PIECE)
         if not piece:
             raise ConnectionError(f"hung up on after {self.came!r}")
@@ -48,7 +48,7 @@ class Readers:
         return [one.came for one in self._all]
 
     def wait(self, word: bytes, *, patience_s: float = 60) -> float:
-        """Read until everybody was sent a word, and give the moment. Raises TimeoutError."""
+        """Read until everyone was sent a word, and give the moment. Raises TimeoutError."""
         gives_up_at = time.monotonic() + patience_s
         with selectors.DefaultSelector() as selector:
             for one in self._all:

@@ -54,21 +54,21 @@ class Records:
         self._connection.close()
 
     def knows_people(self) -> bool:
-        """Tell whether the workspace's people and groups were read."""
+        """Return whether the workspace's people and groups were read."""
         return bool(self.rows("SELECT FROM workflows_directoryread"))
 
     def knows_on_call(self) -> bool:
-        """Tell whether the pager's people and shifts were read."""
+        """Return whether the pager's people and shifts were read."""
         return bool(
             self.rows("SELECT FROM workflows_pagerread WHERE directory_at IS NOT NULL AND shifts_at IS NOT NULL")
         )
 
     def heard(self, codename: str, news: str) -> bool:
-        """Tell whether the timeline says something that the pager told."""
+        """Return whether the timeline says something that the pager told."""
         return any(one["data"].get("news") == news for one in self.events(codename))
 
     def keeps(self, handle: str) -> bool:
-        """Tell whether there is a rule for a user group."""
+        """Return whether there is a rule for a user group."""
         return bool(self.rows("SELECT FROM workflows_grouprule WHERE handle = %s", handle))
 
     def codenames(self) -> list[str]:
@@ -96,7 +96,7 @@ class Records:
         return self.rows(EFFECTS, codename, after)
 
     def settled(self, codename: str | None = None) -> bool:
-        """Tell whether nothing more will happen by itself, for one incident or all of them."""
+        """Return whether nothing more will happen on its own, for one incident or all of them."""
         row = self._connection.execute(SETTLED, {"codename": codename}).fetchone()
         return row is not None and row["count"] == 0
 

@@ -1,4 +1,4 @@
-"""Somebody at the web pages: a browser without pictures, with a connection that stays open."""
+"""Someone at the web pages: a browser without pictures, with a connection that stays open."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Workspace:
         return self._acknowledged(f"{user} pressed {action_id}", "press", user=user, action_id=action_id, **where)
 
     def submit(self, user: str, values: Mapping[str, Any] | None = None) -> Json:
-        """Confirm the modal on somebody's screen."""
+        """Confirm the modal on someone's screen."""
         return self._acknowledged(f"{user} confirmed", "submit", user=user, values=dict(values or {}))
 
     def act(self, act: str, /, **body: Any) -> Json:

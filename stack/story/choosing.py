@@ -25,7 +25,7 @@ def asked() -> list[str]:
 
 
 def short_again() -> bool:
-    """Tell whether the short story is to be played although it was."""
+    """Return whether the short story is to be played although it was."""
     return os.environ.get("STORY") == AGAIN
 
 

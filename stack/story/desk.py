@@ -12,7 +12,7 @@ from stack.running import Stack
 
 @dataclass(slots=True)
 class Desk:
-    """The desks of everybody in the workspace; each person signs in and gets a token when first needed."""
+    """The desks of everyone in the workspace; each person signs in and gets a token when first needed."""
 
     stack: Stack
     workspace: Workspace
@@ -41,7 +41,7 @@ class Desk:
         return self._visitors[who]
 
     def close(self) -> None:
-        """Have everybody go home."""
+        """Have everyone go home."""
         for visitor in self._visitors.values():
             visitor.close()
 

@@ -1,4 +1,4 @@
-"""Play the story for whoever sits at the terminal."""
+"""Play the story in the terminal."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def opened(stack: Stack, *, say: Say) -> Iterator[Stage]:
 
 def told(stage: Stage, scenes: Iterable[Scene]) -> Iterable[Scene]:
     """Give scenes one by one, each after its title was told; the first once the workspace is known."""
-    until(stage.records.knows_people, what="nobody has read the workspace's people and groups")
-    until(stage.records.knows_on_call, what="nobody has read the pager's people and shifts")
+    until(stage.records.knows_people, what="the workspace's people and groups have not been read")
+    until(stage.records.knows_on_call, what="PagerDuty's people and shifts have not been read")
     for number, scene in enumerate(scenes, start=1):
         stage.tell("")
         stage.tell(f"  {paint(f'{number}  {scene.title}', 'cyan')}")

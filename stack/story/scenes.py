@@ -64,7 +64,7 @@ def retype_major(stage: Stage) -> None:
 
 
 def answer(stage: Stage) -> None:
-    """Phones ring; one of those who are on call acknowledges in the pager, and everybody reads it."""
+    """Phones ring; one of those who are on call acknowledges in the pager, and everyone reads it."""
     rung = stage.rings(PAGED)
     stage.acknowledges(rung[0], PAGED)
     stage.watches()
@@ -72,7 +72,7 @@ def answer(stage: Stage) -> None:
 
 def hand_over(stage: Stage) -> None:
     """Grace lets a schedule keep a group, Ada confirms it, and the shift ends early."""
-    stage.does("grace", "lets the schedule keep a user group:", f"@{GROUP} is whoever is on call for {SCHEDULE}")
+    stage.does("grace", "lets the schedule keep a user group:", f"@{GROUP} follows who is on call for {SCHEDULE}")
     stage.keeps("grace", GROUP, schedule=SCHEDULE, second="ada")
     stage.hands_over(SCHEDULE, group=GROUP)
 
@@ -87,9 +87,11 @@ def capture(stage: Stage) -> None:
 
 
 def retype_security(stage: Stage) -> None:
-    """Yuki, who neither declared nor leads, retypes to security and brings Mateo along; the talk moves in private."""
+    """Yuki, who neither declared nor leads, retypes to security and brings Mateo along; the channel becomes private."""
     stage.types("yuki", f"/incident type security because {BECAUSE_SECURITY}")
-    stage.say("Yuki brings Mateo along: he found it. Ada, who leads, and Wei, who declared it, stay in as well.")
+    stage.say(
+        "Yuki brings Mateo along, because he found it. Ada, who leads, and Wei, who declared it, stay in as well."
+    )
     answer = stage.workspace.press("yuki", "firekind:retype-bring", value=["mateo"])
     stage.reads_the_plan(answer["view"])
     stage.workspace.submit("yuki")
@@ -98,7 +100,7 @@ def retype_security(stage: Stage) -> None:
 
 
 def mitigate(stage: Stage) -> None:
-    """Farah says in the private channel what stopped it; the service is profiled again by itself."""
+    """Farah says in the private channel what stopped it; the service is profiled again automatically."""
     stage.say("With basket 4.12 rolled back its discount rules are gone as well: the sandbox's switch is flipped.")
     stage.workspace.act("program", fixed=True)
     stage.types("farah", f"/incident mitigated {MITIGATED}")
@@ -117,27 +119,27 @@ SCENES = (
     Scene(
         "declared",
         "Something is wrong",
-        "Nobody knows yet what it is, so its type is Ambiguous. The type decides who comes in.",
+        "No one knows yet what it is, so its type is Ambiguous. The type decides who is brought in.",
         declare,
     ),
-    Scene("updated", "Someone leads, and says where things stand", "The headline and the announcement follow.", update),
+    Scene("updated", "Someone takes the lead and posts an update", "The headline and the announcement follow.", update),
     Scene(
         "measured",
         "A measurement, while it is slow",
-        "Services may have a place where profiles are taken. checkout-api has: five seconds of CPU, at once.",
+        "Services can have a profile source. checkout-api does: five seconds of CPU, right away.",
         measure,
     ),
     Scene(
         "major",
         "It is worse than it looked: retype to Major",
-        "Nobody argues about a number. A new type brings new people in; nobody is invited twice.",
+        "No one argues about a number. A new type brings in new people; no one is invited twice.",
         retype_major,
     ),
-    Scene("answered", "Phones ring, and somebody answers", "The type paged who is on call.", answer),
+    Scene("answered", "People are paged, and someone answers", "The type pages the people on call.", answer),
     Scene(
         "handed_over",
         "A shift ends",
-        "Groups that a type brings in are those on call: kept by their schedule, at the hand-over itself.",
+        "A type's groups follow the schedule, so they change at the handover itself.",
         hand_over,
     ),
     Scene("captured", "A clue", "What people find becomes part of the record where they say it.", capture),
@@ -147,6 +149,6 @@ SCENES = (
         "From this moment it is closed to everyone but those named, on the web and in Slack.",
         retype_security,
     ),
-    Scene("mitigated", "It no longer hurts", "The commands are the same in the private channel.", mitigate),
-    Scene("resolved", "It is over", "", resolve),
+    Scene("mitigated", "The impact stops", "The commands are the same in the private channel.", mitigate),
+    Scene("resolved", "The incident ends", "", resolve),
 )

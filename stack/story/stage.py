@@ -115,21 +115,21 @@ class Stage:
         """Tell whose phones a page rang, and give the handles of those who are in the workspace."""
         page = self.paged(whom)
         names = list(dict.fromkeys(one["name"] for one in self.account.rang(incident=page["id"])))
-        self.say(f"{paint('☎', 'cyan')} #{page['number']} “{page['title']}” rings {', '.join(names)}.")
+        self.say(f"{paint('☎', 'cyan')} #{page['number']} “{page['title']}” pages {', '.join(names)}.")
         emails = [self.account.state()["users"][user]["email"].lower() for user in page["assignees"]]
         people = {one["email"].lower(): one["handle"] for one in self.workspace.state()["people"]}
         return [people[email] for email in emails if email in people]
 
     def acknowledges(self, who: str, whom: str) -> None:
-        """Have somebody acknowledge a page, and wait until that was heard."""
+        """Have someone acknowledge a page, and wait until that was heard."""
         page = self.paged(whom)
         self.does(who, "acknowledges it in PagerDuty", f"#{page['number']}")
         self.account.act("acknowledge", user=who, incident=page["id"])
         self.account.wait_idle()
-        until(lambda: self.records.heard(self.codename, "acknowledged"), what="nobody heard that it was acknowledged")
+        until(lambda: self.records.heard(self.codename, "acknowledged"), what="the acknowledgement was not received")
 
     def keeps(self, who: str, group: str, *, schedule: str, second: str) -> None:
-        """Have somebody let a schedule say who is in a user group, on the page, and a second manager confirm it."""
+        """Have someone let a schedule say who is in a user group, on the page, and a second manager confirm it."""
         if self.records.keeps(group):
             return
         subject = next(one["id"] for one in self.account.state()["schedules"].values() if one["name"] == schedule)
@@ -138,7 +138,7 @@ class Stage:
         if shown is None:
             raise StackError("The page does not show what the rule would do.")
         proposal = visitor.fill("/oncall/groups/add", {**form, "save": shown[1]})
-        self.does(second, "confirms it", "nobody alone fills a group that private incidents may bring in")
+        self.does(second, "confirms it", "a second manager has to confirm groups that private incidents may bring in")
         self.desk.visitor(second).fill(proposal, {}, to=f"{proposal}confirm")
         self.tells_group(group, schedule)
 
@@ -147,7 +147,7 @@ class Stage:
         self.say(f"The shift of {schedule} ends now.")
         before = self.account.on_call(schedule)
         self.account.act("handover", schedule=schedule)
-        until(lambda: self.account.on_call(schedule) != before, what=f"nobody else is on call for {schedule}")
+        until(lambda: self.account.on_call(schedule) != before, what=f"no one else is on call for {schedule}")
         self.tells_group(group, schedule)
 
     def tells_group(self, group: str, schedule: str) -> None:
@@ -176,7 +176,7 @@ class Stage:
                     self.tell(f"     {paint(f'{time.monotonic() - began:5.1f} s', 'grey')}  {line}")
             return settled
 
-        until(look, what="something is still owed to Slack", timeout_s=SETTLED_S)
+        until(look, what="something is still pending in Slack", timeout_s=SETTLED_S)
         self.told_until = max((one["id"] for one in self.records.effects(self.codename)), default=0)
 
     def _read(self, n: int) -> dict[str, Any] | None:

@@ -30,7 +30,7 @@ class Names:
 
 
 def take(step: Step, *, stage: Stage, names: Names) -> None:
-    """Have somebody take one step."""
+    """Have someone take one step."""
     TAKEN[step.kind](stage, names, step.given)
 
 
@@ -47,7 +47,7 @@ def type_(stage: Stage, names: Names, given: Given) -> None:
 
 
 def write(stage: Stage, names: Names, given: Given) -> None:
-    """Write a message there; with a reaction somebody may put it on the timeline."""
+    """Write a message there; with a reaction someone may put it on the timeline."""
     ts = stage.writes(given["by"], given["text"])
     if "pinned" in given:
         stage.workspace.act("react", user=given["pinned"], channel=stage.room, ts=ts, name="pushpin")

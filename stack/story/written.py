@@ -32,7 +32,7 @@ KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that somebody does."""
+    """One thing that someone does."""
 
     kind: str
     given: Mapping[str, Any]

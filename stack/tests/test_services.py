@@ -80,7 +80,7 @@ def test_a_long_path_is_no_obstacle(tmp_path: Path, guard: Guard) -> None:
 def test_one_folder_serves_one_stack(tmp_path: Path) -> None:
     with (
         services.lock(tmp_path),
-        pytest.raises(StackError, match="Another Firekind already uses"),
+        pytest.raises(StackError, match="Another Firekind is already using"),
         services.lock(tmp_path),
     ):
         pass

@@ -126,7 +126,7 @@ def test_what_ends_by_itself_is_started_again(up: Run) -> None:
 
     worker.kill()
 
-    wait_until(lambda: "worker ended with exit code -9; starting it again" in up.output)
+    wait_until(lambda: "worker exited with code -9; restarting it" in up.output)
     wait_until(lambda: any(one.cmdline()[-1:] == ["config.worker"] for one in up.family))
 
 
@@ -154,7 +154,7 @@ def test_a_second_one_on_the_same_data_says_so(up: Run) -> None:
     second.start()
 
     assert second.process.wait(PATIENCE_S) == 1
-    assert re.fullmatch(r"(.*\n)?firekind: Another Firekind already uses .*\.\n", second.output)
+    assert re.fullmatch(r"(.*\n)?firekind: Another Firekind is already using .*\.\n", second.output)
 
 
 @pytest.mark.parametrize(("command", "offset"), [("run", 0), ("demo", 0), ("demo", 1)])
@@ -203,7 +203,7 @@ def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
 
 def test_a_process_that_cannot_start_is_named() -> None:
     with (
-        pytest.raises(StackError, match=r"worker ended while starting: firekind: FIREKIND_LEASE_S must be"),
+        pytest.raises(StackError, match=r"worker exited while starting: firekind: FIREKIND_LEASE_S must be"),
         throwaway(processes=[]) as stack,
     ):
         stack.start("worker", env={"FIREKIND_LEASE_S": "soon"})

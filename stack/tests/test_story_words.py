@@ -20,8 +20,8 @@ def checks() -> Checks:
 
 
 def test_plan_lines_are_read_from_a_modal() -> None:
-    view = modal("*Before you confirm*", "`+`  invite Ana (@support)\n`~`  move the talk", "`-`  archive #old")
-    assert plan_lines(view) == [("+", "invite Ana (@support)"), ("~", "move the talk"), ("-", "archive #old")]
+    view = modal("*Before you confirm*", "`+`  invite Ana (@support)\n`~`  move the conversation", "`-`  archive #old")
+    assert plan_lines(view) == [("+", "invite Ana (@support)"), ("~", "move the conversation"), ("-", "archive #old")]
 
 
 def test_no_modal_shows_no_plan() -> None:

@@ -46,7 +46,7 @@ class Played:
 
     def settle(self) -> None:
         """Wait until nothing more is owed."""
-        until(lambda: self.records.settled(self.codename), what="something is still owed", timeout_s=SETTLED_S)
+        until(lambda: self.records.settled(self.codename), what="something is still pending", timeout_s=SETTLED_S)
 
     def types(self, who: str, text: str) -> None:
         """Type a command where people talk, and confirm the modal if one opens."""

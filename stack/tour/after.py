@@ -68,7 +68,7 @@ class Tour:
             self.effects_before = max(one["id"] for one in self.records.effects(self.stage.codename))
 
     def on_call(self, schedule: str) -> set[str]:
-        """Give the handles of those on call who are matched with somebody of the workspace."""
+        """Give the handles of those on call who are matched with someone of the workspace."""
         emails = {email.lower() for email in self.stage.account.on_call(schedule)}
         return {one["handle"] for one in self.workspace.state()["people"] if one["email"].lower() in emails}
 
@@ -104,7 +104,7 @@ def updated(tour: Tour) -> None:
 
 
 def measured(tour: Tour) -> None:
-    """Check what was captured by itself: it says the truth, and can be looked at in every way."""
+    """Check what was captured automatically: it is accurate and can be viewed in every way."""
     measures.captured(tour.checks, tour.records, tour.stage.codename, truth=tour.workspace.truth())
     measures.seen_by(tour.checks, tour.visitors["hannah"], tour.stage.codename, who="Hannah")
     record.timeline(tour.checks, tour.records, tour.stage.codename, told=TOLD[:4])
@@ -121,7 +121,7 @@ def major(tour: Tour) -> None:
 
 
 def answered(tour: Tour) -> None:
-    """Check that everybody reads who is on it."""
+    """Check that everyone reads who is on it."""
     rung.acknowledged(tour.checks, tour.stage, tour.workspace.channel(tour.stage.room), scenes.PAGED)
     rung.told_as_it_is(tour.checks, tour.visitors["hannah"], tour.stage, scenes.PAGED)
 
@@ -132,7 +132,7 @@ def handed_over(tour: Tour) -> None:
     group = next(one for one in tour.workspace.state()["groups"] if one["handle"] == scenes.GROUP)
     tour.checks.same(f"@{scenes.GROUP} is who is on call now", tour.workspace.handles(group["members"]), on_call)
     written = [call for call in tour.workspace.calls() if call["method"] == "usergroups.users.update"]
-    tour.checks.so("the group was written once for the rule and once for the hand-over", len(written) == 2)
+    tour.checks.so("the group was written once for the rule and once for the handover", len(written) == 2)
 
 
 def captured(tour: Tour) -> None:

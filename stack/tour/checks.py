@@ -22,7 +22,7 @@ class Checks:
     def so(self, what: str, holds: object, *, instead: object = "") -> None:
         """Go on if it is so. Raises NotSo."""
         if not holds:
-            raise NotSo(f"This is not so: {what}.{f' Instead: {instead}' if instead != '' else ''}")
+            raise NotSo(f"Check failed: {what}.{f' Got: {instead}' if instead != '' else ''}")
         self.count += 1
         self._tell(f"     {paint('✓', 'green')} {what}")
 

@@ -23,7 +23,7 @@ OF_AN_INCIDENT = (
 
 
 def captured(checks: Checks, records: Records, codename: str, *, truth: Mapping[str, float], n: int = 1) -> None:
-    """Check that evidence `n` was captured by itself and names what the service truly spends most of its time in."""
+    """Check that evidence `n` was captured automatically and names where the service spends most of its time."""
     row = next(one for one in records.evidence(codename) if one["n"] == n)
     checks.so(f"profile {n} was captured and read", (row["kind"], row["state"]) == ("profile", "ready"), instead=row)
     told = [event["data"]["n"] for event in records.events(codename) if event["kind"] == "evidence"]

@@ -12,11 +12,11 @@ from stack.tour.checks import Checks
 
 TIMES = re.compile(r" \(\d+ times\)$")
 INVITED = re.compile(r"^invite (.+?)(?: \([^()]*\))?$")
-MOVE = "move the talk to a new private channel"
-MISSING = "!"  # asks for nothing: somebody mends it
+MOVE = "move the conversation to a new private channel"
+MISSING = "!"  # asks for nothing: someone mends it
 UNSHOWN = {"pin", "counted"}  # follow from a message or a move, and are not worth a line
 # What comes of a page is told, and is not known before; what is missing stands on the plan itself, and is told after.
-FOLLOWS = {"post what became of the page", "post what is missing"}
+FOLLOWS = {"post the page status", "post what is missing"}
 
 
 def timeline(checks: Checks, records: Records, codename: str, *, told: Sequence[str]) -> None:

@@ -36,7 +36,7 @@ def current(checks: Checks, room: Json, *, private: bool, members: Collection[st
 
 
 def left(checks: Checks, room: Json, *, words: Collection[str]) -> None:
-    """Check a channel that the talk left."""
+    """Check a channel that the conversation left."""
     checks.so(f"#{room['name']} is archived", room["is_archived"])
     checks.so("its topic and its bookmarks are gone", not room["topic"] and not room["bookmarks"])
     said = {message["text"] for message in ours(room) if not _deleted_file(message)}
@@ -56,7 +56,7 @@ def nobody_wrong(checks: Checks, workspace: Workspace, room: Json) -> None:
 
 
 def nothing_twice(checks: Checks, room: Json) -> None:
-    """Check that no message of ours stands twice, and that nobody joined twice."""
+    """Check that none of our messages was posted twice, and that no one joined twice."""
     texts = Counter(message["text"] for message in ours(room) if message["text"] not in {WITHDRAWN, ""})
     twice = [text for text, times in texts.items() if times > 1]
     checks.so("no message of ours stands there twice", not twice, instead=twice)
@@ -97,7 +97,7 @@ def ours(room: Json) -> list[Json]:
 
 
 def _deleted_file(message: Json) -> bool:
-    """Tell whether a message was nothing but a file, of which Slack shows that it was deleted."""
+    """Return whether a message was nothing but a file, of which Slack shows that it was deleted."""
     return not message["text"] and bool(message.get("files"))
 
 

@@ -16,7 +16,7 @@ def once(checks: Checks, stage: Stage, whom: str, *, on_call: Collection[str]) -
     page = stage.paged(whom)
     users = stage.account.state()["users"]
     emails = Counter(users[one["user"]]["email"] for one in stage.account.rang(incident=page["id"]))
-    checks.same(f"the page to {whom} rang those on call", set(emails), set(on_call))
+    checks.same(f"the page to {whom} reached those on call", set(emails), set(on_call))
     checks.so("each of them once", set(emails.values()) == {1}, instead=dict(emails))
     asked = [
         call for call in stage.account.calls(request="POST /incidents") if call["body"] and _key(call) == page["key"]
@@ -36,7 +36,7 @@ def told_as_it_is(checks: Checks, visitor: Visitor, stage: Stage, whom: str) -> 
     """Check that the page of the incident's pages says how it stands."""
     page = visitor.get(f"/incidents/{stage.codename}/pages")
     says = whom in page.text and "acknowledged" in page.text.lower()
-    checks.so("the incident's page says whom was paged, and that it is acknowledged", page.status == 200 and says)
+    checks.so("the incident's page says who was paged, and that it is acknowledged", page.status == 200 and says)
 
 
 def neutral(checks: Checks, stage: Stage, *, words: Collection[str]) -> None:

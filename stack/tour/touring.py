@@ -25,7 +25,7 @@ VISITORS = {"ada": "Ada Okafor", "farah": "Farah Haddad", "hannah": "Hannah Weis
 def main() -> None:
     """Play the story and check it; raises NotSo at the first thing that is not as it must be."""
     began = time.monotonic()
-    say(paint("  Starting a throw-away stack ...", "grey"))
+    say(paint("  Starting a throwaway stack ...", "grey"))
     with throwaway(env=ENV) as stack, opened(stack, say=say) as stage:
         tour = Tour(stage, Checks(say), stack.base_url, partial(_shown, stack), {})
         for scene in told(stage, SCENES):
@@ -36,7 +36,7 @@ def main() -> None:
             AFTER[scene.name](tour)
         _more(tour, stack)
         say()
-        say(f"  {tour.checks.count} things are as they must be, in {time.monotonic() - began:.0f} s.")
+        say(f"  {tour.checks.count} checks passed in {time.monotonic() - began:.0f} s.")
 
 
 def _shown(stack: Stack, codename: str) -> dict[str, Any]:

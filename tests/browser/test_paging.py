@@ -41,9 +41,9 @@ def test_somebody_is_paged_by_keyboard_and_their_answer_is_seen(sit: Sit) -> Non
     page.keyboard.type("customers call")
     page.keyboard.press("Control+Enter")
     expect(dialog).not_to_be_visible()
-    expect(page.locator("#pages")).to_contain_text("ringing for", timeout=60_000)
+    expect(page.locator("#pages")).to_contain_text("paging for", timeout=60_000)
     expect(page.locator("#pages")).to_contain_text("Requested by Ada Okafor: customers call")
-    expect(page.locator("#newest")).to_contain_text("Paged Support: rings")
+    expect(page.locator("#newest")).to_contain_text("Paged Support: pages")
 
 
 def test_without_scripts_who_would_be_rung_is_a_step_of_its_own(sit: Sit) -> None:
@@ -54,4 +54,4 @@ def test_without_scripts_who_would_be_rung_is_a_step_of_its_own(sit: Sit) -> Non
     page.get_by_role("button", name="Show who is paged").click()
     expect(page.locator("#rung")).to_contain_text(re.compile(r"Support:\s+\w+ .+ now\."))
     page.get_by_role("button", name="Page Support").click()
-    expect(page.locator("body")).to_contain_text("Requested: page Support (rings")
+    expect(page.locator("body")).to_contain_text("Requested: page Support (pages")

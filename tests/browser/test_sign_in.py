@@ -153,7 +153,7 @@ def test_a_guest_of_the_workspace_is_not_let_in_by_e_mail(house: House, seat: Pa
 def test_a_way_back_that_this_browser_did_not_begin_opens_nothing(house: House, seat: Page) -> None:
     seat.goto(f"{house.stack.base_url}/sign-in/oidc/back?code=stolen&state=forged")
 
-    expect(seat.get_by_role("alert")).to_contain_text("not begun in this browser")
+    expect(seat.get_by_role("alert")).to_contain_text("not started in this browser")
     seat.goto(f"{house.stack.base_url}/")
     assert "/sign-in/" in seat.url
 
@@ -170,7 +170,7 @@ def test_an_authenticator_app_is_set_up_and_then_asked_for(house: House, seat: P
     by_password(seat, house, "ada")
     seat.get_by_label("Code from your authenticator app").fill("000000")
     seat.get_by_role("button", name="Sign in", exact=True).click()
-    expect(seat.get_by_text("That did not work")).to_be_visible()
+    expect(seat.get_by_text("That code did not work")).to_be_visible()
     seat.get_by_label("Code from your authenticator app").fill(code(secret, ahead=1))
     seat.get_by_role("button", name="Sign in", exact=True).click()
     expect(seat.get_by_label("You are Ada")).to_be_visible()

@@ -38,7 +38,7 @@ WALK = (
     Step("bring", picks="Hannah", wrong={}),
     Step("rename", {"Title": "Checkout is down"}, wrong={"Title": " "}),
     Step("summary", {"Summary": "Nothing goes through."}),
-    Step("services", {"Services, one a line": "checkout"}, wrong={"Services, one a line": "x" * 81}),
+    Step("services", {"Services, one per line": "checkout"}, wrong={"Services, one per line": "x" * 81}),
     Step("check", opener="#checklist button"),
     Step("mitigate", {"What helped? (optional)": "rolled back"}),
     Step("reopen"),

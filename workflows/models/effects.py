@@ -108,7 +108,7 @@ class Planned(models.Model):
 
 
 class Limit(models.Model):
-    """A vendor's method that must not be called before ``blocked_until``, by anybody here."""
+    """A vendor's method that must not be called before ``blocked_until``, by anyone here."""
 
     vendor = models.CharField(max_length=20)
     method = models.CharField(max_length=60)

@@ -11,7 +11,7 @@ class GroupRule(models.Model):
 
     A source is ``{"subject": "P1", "level": 0}``: a schedule with level 0, or one level of an escalation policy.
     ``says`` is one sentence on how it stands, ``members`` the chat ids that were last written or found there.
-    ``look_at`` is the next hand-over as far as it is known. ``claimed_until`` is held by whoever is writing the group.
+    ``look_at`` is the next handover as far as it is known. ``claimed_until`` is held by the process writing the group.
     """
 
     class State(models.TextChoices):

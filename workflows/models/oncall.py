@@ -6,17 +6,17 @@ from incidents.models import Person
 
 
 class PagerUser(models.Model):
-    """Somebody as the pager knows them; joined to a person by e-mail once, then pinned by id.
+    """Someone as the pager knows them; joined to a person by email once, then pinned by id.
 
-    ``matched`` says how the two were joined: by ``email``, by ``hand``, or not at all. Somebody who was parted by hand
-    is not joined by e-mail again.
+    ``matched`` says how the two were joined: by ``email``, by ``hand``, or not at all. Someone who was parted by hand
+    is not joined by email again.
     """
 
     class Matched(models.TextChoices):
         NOT = "", "not matched"
-        EMAIL = "email", "by e-mail"
+        EMAIL = "email", "by email"
         HAND = "hand", "by hand"
-        PARTED = "parted", "parted by hand"
+        PARTED = "parted", "unlinked by hand"
 
     pager_id = models.CharField(max_length=64, unique=True)
     name = models.CharField(max_length=200)
@@ -38,7 +38,7 @@ class PagerUser(models.Model):
 class PagerTarget(models.Model):
     """What the pager can be asked about: an escalation policy, a service or a schedule.
 
-    ``service_id`` is where a page to it is opened, ``policy_id`` whom that rings; ``levels`` counts a policy's. Never
+    ``service_id`` is where a page to it is opened, ``policy_id`` who that pages; ``levels`` counts a policy's. Never
     deleted: one that is ``gone`` from the pager keeps its name for what was paged.
     """
 
@@ -64,7 +64,7 @@ class PagerTarget(models.Model):
 
 
 class Shift(models.Model):
-    """Somebody's turn: on call for a schedule (level 0), or for one level of an escalation policy (from 1).
+    """Someone's turn: on call for a schedule (level 0), or for one level of an escalation policy (from 1).
 
     As the pager told it, overrides applied; no ``start_at`` means always before, no ``end_at`` always after.
     """
@@ -86,7 +86,7 @@ class PagerRead(models.Model):
     """When the pager's people, targets and shifts were last read, and what went wrong since; one row at most.
 
     ``failed_at`` is when what is ``failing`` first did, ``says`` what went wrong last, ``ask_at`` when the pager is
-    asked for that again. ``reading_until`` is held by whoever is reading now.
+    asked for that again. ``reading_until`` is held by the process reading now.
     """
 
     class What(models.TextChoices):

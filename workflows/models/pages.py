@@ -7,7 +7,7 @@ from incidents.models import Incident, Person
 
 
 class Page(models.Model):
-    """A page of ours, and how it stands with the pager. Written before the pager is called, so that none is lost.
+    """One of our pages and its status in the pager. Written before the pager is called, so that none is lost.
 
     ``key`` is that of its effect's thing (``page/policy/P1``); ``dedup_key`` is the opaque name under which the pager
     knows it, and by which it is found again. ``status_at`` is when the pager says it took this status: news from
@@ -17,7 +17,7 @@ class Page(models.Model):
 
     class Status(models.TextChoices):
         OPENING = "opening", "being opened"
-        TRIGGERED = "triggered", "ringing"
+        TRIGGERED = "triggered", "paging"
         ACKNOWLEDGED = "acknowledged", "acknowledged"
         RESOLVED = "resolved", "resolved"
 
@@ -60,5 +60,5 @@ class Page(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether it may still ring somebody, or somebody is on it."""
+        """Whether it may still ring someone, or someone is on it."""
         return self.status != self.Status.RESOLVED

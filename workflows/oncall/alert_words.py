@@ -1,4 +1,4 @@
-"""What the timeline says of alerts: the first of a storm, how many there are by now, and whether it is over."""
+"""What the timeline says of alerts: the first of a storm, how many there are so far, and whether it is over."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ def first(incident: Incident, alert: Alert, *, declared: bool, at: datetime) -> 
 
 def count(incident: Incident, alert: Alert, *, count: int, at: datetime) -> None:
     """Write how far the storm has grown, for the record alone."""
-    last = f", the last from {alert.service}" if alert.service else ""
-    _write(incident, f"{count:,} alerts by now{last}", happened_at=alert.at, at=at, data={"room": 0, "count": count})
+    last = f", the latest from {alert.service}" if alert.service else ""
+    _write(incident, f"{count:,} alerts so far{last}", happened_at=alert.at, at=at, data={"room": 0, "count": count})
 
 
 def ask(incident: Incident, *, count: int, ended_at: datetime, at: datetime) -> None:
     """Ask where people talk whether it is over."""
     said = f"All {count:,} alerts are resolved" if count > 1 else "The alert is resolved"
-    _write(incident, f"{said} in PagerDuty. Is it over?", happened_at=ended_at, at=at, data={"ask": "resolve"})
+    _write(
+        incident, f"{said} in PagerDuty. Is the incident over?", happened_at=ended_at, at=at, data={"ask": "resolve"}
+    )
 
 
 def _write(

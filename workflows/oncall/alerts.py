@@ -1,4 +1,4 @@
-"""Hear of incidents that the pager opened, not us: they declare one here by a rule, or join one as its alerts."""
+"""Handle incidents the pager opened: a rule declares one here, or they join one as alerts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workflows.oncall.news import RANK, RESOLVED, TRIGGERED, News
 PRIORITY = "priority"
 OPENS = frozenset({TRIGGERED, "reopened", "moved", PRIORITY})  # the kinds of news after which a rule may take it
 COUNTED = frozenset({10, 100, 1_000, 10_000})
-SEEN_ONE_BY_ONE = 100  # of more than so many, open pages see the next when they look again by themselves
+SEEN_ONE_BY_ONE = 100  # of more than so many, open pages see the next when they poll
 KEPT = timedelta(days=31)  # those that concern no incident
 
 # Written out because a storm does each a thousand times.
@@ -36,9 +36,9 @@ JOIN = """
 
 
 def hear(news: News, *, at: datetime) -> bool:
-    """Take what the pager says of an incident that is no page of ours; tell whether one here is concerned.
+    """Apply what the pager says of an incident that is not one of our pages; return whether it concerns one here.
 
-    One transaction. What is heard twice or late changes nothing. What was never heard of is written down, and when it
+    One transaction. What is heard twice or late changes nothing. What was never heard of is recorded, and when it
     has just begun it joins the incident of its storm, or a rule declares one.
     """
     with transaction.atomic(savepoint=False):
@@ -61,7 +61,7 @@ def forget(*, at: datetime) -> int:
 
 
 def _noted(news: News) -> Alert:
-    """Return the pager's incident as we know it, held for this transaction; written down when it is new."""
+    """Return the pager's incident as we know it, held for this transaction; recorded when it is new."""
     title = f"An alert of {_line(news.page.service, chars=200) or 'the pager'}"
     new = {"title": title, "number": None, "service_id": "", "service": "", "priority": "", "url": ""} | _said(news)
     new |= {
@@ -89,7 +89,7 @@ def _said(news: News) -> dict[str, Any]:
 
 
 def _follow(alert: Alert, news: News) -> bool:
-    """Take over what news say, unless they are older than what is known; tell whether that changed anything."""
+    """Take over what news say, unless they are older than what is known; return whether that changed anything."""
     changed = {name: value for name, value in _new_in(alert, news).items() if getattr(alert, name) != value}
     if not changed:
         return False
@@ -135,7 +135,7 @@ def _place(alert: Alert, news: News, *, at: datetime) -> None:
 
 
 def _joined(alert: Alert) -> int:
-    """Write down where an alert belongs; return how many its incident has by now. The caller holds the incident."""
+    """Record where an alert belongs; return how many its incident now has. The caller holds the incident."""
     with connection.cursor() as cursor:
         given = [alert.incident_id, alert.rule_id, alert.joined_at, alert.at, alert.pk, alert.incident_id]
         cursor.execute(JOIN, given)

@@ -1,4 +1,4 @@
-"""Who answered a page of ours: somebody acknowledged it, or resolved it with the pager. We ourselves never do."""
+"""Who answered one of our pages: someone acknowledged it, or resolved it in the pager. We never do."""
 
 from __future__ import annotations
 

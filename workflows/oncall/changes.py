@@ -1,4 +1,4 @@
-"""Changes of groups and of who is who in the pager that a second manager may have to confirm."""
+"""Changes to groups and pager matches that a second manager may have to confirm."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Belonging:
         return kept if isinstance(kept, Belonging) else cls(**kept)
 
     def is_as(self, other: Belonging) -> bool:
-        """Tell whether another says the same, in whatever order."""
+        """Return whether another says the same, in whatever order."""
         return set(self.subjects()) == set(other.subjects()) and {*self.permanent} == {*other.permanent}
 
     def subjects(self) -> list[Subject]:
@@ -94,19 +94,19 @@ class AddGroup(_OfOnCall):
         return f"the group @{self.handle}"
 
     def says(self) -> str:
-        """Say whom it would follow."""
+        """Say who it would follow."""
         return self.asked.words()
 
     def opens(self) -> bool:
-        """Tell whether a private incident may bring the group in."""
+        """Return whether a private incident may bring the group in."""
         return circles.bring_in(self.handle)
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Add the rule; refuse where the group follows already."""
+        """Add the rule; refuse where the group already follows on-call."""
         given = {"sources": self.asked.subjects(), "permanent": self.asked.people()}
         if group_rules.add(self.handle, by=by, second=second, at=at, **given) is None:  # type: ignore[arg-type]  # by name
             now = Belonging.now(GroupRule.objects.get(handle=self.handle)).words()
-            raise Refused(f"@{self.handle} has a rule by now: it {now}. Change that one instead.")
+            raise Refused(f"@{self.handle} already has a rule: it {now}. Change that one instead.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +123,18 @@ class _OfRule(_OfOnCall):
         return f"the group @{self.handle}"
 
     def opens(self) -> bool:
-        """Tell whether a private incident may bring the group in."""
+        """Return whether a private incident may bring the group in."""
         return circles.bring_in(self.handle)
 
     def unchanged(self) -> GroupRule:
-        """Return the rule, locked; raise ``Refused`` where it is gone or says something else by now."""
+        """Return the rule, locked; raise ``Refused`` when it is gone or has changed."""
         rule = GroupRule.objects.select_for_update().filter(pk=self.pk).first()
         if rule is None:
-            raise Refused(f"The rule of @{self.handle} was deleted meanwhile.")
+            raise Refused(f"The rule for @{self.handle} has been deleted.")
         if not (now := Belonging.now(rule)).is_as(self.was):
             raise Refused(
-                f"The rule of @{self.handle} has changed: it {now.words()} now, and {self.was.words()} when this was "
-                "asked for. Look at it, then ask again."
+                f"The rule for @{self.handle} has changed: it now {now.words()}; when this was requested it "
+                f"{self.was.words()}. Review it, then try again."
             )
         return rule
 
@@ -142,7 +142,7 @@ class _OfRule(_OfOnCall):
 @known
 @dataclass(frozen=True, slots=True)
 class EditGroup(_OfRule):
-    """Somebody else belongs in a group."""
+    """Someone else belongs in a group."""
 
     kind: ClassVar[str] = "group-edit"
     asked: Belonging
@@ -159,7 +159,7 @@ class EditGroup(_OfRule):
         return cls(payload["pk"], payload["handle"], was, asked)
 
     def says(self) -> str:
-        """Say whom it would follow."""
+        """Say who it would follow."""
         return self.asked.words()
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
@@ -186,21 +186,21 @@ class ResumeGroup(_OfRule):
         return cls(payload["pk"], payload["handle"], Belonging.read(payload["was"]))
 
     def says(self) -> str:
-        """Say whom it would follow."""
+        """Say who it would follow."""
         return f"resumed, it {self.was.words()}"
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
         """Let it follow again; refuse where it does already."""
         rule = self.unchanged()
         if rule.active:
-            raise Refused(f"@{self.handle} follows already.")
+            raise Refused(f"@{self.handle} already follows on-call.")
         group_rules.resume(rule, by=by, second=second, at=at)
 
 
 @known
 @dataclass(frozen=True, slots=True)
 class MatchPager(_OfOnCall):
-    """Somebody of the pager is taken for ``person``; they were taken for ``was`` when that was asked for."""
+    """Someone of the pager is taken for ``person``; they were taken for ``was`` when that was asked for."""
 
     kind: ClassVar[str] = "match"
     act: ClassVar[str] = "match"
@@ -214,22 +214,22 @@ class MatchPager(_OfOnCall):
 
     def about(self) -> str:
         """Say what changes."""
-        return f"who {self.found().name} of PagerDuty is"
+        return f"the match for {self.found().name} in PagerDuty"
 
     def says(self) -> str:
         """Say who it would be."""
         return Person.objects.get(pk=self.person).name
 
     def opens(self) -> bool:
-        """Tell whether there is any private type: whoever is paged for such an incident comes in."""
+        """Return whether there is any private type: people paged for such an incident come in."""
         return circles.there_are()
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Take them for that person; refuse where somebody said something else meanwhile."""
+        """Take them for that person; refuse where someone said something else meanwhile."""
         user = self.found()
         if user.person_id != self.was:
-            is_now = user.person.name if user.person is not None else "nobody here"
-            raise Refused(f"Who {user.name} is has changed: {is_now}. Look at it, then ask again.")
+            is_now = user.person.name if user.person is not None else "no one here"
+            raise Refused(f"The match for {user.name} has changed: {is_now}. Review it, then try again.")
         if user.gone:
-            raise Refused(f"{user.name} is gone from PagerDuty.")
+            raise Refused(f"{user.name} no longer exists in PagerDuty.")
         people.match(user, person=Person.objects.get(pk=self.person), by=by, second=second, at=at)

@@ -1,4 +1,4 @@
-"""Who has a page comes to the incident: brought in, or said why not and how to mend that."""
+"""Bring in people who take a page, or say why not and how to fix that."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def bring_in(page: Page, news: News, *, at: datetime) -> None:
 
 
 def _may_come(page: Page, person: Person, news: News) -> bool:
-    """Tell whether somebody on a page comes in by that, however often it was escalated before it reached them.
+    """Return whether someone on a page comes in by that, however often it was escalated before it reached them.
 
-    A private incident opens to who acknowledged, not to who only took up a call for help: anybody in the pager may ask
-    anybody. Nor does it to who went by hand, and old news fetch nobody back.
+    A private incident opens to who acknowledged, not to who only took up a call for help: anyone in the pager may ask
+    anyone. Nor does it to who went by hand, and old news fetch nobody back.
     """
     if not person.can_join or _left_since(page.incident, person, since=news.at):
         return False
@@ -47,7 +47,7 @@ def _may_come(page: Page, person: Person, news: News) -> bool:
 
 
 def _is_stood_behind(page: Page) -> bool:
-    """Tell whether an incident asks for a page as it is now: its type does, or it was opened since it took that."""
+    """Return whether an incident asks for a page as it is now: its type does, or it was opened since it took that."""
     incident = page.incident
     if page.opened_at >= incident.typed_at:
         return True
@@ -59,12 +59,12 @@ def _went(incident: Incident, person: Person) -> bool:
 
 
 def _left_since(incident: Incident, person: Person, *, since: datetime) -> bool:
-    """Tell whether somebody left, or was shut out, after what the news tell: old news fetch nobody back."""
+    """Return whether someone left, or was shut out, after what the news tell: old news fetch nobody back."""
     return Participant.objects.filter(incident=incident, person=person, left_at__gte=since).exists()
 
 
 def outsiders(page: Page, news: News) -> str:
-    """Say who has it and cannot follow it here, and how to mend that; empty when everybody can."""
+    """Say who has it and cannot follow it here, and how to mend that; empty when everyone can."""
     said = [_outside(page, who, news) for who in _on_it(news)] if page.incident.is_active else []
     return " ".join(filter(None, said))
 
@@ -74,7 +74,7 @@ def _outside(page: Page, who: Who, news: News) -> str:
     if person is None and not who.id:
         return ""
     if person is None:
-        return f"Nobody here is matched with {name_of(who)}, so they were not brought in: match them under On call"
+        return f"{name_of(who)} is not matched to anyone here, so they were not brought in: match them under On call"
     if _takes_part(page.incident, person) or _may_come(page, person, news):
         return ""
     if not page.incident.private:
@@ -90,17 +90,17 @@ def _takes_part(incident: Incident, person: Person) -> bool:
 
 
 def person_of(who: Who | None) -> Person | None:
-    """Return who somebody of the pager's is here, or None while the two are not matched."""
+    """Return who someone of the pager's is here, or None while the two are not matched."""
     user = user_of(who) if who else None
     return user.person if user else None
 
 
 def name_of(who: Who) -> str:
-    """Return a name to call somebody by: as the pager told it, else as we know it."""
+    """Return a name to call someone by: as the pager told it, else as we know it."""
     user = None if who.name else user_of(who)
     return who.name or (user.name if user else "Somebody")
 
 
 def user_of(who: Who) -> PagerUser | None:
-    """Return what we know of somebody: by id, which is how they were matched, never by name."""
+    """Return what we know of someone: by id, which is how they were matched, never by name."""
     return PagerUser.objects.filter(pager_id=who.id).select_related("person").first() if who.id else None

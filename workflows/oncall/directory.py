@@ -1,4 +1,4 @@
-"""What we last knew of the pager, and how it is read again: its people and targets, and who is on call when."""
+"""The pager cache and how it is refreshed: people, targets, and who is on call when."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PAUSE_S, LONGEST_PAUSE_S = 15, 120
 
 
 def is_old(what: What, *, at: datetime, than: timedelta | None = None) -> bool:
-    """Tell whether this was never read, or not since ``than``; without that, since it is usually read again."""
+    """Return whether this was never read, or not since ``than``; without that, since it is usually read again."""
     read = PagerRead.objects.first() or PagerRead()
     read_at = read.shifts_at if what == What.SHIFTS else read.directory_at
     return read_at is None or at - read_at >= (EVERY[what] if than is None else than)
 
 
 def refresh(*, at: datetime) -> bool:
-    """Read the pager's people and targets and join the people; tell whether anything changed.
+    """Read the pager's people and targets and join the people; return whether anything changed.
 
     Calls the vendor outside any transaction; raises ``VendorError``. Nobody and nothing is deleted, only gone.
     """
@@ -52,7 +52,7 @@ def refresh(*, at: datetime) -> bool:
 
 
 def refresh_shifts(*, at: datetime) -> bool:
-    """Read who is on call when, for the subjects in use; tell whether it is somebody else than at the last look.
+    """Read who is on call when, for the subjects in use; return whether it is someone else than at the last look.
 
     A day ahead, and two weeks every so often: on-calls are what PagerDuty lets be asked for least. Calls the vendor
     outside any transaction; raises ``VendorError``. What the answer does not hold is not on call.
@@ -80,7 +80,7 @@ def refresh_shifts(*, at: datetime) -> bool:
 
 
 def _is_far_due(subjects: Collection[str], *, at: datetime) -> bool:
-    """Tell whether shifts are due two weeks ahead: every so often, and for what was not read so far yet."""
+    """Return whether shifts are due two weeks ahead: every so often, and for what was not read so far yet."""
     read = PagerRead.objects.first()
     if read is None or read.shifts_until is None or at - (read.shifts_until - AHEAD) >= FAR_EVERY:
         return True
@@ -92,12 +92,12 @@ READ: Final = {What.DIRECTORY: refresh, What.SHIFTS: refresh_shifts}
 
 
 def has_strangers() -> bool:
-    """Tell whether somebody is on call whom the pager did not list when its people were read."""
+    """Return whether someone is on call who was not listed when the pager's people were read."""
     return Shift.objects.exclude(user__in=PagerUser.objects.values("pager_id")).exists()
 
 
 def has_handed_over(*, at: datetime) -> bool:
-    """Tell whether a shift began or ended since the shifts were last read."""
+    """Return whether a shift began or ended since the shifts were last read."""
     read = PagerRead.objects.exclude(shifts_at=None).first()
     if read is None:
         return False
@@ -109,12 +109,12 @@ def has_handed_over(*, at: datetime) -> bool:
 
 
 def note_problem(error: VendorError, *, what: What, at: datetime) -> None:
-    """Write down that the pager could not be read, and when it is asked again; what we knew of it stays.
+    """Record that the pager could not be read, and when it is asked again; what we knew of it stays.
 
     An error that passes stops all reading, another one only this. The longer it lasts the longer we wait, as far as
     two minutes, unless the pager says how long.
     """
-    log.warning("the pager could not be read: %s", error)
+    log.warning("could not read PagerDuty: %s", error)
     read, _ = PagerRead.objects.get_or_create(pk=1)
     since = read.failed_at or at
     pause_s = min(max(PAUSE_S, (at - since).total_seconds() / 4), LONGEST_PAUSE_S)
@@ -136,9 +136,9 @@ def _noting(what: What, *, at: datetime) -> Iterator[None]:
 
 
 def _refuse_nobody(known: Collection[PagerPerson]) -> None:
-    """Raise ``VendorError`` when the pager lists nobody: there is always whoever the key belongs to."""
+    """Raise ``VendorError`` when the pager lists no one: the owner of the key always exists."""
     if not known:
-        says = "PagerDuty lists nobody at all. Check that the key in PAGERDUTY_API_KEY may read users."
+        says = "PagerDuty returned no users. Check that the key in PAGERDUTY_API_KEY can read users."
         raise VendorError(says, code="nobody", method="users")
 
 
@@ -149,7 +149,7 @@ def _alone() -> None:
 
 
 def _read(what: What, values: dict[str, Any]) -> None:
-    """Write down that something was read; what failed is over once it is read itself."""
+    """Record that something was read; what failed is over once it is read itself."""
     PagerRead.objects.update_or_create(pk=1, defaults=values)
     over = PagerRead.objects.filter(pk=1, failing__in=[what, What.EVERYTHING])
     over.update(failed_at=None, failing=What.NOTHING, says="", ask_at=None)

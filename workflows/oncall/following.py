@@ -1,4 +1,4 @@
-"""Who a page has reached: paged now, and paged before. No one who was paged is forgotten; late news undo nothing."""
+"""Who a page has reached, now and before. No one who was paged is dropped; late events undo nothing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ KINDS: Final = {"triggered", "unacknowledged", "reopened", "escalated", "reassig
 
 
 def hear(page: Page, news: News) -> bool:
-    """Take in who is paged by these news; tell whether that is anybody else. The caller holds the page and saves it."""
+    """Record who is paged by these news; return whether that changed. The caller holds the page and saves it."""
     return news.kind in KINDS and follow(page, news.people, at=news.at)
 
 
 def follow(page: Page, people: Collection[Who], *, at: datetime) -> bool:
-    """Take in who was paged at a moment; tell whether that is anybody else than we knew.
+    """Take in who was paged at a moment; return whether that is anyone else than we knew.
 
     Of a public incident they are to be brought in. Of a private one nobody is by that alone: anyone in the pager may
     pass a page on. The caller holds the page and saves it.
@@ -42,7 +42,7 @@ def follow(page: Page, people: Collection[Who], *, at: datetime) -> bool:
 
 
 def is_news(page: Page, people: Collection[Who], *, status: str) -> bool:
-    """Tell whether somebody else is assigned than those who are paged. Who acknowledges stays the only one of them."""
+    """Return whether someone else is assigned than those who are paged. Who acknowledges stays the only one of them."""
     ids, now = {who.id for who in people}, set(page.now_ids)
     return bool(ids) and not (ids <= now if status == ACKNOWLEDGED else ids == now)
 
@@ -55,7 +55,7 @@ def users_of(pages: Collection[Page]) -> dict[str, PagerUser]:
 
 
 def before(pages: Collection[Page]) -> dict[int, list[str]]:
-    """Return the names of those whom each page has paged and pages no more, by its primary key: one query at most."""
+    """Return the names of those each page paged before but not now, by primary key: at most one query."""
     ids = {page.pk: [id for id in page.rung_ids if id not in page.now_ids] for page in pages}
     names = _known({id for some in ids.values() for id in some})
     return {pk: [names[id] for id in some if id in names] for pk, some in ids.items()}

@@ -1,4 +1,4 @@
-"""How far what we know of the pager can be trusted, in one sentence."""
+"""How fresh the pager cache is, in one sentence."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 from workflows import cards, ports
 from workflows.models import PagerRead
 
-LATE: Final = timedelta(minutes=3)  # it is read every 30 s: nobody reads any more
+LATE: Final = timedelta(minutes=3)  # it is read every 30 s, so reading has stopped
 
 MISSING: Final = (
-    "PagerDuty is not connected. Set PAGERDUTY_API_KEY and PAGERDUTY_FROM to see here who is on call, and to page them."
+    "PagerDuty is not connected. Set PAGERDUTY_API_KEY and PAGERDUTY_FROM to see who is on call and page them."
 )
 
 
@@ -65,25 +65,25 @@ def _fresh(one: Freshness, at: datetime) -> str:
 
 
 def _late(one: Freshness, at: datetime) -> str:
-    return f"{_fresh(one, at)} It is not read any more: see that a worker and beat are running."
+    return f"{_fresh(one, at)} Updates have stopped: check that a worker and beat are running."
 
 
 def _silent(one: Freshness, at: datetime) -> str:
     assert one.read_at is not None, "it was read"
     assert one.failed_at is not None, "it failed"
-    since = f"PagerDuty does not answer since {cards.when(one.failed_at)}"
-    return f"{since}: this is what we knew at {cards.when(one.read_at)}. {one.says}"
+    since = f"PagerDuty has not responded since {cards.when(one.failed_at)}"
+    return f"{since}. Showing what was known at {cards.when(one.read_at)}. {one.says}"
 
 
 def _partly(one: Freshness, at: datetime) -> str:
     assert one.failed_at is not None, "it failed"
-    return f"{_fresh(one, at)} Part of PagerDuty cannot be read since {cards.when(one.failed_at)}. {one.says}"
+    return f"{_fresh(one, at)} Part of PagerDuty could not be read since {cards.when(one.failed_at)}. {one.says}"
 
 
 def _never(one: Freshness, at: datetime) -> str:
     if one.failed_at is None:
-        return "PagerDuty was not read yet; that takes a few seconds once a worker runs."
-    return f"PagerDuty was never read, and could not be since {cards.when(one.failed_at)}. {one.says}"
+        return "PagerDuty has not been read yet. It takes a few seconds once a worker is running."
+    return f"PagerDuty has never been read; attempts have failed since {cards.when(one.failed_at)}. {one.says}"
 
 
 def _missing(one: Freshness, at: datetime) -> str:

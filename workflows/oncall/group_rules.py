@@ -1,4 +1,4 @@
-"""What people say about who belongs in a user group: add a rule, change it, pause it, delete it.
+"""Rules for who belongs in a user group: add, change, pause, delete.
 
 A group that a private incident may bring in is filled with a ``second`` manager's consent (``incidents.seconding``).
 Pausing and deleting put nobody into a group, so one manager does; those inside are told all the same.
@@ -63,10 +63,10 @@ def edit(
 
 @transaction.atomic
 def pause(rule: GroupRule, *, by: Person, at: datetime) -> None:
-    """Leave a group as it is until somebody resumes its rule."""
+    """Leave a group as it is until someone resumes its rule."""
     if GroupRule.objects.filter(pk=rule.pk, active=True).update(active=False):
         _note(rule, by=by, did="paused")
-        _announce(rule, "paused, it keeps who is in it", by=by, at=at)
+        _announce(rule, "paused, it keeps its current members", by=by, at=at)
 
 
 @transaction.atomic
@@ -83,14 +83,14 @@ def resume(rule: GroupRule, *, by: Person, at: datetime, second: Person | None =
 def remove(rule: GroupRule, *, by: Person, at: datetime) -> None:
     """Delete a rule with its history; the group keeps who is in it."""
     _note(rule, by=by, did="deleted")
-    _announce(rule, "follows nobody any more, it keeps who is in it", by=by, at=at)
+    _announce(rule, "no longer follows anyone and keeps its current members", by=by, at=at)
     rule.delete()
 
 
 def words(sources: Collection[Subject], permanent: Collection[Person]) -> str:
-    """Say whom a group follows, and who is always in it."""
+    """Say who a group follows, and who is always in it."""
     targets = {one.pager_id: one for one in PagerTarget.objects.filter(pager_id__in=[one for one, _ in sources])}
-    follows = " and ".join(standing.named(one, targets) for one in sources) or "nobody on call"
+    follows = " and ".join(standing.named(one, targets) for one in sources) or "no one on call"
     always = ", ".join(sorted(one.name for one in permanent))
     return f"follows {follows}; always {always}" if always else f"follows {follows}"
 

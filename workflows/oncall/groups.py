@@ -14,7 +14,7 @@ Subject = tuple[str, int]  # the pager's id, and the level: 0 for a schedule, fr
 
 
 class Shift(Protocol):
-    """Somebody's turn, overrides applied; no start is always before, no end always after."""
+    """Someone's turn, overrides applied; no start is always before, no end always after."""
 
     @property
     def subject(self) -> str: ...
@@ -30,7 +30,7 @@ class Shift(Protocol):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Candidate:
-    """Somebody who should be in a group; ``why_not`` says why they cannot be, and is empty when they can."""
+    """Someone who should be in a group; ``why_not`` says why they cannot be, and is empty when they can."""
 
     name: str
     chat_id: str = ""
@@ -70,10 +70,10 @@ def belonging(
     at: datetime,
     known_until: datetime | None = None,
 ) -> Belonging:
-    """Work out who belongs in a group at a moment, and the next hand-over.
+    """Work out who belongs in a group at a moment, and the next handover.
 
-    ``people`` are those whom the pager names, by its ids. Shifts that end where our knowledge does (``known_until``)
-    are no hand-over.
+    ``people`` are those the pager names, by its ids. Shifts that end where our knowledge does (``known_until``)
+    are no handover.
     """
     of_rule = [shift for shift in shifts if (shift.subject, shift.level) in sources]
 
@@ -107,7 +107,7 @@ def _moments(shifts: Sequence[Shift], *, at: datetime, known_until: datetime | N
 
 
 def _known(people: Mapping[str, Candidate], user: str) -> Candidate:
-    return people.get(user) or Candidate(user, why_not="PagerDuty names them, and does not list them")
+    return people.get(user) or Candidate(user, why_not="PagerDuty mentions them but does not list them")
 
 
 def _split(candidates: Collection[Candidate]) -> Belonging:
@@ -130,16 +130,16 @@ def verdict(belonging: Belonging, *, handle: str, here: Collection[str] | None, 
     Nobody is ever written, and nothing while it is not known who belongs in it.
     """
     if here is None:
-        return Verdict("failed", f"There is no user group @{handle} in Slack. Make it there, or delete this rule.")
+        return Verdict("failed", f"There is no user group @{handle} in Slack. Create it there, or delete this rule.")
     if unsure:
         return Verdict("waiting", unsure)
     if not belonging.members:
-        return Verdict("waiting", f"{_nobody(belonging)}, and a group is never emptied: it keeps who is in it.")
+        return Verdict("waiting", f"{_nobody(belonging)}, and a group is never emptied: it keeps its current members.")
     return Verdict("true", write=frozenset() if belonging.members == frozenset(here) else belonging.members)
 
 
 def _nobody(belonging: Belonging) -> str:
     if not belonging.left_out:
-        return "Nobody is on call, and nobody is permanent"
+        return "No one is on call and no one is permanent"
     who = ", ".join(f"{one.name} {one.why_not}" for one in belonging.left_out)
-    return f"Nobody who should be in it can be ({who})"
+    return f"No one who belongs in it can be added ({who})"

@@ -1,7 +1,7 @@
-"""Hear what happened to a page of ours: how it stands now, who is on it, and the entry that says so.
+"""Apply what happened to one of our pages: its status, who is on it, and the timeline entry.
 
 News may come late, twice, in any order, and from two sides: the pager sends them and we look ourselves. A status is
-moved by the newest alone; every piece of news is written down once, at its own time.
+moved by the newest alone; every piece of news is recorded once, at its own time.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ Status = Page.Status
 class Heard(StrEnum):
     """What a piece of news was about."""
 
-    PAGE = "a page of ours"
-    ALERT = "an alert of an incident"
-    AGAIN = "heard before"
-    NOTHING = "nothing of ours"
+    PAGE = "one of our pages"
+    ALERT = "an alert on an incident"
+    AGAIN = "already received"
+    NOTHING = "not ours"
 
 
 def hear(news: News, *, at: datetime) -> Heard:
@@ -60,7 +60,7 @@ def find(news: News) -> Page | None:
     """Return the page that news are about: by the pager's id, else by the key that it was opened with.
 
     What the fallback opened has no key there, so until its id is known it is told by our codename in its title. Taken
-    for somebody else's, it could declare an incident.
+    for someone else's, it could declare an incident.
     """
     told = news.page
     values = [told.key, told.id, told.key, told.key]
@@ -77,14 +77,14 @@ def _is_ours(told: Told, codename: str, service_id: str) -> bool:
 
 
 def held(page: Page) -> Page:
-    """Return a page fresh, held for the caller's transaction: its incident first, as whoever writes entries does."""
+    """Return a page fresh, held for the caller's transaction: its incident first, the order in which entries lock."""
     timeline.hold(page.incident_id)
     found = Page.objects.select_for_update(of=("self",)).select_related("incident")
     return found.get(pk=page.pk)
 
 
 def take(page: Page, news: News, *, at: datetime) -> None:
-    """Take news of a held page in: move its status if they are the newest, and write down what is not known yet."""
+    """Take news of a held page in: move its status if they are the newest, and record what is not known yet."""
     was = page.status
     newest = bool(news.status) and is_newest(page, news)
     ours = _is_our_doing(page, news)
@@ -108,7 +108,7 @@ def take(page: Page, news: News, *, at: datetime) -> None:
 
 
 def is_newest(page: Page, news: News) -> bool:
-    """Tell whether news are of a later moment than what the page's status is from; anything beats *being opened*."""
+    """Return whether news are of a later moment than what the page's status is from; anything beats *being opened*."""
     return page.status == Status.OPENING or (news.at, RANK[news.status]) > (page.status_at, RANK[page.status])
 
 
@@ -126,7 +126,7 @@ def _move(page: Page, news: News) -> None:
 
 
 def _is_our_doing(page: Page, news: News) -> bool:
-    """Tell whether news only say what we did ourselves: that stands on the timeline already."""
+    """Return whether news only say what we did ourselves: that stands on the timeline already."""
     if news.ours or news.kind == "triggered":
         return True
     if news.kind != "resolved" or (news.by is not None and coming.user_of(news.by) is not None):
@@ -139,7 +139,7 @@ def _ended_just_now(page: Page, news: News) -> bool:
 
 
 def is_ending(page: Page) -> bool:
-    """Tell whether we are about to end this page, or do so at this moment."""
+    """Return whether we are about to end this page, or do so at this moment."""
     under_way = [Effect.State.WAITING, Effect.State.RUNNING]
     return Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=RETIRE, state__in=under_way).exists()
 
@@ -161,7 +161,7 @@ def _write(page: Page, news: News, *, told: bool, moved: bool, at: datetime) -> 
 
 
 def _asks(page: Page) -> bool:
-    """Tell whether people are to be asked if it is over: the last of our pages ended, and they still respond."""
+    """Return whether people are to be asked if it is over: the last of our pages ended, and they still respond."""
     if page.status != Status.RESOLVED or not page.incident.is_active:
         return False
     return not Page.objects.filter(incident=page.incident_id).exclude(status=Status.RESOLVED).exists()
@@ -184,7 +184,7 @@ def _sentence(page: Page, news: News, *, named: bool) -> str:
 
 
 def _level(news: News) -> int | None:
-    """Return the level of the escalation policy at which those who are rung now are on call, above the first."""
+    """Return the level of the escalation policy at which those who are paged now are on call, above the first."""
     if news.kind != "escalated" or not news.page.policy_id:
         return None
     now = Q(start_at=None) | Q(start_at__lte=news.at), Q(end_at=None) | Q(end_at__gt=news.at)

@@ -1,4 +1,4 @@
-"""What is written down about a group: how its rule stands, and every change of its members."""
+"""The history of a group: the state of its rule, and every change of its members."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def waiting(looks: Sequence[Look], says: str, *, until: datetime, at: datetime) 
 
 
 def _is_news(look: Look) -> bool:
-    """Tell whether there is anything to write down besides that we looked; a claim is to be given back."""
+    """Return whether there is anything to record besides that we looked; a claim is to be given back."""
     rule = look.rule
     if rule.claimed_until is not None:
         return True
@@ -103,27 +103,27 @@ def _note_news(look: Look, *, at: datetime) -> None:
 def _found(look: Look) -> str:
     """Say what was found in a group that is as it should be, and was not so when we last looked."""
     if look.rule.state == State.NEW:
-        return "First look: everybody was in it already."
+        return "First check: everyone was already in it."
     if frozenset(look.rule.members) == look.here:
         return ""
-    return "Found like that: somebody changed it in Slack, or Slack's answer to our change was lost."
+    return "Found this way: someone changed it in Slack, or Slack's answer to our change was lost."
 
 
 def _because(look: Look, *, at: datetime) -> str:
     """Say why a group was written."""
     rule = look.rule
     if rule.checked_at is None or rule.state == State.NEW:
-        return "First look."
+        return "First check."
     reasons = {
-        "Somebody had changed the group in Slack; it was put right.": frozenset(rule.members) != look.here,
+        "Someone changed the group in Slack; Firekind restored it.": frozenset(rule.members) != look.here,
         "The rule was changed.": rule.edited_at is not None and rule.edited_at > rule.checked_at,
-        "Hand-over.": rule.look_at is not None and rule.look_at <= at,
+        "Handover.": rule.look_at is not None and rule.look_at <= at,
     }
     return next((words for words, holds in reasons.items() if holds), "The schedule changed, or its people did.")
 
 
 def _stand(look: Look, state: str, says: str, *, at: datetime, members: Sequence[str], **more: Any) -> bool:
-    """Write how a rule stands and give its claim back; not when somebody else took it over meanwhile."""
+    """Write how a rule stands and give its claim back; not when someone else took it over meanwhile."""
     values: dict[str, Any] = {"try_again_at": None} | more
     unclaimed = GroupRule.objects.filter(pk=look.rule.pk, claimed_until=look.rule.claimed_until)
     changed = unclaimed.update(

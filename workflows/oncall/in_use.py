@@ -1,4 +1,4 @@
-"""Which of the pager's schedules and policies anybody here asks about, so that a large account is not read whole."""
+"""Which of the pager's schedules and policies are in use, so that a large account is not read in full."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def subjects() -> tuple[list[str], list[str]]:
 
 
 def is_narrowed(subjects: Collection[str]) -> bool:
-    """Tell whether these are only some of all policies and schedules."""
+    """Return whether these are only some of all policies and schedules."""
     return PagerTarget.objects.filter(kind__in=[Kind.POLICY, Kind.SCHEDULE], gone=False).count() > len(subjects)
 
 
 def is_anything_unknown() -> bool:
-    """Tell whether a policy names something that the pager did not list when it was last read."""
+    """Return whether a policy names something that the pager did not list when it was last read."""
     found = _targets(_policies())
     return any(target is None for target in found.values())
 

@@ -1,4 +1,4 @@
-"""Keep what we know of the pager fresh: what is due is read, by one reader at a time, and not while it is down."""
+"""Refresh the pager cache: what is due, one reader at a time, and not while the pager is down."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOON: Final = timedelta(minutes=2)  # how often everything is read while somethi
 
 
 def keep(*, at: datetime) -> bool:
-    """Read what is due of the pager; tell whether anything changed. A pager that is down is asked again later."""
+    """Read what is due of the pager; return whether anything changed. A pager that is down is asked again later."""
     if ports.pager() is None or not _due(at):
         return False
     with _alone(at) as may:
@@ -33,7 +33,7 @@ def _due(at: datetime) -> list[What]:
 
 
 def _is_directory_old(at: datetime) -> bool:
-    """Tell whether people and targets are due: every so often, sooner when something unknown is named."""
+    """Return whether people and targets are due: every so often, sooner when something unknown is named."""
     if directory.is_old(What.DIRECTORY, at=at):
         return True
     return directory.is_old(What.DIRECTORY, at=at, than=SOON) and _is_anything_unknown()
@@ -44,7 +44,7 @@ def _is_anything_unknown() -> bool:
 
 
 def _are_shifts_old(at: datetime) -> bool:
-    """Tell whether shifts are due: every so often, and right after a hand-over."""
+    """Return whether shifts are due: every so often, and right after a handover."""
     return directory.is_old(What.SHIFTS, at=at) or directory.has_handed_over(at=at)
 
 
@@ -57,12 +57,12 @@ def _read(at: datetime) -> bool:
 
 
 def _read_one(what: What, *, at: datetime) -> bool:
-    if what not in _due(at):  # somebody else has just read it, or the pager has just failed
+    if what not in _due(at):  # someone else has just read it, or the pager has just failed
         return False
     try:
         return directory.READ[what](at=at)
     except VendorError:
-        return False  # it is written down, and what we knew before stays
+        return False  # it is recorded, and what we knew before stays
 
 
 @contextmanager

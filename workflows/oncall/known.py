@@ -1,4 +1,4 @@
-"""What we last knew of the pager: its targets by name, and who is on call. Reads the cache; asks nobody."""
+"""Read the pager cache: targets by name, and who is on call. Makes no requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Subject = tuple[str, int]  # the pager's id, and the level: 0 for a schedule, fr
 
 @dataclass(frozen=True, slots=True)
 class OnCall:
-    """Somebody who is on call, until when if that is known to end.
+    """Someone who is on call, until when if that is known to end.
 
     ``person`` is who that is here: None while the two are not matched, and for those who may not be brought in.
     """
@@ -29,7 +29,7 @@ class OnCall:
 
 
 def never_read() -> bool:
-    """Tell whether nobody ever read the pager, so that nothing can be looked up yet."""
+    """Return whether nobody ever read the pager, so that nothing can be looked up yet."""
     return not PagerRead.objects.filter(directory_at__isnull=False).exists()
 
 

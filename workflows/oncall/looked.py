@@ -1,4 +1,4 @@
-"""What we found out by looking: noted beside the news that were told, so that neither is told twice. Pure.
+"""What polling found, recorded next to events so that neither is reported twice. Pure.
 
 A look says since when a page has its status, mostly to the second. News of that status from then are the same.
 """
@@ -12,7 +12,7 @@ from typing import Final
 from workflows.oncall.news import News
 
 PREFIX: Final = "look"
-PASSED: Final = "passed"  # noted where somebody else was found to be paged
+PASSED: Final = "passed"  # noted where someone else was found to be paged
 ON: Final = {"escalated", "reassigned", "delegated"}  # the kinds of news that say so
 SECOND: Final = timedelta(seconds=1)
 
@@ -33,7 +33,7 @@ def latest(at: datetime) -> datetime:
 
 
 def told(notes: Iterable[str], news: News) -> bool:
-    """Tell whether news only say what a look found out before."""
+    """Return whether news only say what a look found out before."""
     return any(_covers(note, news) for note in notes if note.startswith(f"{PREFIX} "))
 
 

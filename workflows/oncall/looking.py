@@ -1,4 +1,4 @@
-"""Look at open pages ourselves: for webhooks that never came, and where nothing can reach us from outside."""
+"""Poll open pages: for webhooks that never came, and for installations that cannot be reached from outside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 EVERY: Final = timedelta(seconds=55)  # a little less than the beat, so that none is left out every other time
 AT_ONCE: Final = 30  # calls a minute of the 960 that PagerDuty grants a key
 PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it itself
-SETTLED: Final = timedelta(minutes=2)  # by now whoever answers a look has heard of what we heard
+SETTLED: Final = timedelta(minutes=2)  # by then PagerDuty's reads reflect what its webhooks said
 SKEW: Final = timedelta(minutes=2)
 Status = Page.Status
 
@@ -29,8 +29,8 @@ Status = Page.Status
 FOUND: Final[Mapping[str, tuple[str, str, str]]] = {
     Status.TRIGGERED: (
         "unacknowledged",
-        "let go of the page to {page}: it rings again",
-        "The page to {page} rings again: nobody has it any more",
+        "unacknowledged the page to {page}: paging again",
+        "The page to {page} was unacknowledged: paging again",
     ),
     Status.ACKNOWLEDGED: (
         "acknowledged",
@@ -42,7 +42,7 @@ FOUND: Final[Mapping[str, tuple[str, str, str]]] = {
 
 
 def look_again(*, at: datetime) -> int:
-    """Ask the pager about open pages that were not looked at for a minute; return how many had moved."""
+    """Poll open pages not checked for a minute; return how many had changed."""
     pager = ports.pager()
     if pager is None:
         return 0
@@ -51,7 +51,7 @@ def look_again(*, at: datetime) -> int:
         try:
             rung = _look(pager, page)
         except VendorError as error:
-            log.warning("page %s could not be looked at: %s", page.pk, error)
+            log.warning("could not check page %s: %s", page.pk, error)
             if error.retry_after is not None or error.retryable:
                 break
             continue
@@ -60,7 +60,7 @@ def look_again(*, at: datetime) -> int:
 
 
 def due(*, at: datetime) -> QuerySet[Page]:
-    """Return open pages that nobody looked at lately, those that waited longest first."""
+    """Return open pages not checked lately, oldest check first."""
     lately = Q(looked_at=None, opened_at__lt=at - EVERY) | Q(looked_at__lt=at - EVERY)
     being_opened = Q(status=Status.OPENING, pager_id="", opened_at__gt=at - PATIENCE)
     found = Page.objects.filter(lately).exclude(being_opened).exclude(status=Status.RESOLVED)
@@ -68,7 +68,7 @@ def due(*, at: datetime) -> QuerySet[Page]:
 
 
 def _claimed(*, at: datetime) -> list[Page]:
-    """Take pages that are due, so that two who look at once take different ones."""
+    """Claim pages that are due, so that concurrent polls take different ones."""
     with transaction.atomic():
         pages = list(due(at=at).select_for_update(skip_locked=True)[:AT_ONCE])
         Page.objects.filter(pk__in=[page.pk for page in pages]).update(looked_at=at)
@@ -82,11 +82,11 @@ def _look(pager: Pager, page: Page) -> Rung | None:
 
 
 def note(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
-    """Take in how a page was found to stand at a moment; tell whether it had moved without our hearing of it."""
+    """Apply the status a page was found in; return whether it had changed without an event."""
     with transaction.atomic():
         page = hearing.held(page)
         if hearing.is_ending(page):
-            return False  # whoever ends it writes down what they find
+            return False  # the code that ends it records what it finds
         passed = _follow(page, rung, looked_at=looked_at)
         since, until = _between(page, rung, looked_at=looked_at)
         at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
@@ -101,7 +101,7 @@ def note(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
 
 
 def _follow(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
-    """Take in who was found to be paged; tell whether that is anybody else than we had heard of.
+    """Apply who was found to be paged; return whether that differs from what we knew.
 
     Who is paged first was said as the page was opened; what we never knew of an older one is not told now.
     """
@@ -111,7 +111,7 @@ def _follow(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
     if is_older or not following.is_news(page, people, status=rung.status):
         return False
     id = looked.note(looked.PASSED, since=since, until=until)
-    says = "The page to {page} went on: {people} {are} paged now"
+    says = "The page to {page} moved on: now paging {people}"
     at = max(since, page.rung_at or since)
     news = News(id, looked.PASSED, at, _told(rung), "", says, people=people, told=bool(page.now_ids))
     hearing.take(page, news, at=max(looked_at, at))
@@ -119,12 +119,12 @@ def _follow(page: Page, rung: Rung, *, looked_at: datetime) -> bool:
 
 
 def _between(page: Page, rung: Rung, *, looked_at: datetime) -> tuple[datetime, datetime]:
-    """Return the moments between which the page took the status that was found."""
+    """Return the moments between which the page took the status found."""
     return looked.span(rung.at) if rung.at else (page.status_at, looked_at)
 
 
 def _is_newer(page: Page, *, at: datetime, looked_at: datetime) -> bool:
-    """Tell whether what was found is news, and not an answer from before what we were told meanwhile."""
+    """Return whether what was found is newer than what events have told us."""
     if page.status == Status.OPENING or looked_at - page.status_at > SETTLED:
         return True
     return page.status_at < min(at, looked_at)

@@ -1,4 +1,4 @@
-"""Which rule takes an incident of the pager. Pure."""
+"""Which rule matches an incident from the pager. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def first(rules: Iterable[AnyRule], seen: Seen) -> AnyRule | None:
 
 
 def fits(rule: Rule, seen: Seen) -> bool:
-    """Tell whether a rule takes this: its service, its priority whatever the case, its pattern found in the title."""
+    """Return whether a rule takes this: its service, its priority whatever the case, its pattern found in the title."""
     return (
         rule.service_id in {"", seen.service_id}
         and rule.priority.casefold() in {"", seen.priority.casefold()}

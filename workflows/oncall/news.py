@@ -1,4 +1,4 @@
-"""What the pager tells us that happened to one of its incidents, as plain values. Pure, and of no vendor."""
+"""Events about the pager's incidents, as plain vendor-neutral values. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RANK: Final = {"opening": 0, TRIGGERED: 1, ACKNOWLEDGED: 2, RESOLVED: 3}
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Somebody as the pager knows them: their id there, and their name."""
+    """Someone as the pager knows them: their id there, and their name."""
 
     id: str
     name: str = ""
@@ -56,7 +56,7 @@ class News:
 
     ``id`` names it for good, ``kind`` is one word (*acknowledged*, *noted*), ``at`` when it happened there. ``by`` did
     it, None for the pager itself; ``ours`` says that we did it, through the pager's interface. ``people`` are those it
-    is about: who is rung now, or who was asked to join. ``text`` is what somebody wrote.
+    is about: who is paged now, or who was asked to join. ``text`` is what someone wrote.
 
     It reads as ``{by} {did}`` or, where nobody did it, as ``happened``: both may name ``{page}``, ``{people}`` (with
     ``{are}``, which is *is* for one of them), the ``{level}`` of the escalation policy that they are on, and

@@ -1,4 +1,4 @@
-"""Who the pager's people are here: joined by e-mail once, then pinned; by hand where an e-mail does not say."""
+"""Match the pager's users to people: by email once, then pinned; by hand where an email is not enough."""
 
 from __future__ import annotations
 
@@ -17,86 +17,86 @@ from workflows.models import PagerUser
 
 Matched = PagerUser.Matched
 
-# Whom an e-mail is never proof of, first that applies: what is asked of the person, and what is said of them.
+# Whom an email is never proof of, first that applies: what is asked of the person, and what is said of them.
 NEVER = (
-    ("deactivated", "somebody who has left"),
+    ("deactivated", "someone who has left"),
     ("is_bot", "a bot"),
     ("is_guest", "a guest, and guests are never on call"),
-    ("is_external", "somebody of another workspace"),
+    ("is_external", "someone from another workspace"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """What came of looking for somebody of the pager: who it is here, or in words why that is not known."""
+    """What came of looking for someone of the pager: who it is here, or in words why that is not known."""
 
     person: Person | None = None
     says: str = ""
 
 
-OURS = Meeting(says="Pages are opened in this user's name, who is nobody here: so it should be.")
+OURS = Meeting(says="Firekind opens pages as this user, so they need no match.")
 
 
 def meet(
     user: PagerUser, *, people: Collection[Person], taken: Collection[int] = (), twins: Collection[str] = ()
 ) -> Meeting:
-    """Tell who somebody of the pager is, of the ``people`` with the same e-mail, or why nobody is taken for them.
+    """Tell who someone of the pager is, of the ``people`` with the same email, or why nobody is taken for them.
 
-    ``taken`` are the ids of people who are matched already, ``twins`` the e-mails that the pager gives to several.
+    ``taken`` are the ids of people who are matched already, ``twins`` the emails that the pager gives to several.
     """
     says = _unclear(user, people, twins) or _refused(next(iter(people)), taken)
     return Meeting(says=says) if says else Meeting(next(iter(people)))
 
 
 def _unclear(user: PagerUser, people: Collection[Person], twins: Collection[str]) -> str:
-    """Say why an e-mail does not name exactly one person."""
+    """Say why an email does not name exactly one person."""
     if not user.email:
-        return "PagerDuty gives no e-mail for them."
+        return "PagerDuty has no email for them."
     if not people:
-        return "Nobody here has this e-mail."
+        return "No one here has this email."
     if len(people) > 1:
-        return "Several people here have this e-mail."
-    return "Several people in PagerDuty have this e-mail." if user.email.lower() in twins else ""
+        return "Several people here have this email."
+    return "Several people in PagerDuty have this email." if user.email.lower() in twins else ""
 
 
 def _refused(person: Person, taken: Collection[int]) -> str:
-    """Say why an e-mail is no proof that somebody is this person."""
+    """Say why an email does not prove that someone is this person."""
     if not person.can_join:
-        return f"Here this e-mail belongs to {_what(person)}."
-    return f"{person.name} is matched with somebody else in PagerDuty already." if person.pk in taken else ""
+        return f"This email belongs to {_what(person)}."
+    return f"{person.name} is already matched to another PagerDuty user." if person.pk in taken else ""
 
 
 def unmatched() -> dict[int, Meeting]:
-    """Look for everybody of the pager who is not matched; by the id of the row, in a few queries."""
+    """Look for everyone of the pager who is not matched; by the id of the row, in a few queries."""
     users = list(PagerUser.objects.filter(person=None, gone=False).select_related("matched_by"))
     met = _meetings(users)
     return met | {user.pk: OURS for user in users if _is_ours(user)}
 
 
 def _is_ours(user: PagerUser) -> bool:
-    """Tell whether this is the user in whose name pages are opened."""
+    """Return whether pages are opened as this user."""
     given = settings.FIREKIND.pagerduty
     return given is not None and user.email.lower() == given.sender.lower()
 
 
 def barred(user: PagerUser) -> str:
-    """Say why somebody of the pager cannot be brought in; empty for who can, and for who opens our pages."""
+    """Say why someone of the pager cannot be brought in; empty for who can, and for who opens our pages."""
     if user.person is None:
-        return "" if _is_ours(user) else "no one here is matched with them"
+        return "" if _is_ours(user) else "they are not matched to anyone here"
     if not user.person.can_join:
-        return f"here they are {_what(user.person)}"
-    return "" if user.person.chat_id else f"{user.person.name} has no account in the chat"
+        return f"they are {_what(user.person)} here"
+    return "" if user.person.chat_id else f"{user.person.name} has no Slack account"
 
 
 def our_ids() -> frozenset[str]:
-    """Return the pager's ids of the user in whose name pages are opened; none while nobody knows who that is."""
+    """Return the pager's ids of the user pages are opened as; none while that is unknown."""
     given = settings.FIREKIND.pagerduty
     found = PagerUser.objects.filter(email__iexact=given.sender) if given else PagerUser.objects.none()
     return frozenset(found.values_list("pager_id", flat=True))
 
 
 def join(*, at: datetime) -> bool:
-    """Match everybody who can be, by e-mail; tell whether there was anyone. Who was parted by hand is left alone.
+    """Match everyone who can be, by email; return whether there was anyone. Who was parted by hand is left alone.
 
     The caller holds a lock against other readers of the pager.
     """
@@ -110,12 +110,12 @@ def join(*, at: datetime) -> bool:
 
 @transaction.atomic
 def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: Person | None = None) -> None:
-    """Say by hand who somebody of the pager is; open incidents look again. Raises ``BadInput``.
+    """Match a pager user to a person by hand; open incidents are planned again. Raises ``BadInput``.
 
-    Whoever that is comes in when they are paged or on call, into private incidents as well: a second manager agrees.
+    That person comes in when paged or on call, also into private incidents, so a second manager agrees.
     """
     if not person.can_join:
-        raise lifecycle.BadInput("person", f"{person.name} is {_what(person)}: they are never brought in.")
+        raise lifecycle.BadInput("person", f"{person.name} is {_what(person)} and cannot be brought in.")
     seconding.hold()
     agreed = seconding.agree(by=by, second=second) if circles.there_are() else ""
     _pin(user, person=person, matched=Matched.HAND, by=by, agreed=agreed, at=at)
@@ -123,7 +123,7 @@ def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: 
 
 @transaction.atomic
 def part(user: PagerUser, *, by: Person, at: datetime) -> None:
-    """Say by hand that the two are not the same; they are not joined by e-mail again."""
+    """Unlink the two by hand; they are not matched by email again."""
     _pin(user, person=None, matched=Matched.PARTED, by=by, at=at)
 
 
@@ -132,8 +132,8 @@ def _pin(
 ) -> None:
     PagerUser.objects.filter(pk=user.pk).update(person=person, matched=matched, matched_by=by, matched_at=at)
     noted.note("match", by=by, about=user.name, user=user.pager_id, person=person.pk if person else None)
-    says = person.name if person else "nobody here"
-    circles.announce("", by=by, about=f"who {user.name} of PagerDuty is", says=says, agreed=agreed, at=at)
+    says = person.name if person else "no one here"
+    circles.announce("", by=by, about=f"the match for {user.name} in PagerDuty", says=says, agreed=agreed, at=at)
     for incident in Incident.objects.filter(active=True).only("pk"):
         told.tell(incident)
 
@@ -164,11 +164,11 @@ def _by_email(emails: Collection[str]) -> Mapping[str, list[Person]]:
 
 def _parted(user: PagerUser) -> Meeting:
     by = f" by {user.matched_by.name}" if user.matched_by is not None else " by hand"
-    return Meeting(says=f"Parted{by}: their e-mail is not looked at again.")
+    return Meeting(says=f"Unlinked{by}: not matched by email again.")
 
 
 def _free_the_hollow() -> None:
-    """Let go of an account that has become one with somebody of the chat: nothing is left in its own row."""
+    """Unlink accounts merged into a Slack person: their own row is empty."""
     pinned = PagerUser.objects.filter(matched__in=[Matched.EMAIL, Matched.HAND])
     hollow = pinned.filter(person__chat_id=None, person__user=None, person__email="", person__isnull=False)
     hollow.update(person=None, matched=Matched.NOT, matched_at=None, matched_by=None)

@@ -18,7 +18,7 @@ Kind = PagerTarget.Kind
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Somebody of the pager who is on call; ``until`` is None where no end is known. ``person`` is who that is here."""
+    """Someone of the pager who is on call; ``until`` is None where no end is known. ``person`` is who that is here."""
 
     user: PagerUser
     until: datetime | None = None
@@ -76,7 +76,7 @@ def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[Entry]:
 
 
 def named(words: str, *, among: Collection[Entry]) -> list[Entry]:
-    """Return those of a name or id, whatever its case; without one, those whose name holds the words."""
+    """Return those with a name or id, ignoring case; otherwise those whose name contains the words."""
     wanted = " ".join(words.split()).casefold()
     exact = [one for one in among if wanted in {one.target.name.casefold(), one.target.pager_id.casefold()}]
     return exact or [one for one in among if wanted in one.target.name.casefold()]
@@ -90,7 +90,7 @@ def nearest(words: str, *, among: Collection[Entry]) -> str:
 
 
 def line(shifts: Sequence[Shift], level: int, users: Mapping[str, PagerUser], *, at: datetime) -> Line:
-    """Tell who is on call at a moment, and who is at the first later one at which that is somebody else."""
+    """Tell who is on call at a moment, and who is at the first later one at which that is someone else."""
     now = _on(shifts, at=at)
     for moment in sorted({moment for one in shifts for moment in (one.start_at, one.end_at) if moment and moment > at}):
         then = _on(shifts, at=moment)
@@ -121,7 +121,7 @@ def _turns(
 
 
 def _until(own: Sequence[Shift], at: datetime) -> datetime | None:
-    """Return when somebody is off call again; turns that follow each other without a gap are one."""
+    """Return when someone is off call again; turns that follow each other without a gap are one."""
     holding = [one for one in own if _holds(one, at)]
     while holding:
         if any(one.end_at is None for one in holding):
@@ -133,4 +133,4 @@ def _until(own: Sequence[Shift], at: datetime) -> datetime | None:
 
 def _users(ids: Collection[str]) -> dict[str, PagerUser]:
     known = {user.pager_id: user for user in PagerUser.objects.filter(pager_id__in=ids).select_related("person")}
-    return {id: known.get(id) or PagerUser(pager_id=id, name=f"somebody new ({id})") for id in ids}
+    return {id: known.get(id) or PagerUser(pager_id=id, name=f"a new user ({id})") for id in ids}

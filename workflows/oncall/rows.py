@@ -1,4 +1,4 @@
-"""Turns as they are kept, and a read of the near future laid over one of the far. Pure."""
+"""Stored on-call turns, with a near-future read laid over a far-future one. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workflows.ports import Turn
 
 
 class Row(NamedTuple):
-    """Somebody's turn; no start is always before, no end always after."""
+    """Someone's turn; no start is always before, no end always after."""
 
     subject: str
     level: int
@@ -19,7 +19,7 @@ class Row(NamedTuple):
     end: datetime | None
 
     def holds(self, at: datetime) -> bool:
-        """Tell whether it is their turn at a moment."""
+        """Return whether it is their turn at a moment."""
         return (self.start is None or self.start <= at) and (self.end is None or self.end > at)
 
 

@@ -1,4 +1,4 @@
-"""Write the rules by which the pager's incidents declare one here, keep them in order, and try them on what came."""
+"""Rules by which the pager's incidents declare one here: write, order, and try them on past alerts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rules of user groups are shown: everybody by name, and what changes now and at the next hand-over."""
+"""How rules of user groups are shown: everyone by name, and what changes now and at the next handover."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What a rule would do: who belongs in the group, what changes ``now`` and ``then``, at the next hand-over.
+    """What a rule would do: who belongs in the group, what changes ``now`` and ``then``, at the next handover.
 
     ``says`` is why nothing is written, ``says_then`` why nothing will be.
     """

@@ -1,4 +1,4 @@
-"""How rules for user groups stand by what was last read of the pager: four queries, however many rules."""
+"""The state of user group rules from the pager cache: four queries for any number of rules."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from workflows.models import GroupRule, PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import groups
 from workflows.oncall.groups import Belonging, Candidate, Subject
 
-NOT_READ = "The schedules were never read from PagerDuty, so nobody knows yet who is on call."
-RAN_OUT = "PagerDuty could not be read for so long that nobody knows who is on call. The group keeps who is in it."
+NOT_READ = "The schedules have not been read from PagerDuty yet, so it is not known who is on call."
+RAN_OUT = (
+    "PagerDuty has not been read for so long that it is not known who is on call. The group keeps its current members."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +110,15 @@ def _unsure_of(source: Subject, asked: Asked, known: _Known, *, read_at: datetim
     target = known.targets.get(source[0])
     if target is None or target.gone:
         name = f"“{target.name}”" if target else "One of its sources"
-        return f"{name} is gone from PagerDuty. Change the rule; until then the group keeps who is in it."
+        return f"{name} no longer exists in PagerDuty. Change the rule; until then the group keeps its current members."
     is_new = asked.since is not None and asked.since > read_at
     if is_new and not any(one.subject == source[0] for one in known.shifts):
-        return f"“{target.name}” is read from PagerDuty first, which takes a minute or so."
+        return f"Reading “{target.name}” from PagerDuty first. This takes about a minute."
     return ""
 
 
 def candidate(person: Person) -> Candidate:
-    """Return somebody as a candidate for a group, with what keeps them out of it if anything does."""
+    """Return someone as a candidate for a group, with what keeps them out of it if anything does."""
     return Candidate(person.name, person.chat_id or "", _why_not(person))
 
 
@@ -126,7 +128,7 @@ def _why_not(person: Person) -> str:
         "is an app": person.is_bot,
         "is a guest": person.is_guest,
         "is from another workspace": person.is_external,
-        "has no account in Slack that we know of": not person.chat_id,
+        "has no known Slack account": not person.chat_id,
     }
     return next((words for words, holds in reasons.items() if holds), "")
 
@@ -135,7 +137,7 @@ def _of_pager(user: PagerUser) -> Candidate:
     if user.person is not None:
         return candidate(user.person)
     parted = user.matched == PagerUser.Matched.PARTED
-    return Candidate(user.name, why_not="was parted by hand" if parted else "is not matched to anybody in Slack")
+    return Candidate(user.name, why_not="was unlinked by hand" if parted else "is not matched to anyone in Slack")
 
 
 def named(subject: Subject, targets: Mapping[str, PagerTarget]) -> str:

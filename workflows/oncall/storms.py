@@ -19,7 +19,7 @@ from workflows.oncall import matching
 TITLE_CHARS, SERVICE_CHARS = 200, 80  # of an incident's title, and of a service's name on it
 
 # The incident to which the last of a rule's alerts of a service went within the window, locked as writing an entry
-# locks it, so that nobody ends it meanwhile. One that ended still takes what was opened before it ended and is heard
+# locks it, so that it cannot end in the meantime. One that ended still takes what was opened before it ended and heard
 # late. One that was cancelled as nothing also keeps the rest of the storm, for as long as the window is, lest it be
 # declared over and over. What a rule for a private type takes stays out of public incidents, as when the rule was
 # changed meanwhile. Written out because a storm asks it a thousand times.

@@ -1,4 +1,4 @@
-"""Keep user groups true: look at who belongs, and write where the workspace has somebody else.
+"""Sync user groups: compare who belongs with the workspace, and write the difference.
 
 Whoever writes a group holds a claim on its rule, so that two who look at once do not write twice; no transaction is
 open while Slack is called.
@@ -33,7 +33,7 @@ REFUSED_FOR: Final = timedelta(hours=1)  # a setting of the workspace, or a grou
 OF_THE_WORKSPACE: Final = {"permission_denied", "plan_upgrade_required", "missing_scope", "invalid_auth"}
 PATIENCE: Final = 3  # calls without an answer, before the other groups wait for the next look
 
-# Rules to look at: one never looked at, changed since, at its hand-over, or whose shifts, people or group were read to
+# Rules to look at: one never looked at, changed since, at its handover, or whose shifts, people or group were read to
 # be different. A claim or a pause that has not run out keeps a rule out.
 DUE: Final = """
     SELECT r.handle FROM workflows_grouprule r
@@ -84,7 +84,7 @@ def look(asked: QuerySet[GroupRule], *, at: datetime) -> list[Look]:
 
 def _look(rule: GroupRule, group: Group | None, known: standing.Standing, read: DirectoryRead | None) -> Look:
     if read is None:
-        return Look(rule, known.belonging, None, Verdict("waiting", "The workspace's groups were not read yet."))
+        return Look(rule, known.belonging, None, Verdict("waiting", "The workspace's groups have not been read yet."))
     here = _here(rule, group, read)
     decided = groups.verdict(known.belonging, handle=rule.handle, here=here, unsure=known.unsure)
     return Look(rule, known.belonging, group, decided, frozenset(here or ()))
@@ -104,7 +104,7 @@ def _read_groups(*, at: datetime) -> None:
     try:
         directory.refresh(at=at)
     except VendorError as error:
-        log.warning("the groups could not be read: %s", error)
+        log.warning("could not read the groups: %s", error)
 
 
 @dataclass(slots=True)
@@ -119,12 +119,12 @@ class _Round:
     def run(self, looks: Sequence[Look]) -> list[Synced]:
         """Write each group in turn, unless the workspace does not let us write any."""
         if looks and (until := _blocked_until(at=self.at)):
-            return history.waiting(looks, "Slack asked to wait. It is tried again by itself.", until=until, at=self.at)
+            return history.waiting(looks, "Slack is rate limiting. Retrying automatically.", until=until, at=self.at)
         return [synced for one in looks if (synced := self._write(one.rule)) is not None]
 
     def _write(self, rule: GroupRule) -> Synced | None:
         if not _claimed(rule, at=self.at):
-            return None  # somebody else is at it
+            return None  # someone else is at it
         [one] = look(GroupRule.objects.filter(pk=rule.pk), at=self.at)  # as it is now that nobody else writes
         if not one.verdict.write:
             return history.looked([one], at=self.at)[0]

@@ -116,11 +116,11 @@ def test_every_kind_says_and_does_all_that_it_knows() -> None:
 
 def test_a_retype_shows_whom_it_pages_and_which_page_it_ends() -> None:
     world = World(facts("ambiguous", pager=True))
-    assert "+ page Engineering (rings Eve)" in lines(world)
+    assert "+ page Engineering (pages Eve)" in lines(world)
     world.settle()
     world.retype("major")
     said = lines(world)
-    assert "+ page Major incidents (rings Max)" in said
+    assert "+ page Major incidents (pages Max)" in said
     assert "- resolve the page to Engineering" in said
     assert "+ invite Max (on call)" in said
 
@@ -140,14 +140,14 @@ def test_there_and_back_again_says_who_is_paged_again_and_who_is_not() -> None:
     for slug in ("internal", "ambiguous"):
         world.settle()
         world.retype(slug)
-    assert "+ page Engineering (rings Eve) again, as no one acknowledged" in lines(world)
+    assert "+ page Engineering (pages Eve) again, because no one acknowledged" in lines(world)
     world.settle()
     world.hear((ACKNOWLEDGED, 1))
     world.hear((RESOLVED, 1))
     for slug in ("internal", "ambiguous"):
         world.settle()
         world.retype(slug)
-    assert "= Engineering was paged before and is not paged again: Max answered" in lines(world)
+    assert "= Engineering was already paged and is not paged again: Max answered" in lines(world)
 
 
 def test_who_is_known_late_comes_in_by_their_page_in_public_and_is_a_gap_in_private() -> None:
@@ -189,6 +189,6 @@ def test_nobody_on_call_is_the_group_then_whom_the_type_names_then_a_gap() -> No
     assert desired_state(named).chosen["Platform leadership"].name == "Leo"
     (gap,) = (gap for gap in desired_state(alone).gaps if gap.key.startswith("one-of"))
     assert gap.key == "one-of/Platform leadership"
-    assert "nobody is on call for Platform leadership" in gap.says
+    assert "no one is on call for Platform leadership" in gap.says
     filled = replace(alone, roles=(("Platform leadership", someone("zoe")),))
     assert not [gap for gap in desired_state(filled).gaps if gap.key.startswith("one-of")]

@@ -72,7 +72,7 @@ def test_a_word_that_nobody_can_check_is_not_believed(moved: Incident, ada: Pers
     address = f"{moved.get_absolute_url()}by-hand/{effect.pk}"
     with ports.using():
         page = browse(ada).post(address, follow=True).content.decode()
-    assert "Nothing is connected that could be asked" in page
+    assert "Nothing is connected, so this could not be checked" in page
     effect.refresh_from_db()
     assert effect.state == Effect.State.FAILED
 
@@ -86,7 +86,7 @@ def test_to_those_who_may_not_see_it_there_is_nothing(moved: Incident, ben: Pers
 
 def test_who_comes_by_the_types_policy_is_shown_apart(incident: Incident, ada: Person, browse: Open) -> None:
     page = browse(ada).get(retype_page(incident, "?to=security")).content.decode()
-    assert "What closes at once" in page
+    assert "What closes immediately" in page
     assert "What moves" in page
     assert "Count what others posted" in page
 

@@ -65,7 +65,7 @@ def test_without_seconds_the_operators_list_says_how_many(incident: Incident, ad
     [
         ({"what": "http://169.254.169.254/latest/cpu"}, "Select a valid choice"),
         ({"what": "checkout-api/mutex"}, "Select a valid choice"),
-        ({"what": "checkout-api/cpu", "seconds": "0"}, "Give a number of seconds from 1 to 300."),
+        ({"what": "checkout-api/cpu", "seconds": "0"}, "Use a number of seconds from 1 to 300."),
         ({"what": "checkout-api/cpu", "seconds": "301"}, "less than or equal to 300"),
     ],
 )

@@ -61,7 +61,7 @@ def test_everybody_who_can_be_paged_is_offered_by_kind_with_who_that_is_now(
 ) -> None:
     page = browse(ada).get(url(incident)).content.decode()
     assert '<optgroup label="Escalation policies">' in page
-    assert "Major incidents (rings Ben)" in page
+    assert "Major incidents (pages Ben)" in page
     assert "Checkout (nobody is on call)" in page
     assert '<optgroup label="People">' in page
     assert "No one has been paged for this incident yet." in page
@@ -72,20 +72,20 @@ def test_without_a_script_who_would_be_rung_is_a_step_of_its_own(incident: Incid
     shown = client.post(url(incident), given | {"look": "1"})
     assert shown.status_code == 200
     page = shown.content.decode()
-    assert "rings Ben now." in page
+    assert "pages Ben now." in page
     assert "payments fail" in page, "what was written stays"
     assert asked(incident) == []
     done = client.post(url(incident), given | {"shown": token(page)}, follow=True).content.decode()
-    assert "Requested: page Major incidents (rings Ben)." in done
+    assert "Requested: page Major incidents (pages Ben)." in done
     assert asked(incident) == [("policy/PPOL1", "payments fail")]
 
 
 def test_nobody_is_paged_before_it_was_shown_who_that_is(incident: Incident, ada: Person, browse: Open) -> None:
     client, given = browse(ada), {"target": "policy/PPOL1"}
     page = client.post(url(incident), given).content.decode()
-    assert "rings Ben now." in page
+    assert "pages Ben now." in page
     other = client.post(url(incident), {"target": "service/PSVC1", "shown": token(page)}).content.decode()
-    assert "nobody is on call now." in other
+    assert "no one is on call now." in other
     assert "Who would be paged has changed" not in other
     assert asked(incident) == []
 
@@ -99,7 +99,7 @@ def test_a_hand_over_while_it_is_read_is_shown_first(
     Shift.objects.update(user="PEVE")
     again = client.post(url(incident), given | {"shown": token(page)}).content.decode()
     assert "Who would be paged has changed" in again
-    assert "rings Eve now." in again
+    assert "pages Eve now." in again
     assert asked(incident) == []
     client.post(url(incident), given | {"shown": token(again)})
     assert asked(incident) == [("policy/PPOL1", "")]
@@ -146,13 +146,13 @@ def test_nobody_else_can_be_paged(target: str, incident: Incident, ada: Person, 
 def test_each_page_says_whom_how_it_stands_and_who_was_rung(
     incident: Incident, ada: Person, ben: Person, browse: Open
 ) -> None:
-    seen = {"url": "https://pager.example/incidents/1", "number": 7, "rings": "rings Ben and Night desk"}
+    seen = {"url": "https://pager.example/incidents/1", "number": 7, "rings": "pages Ben and Night desk"}
     paged(incident, because="payments fail", asked_by=ada, **seen)
     paged(incident, target="service/PSVC1", name="Checkout", status="acknowledged", status_by="Eve", via="events")
     paged(incident, target="user/PBEN", name="Ben", status="resolved", status_by="Firekind")
     panel = browse(ada).get(url(incident), headers=HTMX).content.decode()
     text = " ".join(panel.split())
-    assert "ringing for <span data-since=" in text
+    assert "paging for <span data-since=" in text
     assert ">2 min</span>" in text
     assert "Rings Ben and Night desk" in text
     assert "Requested by Ada: <q>payments fail</q>" in text
@@ -240,7 +240,7 @@ def test_the_timeline_asks_for_the_end_until_it_came(incident: Incident, ada: Pe
     assert "Resolve the incident" in page
     assert 'href="https://pager.example/1"' in page
     lifecycle.remark(incident, "page", by=ada, at=at, text="acknowledged the page to Checkout")
-    lifecycle.remark(incident, "alert", by=None, at=at, text="12 alerts by now")
+    lifecycle.remark(incident, "alert", by=None, at=at, text="12 alerts so far")
     lifecycle.resolve(incident, text="", by=ada, at=at)
     assert "Resolve the incident" not in browse(ada).get(f"/incidents/{incident.codename}/").content.decode()
 
@@ -249,7 +249,7 @@ def test_whoever_is_missing_is_chosen_where_it_is_said(
     shipped: dict[str, IncidentType], secret: Incident, ada: Person, eve: Person, browse: Open
 ) -> None:
     client, role = browse(ada), "Platform leadership"
-    says = f"Nobody is {role}: @platform-leadership has no one who may be invited. Choose who it is."
+    says = f"No one is {role}: @platform-leadership has no one who can be invited. Choose someone."
     Resource.objects.create(incident=secret, key=f"gap/one-of/{role}", kind="gap", label=says, since_at=timezone.now())
     plan = client.get(f"/incidents/{secret.codename}/progress").content.decode()
     address = f"/incidents/{secret.codename}/fill?role=Platform%20leadership"

@@ -83,8 +83,8 @@ def test_towards_a_private_type_those_who_come_along_are_picked(
     client = browse(ada)
     page = client.get(retype_page(incident, f"?to=security&bring={ben.pk}")).content.decode()
     assert "Who comes along?" in page
-    assert "only the people named here see it" in page
-    assert "What closes at once" in page
+    assert "only the people named here can see them" in page
+    assert "What closes immediately" in page
     assert "What cannot be undone" in page
     assert re.search(rf'name="bring"\s+value="{ben.pk}"\s+checked', page)
     assert client.post(retype_page(incident), hidden(page)).status_code == 302

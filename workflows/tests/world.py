@@ -64,7 +64,7 @@ GROUPS = {
 }
 
 
-STRANGERS = (Stranger("PUMA", "Uma Ray", "no one here is matched with them"),)
+STRANGERS = (Stranger("PUMA", "Uma Ray", "they are not matched to anyone here"),)
 
 
 def someone(name: str, why: str = "") -> Someone:
@@ -81,13 +81,13 @@ def callees() -> dict[str, Callee | None]:
     """Whom the policies page, each with the one who is on call; one of them the pager does not have."""
     return {
         "Engineering": Callee(
-            "policy/PE", "Engineering", "S1", (someone("eve", "on call for Engineering"),), "rings Eve"
+            "policy/PE", "Engineering", "S1", (someone("eve", "on call for Engineering"),), "pages Eve"
         ),
         "Major incidents": Callee(
-            "policy/PM", "Major incidents", "S1", (someone("max", "on call"),), "rings Max", strangers=STRANGERS
+            "policy/PM", "Major incidents", "S1", (someone("max", "on call"),), "pages Max", strangers=STRANGERS
         ),
-        "Security": Callee("policy/PS", "Security", "S2", (someone("sid", "on call"),), "rings Sid"),
-        "payments": Callee("service/S3", "payments", "S3", (), "nobody is on call"),
+        "Security": Callee("policy/PS", "Security", "S2", (someone("sid", "on call"),), "pages Sid"),
+        "payments": Callee("service/S3", "payments", "S3", (), "no one is on call"),
         "Nobody home": None,
     }
 

@@ -13,16 +13,18 @@ from audit.models import Seal
 
 
 class Command(BaseCommand):
-    help = "Check the audit's chain, export it, or print its newest hash to be kept elsewhere."
+    help = "Verify the audit chain, export the log, or print the newest hash to keep elsewhere."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-        verify = verbs.add_parser("verify", help="check every link; exit with 1 and name the first that is broken")
-        verify.add_argument("--from", dest="since", type=int, default=1, metavar="N", help="begin with seal N")
-        verify.add_argument("--head", default="", metavar="HASH", help="a hash kept elsewhere, which must be there")
-        export = verbs.add_parser("export", help="print the audit as JSON lines that can be checked elsewhere")
-        export.add_argument("--since", default="", metavar="TIME", help="only what was sealed since then")
-        export.add_argument("--words", action="store_true", help="with what people wrote, on private timelines too")
+        verify = verbs.add_parser("verify", help="verify every link; exit 1 and name the first broken one")
+        verify.add_argument("--from", dest="since", type=int, default=1, metavar="N", help="start at seal N")
+        verify.add_argument(
+            "--head", default="", metavar="HASH", help="a hash kept elsewhere that must be in the chain"
+        )
+        export = verbs.add_parser("export", help="print the audit log as JSON lines that can be verified elsewhere")
+        export.add_argument("--since", default="", metavar="TIME", help="only entries sealed since then")
+        export.add_argument("--words", action="store_true", help="include what people wrote, on private timelines too")
         verbs.add_parser("head", help="print the newest seal's number, time and hash")
 
     def handle(self, *args: Any, verb: str, **options: Any) -> None:
@@ -33,7 +35,7 @@ class Command(BaseCommand):
             held = verifying.verify(at=timezone.now(), since=options["since"], head=options["head"])
         except verifying.Broken as broken:
             raise CommandError(str(broken)) from broken
-        self.stdout.write(f"{held.links} seals over {held.rows} rows hold. The newest hash is {held.head}.")
+        self.stdout.write(f"{held.links} seals over {held.rows} rows verified. The newest hash is {held.head}.")
 
     def _export(self, options: dict[str, Any]) -> None:
         since = _time(options["since"]) if options["since"] else None
@@ -56,5 +58,5 @@ def _time(said: str) -> datetime:
     except ValueError:
         time = None
     if time is None:
-        raise CommandError(f"{said!r} is no day or time. Write 2026-11-21 or 2026-11-21T06:40.")
+        raise CommandError(f"{said!r} is not a date or time. Use 2026-11-21 or 2026-11-21T06:40.")
     return time if timezone.is_aware(time) else timezone.make_aware(time, timezone.get_default_timezone())

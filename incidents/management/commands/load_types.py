@@ -12,7 +12,7 @@ from incidents import policy_file, types
 
 
 class Command(BaseCommand):
-    help = "Load incident types from YAML. Doing it again changes nothing."
+    help = "Load incident types from YAML. Safe to run more than once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", nargs="?", type=Path, default=settings.FIREKIND.incident_types_file)
@@ -21,6 +21,6 @@ class Command(BaseCommand):
         try:
             said = types.load(policy_file.read(file), at=timezone.now())
         except policy_file.BadTypesFile as error:
-            raise CommandError(f"The types file cannot be used:\n{error}") from error
+            raise CommandError(f"The types file is not valid:\n{error}") from error
         for line in said:
             self.stdout.write(line)

@@ -13,11 +13,13 @@ from incidents.models.people import Role
 
 
 class Command(BaseCommand):
-    help = "Show somebody's role, or give them another. Without anybody, list who has one."
+    help = "Show or set someone's role. Without a person, list everyone who has one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", nargs="?", help="an e-mail, or an account's name")
-        parser.add_argument("role", nargs="?", choices=Role.values, help="the role to give; without it, show theirs")
+        parser.add_argument("email", nargs="?", help="an email or account name")
+        parser.add_argument(
+            "role", nargs="?", choices=Role.values, help="the role to assign; leave out to show their role"
+        )
 
     def handle(self, *args: Any, email: str | None, role: str | None, **options: Any) -> None:
         if email is None:
@@ -39,18 +41,18 @@ class Command(BaseCommand):
 
 
 def _person(email: str) -> Person:
-    """Find somebody by e-mail or by the name of an account, one that was never used included."""
+    """Find someone by email or by the name of an account, one that was never used included."""
     if (person := people.by_email(email)) is not None:
         return person
     for account in User.objects.filter(Q(username=email) | Q(email__iexact=email)).order_by("pk")[:1]:
         if (person := people.of_user(account)) is not None:
             return person
-    raise CommandError(f"Nobody is known as {email}. The workspace's people are known once it was read.")
+    raise CommandError(f"No one is known as {email}. People appear here once the workspace has been read.")
 
 
 def _said(person: Person) -> str:
     held = sorted(roles.held_by(person))
-    by_account = ", by the account that runs Firekind" if held != [str(person.role)] else ""
+    by_account = ", through the account that runs Firekind" if held != [str(person.role)] else ""
     return (
         f"{_named(person)}: {' and '.join(one for one in held if one != Role.RESPONDER or len(held) == 1)}{by_account}"
     )

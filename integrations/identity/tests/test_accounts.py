@@ -125,7 +125,7 @@ def test_a_code_works_once(ada: Person, app: Authenticator) -> None:
 
     assert first.post("/sign-in/code", {"code": code}).status_code == 302
     cache.clear()  # another process remembers nothing of this one
-    assert "used already" in second.post("/sign-in/code", {"code": code}).content.decode()
+    assert "already used" in second.post("/sign-in/code", {"code": code}).content.decode()
 
 
 def test_codes_are_not_guessed(ada: Person, app: Authenticator) -> None:

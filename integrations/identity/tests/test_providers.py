@@ -57,7 +57,7 @@ def test_an_address_that_is_given_to_somebody_else_opens_nothing(vouching: Vouch
 
     refused = vouching.signs_in(Client(), "g2")
     assert refused.status_code == 403
-    assert "Somebody else already signs in" in refused.content.decode()
+    assert "Someone else already signs in" in refused.content.decode()
 
 
 def test_who_is_not_known_is_told_what_to_do(vouching: Vouching, grace: Person) -> None:
@@ -72,7 +72,7 @@ def test_who_is_not_known_is_told_what_to_do(vouching: Vouching, grace: Person) 
 def test_an_address_that_is_not_verified_proves_nothing(vouching: Vouching, grace: Person) -> None:
     vouching.knows("g1", email="grace@acme.example")
 
-    assert "does not vouch for your e-mail" in vouching.signs_in(Client(), "g1").content.decode()
+    assert "has not verified your email" in vouching.signs_in(Client(), "g1").content.decode()
 
 
 def test_silence_about_addresses_is_believed_only_where_the_operator_says_so(
@@ -125,7 +125,7 @@ def test_a_state_of_another_browser_opens_nothing(vouching: Vouching, grace: Per
     vouching.asks(other)
     refused = other.get(back)
     assert refused.status_code == 403
-    assert "not begun in this browser" in refused.content.decode()
+    assert "not started in this browser" in refused.content.decode()
     assert other.get("/").status_code == 302
 
 
@@ -170,7 +170,7 @@ def test_whoever_changes_their_mind_is_told_that_nothing_happened(vouching: Vouc
     state = asked(vouching.asks(client), "state")
 
     page = client.get(f"/sign-in/oidc/back?error=access_denied&state={state}")
-    assert "Nothing has happened" in page.content.decode()
+    assert "Nothing has changed" in page.content.decode()
 
 
 def test_a_provider_that_does_not_answer_leaves_the_other_ways(settings: Settings, db: None) -> None:

@@ -53,7 +53,8 @@ def test_a_wrong_password_changes_nothing_and_is_not_guessed(ada: Person) -> Non
     client = signed_in()
     for _ in range(5):
         assert (
-            "not your password" in client.post("/sign-in/again?next=/account/app", {"password": "x"}).content.decode()
+            "password is not correct"
+            in client.post("/sign-in/again?next=/account/app", {"password": "x"}).content.decode()
         )
     right = {"password": RIGHT["password"]}
     assert "Try again in" in client.post("/sign-in/again?next=/account/app", right).content.decode()

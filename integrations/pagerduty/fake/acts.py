@@ -29,7 +29,7 @@ class Acts(Hours):
             found = self._open(incident)
             user = self._account.user(who).id
             if user in found.acknowledgers:
-                raise NotPossible("You acknowledged it already")
+                raise NotPossible("You already acknowledged it")
             self._do(changes.acknowledge, found, agent=self._agent(who), user=user)
 
     def unacknowledge(self, who: str, incident: str | int) -> None:
@@ -95,7 +95,7 @@ class Acts(Hours):
             self._do(changes.set_type, self._open(incident), type, agent=self._agent(who))
 
     def add_responder(self, who: str, incident: str | int, whom: str, message: str = "Please help") -> None:
-        """Ask somebody to help."""
+        """Ask someone to help."""
         with self._account.lock:
             requester, user = self._account.user(who).id, self._account.user(whom).id
             self._do(changes.ask, self._open(incident), requester, user, message)
@@ -110,7 +110,7 @@ class Acts(Hours):
     def trigger(
         self, service: str, title: str, *, priority: str = "", urgency: str = "high", details: str = "", who: str = ""
     ) -> Incident:
-        """Open an incident as monitoring would, or as somebody does on the pages."""
+        """Open an incident as monitoring would, or as someone does on the pages."""
         with self._account.lock:
             found = self._account.service(service)
             integration = found.integrations[0].id if found.integrations else found.id
@@ -157,7 +157,7 @@ class Acts(Hours):
         for responder in incident.responders:
             if responder.user == user and responder.state == "pending":
                 return responder
-        raise NotPossible("Nobody asked you")
+        raise NotPossible("No one asked you")
 
     def _agent(self, who: str) -> Json:
         return shapes.of(self._account).user_ref(self._account.user(who).id)

@@ -1,4 +1,4 @@
-"""What happens to an incident, whoever does it: the account changes, people are rung, webhooks are queued.
+"""What happens to an incident, no matter who does it: the account changes, people are paged, webhooks are queued.
 
 `agent` is a reference to who does it, as webhooks show them; `user` is that person's id where it is a person.
 """
@@ -40,7 +40,7 @@ def open_incident(
 
 
 def first_level(state: State, policy: Policy, *, above: int = 0) -> tuple[int, list[str]]:
-    """Return the first level above one that has somebody on call, and who they are. Raises Refused(1015)."""
+    """Return the first level above one that has someone on call, and who they are. Raises Refused(1015)."""
     for n, level in enumerate(policy.levels, 1):
         people = on_level(state, level)
         if n > above and people:
@@ -95,7 +95,7 @@ def reopen(state: State, incident: Incident, *, agent: Json) -> None:
 
 
 def escalate(state: State, incident: Incident, *, agent: Json, level: int | None = None) -> None:
-    """Take an incident up a level, or to one. Raises Refused(1006) where there is none with anybody on call."""
+    """Take an incident up a level, or to one. Raises Refused(1006) where there is none with anyone on call."""
     policy = state.account.policies[incident.policy]
     above = incident.level if level is None else level - 1
     try:
@@ -165,7 +165,7 @@ def publish(state: State, incident: Incident, user: str, text: str) -> Note:
 
 
 def ask(state: State, incident: Incident, requester: str, user: str, message: str, *, policy: str = "") -> Responder:
-    """Ask somebody to help; asking again asks and rings again, as PagerDuty does."""
+    """Ask someone to help; asking again asks and rings again, as PagerDuty does."""
     responder = Responder(state.next_id(), user, requester, message, state.now(), policy=policy)
     incident.responders.append(responder)
     state.ring(incident, user, "responder")

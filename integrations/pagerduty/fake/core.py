@@ -88,7 +88,7 @@ class FakeAccount(Furnishing):
             return reply
 
     def headers(self, sender: str = "") -> dict[str, str]:
-        """Return the headers of a request that is let in, from somebody (an e-mail address) if it writes."""
+        """Return the headers of a request that is let in, from someone (an email address) if it writes."""
         about = {"Authorization": f"Token token={self.api_key}", "Accept": ACCEPT, "Content-Type": "application/json"}
         return about | ({"From": sender} if sender else {})
 

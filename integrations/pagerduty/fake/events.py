@@ -2,7 +2,7 @@
 
 https://developer.pagerduty.com/docs/send-alert-event. An event joins the open alert of its key, or the open incident
 that has its key for `incident_key` on the same service; else it opens both. An event is accepted before anything is
-done with it, so one that nobody could be rung for is accepted all the same.
+done with it, so one that nobody could be paged for is accepted all the same.
 """
 
 from __future__ import annotations

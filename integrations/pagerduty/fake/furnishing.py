@@ -21,7 +21,7 @@ class Furnishing(State):
     """Adds things to an account, and finds them by id, handle or name."""
 
     def add_user(self, handle: str, *, email: str = "", name: str = "", id: str = "", **about: Any) -> User:
-        """Add somebody."""
+        """Add someone."""
         user = User(id or made_id("PU", handle), name or handle.title(), email or f"{handle}@example.com", **about)
         return self._put(self.account.users, user.id, user)
 
@@ -39,7 +39,7 @@ class Furnishing(State):
         self, name: str, users: Iterable[str] = (), *, start: float | None = None, turn_s: float = DAY_S,
         every: bool = False, id: str = "", **about: Any,
     ) -> Schedule:  # fmt: skip
-        """Add a schedule with one layer of people taking turns; `start` is the moment of any hand-over.
+        """Add a schedule with one layer of people taking turns; `start` is the moment of any handover.
 
         Without one, turns begin at nine, UTC.
         """
@@ -63,7 +63,7 @@ class Furnishing(State):
     def add_policy(
         self, name: str, *levels: str | Iterable[str], delay_min: int = 30, id: str = "", **about: Any
     ) -> Policy:
-        """Add an escalation policy; each level names whom it rings: schedules and people."""
+        """Add an escalation policy; each level names who it pages: schedules and people."""
         whole = [[level] if isinstance(level, str) else list(level) for level in levels]
         rules = [Level([self._target(name) for name in level], delay_min) for level in whole]
         policy = Policy(id or made_id("PE", name), name, rules, **about)
@@ -92,7 +92,7 @@ class Furnishing(State):
         return self._put(self.account.subscriptions, made, subscription)
 
     def user(self, who: str) -> User:
-        """Find somebody by id, handle, name or e-mail address. Raises LookupError."""
+        """Find someone by id, handle, name or email address. Raises LookupError."""
         people = self.account.users
         by_email = (u for u in people.values() if who in (u.email, u.name))
         return people.get(who) or people.get(made_id("PU", who)) or _first(by_email, who)

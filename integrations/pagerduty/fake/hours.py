@@ -18,7 +18,7 @@ class Hours:
     _account: FakeAccount
 
     def set_override(self, schedule: str, user: str, start: float, end: float) -> Override:
-        """Put somebody on a schedule for a time, instead of whoever is on.
+        """Put someone on a schedule for a time, replacing the person who is on.
 
         In the third version an override replaces one person of one rotation; where nobody is on, it is a shift.
         """
@@ -43,22 +43,22 @@ class Hours:
             self._account.changed()
 
     def move_handover(self, schedule: str, to: float) -> None:
-        """Let whoever is on call now stay until a moment, and every later turn begin from there."""
+        """Keep the person on call until a given moment; every later turn starts from there."""
         with self._account.lock:
             found = self._account.schedule(schedule)
             if to <= self._account.now():
-                raise NotPossible("A hand-over lies ahead")
+                raise NotPossible("A handover lies ahead")
             for layer in found.layers:
                 users = _from_now(layer, found, self._account.now())
                 turns = int((to - self._account.now()) // layer.turn_s)
                 if turns:
-                    raise NotPossible("A hand-over comes within one turn")
+                    raise NotPossible("A handover comes within one turn")
                 # Turn -1 ends at `to` and is the one that runs now.
                 layer.start, layer.users = to, [*users[1:], users[0]]
             self._account.changed()
 
     def set_on_call(self, schedule: str, user: str) -> None:
-        """Put somebody on call now, until the next hand-over; who is not in the rotation overrides it."""
+        """Put someone on call now, until the next handover; who is not in the rotation overrides it."""
         with self._account.lock:
             found, id, now = self._account.schedule(schedule), self._account.user(user).id, self._account.now()
             mine = [layer for layer in found.layers if id in layer.users]
@@ -81,7 +81,7 @@ class Hours:
                 for layer in found.layers
             ]
             if not ends:
-                raise NotPossible("Nobody takes turns on it")
+                raise NotPossible("No one is on its rotation")
             return min(ends)
 
     def on_call(self, schedule: str) -> list[str]:

@@ -13,7 +13,7 @@ WEEK_S: Final = 7 * DAY_S
 
 @dataclass(slots=True)
 class User:
-    """Somebody who can be rung."""
+    """Someone who can be paged."""
 
     id: str
     name: str
@@ -36,7 +36,7 @@ class Team:
 class Layer:
     """A layer of a schedule, or a rotation of the third version: who takes turns, and when one turn began.
 
-    ``start`` is the moment of any hand-over; ``since`` and ``until`` bound the layer. ``every`` puts everybody on at
+    ``start`` is the moment of any handover; ``since`` and ``until`` bound the layer. ``every`` puts everyone on at
     once, and an empty name is a turn that nobody takes, both in the third version alone.
     """
 
@@ -52,7 +52,7 @@ class Layer:
 
 @dataclass(slots=True)
 class Override:
-    """Somebody who takes over for a time. In the third version: from whom, and in which rotation."""
+    """Someone who takes over for a time. In the third version: from which person, and in which rotation."""
 
     id: str
     user: str
@@ -79,7 +79,7 @@ class Schedule:
 
 @dataclass(slots=True)
 class Level:
-    """A level of an escalation policy: whom it rings (ids of users and schedules) and how long it waits."""
+    """A level of an escalation policy: who it pages (ids of users and schedules) and how long it waits."""
 
     targets: list[str]
     delay_min: int = 30
@@ -157,7 +157,7 @@ class Note:
 
 @dataclass(slots=True)
 class Responder:
-    """Somebody who was asked to help, and what they answered."""
+    """Someone who was asked to help, and what they answered."""
 
     id: str
     user: str
@@ -185,7 +185,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Incident:
-    """An incident. ``waits_until`` is when it goes up a level unless somebody acknowledges."""
+    """An incident. ``waits_until`` is when it goes up a level unless someone acknowledges."""
 
     id: str
     number: int
@@ -241,7 +241,7 @@ class Subscription:
 
 @dataclass(slots=True)
 class Rang:
-    """That somebody was notified of an incident, and why."""
+    """That someone was notified of an incident, and why."""
 
     at: float
     user: str

@@ -13,7 +13,7 @@ from .records import Layer, Override, Schedule
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Somebody's time on call; nobody's where `user` is empty. `source` is the id of the layer, shift or override."""
+    """Someone's time on call; nobody's where `user` is empty. `source` is the id of the layer, shift or override."""
 
     user: str
     start: float
@@ -89,7 +89,7 @@ def _flat(schedule: Schedule, turns: list[Span]) -> list[Span]:
 
 
 def _shifts(schedule: Schedule, turns: list[Span]) -> list[Span]:
-    """Any number at once: every rotation by itself, its people replaced by its own overrides, shifts besides."""
+    """Any number at once: every rotation separately, with its own overrides applied and shifts added."""
     spans = [piece for turn in turns for piece in _replaced(turn, schedule.overrides)]
     return [*spans, *(Span(s.user, s.start, s.end, s.id, "custom_shift") for s in schedule.shifts)]
 

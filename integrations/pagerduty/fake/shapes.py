@@ -48,7 +48,7 @@ class Shapes:
         }
 
     def user_ref(self, id: str) -> Json:
-        """Write a reference to somebody."""
+        """Write a reference to someone."""
         return self.reference("user", id, self.account.users[id].name)
 
     def team_refs(self, ids: list[str]) -> list[Json]:
@@ -82,7 +82,7 @@ class Shapes:
         return self.reference("priority", id, self.account.priorities[id].name) if id else None
 
     def user(self, user: User) -> Json:
-        """Write somebody."""
+        """Write someone."""
         return {
             **self.reference("user", user.id, user.name, type="user"),
             "name": user.name,

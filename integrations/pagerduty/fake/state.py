@@ -49,7 +49,7 @@ class State:
 
     @property
     def rang(self) -> list[Rang]:
-        """Return whom was notified of what, oldest first."""
+        """Return who was notified of what, oldest first."""
         return self.account.rang
 
     def next_id(self, prefix: str = "P") -> str:
@@ -58,7 +58,7 @@ class State:
         return f"{prefix}0{self._serial:06X}"
 
     def ring(self, incident: Incident, user: str, why: str) -> None:
-        """Notify somebody of an incident."""
+        """Notify someone of an incident."""
         self.rang.append(Rang(self.now(), user, incident.id, why, incident.level, incident.urgency))
 
     def pages(self, *, user: str = "", incident: str = "") -> list[Rang]:

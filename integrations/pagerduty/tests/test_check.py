@@ -64,12 +64,15 @@ def _disabled(account: fake.FakeAccount) -> None:
 
 
 SPOILT: Final[list[tuple[Spoil, str]]] = [
-    (lambda account: account.account.users.pop("PUFIREKIND"), "PAGERDUTY_FROM is firekind@example.com, which is no"),
+    (lambda account: account.account.users.pop("PUFIREKIND"), "PAGERDUTY_FROM is firekind@example.com, which is not"),
     (lambda account: account.add_policy("Data", "firekind"), "is on the first level of Data within two weeks"),
-    (lambda account: account.account.services.pop("PVFIREKIND"), "PAGERDUTY_SERVICE is Firekind, which is no service"),
-    (lambda account: account.service("Firekind").integrations.clear(), "belongs to no integration"),
+    (
+        lambda account: account.account.services.pop("PVFIREKIND"),
+        "PAGERDUTY_SERVICE is Firekind, which is not an enabled service",
+    ),
+    (lambda account: account.service("Firekind").integrations.clear(), "does not belong to any integration"),
     (_other_url, "No webhook subscription points at"),
-    (_inactive, "is switched off"),
+    (_inactive, "is disabled"),
     (_disabled, "is off for a day"),
 ]
 
@@ -78,22 +81,22 @@ SPOILT: Final[list[tuple[Spoil, str]]] = [
 def test_what_is_wrong_is_named_with_its_next_step(account: fake.FakeAccount, spoil: Spoil, says: str) -> None:
     spoil(account)
     lines, ended = checked(pager_on(account))
-    wrong = [line for line in lines if line.startswith("mend  ")]
+    wrong = [line for line in lines if line.startswith("fix  ")]
     assert any(says in line for line in wrong)
-    assert ended == f"{len(wrong)} to be mended."
+    assert ended == f"{len(wrong)} to fix."
 
 
 def test_a_key_that_is_not_accepted_ends_the_questions(account: fake.FakeAccount) -> None:
     lines, ended = checked(pager_on(account, api_key="wrong"))
     assert lines == [
-        "mend  PagerDuty does not accept the key. Put a valid REST API key into PAGERDUTY_API_KEY and restart."
+        "fix   PagerDuty does not accept the key. Set PAGERDUTY_API_KEY to a valid REST API key and restart."
     ]
-    assert ended == "1 to be mended."
+    assert ended == "1 to fix."
 
 
 def test_a_missing_secret_is_to_be_mended(account: fake.FakeAccount) -> None:
     lines, _ = checked(pager_on(account, webhook_secrets=()))
-    assert any("PAGERDUTY_WEBHOOK_SECRETS is not set" in line for line in lines if line.startswith("mend"))
+    assert any("PAGERDUTY_WEBHOOK_SECRETS is not set" in line for line in lines if line.startswith("fix"))
 
 
 def test_what_may_be_left_out_is_worth_a_note(account: fake.FakeAccount) -> None:
@@ -106,7 +109,7 @@ def test_what_may_be_left_out_is_worth_a_note(account: fake.FakeAccount) -> None
 
 def test_without_a_key_there_is_nothing_to_ask(settings: Any) -> None:
     settings.FIREKIND = replace(settings.FIREKIND, pagerduty=None)
-    with pytest.raises(CommandError, match="PAGERDUTY_API_KEY is not set: nobody is paged"):
+    with pytest.raises(CommandError, match="PAGERDUTY_API_KEY is not set: no one is paged"):
         call_command("pagerduty_check")
 
 

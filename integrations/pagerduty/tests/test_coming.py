@@ -34,7 +34,7 @@ def test_somebody_unknown_is_named_and_it_says_how_to_mend_that(door: Door, inci
     paged(incident)
     hear(door, event("acknowledged", agent=LEO))
     (words,) = said(incident)
-    assert words.startswith("Leo Ray acknowledged the page to Major incidents. Nobody here is matched with Leo Ray")
+    assert words.startswith("Leo Ray acknowledged the page to Major incidents. Leo Ray is not matched to anyone here")
 
 
 def test_a_private_incident_opens_to_nobody_by_a_page_that_it_does_not_ask_for(

@@ -23,25 +23,25 @@ from workflows.oncall.news import News
 SAYS = [
     (event("resolved"), "Eve resolved the page to Major incidents in PagerDuty. The incident itself is still open"),
     (event("resolved", agent=None), "The page to Major incidents was resolved in PagerDuty. The incident itself"),
-    (event("reopened"), "Eve reopened the page to Major incidents in PagerDuty: it rings again"),
-    (event("unacknowledged", agent=None), "Nobody went on with the page to Major incidents: it rings again"),
+    (event("reopened"), "Eve reopened the page to Major incidents in PagerDuty: paging again"),
+    (event("unacknowledged", agent=None), "No one followed up on the page to Major incidents: paging again"),
     (
         event("escalated", posted.incident(assignees=[LEO]), agent=None),
-        "Nobody answered the page to Major incidents, so it was escalated to level 2: Leo Ray is rung now",
+        "No one answered the page to Major incidents, so it was escalated to level 2: now paging Leo Ray",
     ),
     (
         event("reassigned", posted.incident(assignees=[LEO, EVE])),
-        "Eve passed the page to Major incidents on: Leo Ray and Eve Ito are rung now",
+        "Eve reassigned the page to Major incidents: now paging Leo Ray and Eve Ito",
     ),
     (
         event("escalated", posted.incident(assignees=[LEO])),
-        "Eve escalated the page to Major incidents to level 2: Leo Ray is rung now",
+        "Eve escalated the page to Major incidents to level 2: now paging Leo Ray",
     ),
     (
         event("resolved", posted.incident(resolve_reason={"type": "merge_resolve_reason"})),
-        "Eve merged the page to Major incidents into another incident of PagerDuty",
+        "Eve merged the page to Major incidents into another PagerDuty incident",
     ),
-    (event("delegated"), "Eve handed the page to Major incidents over to Major incidents"),
+    (event("delegated"), "Eve delegated the page to Major incidents to Major incidents"),
     (event("responder.added", about(user=LEO, state="pending")), "Eve asked Leo Ray to help with the page"),
     (event("responder.replied", about(user=EVE, state="accepted"), agent=None), "Eve joined the page to Major"),
     (event("responder.replied", about(user=LEO, state="declined")), "Leo Ray cannot help with the page"),
@@ -176,7 +176,7 @@ def test_what_is_no_page_of_ours_goes_to_the_alerts(
     paged(incident)
     hear(door, event("triggered", posted.incident("PELSE")), event("priority_updated", posted.incident("PELSE")))
     assert heard == ["triggered", "priority"]
-    assert set(Webhook.objects.values_list("says", flat=True)) == {"an alert of an incident"}
+    assert set(Webhook.objects.values_list("says", flat=True)) == {"an alert on an incident"}
 
 
 def test_a_failure_of_ours_costs_one_webhook_some_time_and_no_other_anything(

@@ -15,7 +15,7 @@ BUSY = b"Could not enable CPU profiling: cpu profiling already in use\n"
 
 @dataclass
 class FakePprof(Fake):
-    """Takes one CPU profile at a time. ``pace`` is how long a second takes; ``busy`` has somebody else profile it."""
+    """Takes one CPU profile at a time. ``pace`` is how long a second takes; ``busy`` has someone else profile it."""
 
     pace: float = 0.0
     busy: bool = False

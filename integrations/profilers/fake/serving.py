@@ -80,7 +80,7 @@ def _handler(fake: Fake) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 self.wfile.write(reply.body)
             except OSError:
-                return  # whoever asked has gone
+                return  # the client has gone
 
         do_POST = do_GET  # noqa: N815  # the name that http.server looks for
 

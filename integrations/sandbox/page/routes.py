@@ -56,7 +56,7 @@ async def stream(request: Request) -> Response:
 
 
 async def hints(request: Request) -> Response:
-    """List what the composer may suggest to somebody: commands, people, groups, channels."""
+    """List what the composer may suggest to someone: commands, people, groups, channels."""
     slack: fake.FakeSlack = request.app.state.slack
     person = slack.workspace.person_named(request.query_params.get("as", ""))
     seen = person.id if person else ""
@@ -75,7 +75,7 @@ async def hints(request: Request) -> Response:
 
 
 async def file(request: Request) -> Response:
-    """Show a file to whoever looks at the page; the app's own way to it asks for its token."""
+    """Serve a file to the page; the app's own route requires its token."""
     answer = fake.transfers.found(request.app.state.slack, request.path_params["file_id"])
     return Response(answer.body, answer.status, answer.headers)
 

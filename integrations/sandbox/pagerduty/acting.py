@@ -19,7 +19,7 @@ Json = dict[str, Any]
 Act = Callable[[Desk, Json], Json | None]
 
 SOON_S: Final = 0.01
-"""A hand-over lies ahead, if only by this much."""
+"""A handover lies ahead, if only by this much."""
 STORM: Final = 40
 
 

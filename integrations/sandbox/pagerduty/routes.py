@@ -44,7 +44,7 @@ async def stream(request: Request) -> Response:
 
 
 async def one(request: Request) -> Response:
-    """Lead whoever follows a link to one thing to its place on the page."""
+    """Redirect a link to one thing to its place on the page."""
     kind, id = request.path_params["kind"], request.path_params["id"]
     place = {"incidents": f"#case-{id}", "schedules": f"#schedule-{id}"}.get(kind, "")
     return RedirectResponse(f"/pagerduty{place}", 303)

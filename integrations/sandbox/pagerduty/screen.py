@@ -1,4 +1,4 @@
-"""What the page of the account shows to one person: schedules, incidents, who was rung; plain values for templates."""
+"""What the page of the account shows to one person: schedules, incidents, who was paged; plain values for templates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RANKS: Final = {"triggered": 0, "acknowledged": 1}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where somebody is on the page: the parts of its address."""
+    """Where someone is on the page: the parts of its address."""
 
     who: str = ""
     panel: str = ""
@@ -49,7 +49,7 @@ class Screen:
         return self.account.users.get(on[0]) if on else next(iter(self.people), None)
 
     def name(self, user: str) -> str:
-        """Return what somebody is called."""
+        """Return what someone is called."""
         found = self.account.users.get(user)
         return found.name if found else "somebody"
 
@@ -58,7 +58,7 @@ class Screen:
         return ", ".join(self.name(user) for user in users)
 
     def hue(self, user: str) -> int:
-        """Return the colour of somebody, of twelve, neighbours in the list far apart."""
+        """Return the colour of someone, of twelve, neighbours in the list far apart."""
         return next((n * 5 % 12 for n, one in enumerate(self.people) if one.id == user), 0)
 
     def services(self) -> list[Service]:

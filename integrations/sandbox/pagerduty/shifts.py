@@ -19,7 +19,7 @@ AHEAD_S: Final = 14 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The time that is shown, in the time zone of whoever looks."""
+    """The time that is shown, in the viewer's time zone."""
 
     zone: ZoneInfo
     since: float
@@ -76,7 +76,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """Somebody on call, until when; no time means no end in sight."""
+    """Someone on call, until when; no time means no end in sight."""
 
     user: str
     name: str

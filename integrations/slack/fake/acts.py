@@ -53,7 +53,7 @@ class Acts(Interactions):
         return file
 
     def edit(self, user: str, channel: str, ts: str, text: str) -> None:
-        """Change a message of one's own."""
+        """Change one of your own messages."""
         with self._slack.lock:
             person, where, message = self._own(user, channel, ts)
             typed = entities.in_message(entities.encode(self._slack.workspace, text))
@@ -61,7 +61,7 @@ class Acts(Interactions):
             self._done()
 
     def delete(self, user: str, channel: str, ts: str) -> None:
-        """Delete a message of one's own; admins may delete any."""
+        """Delete one of your own messages; admins may delete any."""
         with self._slack.lock:
             person, where, message = self._at(user, channel, ts)
             if message.user != person.id and not person.is_admin:
@@ -79,7 +79,7 @@ class Acts(Interactions):
             self._done()
 
     def unreact(self, user: str, channel: str, ts: str, name: str) -> None:
-        """Take a reaction of one's own away."""
+        """Remove one of your own reactions."""
         with self._slack.lock:
             person, where, message = self._at(user, channel, ts)
             name = name.strip(":")
@@ -104,7 +104,7 @@ class Acts(Interactions):
             self._done()
 
     def read(self, user: str, channel: str) -> None:
-        """Mark a channel as read by somebody."""
+        """Mark a channel as read by someone."""
         with self._slack.lock:
             where = self._channel(channel)
             where.read[self._person(user).id] = self._slack.last_ts
@@ -137,7 +137,7 @@ class Acts(Interactions):
             self._done()
 
     def kick(self, user: str, channel: str, who: str) -> None:
-        """Remove somebody from a channel."""
+        """Remove someone from a channel."""
         with self._slack.lock:
             person, where = self._in(user, channel)
             other = self._person(who)
@@ -206,7 +206,7 @@ class Acts(Interactions):
             self._done()
 
     def deactivate(self, user: str) -> None:
-        """Deactivate somebody's account; Slack takes them out of channels and groups."""
+        """Deactivate someone's account; Slack takes them out of channels and groups."""
         with self._slack.lock:
             person = self._person(user)
             person.deleted = True
@@ -220,7 +220,7 @@ class Acts(Interactions):
             self._done()
 
     def arrive(self, handle: str, **traits: Any) -> Person:
-        """Let somebody new join the workspace."""
+        """Let someone new join the workspace."""
         with self._slack.lock:
             person = self._slack.add_person(handle, **traits)
             self._slack.emit("team_join", user=shapes.person(person))

@@ -147,7 +147,7 @@ def create_channel(slack: State, name: str, creator: str, *, is_private: bool) -
 
 
 def join(slack: State, channel: Channel, user: str, *, inviter: str = "") -> None:
-    """Make somebody a member."""
+    """Make someone a member."""
     channel.members.append(user)
     channel.read[user] = slack.last_ts
     extra = {"inviter": inviter} if inviter else {}
@@ -156,7 +156,7 @@ def join(slack: State, channel: Channel, user: str, *, inviter: str = "") -> Non
 
 
 def leave(slack: State, channel: Channel, user: str, *, kicked_by: str = "") -> None:
-    """End somebody's membership; the app is told about its own removal as well."""
+    """End someone's membership; the app is told about its own removal as well."""
     text = f"<@{user}> was removed from the channel" if kicked_by else f"<@{user}> has left the channel"
     system(slack, channel, user, "leave", text)
     extra = {"kicker": kicked_by} if kicked_by else {}
@@ -170,7 +170,7 @@ def _where(slack: State, channel: Channel) -> Json:
 
 
 def set_topic(slack: State, channel: Channel, user: str, value: str) -> None:
-    """Set the topic, which everybody in the channel is shown."""
+    """Set the topic, which everyone in the channel is shown."""
     channel.topic = Note(value, user, int(slack.now()))
     text = f"<@{user}> set the channel topic: {value}" if value else f"<@{user}> cleared the channel topic"
     system(slack, channel, user, "topic", text, topic=value)

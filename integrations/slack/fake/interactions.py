@@ -117,7 +117,7 @@ class Interactions:
         return self._slack.delivery("interaction", "block_actions", payload, **about)
 
     def submit(self, user: str, values: Json | None = None, *, view_id: str = "") -> Delivery:
-        """Fill the modal on somebody's screen and submit it. Raises `fields.Incomplete` where the client would."""
+        """Fill the modal on someone's screen and submit it. Raises `fields.Incomplete` where the client would."""
         with self._slack.lock:
             person = self._person(user)
             view = self._view(person, view_id)
@@ -142,7 +142,7 @@ class Interactions:
             self._done()
 
     def close(self, user: str) -> Delivery | None:
-        """Close the modal on somebody's screen; the app hears of it if it asked to."""
+        """Close the modal on someone's screen; the app hears of it if it asked to."""
         with self._slack.lock:
             person = self._person(user)
             view = self._view(person, "")

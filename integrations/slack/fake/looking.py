@@ -14,7 +14,7 @@ class Looking(State):
     """The half of `FakeSlack` that asks and furnishes; none of it goes through the Web API or is logged."""
 
     def person(self, name: str) -> Person:
-        """Return somebody by handle, id or e-mail address. Raises KeyError."""
+        """Return someone by handle, id or email address. Raises KeyError."""
         found = self.workspace.person_named(name)
         if found is None:
             raise KeyError(f"nobody called {name!r}")
@@ -66,12 +66,12 @@ class Looking(State):
         return [e for e in shown if e.user == id and (not where or e.channel == where)]
 
     def modal(self, user: str) -> Json | None:
-        """Return the modal on somebody's screen as Slack writes views, None if there is none."""
+        """Return the modal on someone's screen as Slack writes views, None if there is none."""
         view = screens.top(self, self.person(user).id)
         return screens.written(self, view) if view else None
 
     def home(self, user: str) -> Json | None:
-        """Return somebody's App Home as Slack writes views, None if the app never published one."""
+        """Return someone's App Home as Slack writes views, None if the app never published one."""
         id = self.workspace.homes.get(self.person(user).id)
         if id is None:
             return None
@@ -85,7 +85,7 @@ class Looking(State):
     # Furnishing
 
     def add_person(self, handle: str, *, name: str = "", email: str = "", id: str = "", **traits: Any) -> Person:
-        """Add somebody; traits are the other fields of `Person` (is_restricted, is_bot, deleted, …)."""
+        """Add someone; traits are the other fields of `Person` (is_restricted, is_bot, deleted, …)."""
         id = id or "U0" + "".join(c for c in handle.upper() if c.isalnum())
         traits.setdefault("team_id", self.workspace.team_id)
         person = Person(id, handle, name or handle.replace(".", " ").title(), email, **traits)

@@ -13,7 +13,7 @@ _COLOURS = ("4bbe2e", "e7392d", "3c989f", "674b1b", "e96699", "9f69e7", "2b6836"
 
 
 def colour(person_id: str) -> str:
-    """Return the colour of somebody's initials, always the same for one person."""
+    """Return the colour of someone's initials, always the same for one person."""
     return _COLOURS[hashlib.sha256(person_id.encode()).digest()[0] % len(_COLOURS)]
 
 

@@ -51,7 +51,7 @@ def _taken(slack: FakeSlack, file: File | None, content: bytes) -> Transfer:
 
 
 def download(slack: FakeSlack, file_id: str, *, token: str) -> Transfer:
-    """Hand out a file to the app; whoever may not read files is sent to the sign-in, as by Slack."""
+    """Serve a file to the app; without permission to read files, redirect to sign-in as Slack does."""
     with slack.lock:
         blow = slack.strike(DOWNLOAD)
         before = _before(blow)

@@ -11,7 +11,7 @@ Kind = Literal["public", "private", "im", "mpim"]
 
 @dataclass(slots=True)
 class Person:
-    """Somebody in the workspace: member, guest, stranger from another workspace, or bot."""
+    """Someone in the workspace: member, guest, stranger from another workspace, or bot."""
 
     id: str
     handle: str
@@ -237,7 +237,7 @@ class Workspace:
         return next((c for c in self.channels.values() if not c.is_direct and c.name == plain), None)
 
     def person_named(self, name: str) -> Person | None:
-        """Find a person by id, handle or e-mail address."""
+        """Find a person by id, handle or email address."""
         if name in self.people:
             return self.people[name]
         plain = name.removeprefix("@")

@@ -1,4 +1,4 @@
-"""Who answers what: one table a door. The manifest is made from the same tables."""
+"""Which listener handles what: one table per door. The manifest is built from the same tables."""
 
 from __future__ import annotations
 

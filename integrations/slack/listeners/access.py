@@ -1,4 +1,4 @@
-"""Ask to be let into a private incident, and answer who asks."""
+"""Request access to a private incident, and answer requests."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from integrations.slack.answers import Answer, Nothing, Say
 from integrations.slack.asked import Asked
 
 SAID: Final = re.compile(r"#?(?P<name>[\w-]{1,80})\s*(?:\bbecause\b:?)?\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
-ASKED: Final = "If there is such an incident, its people were asked."
+ASKED: Final = "If that incident exists, the people in it have your request."
 
 
 def command(asked: Asked) -> Answer:
     """Ask to be let in; what is said is the same for any codename that one may not see."""
     said = SAID.fullmatch(messages.typed(asked.words))
     if said is None:
-        return Say(f"Type which incident, and why: `{setup.command()} access amber-otter because …`.")
+        return Say(f"Say which incident and why: `{setup.command()} access amber-otter because …`.")
     try:
         seen = visibility.find(asked.by, said["name"].lower())
     except Incident.DoesNotExist:
         lifecycle.ask_in(said["name"], person=asked.by, because=said["because"], at=asked.at)
         return Say(ASKED)
-    return Say(f"You can see it: {places.linked(seen)}.")
+    return Say(f"You already have access: {places.linked(seen)}.")
 
 
 def answer(verb: Callable[..., object]) -> Callable[[Asked], Answer]:

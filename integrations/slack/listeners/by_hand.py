@@ -1,4 +1,4 @@
-"""The button *I have done it*: somebody's word, looked at in the workspace before it is believed."""
+"""The button *I did it*: checked in the workspace before it counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages on the timeline: a reaction or a shortcut puts one there, and what becomes of it is followed."""
+"""Messages on the timeline: a reaction or a shortcut adds one, and later edits are followed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from integrations.slack.messages import File, Message
 from workflows import rooms
 
 CALLBACK: Final = "firekind:capture"
-KEPT_FILES: Final = 5  # a modal keeps no more beside the words
+KEPT_FILES: Final = 5  # a modal has no room for more beside the words
 
 
 def reacted(told: Delivered) -> Deed | None:
-    """Put the message on the timeline when somebody reacts to it with the capturing reaction."""
+    """Put the message on the timeline when someone reacts to it with the capturing reaction."""
     found = _reaction(told)
     if found is None:
         return None

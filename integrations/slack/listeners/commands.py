@@ -1,4 +1,4 @@
-"""What can be typed after the slash command: one table, from which help and near misses come as well."""
+"""What can follow the slash command: one table, also used for help and suggestions."""
 
 from __future__ import annotations
 
@@ -55,48 +55,52 @@ COMMANDS: Final = (
     Command(
         "declare",
         "declare [type:] title",
-        "opens an incident; without a title, a form",
+        "declares an incident; without a title, opens a form",
         run=declare.command,
         aliases=("new", "open", "create"),
     ),
     Command(
         "type",
         "type [slug] [because …]",
-        "changes the type, after showing what that brings along",
+        "retypes the incident, after showing what will happen",
         about=retype.command,
         aliases=("retype",),
     ),
     Command("update", "update [text]", "posts a status update", about=say.command(say.VERBS["update"])),
-    Command("lead", "lead [@person]", "makes you, or them, the lead", about=lead.command),
+    Command("lead", "lead [@person]", "makes you, or someone else, the lead", about=lead.command),
     Command(
         "page",
         "page [policy, service or @person] [because …]",
-        "rings somebody, after showing who that is now",
+        "pages someone, after showing who that is now",
         about=paging.command,
         aliases=("ring", "call"),
     ),
     Command(
         "oncall",
         "oncall [schedule or policy]",
-        "says who is on call now, and until when",
+        "shows who is on call now, and until when",
         run=oncall.command,
         aliases=("on-call",),
     ),
     Command(
-        "note", "note [text]", "writes on the timeline; nobody is told", about=say.command(say.VERBS["note"]), of=ALL
+        "note",
+        "note [text]",
+        "adds a note to the timeline; no one is notified",
+        about=say.command(say.VERBS["note"]),
+        of=ALL,
     ),
     Command(
         "evidence",
         "evidence [link]",
-        "brings files or a link, and shows what was measured",
+        "adds files or a link, and shows the evidence",
         about=evidence.command,
         of=ALL,
         aliases=("profile", "flame"),
     ),
     Command(
         "finding",
-        "finding [claim, or refuted: claim because …]",
-        "claims or judges; alone, opens a form",
+        "finding [hypothesis, or refuted: hypothesis because …]",
+        "adds a hypothesis or a verdict; alone, opens a form",
         about=findings.command,
         of=ALL,
         aliases=("claim",),
@@ -108,32 +112,32 @@ COMMANDS: Final = (
         about=profiles.command,
         of=ALL,
     ),
-    Command("status", "status", "says where things stand", about=read.status, of=ALL),
-    Command("timeline", "timeline", "shows what happened last", about=read.recent, of=ALL),
+    Command("status", "status", "shows the current status", about=read.status, of=ALL),
+    Command("timeline", "timeline", "shows recent events", about=read.recent, of=ALL),
     Command(
         "mitigated",
         "mitigated [text]",
-        "it no longer hurts",
+        "marks it as mitigated",
         about=say.command(say.VERBS["mitigate"]),
         aliases=("mit", "mitigate"),
     ),
     Command(
         "resolved",
         "resolved [text]",
-        "it is over",
+        "resolves it",
         about=say.command(say.VERBS["resolve"]),
         aliases=("fixed", "resolve"),
     ),
-    Command("reopen", "reopen [text]", "it is not over after all", about=say.command(say.VERBS["reopen"]), of=ENDED),
-    Command("cancel", "cancel [text]", "it was no incident", about=say.command(say.VERBS["cancel"])),
+    Command("reopen", "reopen [text]", "reopens it", about=say.command(say.VERBS["reopen"]), of=ENDED),
+    Command("cancel", "cancel [text]", "cancels it, as it was not an incident", about=say.command(say.VERBS["cancel"])),
     Command(
         "access",
         "access codename because …",
-        "asks the people of a private incident to let you in",
+        "requests access to a private incident",
         run=access.command,
     ),
     Command("list", "list", "shows the open incidents", run=read.listed, aliases=("ls",)),
-    Command("help", "help", "shows this", run=help_),
+    Command("help", "help", "shows this help", run=help_),
 )
 NAMED: Final = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}
 
@@ -159,7 +163,7 @@ def picked(asked: Asked) -> Answer:
     number = int(asked.block_id.rpartition(":")[2] or 0)
     waiting = json.loads(inbox.kept(number) or "{}")
     if not waiting:
-        return Say("This was done already, or it waited too long. Type the command once more.", instead=True)
+        return Say("This was already done, or has expired. Type the command again.", instead=True)
     if waiting["by"] != asked.by.pk:
         return Say("Only the person who typed the command can choose.")
     incident = places.named(asked.value, by=asked.by)
@@ -178,7 +182,7 @@ def _picker(command: Command, asked: Asked) -> Answer:
     incidents = places.seen(asked.by).filter(active__in=command.of)[:100]
     options = [blocks.option(words.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
     if not options:
-        return Say(f"There is no {'ended' if command.of == ENDED else 'open'} incident that this could be about.")
+        return Say(f"There is no {'ended' if command.of == ENDED else 'open'} incident to use this on.")
     inbox.keep(asked.number, json.dumps({"name": command.name, "by": asked.by.pk, "words": asked.words}))
     question = "Which incident is this for?"
     select = blocks.select(options, action_id=PICK, placeholder="Choose an incident")
@@ -190,8 +194,8 @@ def _closest(first: str, said: str) -> Answer:
     close = difflib.get_close_matches(first.lower(), NAMED, n=1, cutoff=0.6)
     if close:
         return Say(
-            f"There is no `{quoted}`. Did you mean `{root} {NAMED[close[0]].name}`? `{root} help` lists everything."
+            f"Unknown command `{quoted}`. Did you mean `{root} {NAMED[close[0]].name}`? `{root} help` lists everything."
         )
     if " " in said:
         return Say(f"To open an incident, type `{root} declare {words.escape(words.cut(said, 200))}`.")
-    return Say(f"There is no `{quoted}`. `{root} help` lists what there is.")
+    return Say(f"Unknown command `{quoted}`. `{root} help` lists all commands.")

@@ -15,7 +15,7 @@ from integrations.slack.delivered import moment
 from workflows import retyping
 
 CALLBACK: Final = "firekind:declare"
-PRIVATE: Final = "Only those named here, and whoever they invite, will see it."
+PRIVATE: Final = "Only the people named here, and anyone they invite, will see it."
 TYPED: Final = re.compile(r"\s*([A-Za-z][\w -]{0,39})\s*:\s*(\S.*)", re.DOTALL)
 
 

@@ -29,9 +29,9 @@ def command(asked: Asked, incident: Incident) -> Answer:
     link, _, title = said.partition(" ")
     if "://" not in link:
         root = setup.command()
-        return Say(f"`{root} evidence` opens a form for files; `{root} evidence https://… title` keeps a link.")
+        return Say(f"`{root} evidence` opens a form for files; `{root} evidence https://… title` adds a link.")
     receiving.add_link(incident, link=link, title=title, by=asked.by, via="slack", at=asked.at)
-    return Say(f"The link is among the evidence of {places.linked(incident)}.")
+    return Say(f"Link added to the evidence of {places.linked(incident)}.")
 
 
 def submitted(asked: Asked) -> Answer:
@@ -40,11 +40,11 @@ def submitted(asked: Asked) -> Answer:
     incident = places.named(str(form.kept["i"]), by=asked.by)
     found, link, title = form.files("files"), form.text("link").strip(), form.text("title").strip()
     if not found and not link:
-        return Wrong({"files": "Choose a file, or give a link below."})
+        return Wrong({"files": "Choose a file, or paste a link below."})
     if link:
         receiving.add_link(incident, link=link, title=title, by=asked.by, via="slack", at=asked.at)
     bring(incident, found, by=asked.by, at=asked.at, title=title if len(found) == 1 else "", phase=form.text("phase"))
-    what = "What is in it is said in the channel once it was read." if found else "The link is among the evidence."
+    what = "The result is posted in the channel once it has been read." if found else "The link was added."
     return Say(f"{what} {words.link(page(incident), 'All evidence')}")
 
 
@@ -75,14 +75,14 @@ def modal(incident: Incident) -> blocks.Block:
             blocks.file_input(action_id="files", most=FILES),
             block_id="files",
             optional=True,
-            hint="Profiles, benchmarks, load tests, pictures: told by content.",
+            hint="Profiles, benchmarks, load tests or pictures. The format is detected.",
         ),
         blocks.field("Or a link", blocks.url_input(action_id="link"), block_id="link", optional=True),
         blocks.field("Title", blocks.text_input(action_id="title", longest=150), block_id="title", optional=True),
         blocks.field("Measured", blocks.select(phases, action_id="phase"), block_id="phase", optional=True),
     ]
     kept = keep(i=incident.codename)
-    return blocks.modal("Evidence", parts, callback_id=CALLBACK, submit="Add", close="Not now", kept=kept)
+    return blocks.modal("Evidence", parts, callback_id=CALLBACK, submit="Add", close="Cancel", kept=kept)
 
 
 def page(incident: Incident) -> str:
@@ -93,8 +93,8 @@ def page(incident: Incident) -> str:
 def _listed(incident: Incident) -> str:
     shown = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).order_by("-n")[: LISTED + 1]
     lines = [_line(incident, one) for one in shown[:LISTED]]
-    more = words.link(page(incident), "All evidence, and lines to copy for a host")
-    return "\n".join([*(lines or ["Nothing was measured yet."]), more])
+    more = words.link(page(incident), "All evidence, and commands to run on a host")
+    return "\n".join([*(lines or ["No evidence yet."]), more])
 
 
 def _line(incident: Incident, one: Evidence) -> str:

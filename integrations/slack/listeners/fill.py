@@ -1,4 +1,4 @@
-"""Choose who is the one of a role that nobody could be found for."""
+"""Choose someone for a role that could not be filled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pressed(asked: Asked) -> Answer:
 
 
 def submitted(asked: Asked) -> Answer:
-    """Give the role to whoever was chosen; they are brought in."""
+    """Give the role to the person chosen; they are brought in."""
     form = asked.filled
     incident = places.named(str(form.kept["i"]), by=asked.by)
     person = form.person("person")
@@ -38,8 +38,8 @@ def modal(incident: Incident, role: str) -> blocks.Block:
     parts = [
         blocks.context(about),
         blocks.field(
-            role, blocks.person_select(action_id="person"), block_id="person", hint="They are brought in and told so."
+            role, blocks.person_select(action_id="person"), block_id="person", hint="They are brought in and notified."
         ),
     ]
     kept = keep(i=incident.codename, r=role)
-    return blocks.modal("Choose who", parts, callback_id=CALLBACK, submit="Choose", close="Not now", kept=kept)
+    return blocks.modal("Choose someone", parts, callback_id=CALLBACK, submit="Choose", close="Cancel", kept=kept)

@@ -1,4 +1,4 @@
-"""Findings from Slack: a claim or a verdict in one line, or a modal with what was claimed so far."""
+"""Findings from Slack: a hypothesis or a verdict in one line, or a modal with those so far."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def command(asked: Asked, incident: Incident) -> Answer:
     judged = JUDGED.fullmatch(said)
     if judged is None:
         finding = findings.claim(incident, text=said, by=asked.by, at=asked.at, source=Source.SLACK)
-        return Say(f"{_line(incident, finding)}\nJudge it once something was measured.")
+        return Say(f"{_line(incident, finding)}\nAdd a verdict once you have evidence.")
     claim, because = [*BECAUSE.split(judged["rest"], maxsplit=1), ""][:2]
     finding = _meant(asked, incident, claim)
     _judge(asked, finding, verdict=_verdict(judged["verdict"]), text=because)
@@ -62,7 +62,7 @@ def modal(incident: Incident) -> blocks.Block:
     """Build the form: what was claimed so far, then a claim, a verdict, and what it rests on."""
     known = findings.of(incident)
     options = [blocks.option(words.cut(f"{one.n}. {one.claim}", 75), str(one.n)) for one in known[: CHOICES - 1]]
-    new = blocks.option("A new claim", NEW)
+    new = blocks.option("New hypothesis", NEW)
     verdicts = [blocks.option(str(one.label), one.value) for one in Verdict]
     proofs = _proofs(incident)
     grounds = [
@@ -73,7 +73,7 @@ def modal(incident: Incident) -> blocks.Block:
         blocks.section(_listed(incident, known)),
         blocks.field("Finding", blocks.select([new, *options], action_id="finding", chosen=NEW), block_id="finding"),
         blocks.field(
-            "New claim",
+            "Hypothesis",
             blocks.text_input(action_id="claim", longest=findings.CLAIM_CHARS, placeholder="The protocol is expensive"),
             block_id="claim",
             optional=True,
@@ -83,7 +83,7 @@ def modal(incident: Incident) -> blocks.Block:
         *(grounds if proofs else ()),
     ]
     kept = keep(i=incident.codename)
-    return blocks.modal("Finding", parts, callback_id=CALLBACK, submit="Write down", close="Not now", kept=kept)
+    return blocks.modal("Finding", parts, callback_id=CALLBACK, submit="Save", close="Cancel", kept=kept)
 
 
 def _meant(asked: Asked, incident: Incident, claim: str) -> Finding:
@@ -127,7 +127,7 @@ def _proofs(incident: Incident) -> list[blocks.Option]:
 def _listed(incident: Incident, known: list[Finding]) -> str:
     lines = [_line(incident, one) for one in known[:LISTED]]
     page = words.link(f"{places.page(incident)}findings/", "All findings with their rounds")
-    return "\n".join([*(lines or ["Nothing was claimed yet."]), page])
+    return "\n".join([*(lines or ["No findings yet."]), page])
 
 
 def _line(incident: Incident, finding: Finding) -> str:

@@ -7,7 +7,7 @@ from integrations.slack.delivered import Deed, Delivered
 
 
 def opened(told: Delivered) -> Deed | None:
-    """Draw the tab when somebody opens it. Drawing it twice does no harm, so nothing is owed here."""
+    """Draw the tab when someone opens it. Drawing it twice does no harm, so nothing is owed here."""
     if told.text("tab") == "home":
         homes.draw(told.text("user"))
     return None

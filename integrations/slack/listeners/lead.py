@@ -12,12 +12,12 @@ NOBODY = {"none", "nobody", "-"}
 
 
 def command(asked: Asked, incident: Incident) -> Answer:
-    """Make the person mentioned the lead, or whoever asks; ``nobody`` leaves the lead open."""
+    """Make the person mentioned, or the person asking, the lead; ``nobody`` clears the lead."""
     lead = _meant(asked)
     lifecycle.set_lead(incident, lead=lead, by=asked.by, at=asked.at, source=Source.SLACK)
     name = places.linked(incident)
     if lead is None:
-        return Say(f"Nobody leads {name} now.")
+        return Say(f"{name} has no lead now.")
     if lead.pk == asked.by.pk:
         return Say(f"You lead {name} now.")
     return Say(f"{words.mention(lead.chat_id, lead.name)} leads {name} now.")

@@ -1,4 +1,4 @@
-"""Links to our pages that people post: what stands behind one is shown where everybody may see it, and nowhere else."""
+"""Unfurl links to our pages, only where everyone may see what they lead to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_PEOPLE: Final = 2_000  # more are not looked through: a link without a prev
 def shared(told: Delivered) -> Deed | None:
     """Show what a link is about, once it is certain that everyone in the channel may see it; else stay silent.
 
-    Slack may tell us again, which draws the same once more: nothing is written down, so nothing is owed here.
+    Slack may tell us again, which draws the same once more: nothing is recorded, so nothing is owed here.
     """
     slack, channel_id = current.slack(), told.text("channel")
     by = Person.objects.filter(chat_id=told.text("user")).first()
@@ -43,7 +43,7 @@ def _links(told: Delivered) -> list[str]:
 
 
 def _incident(url: str, by: Person) -> Incident | None:
-    """Return the incident of a link as far as whoever posted it may see it."""
+    """Return the incident of a link, if the person who posted it may see it."""
     base = setup.base_url()
     match = PATH.fullmatch(url.removeprefix(base)) if url.startswith(base) else None
     if match is None:
@@ -55,12 +55,12 @@ def _incident(url: str, by: Person) -> Incident | None:
 
 
 def _may_be_shown(incident: Incident, about: Mapping[str, Any]) -> bool:
-    """Tell whether an incident may be named in a channel at all: a private one in its own private room alone."""
+    """Return whether an incident may be named in a channel at all: a private one in its own private room alone."""
     return not incident.private or (bool(about.get("is_private")) and rooms.is_current(incident, str(about["id"])))
 
 
 def _is_closed_circle(slack: SlackChat, about: Mapping[str, Any]) -> bool:
-    """Tell whether nobody is in a channel but people of the workspace itself: no guest, nobody from outside."""
+    """Return whether nobody is in a channel but people of the workspace itself: no guest, nobody from outside."""
     if any(about.get(name) for name in ("is_ext_shared", "is_pending_ext_shared", "is_org_shared")):
         return False
     if int(about.get("num_members") or 0) > MOST_PEOPLE:
@@ -71,7 +71,7 @@ def _is_closed_circle(slack: SlackChat, about: Mapping[str, Any]) -> bool:
 
 
 def _card(incident: Incident) -> Mapping[str, Any]:
-    """Build the preview. It stands in somebody else's message for good, so a title is in it only in private."""
+    """Build the preview. It stands in someone else's message for good, so a title is in it only in private."""
     name = words.cut(incident.title, 150) if incident.private else incident.codename
     about = [words.escape(incident.policy.name), str(incident.get_status_display())]
     about += [incident.codename] if incident.private else []

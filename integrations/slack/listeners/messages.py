@@ -1,4 +1,4 @@
-"""Messages as they come and change. Nearly all of them are nobody's business here: only the kind is looked at."""
+"""Messages as they arrive and change. Nearly all are ignored after reading their kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS: Final[Mapping[str, Listener]] = {
 
 
 def is_talk(payload: Mapping[str, Any]) -> bool:
-    """Tell whether this is a message that is nobody's business here: most of what Slack delivers is."""
+    """Return whether this is a message that is nobody's business here: most of what Slack delivers is."""
     event = payload.get("event")
     if not isinstance(event, dict) or event.get("type") != "message":
         return False

@@ -1,4 +1,4 @@
-"""Who is on call now and until when, as the pager last said."""
+"""Who is on call now and until when, from the pager cache."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LISTED: Final = 20
 def command(asked: Asked) -> Answer:
     """Say who is on call: for everything, or for the schedule or policy that was named."""
     if not asked.by.can_join:
-        return Say("Only people of this workspace see who is on call.")
+        return Say("Only people from this workspace can see who is on call.")
     fresh = freshness.of(at=asked.at)
     if not fresh.is_known:
         return Say(words.mrkdwn(fresh.words(at=asked.at)))
@@ -39,7 +39,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _line(line: Line) -> str:
-    now = ", ".join(_turn(turn) for turn in line.now) or "nobody is on call"
+    now = ", ".join(_turn(turn) for turn in line.now) or "no one is on call"
     return f"{now}{_next(line.next, line.next_at)}"
 
 
@@ -51,7 +51,7 @@ def _turn(turn: Turn) -> str:
 def _next(turns: tuple[Turn, ...], at: datetime | None) -> str:
     if at is None:
         return ""
-    return f", then {', '.join(map(_who, turns)) or 'nobody'} from {words.when(at)}"
+    return f", then {', '.join(map(_who, turns)) or 'no one'} from {words.when(at)}"
 
 
 def _who(turn: Turn) -> str:
@@ -60,7 +60,7 @@ def _who(turn: Turn) -> str:
 
 def _closest(said: str, among: list[Entry]) -> str:
     if not among:
-        return "PagerDuty has no schedule and no escalation policy that we may read."
+        return "PagerDuty has no schedules or escalation policies that Firekind can read."
     quoted, near = words.escape(words.cut(said, 40)), words.escape(roster.nearest(said, among=among))
     if near:
         return f"There is no schedule or escalation policy “{quoted}”. Did you mean `{setup.command()} oncall {near}`?"

@@ -1,4 +1,4 @@
-"""Page somebody: who would be rung is shown before anybody is."""
+"""Page someone: who would be paged is shown before anyone is."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from workflows.paging import Choice
 CALLBACK: Final = "firekind:page"
 TARGET: Final = "firekind:page-target"
 BECAUSE: Final = re.compile(r"(?P<whom>.*?)\s*\bbecause\b:?\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
-NOT_CONNECTED: Final = "No pager is connected, so nobody can be paged. Your operator connects one: PAGERDUTY_API_KEY."
-NOT_READ: Final = "Nobody is known yet who could be paged: the pager was not read so far. Try again in a minute."
-HAPPENS: Final = "They are rung at once and brought in here. The timeline says so, and what becomes of it."
-CHANGED: Final = "*Who would be rung changed while you were reading.* This is how it is now."
+NOT_CONNECTED: Final = (
+    "PagerDuty is not connected, so no one can be paged. Your operator can connect it: PAGERDUTY_API_KEY."
+)
+NOT_READ: Final = "PagerDuty has not been read yet, so there is no one to page. Try again in a minute."
+HAPPENS: Final = "They are paged immediately and brought in here. The timeline shows what happens."
+CHANGED: Final = "*Who would be paged changed while you were reading.* This is the current list."
 LISTED: Final = 100
 
 
 def command(asked: Asked, incident: Incident) -> Answer:
-    """Open the modal: with who would be rung when somebody was named, else with whom to choose from."""
+    """Open the modal: with who would be paged when someone was named, else with a list to choose from."""
     among = _choices(incident)
     whom, because = _read(asked.words)
     choice = _meant(whom, among) if whom else None
@@ -41,7 +43,7 @@ def pressed(asked: Asked) -> Answer:
 
 
 def chosen(asked: Asked) -> Answer:
-    """Show who would be rung for what is chosen now."""
+    """Show who would be paged for what is chosen now."""
     form = asked.filled
     incident = places.named(str(form.kept["i"]), by=asked.by)
     among = _choices(incident)
@@ -50,13 +52,13 @@ def chosen(asked: Asked) -> Answer:
 
 
 def submitted(asked: Asked) -> Answer:
-    """Page whoever was shown; somebody who was not shown, or whose shift ended meanwhile, is shown first."""
+    """Page the people shown; show anyone who was not shown, or whose shift has ended, first."""
     form = asked.filled
     incident = places.named(str(form.kept["i"]), by=asked.by)
     among = _choices(incident)
     choice = _chosen(form, among)
     if choice is None:
-        return Wrong({"target": "Choose whom to page."})
+        return Wrong({"target": "Choose who to page."})
     because = form.text("because")
     if form.kept.get("d") != paged.digest(choice):
         changed = form.kept.get("t") == choice.target
@@ -73,27 +75,27 @@ def modal(
     because: str = "",
     changed: bool = False,
 ) -> blocks.Block:
-    """Build the modal, with who would be rung once somebody is chosen."""
+    """Build the modal, with who would be paged once someone is chosen."""
     parts = [blocks.context(f"{places.linked(incident)}  {words.escape(words.cut(incident.title, 150))}")]
     parts += [blocks.section(CHANGED)] if changed else []
     parts.append(_whom(among, choice))
     if choice is not None:
         parts += [blocks.section(_shown(choice)), blocks.context(HAPPENS)]
-    hint = "It stands here and in the channel; the pager is not told."
+    hint = "Shown here and in the channel, but not sent to PagerDuty."
     reason = blocks.text_input(action_id="because", initial=because, lines=True)
     parts.append(blocks.field("Why?", reason, block_id="because", optional=True, hint=hint))
     kept = keep(i=incident.codename, t=choice.target if choice else None, d=paged.digest(choice) if choice else None)
-    submit = "Page" if choice else "Show who is rung"
-    return blocks.modal("Page somebody", parts, callback_id=CALLBACK, submit=submit, close="Not now", kept=kept)
+    submit = "Page" if choice else "Show who is paged"
+    return blocks.modal("Page someone", parts, callback_id=CALLBACK, submit=submit, close="Cancel", kept=kept)
 
 
 def _whom(among: Sequence[Choice], choice: Choice | None) -> blocks.Block:
-    """The field that chooses, with who would be rung now under each name; what does not fit is left to the command."""
+    """The field that chooses, with who would be paged now under each name; what does not fit is left to the command."""
     groups = {label: list(map(_option, _some(found, choice))) for label, found in paged.grouped(among).items()}
     picked = choice.target if choice else None
-    select = blocks.grouped_select(groups, action_id=TARGET, chosen=picked, placeholder="Choose whom to page")
+    select = blocks.grouped_select(groups, action_id=TARGET, chosen=picked, placeholder="Choose who to page")
     shown = sum(map(len, groups.values()))
-    more = f"There are more than fit here: {setup.command()} page name, or @person." if shown < len(among) else None
+    more = f"Not everyone fits here: use {setup.command()} page name, or @person." if shown < len(among) else None
     return blocks.field("Whom?", select, block_id="target", hint=more, tells=True)
 
 
@@ -103,17 +105,17 @@ def _some(found: Sequence[Choice], choice: Choice | None) -> Sequence[Choice]:
 
 
 def _option(choice: Choice) -> blocks.Option:
-    says = f"paged already: {choice.state}" if choice.state else choice.rings
+    says = f"already paged: {choice.state}" if choice.state else choice.rings
     return blocks.option(choice.name, choice.target, says=says)
 
 
 def _shown(choice: Choice) -> str:
     name = words.escape(choice.name)
     if choice.state:
-        return f"*{name}* was paged already: {words.escape(choice.state)}."
-    says = f"*{name}*: {words.escape(choice.rings)} now." if choice.rings else f"*{name}* is rung."
+        return f"*{name}* was already paged: {words.escape(choice.state)}."
+    says = f"*{name}*: {words.escape(choice.rings)} now." if choice.rings else f"*{name}* is being paged."
     unmatched = words.escape(", ".join(choice.strangers))
-    return f"{says} Not brought in, as no one here is matched with them: {unmatched}." if unmatched else says
+    return f"{says} Not brought in, because they are not matched to anyone here: {unmatched}." if unmatched else says
 
 
 def _open_already(choice: Choice, incident: Incident) -> str:
@@ -122,9 +124,9 @@ def _open_already(choice: Choice, incident: Incident) -> str:
 
 
 def _choices(incident: Incident) -> list[Choice]:
-    """Return whomever can be paged for an incident; raise ``Refused`` when that is nobody, with why."""
+    """Return who can be paged for an incident; raise ``Refused`` with the reason when that is no one."""
     if not incident.is_active:
-        raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you page somebody for it.")
+        raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you page someone for it.")
     if ports.pager() is None:
         raise lifecycle.Refused(NOT_CONNECTED)
     among = paging.choices(incident)
@@ -134,29 +136,32 @@ def _choices(incident: Incident) -> list[Choice]:
 
 
 def _read(said: str) -> tuple[str, str]:
-    """Part whom from why: *Major incidents because the database is down*."""
+    """Split who from why: *Major incidents because the database is down*."""
     found = BECAUSE.fullmatch(said)
     return (found["whom"].strip(), messages.typed(found["because"])) if found else (said.strip(), "")
 
 
 def _meant(whom: str, among: Sequence[Choice]) -> Choice:
-    """Return whom somebody means: a mention, a name or an id; raise ``Refused`` with what comes nearest."""
+    """Return who is meant by a mention, a name or an id; raise ``Refused`` with the closest matches."""
     mentioned = words.people(whom)
     if mentioned:
         return _mentioned(mentioned, among)
     try:
         return paged.meant(messages.typed(whom), among)
     except lifecycle.BadInput as unknown:
-        raise lifecycle.Refused(f"{unknown} {setup.command()} page alone lists everybody.") from unknown
+        raise lifecycle.Refused(f"{unknown} {setup.command()} page alone lists everyone.") from unknown
 
 
 def _mentioned(chat_ids: Sequence[str], among: Sequence[Choice]) -> Choice:
     if len(chat_ids) > 1:
-        raise lifecycle.Refused("Name one person: each is paged by a command of their own.")
+        raise lifecycle.Refused("Name one person: page each with a separate command.")
     person = people.by_chat_id(chat_ids[0])
     choice = paging.of_person(person, among)
     if choice is None:
-        says = f"The pager does not know {person.name}, so they cannot be rung. Page who is on call, or match them"
+        says = (
+            f"PagerDuty has no user matched to {person.name}, so they cannot be paged. Page who is on call, or match "
+            "them"
+        )
         raise lifecycle.Refused(f"{says} on {setup.base_url()}/oncall/people/.")
     return choice
 

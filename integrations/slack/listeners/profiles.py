@@ -18,7 +18,7 @@ def command(asked: Asked, incident: Incident) -> Answer:
     done = capturing.ask(
         incident, source=source, kind=kind, seconds=seconds, by=asked.by, at=asked.at, via=Source.SLACK
     )
-    return Say(f"Asked for it: {words.escape(done)}. What it says comes in the channel.")
+    return Say(f"Requested: {words.escape(done)}. The result is posted in the channel.")
 
 
 def _read(said: list[str]) -> tuple[str, str, int | None]:
@@ -33,5 +33,5 @@ def _sources() -> str:
     profiler = ports.profiler()
     lines = [f"`{one.name}`  {', '.join(one.kinds)}" for one in (profiler.sources() if profiler else ())]
     if not lines:
-        return "The operator named no source of profiles: see PROFILE_SOURCES_FILE."
+        return "No profile sources are configured: see PROFILE_SOURCES_FILE."
     return "\n".join([*lines, f"`{setup.command()} capture source [kind] [seconds]` captures one."])

@@ -27,7 +27,7 @@ def status(asked: Asked, incident: Incident) -> Answer:
     if incident.update_due_at:
         lines.append(f"The next update is due {words.when(incident.update_due_at)}.")
     lines += _owed(incident)
-    lines.append(words.link(places.page(incident), "Open the page"))
+    lines.append(words.link(places.page(incident), "Open in Firekind"))
     return Say("\n".join(lines))
 
 
@@ -40,14 +40,14 @@ def recent(asked: Asked, incident: Incident) -> Answer:
 
 
 def listed(asked: Asked) -> Answer:
-    """List the open incidents that somebody may see."""
+    """List the open incidents that someone may see."""
     found = list(places.seen(asked.by).filter(active=True)[: LISTED + 1])
     if not found:
         return Say(f"No incident is open. `{setup.command()} declare` opens one.")
     channels = places.channels(found)
     lines = [line(incident, channels, at=asked.at) for incident in found[:LISTED]]
     if len(found) > LISTED:
-        lines.append(words.link(f"{setup.base_url()}/", "There are more"))
+        lines.append(words.link(f"{setup.base_url()}/", "See all"))
     return Say("\n".join(lines))
 
 
@@ -75,7 +75,7 @@ def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> 
 
 
 def _lead(lead: Person | None) -> str:
-    return f"{words.mention(lead.chat_id, lead.name)} leads" if lead else "nobody leads yet"
+    return f"{words.mention(lead.chat_id, lead.name)} leads" if lead else "no lead yet"
 
 
 def _owed(incident: Incident) -> list[str]:
@@ -90,6 +90,6 @@ def _owed(incident: Incident) -> list[str]:
 def _entry(entry: timeline.Entry) -> str:
     who = words.escape(entry.event.by.name) if entry.event.by else ""
     said = words.escape(words.cut(entry.sentence, 200))
-    if entry.kind.editable:  # somebody's own words
+    if entry.kind.editable:  # someone's own words
         return f"{words.when(entry.event.at)}  {who} · {entry.kind.label}: {said}"
     return f"{words.when(entry.event.at)}  {who} {said}".replace("   ", "  ")

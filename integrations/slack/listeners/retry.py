@@ -15,5 +15,5 @@ def pressed(asked: Asked) -> Answer:
     incident = places.named(codename, by=asked.by)
     number = int(effect) if effect.isdecimal() else 0
     if progress.retry(number, incident, by=asked.by, at=asked.at, source=Source.SLACK):
-        return Say("It is being tried again.")
-    return Say("There is nothing to try again here: it is done, or under way.")
+        return Say("Retrying now.")
+    return Say("Nothing to retry here: it is done or in progress.")

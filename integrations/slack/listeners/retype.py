@@ -19,7 +19,7 @@ from workflows.plan import Plan
 CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
 COME, STAY_OUT = "come", "stay-out"
-CHANGED: Final = "*The plan changed while you were reading.* This is what would happen as things stand."
+CHANGED: Final = "*The plan changed while you were reading.* This is what would happen now."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def command(asked: Asked, incident: Incident) -> Answer:
         slug, _, because = said.partition(" ")
     to = places.usable_type(slug)
     if to.pk == incident.type_id:
-        raise lifecycle.Refused(f"{incident.codename} is {incident.policy.name} already.")
+        raise lifecycle.Refused(f"{incident.codename} is already {incident.policy.name}.")
     plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
     return Open(modal(incident, to=to, plan=plan, because=because.strip()))
 
@@ -137,7 +137,7 @@ def modal(
         t=to.slug if to else None,
         d=plan.digest if plan else None,
     )
-    return blocks.modal("Change the type", parts, callback_id=CALLBACK, submit="Confirm", close="Cancel", kept=kept)
+    return blocks.modal("Retype", parts, callback_id=CALLBACK, submit="Confirm", close="Cancel", kept=kept)
 
 
 def _must_be_active(incident: Incident) -> None:
@@ -151,15 +151,17 @@ def _along(form: Form) -> Along:
 
 def _who(along: Along) -> list[blocks.Block]:
     ids = [person.chat_id for person in along.bring if person.chat_id]
-    options = [blocks.option("I come along", COME), blocks.option("I stay out", STAY_OUT)]
+    options = [blocks.option("I'm coming along", COME), blocks.option("I'm staying out", STAY_OUT)]
     chosen = COME if along.come else STAY_OUT
     return [
         blocks.field(
-            "Who comes along?",
+            "Who is coming along?",
             blocks.people_select(action_id="firekind:retype-bring", chosen=ids),
             block_id="bring",
-            hint="Everyone else loses sight of it: only these people, the lead, who declared it, and who the new type "
-            "brings in come into the private channel.",
+            hint=(
+                "Everyone else loses access. Only these people, the lead, the person who declared it and the people "
+                "the new type brings in join the private channel."
+            ),
             optional=True,
             tells=True,
         ),

@@ -16,24 +16,24 @@ from workflows.observed import THERE
 
 
 def joined(told: Delivered) -> Deed | None:
-    """Note that somebody came into an incident's room, unless we invited them: that is known."""
+    """Note that someone came into an incident's room, unless we invited them: that is known."""
     chat_id = told.text("inviter")
     inviter = people.by_chat_id(chat_id) if chat_id and chat_id != told.bot_user_id else None
     return _moved(told, partial(rooms.joined, inviter=inviter)) if _is_news(told) else None
 
 
 def left(told: Delivered) -> Deed | None:
-    """Note that somebody left it, or was removed: they are not fetched back."""
+    """Note that someone left it, or was removed: they are not fetched back."""
     return _moved(told, rooms.left)
 
 
 def archived(told: Delivered) -> Deed | None:
-    """Note that somebody archived the channel."""
+    """Note that someone archived the channel."""
     return _noted(told, "The channel was archived in Slack.", archived=True)
 
 
 def unarchived(told: Delivered) -> Deed | None:
-    """Note that somebody brought the channel back."""
+    """Note that someone brought the channel back."""
     return _noted(told, "The channel was unarchived in Slack.", archived=False)
 
 
@@ -49,7 +49,7 @@ def moved(told: Delivered) -> Deed | None:
 
 
 def converted(told: Delivered, *, public: bool) -> Deed | None:
-    """Write down that the channel was opened to everyone, or closed: Slack has no event of its own for it."""
+    """Record that the channel was opened to everyone, or closed: Slack has no event of its own for it."""
     says = "made public: everyone in the workspace can read it" if public else "made private"
     return _noted(told, f"The channel was {says}.")
 
@@ -66,7 +66,7 @@ def _moved(told: Delivered, note: Callable[..., None]) -> Deed | None:
 
 
 def _is_news(told: Delivered) -> bool:
-    """Tell in one query whether somebody is in a current room who was not asked in: each invitation comes back."""
+    """Tell in one query whether someone is in a current room who was not asked in: each invitation comes back."""
     user = told.text("user")
     in_it = Participant.objects.filter(incident=OuterRef("incident"), person__chat_id=user, left_at=None)
     members = Resource.objects.filter(incident=OuterRef("incident"), kind="member", room=OuterRef("room"))

@@ -26,8 +26,9 @@ class Verb:
     submit: str
     done: str
     hint: str = ""
+    close: str = "Cancel"
     bare: bool = True
-    checks: bool = True  # told when somebody else changed the same thing meanwhile
+    checks: bool = True  # told when someone else changed the same thing meanwhile
 
 
 VERBS: Final[Mapping[str, Verb]] = {
@@ -39,8 +40,8 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Status update",
             "Update",
             "Post",
-            "Your update is posted.",
-            hint="What is known, what is being done, when you will write again.",
+            "Update posted.",
+            hint="What you know, what is being done, and when to expect the next update.",
             bare=False,
         ),
         Verb(
@@ -48,8 +49,8 @@ VERBS: Final[Mapping[str, Verb]] = {
             lifecycle.note,
             "Note",
             "Note",
-            "Write down",
-            "Noted on the timeline; nobody is told.",
+            "Add note",
+            "Added to the timeline. No one is notified.",
             bare=False,
             checks=False,
         ),
@@ -63,7 +64,15 @@ VERBS: Final[Mapping[str, Verb]] = {
         ),
         Verb("resolve", lifecycle.resolve, "Resolve", "What was it, and what helped?", "Resolve", "is resolved."),
         Verb("reopen", lifecycle.reopen, "Reopen", "Why?", "Reopen", "is open again."),
-        Verb("cancel", lifecycle.cancel, "Cancel", "Why was it no incident?", "Cancel the incident", "is cancelled."),
+        Verb(
+            "cancel",
+            lifecycle.cancel,
+            "Cancel incident",
+            "Why was it not an incident?",
+            "Cancel incident",
+            "is cancelled.",
+            close="Go back",
+        ),
     )
 }
 
@@ -118,7 +127,7 @@ def modal(verb: Verb, incident: Incident, *, text: str = "", changed: str = "") 
         ),
     ]
     kept = keep(v=verb.name, i=incident.codename, n=incident.last_n)
-    return blocks.modal(verb.title, parts, callback_id=CALLBACK, submit=verb.submit, close="Not now", kept=kept)
+    return blocks.modal(verb.title, parts, callback_id=CALLBACK, submit=verb.submit, close=verb.close, kept=kept)
 
 
 def _do(verb: Verb, incident: Incident, asked: Asked, text: str, **rest: Any) -> None:

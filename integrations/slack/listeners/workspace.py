@@ -1,4 +1,4 @@
-"""What changes in the workspace itself: groups are read anew soon, a person is taken from the news itself."""
+"""What changes in the workspace itself: groups are read again soon, a person is taken from the event itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def changed(told: Delivered) -> Deed | None:
 
 
 def person(told: Delivered) -> Deed | None:
-    """Take over what became of one person. Where thousands work, somebody changes their status every few seconds."""
+    """Take over what became of one person. Where thousands work, someone changes their status every few seconds."""
     member, slack = told.event.get("user"), current.slack()
     if slack is None or not isinstance(member, dict) or not isinstance(member.get("id"), str):
         return None

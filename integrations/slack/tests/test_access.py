@@ -11,7 +11,7 @@ from incidents import lifecycle, visibility
 from incidents.models import AccessRequest, Incident, Knock
 from integrations.slack.tests.door import Door
 
-SAME = "If there is such an incident, its people were asked."
+SAME = "If that incident exists, the people in it have your request."
 
 
 @pytest.fixture
@@ -40,13 +40,13 @@ def test_the_same_is_said_of_a_hidden_incident_and_of_none(door: Door, secret: I
     for name in (secret.codename, "quiet-heron"):
         Knock.objects.update(at=timezone.now() - timedelta(hours=1))
         assert door.command("eve", f"access {name} because it is my service") == SAME
-        assert "once in fifteen minutes" in door.command("eve", f"access {secret.codename} because please")
+        assert "every 15 minutes" in door.command("eve", f"access {secret.codename} because please")
 
 
 def test_what_is_left_out_is_asked_for_whatever_it_is_about(door: Door, secret: Incident) -> None:
     assert "access amber-otter because" in door.command("eve", "access")
     said = {door.command("eve", f"access {name}") for name in (secret.codename, "quiet-heron")}
-    assert said == {"Say why in a few words: whoever decides reads them."}
+    assert said == {"Say why in a few words. The people deciding will read them."}
 
 
 def test_what_one_sees_is_linked(door: Door, secret: Incident) -> None:
@@ -81,7 +81,7 @@ def test_the_second_answer_is_told_of_the_first(door: Door, secret: Incident) ->
     request = AccessRequest.objects.get()
     lifecycle.turn_away(secret, n=request.n, by=door.house.person("sia"), at=timezone.now())
     door.press("sam", "firekind:let-in", channel=door.house.channel(secret))
-    assert "Sia answered “not now” before you" in door.slack.ephemerals("sam")[-1].text
+    assert "Sia already answered “not now”" in door.slack.ephemerals("sam")[-1].text
     assert not visibility.may_see(door.house.person("eve"), secret)
 
 

@@ -50,19 +50,19 @@ def test_what_failed_is_tried_again(door: Door) -> None:
     channel = door.house.channel(incident)
     failed = Effect.objects.get(incident=incident, state="failed")
     door.press("ann", "firekind:retry", channel=channel)
-    assert door.slack.ephemerals("ann")[-1].text == "It is being tried again."
+    assert door.slack.ephemerals("ann")[-1].text == "Retrying now."
     door.house.settle(incident)
     failed.refresh_from_db()
     assert failed.state == "done"
     door.press("ann", "firekind:retry", channel=channel)
-    assert door.slack.ephemerals("ann")[-1].text.startswith("There is nothing to try again here")
+    assert door.slack.ephemerals("ann")[-1].text.startswith("Nothing to retry here")
 
 
 def test_a_form_that_slack_does_not_open_is_explained(door: Door, incident: Incident) -> None:
     channel = door.house.channel(incident)
     door.slack.faults.add("error", method="views.open", error="expired_trigger_id", times=1)
     door.press("ann", "firekind:update", channel=channel)
-    assert door.slack.ephemerals("ann")[-1].text == "That took too long for Slack to open a window. Try once more."
+    assert door.slack.ephemerals("ann")[-1].text == "That took too long for Slack to open a window. Try again."
 
 
 def test_a_button_of_another_app_or_a_link_is_acknowledged(door: Door, incident: Incident) -> None:

@@ -15,7 +15,7 @@ FULL = Card(
     link="https://firekind.example/incidents/a-b/",
     link_label="Open the timeline",
     context=("amber-otter",),
-    buttons=(Button("Change type", "retype", "amber-otter"), Button("Open", "open", "https://firekind.example/")),
+    buttons=(Button("Retype", "retype", "amber-otter"), Button("Open", "open", "https://firekind.example/")),
 )
 
 

@@ -86,7 +86,7 @@ def test_people_are_invited_in_one_call_and_who_cannot_be_is_named(slack: fake.F
     assert came.already == tuple(ids(slack, "eve"))
     assert came.refused == {
         slack.person("old").id: "Slack does not allow this person to be invited here. Invite them by hand.",
-        "U0NOBODY": "Slack does not know this person any more.",
+        "U0NOBODY": "Slack no longer has this person.",
     }
     assert calls(slack) == ["conversations.invite"]
     assert slack.members("inc-a-b") == {"firekind", "ann", "ben", "eve"}
@@ -171,7 +171,7 @@ def test_where_we_may_post_without_joining_a_name_takes_one_call() -> None:
 def test_a_name_that_leads_nowhere_is_explained(chat: SlackChat) -> None:
     with pytest.raises(VendorError) as caught:
         chat.post("nowhere", CARD, mark="m1")
-    assert caught.value.says == "There is no channel #nowhere. Make it and invite the app, then press retry."
+    assert caught.value.says == "There is no channel #nowhere. Create it and /invite the app, then retry."
     assert not caught.value.retryable
 
 
@@ -207,9 +207,9 @@ def test_a_groups_members_are_replaced_whole(slack: fake.FakeSlack, chat: SlackC
 @pytest.mark.parametrize(
     ("people", "code", "words"),
     [
-        (["gus"], "invalid_users", "guests, apps and leavers cannot be members"),
-        (["old"], "invalid_users", "guests, apps and leavers cannot be members"),
-        ([], "no_users_provided", "does not let a group be emptied"),
+        (["gus"], "invalid_users", "guests, apps and deactivated accounts"),
+        (["old"], "invalid_users", "guests, apps and deactivated accounts"),
+        ([], "no_users_provided", "does not allow empty groups"),
     ],
 )
 def test_whom_slack_does_not_take_into_a_group_is_said(

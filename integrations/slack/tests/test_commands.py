@@ -34,8 +34,8 @@ def link(incident: Incident) -> str:
         ("resolved", ("resolved", "resolved"), "{} is resolved."),
         ("fixed it was dns", ("resolved", "resolved"), "{} is resolved."),
         ("cancel a drill", ("cancelled", "cancelled"), "{} is cancelled."),
-        ("update still looking", ("updated", "open"), "Your update is posted."),
-        ("note remember this", ("noted", "open"), "Noted on the timeline; nobody is told."),
+        ("update still looking", ("updated", "open"), "Update posted."),
+        ("note remember this", ("noted", "open"), "Added to the timeline. No one is notified."),
     ],
 )
 def test_verbs(door: Door, incident: Incident, channel: str, typed: str, expected: tuple[str, str], said: str) -> None:
@@ -54,7 +54,7 @@ def test_reopen(door: Door, incident: Incident, channel: str) -> None:
 
 def test_a_verb_that_does_not_fit_says_why(door: Door, incident: Incident, channel: str) -> None:
     door.command("ann", "resolved", channel=channel)
-    assert door.command("ann", "resolved", channel=channel) == f"{incident.codename} is resolved already."
+    assert door.command("ann", "resolved", channel=channel) == f"{incident.codename} is already resolved."
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_verb_that_does_not_fit_says_why(door: Door, incident: Incident, chann
         ("lead", "ann", "You lead {} now."),
         ("lead me", "ann", "You lead {} now."),
         ("lead @ben", "ben", "<@U0BEN> leads {} now."),
-        ("lead nobody", None, "Nobody leads {} now."),
+        ("lead nobody", None, "{} has no lead now."),
     ],
 )
 def test_lead(door: Door, incident: Incident, channel: str, typed: str, lead: str | None, said: str) -> None:
@@ -105,7 +105,7 @@ def test_status(door: Door, incident: Incident, channel: str) -> None:
     assert update.startswith("Last update, <!date^")
     assert update.endswith(": still &lt;looking&gt;")
     assert due.startswith("The next update is due <!date^")
-    assert page == f"<http://testserver/incidents/{incident.codename}/|Open the page>"
+    assert page == f"<http://testserver/incidents/{incident.codename}/|Open in Firekind>"
 
 
 def test_status_names_what_is_missing_and_what_failed(door: Door) -> None:
@@ -150,7 +150,7 @@ def test_help_names_everything_that_can_be_typed(door: Door) -> None:
         ("resolv it", "There is no `resolv`. Did you mean `/incident resolved`?"),
         ("updaet all good", "There is no `updaet`. Did you mean `/incident update`?"),
         ("checkout is slow", "To open an incident, type `/incident declare checkout is slow`."),
-        ("qwertz", "There is no `qwertz`. `/incident help` lists what there is."),
+        ("qwertz", "Unknown command `qwertz`. `/incident help` lists all commands."),
     ],
 )
 def test_what_is_unknown_is_answered_with_what_comes_closest(door: Door, typed: str, said: str) -> None:
@@ -162,7 +162,7 @@ def test_elsewhere_a_command_asks_which_incident_it_is_for(door: Door, incident:
     door.press("out", "firekind:pick", channel="lobby", value=incident.codename)
     assert incident.events.latest("n").text == "still looking"
     shown = door.slack.ephemerals("out")[-1]
-    assert (shown.text, shown.blocks) == ("Your update is posted.", [])
+    assert (shown.text, shown.blocks) == ("Update posted.", [])
 
 
 def test_a_choice_that_opens_a_form_opens_it(door: Door, incident: Incident) -> None:
@@ -186,7 +186,7 @@ def test_a_choice_counts_once_and_for_its_author_alone(door: Door, incident: Inc
 
 
 def test_elsewhere_a_codename_can_come_first(door: Door, incident: Incident) -> None:
-    assert door.command("out", f"update {incident.codename} still looking") == "Your update is posted."
+    assert door.command("out", f"update {incident.codename} still looking") == "Update posted."
     assert incident.events.latest("n").text == "still looking"
 
 
@@ -197,7 +197,7 @@ def test_in_a_channel_a_codename_is_only_a_word(door: Door, incident: Incident, 
 
 
 def test_where_there_is_nothing_to_choose_it_says_so(door: Door, incident: Incident) -> None:
-    assert door.command("ann", "reopen") == "There is no ended incident that this could be about."
+    assert door.command("ann", "reopen") == "There is no ended incident to use this on."
 
 
 def test_words_may_begin_on_a_line_of_their_own(door: Door) -> None:

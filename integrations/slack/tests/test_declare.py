@@ -88,7 +88,7 @@ def test_the_form_keeps_what_it_was_filled_with_when_the_type_changes(door: Door
 
 def test_what_is_wrong_stands_under_its_field(door: Door) -> None:
     door.command("ann", "declare")
-    assert door.submit("ann", title="   ")["errors"] == {"title": "Say in a few words what is wrong."}
+    assert door.submit("ann", title="   ")["errors"] == {"title": "Describe what is wrong in a few words."}
     door.slack.add_person("robot", is_bot=True)
     door.house.person("robot").__class__.objects.filter(chat_id=door.slack.person("robot").id).update(is_bot=True)
     errors = door.submit("ann", title="x", lead=door.slack.person("robot").id)["errors"]
@@ -111,4 +111,4 @@ def test_a_form_that_opens_too_late_is_explained(door: Door) -> None:
     delivery = door.slack.acts.command("ann", "lobby", "/incident declare")
     door.slack.faults.add("error", method="views.open", error="expired_trigger_id")
     door.send(delivery)
-    assert door.slack.ephemerals("ann")[-1].text == "That took too long for Slack to open a window. Try once more."
+    assert door.slack.ephemerals("ann")[-1].text == "That took too long for Slack to open a window. Try again."

@@ -221,7 +221,7 @@ def test_another_workspace_is_turned_away(door: Door, settings: Any) -> None:
     slack = dataclasses.replace(settings.FIREKIND.slack, team_id="T0OTHER")
     settings.FIREKIND = dataclasses.replace(settings.FIREKIND, slack=slack)
     answer = door.post(command(door))
-    assert answer.content.decode() == "This Firekind serves another workspace."
+    assert answer.content.decode() == "This Firekind is connected to another workspace."
     assert not Incident.objects.exists()
 
 

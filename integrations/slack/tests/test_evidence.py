@@ -44,10 +44,10 @@ def test_a_file_in_the_modal_becomes_evidence_whose_sentence_comes_in_the_channe
     door: Door, incident: Incident, channel: str
 ) -> None:
     assert door.command("ann", "evidence", channel=channel) == ""
-    assert "Nothing was measured yet." in door.reads(door.modal("ann"))
+    assert "No evidence yet." in door.reads(door.modal("ann"))
     file = door.slack.acts.upload("ann", "cpu.folded", FOLDED)
     door.submit("ann", files=[file], title="CPU of checkout", phase="during")
-    assert "said in the channel" in door.reads(door.modal("ann"))
+    assert "posted in the channel" in door.reads(door.modal("ann"))
     (waiting,) = Evidence.objects.all()
     assert (waiting.state, waiting.original) == (State.READING, ""), "nothing was fetched while Ann waited"
     (found,) = read(incident)
@@ -67,7 +67,7 @@ def test_neither_a_file_nor_a_link_is_said_under_the_field(door: Door, incident:
 
 def test_a_link_is_kept_and_not_fetched(door: Door, incident: Incident, channel: str) -> None:
     said = door.command("ann", "evidence https://grafana.example/d/7 p99 of checkout", channel=channel)
-    assert "among the evidence" in said
+    assert "Link added" in said
     door.command("ann", "evidence", channel=channel)
     door.submit("ann", link="https://grafana.example/d/8")
     one, other = read(incident)
@@ -125,7 +125,7 @@ def test_a_file_that_is_gone_is_said_to_be_gone(door: Door, incident: Incident, 
     door.slack.workspace.files[brought(door, channel)].state = "deleted"
     (found,) = read(incident)
     assert found.state == State.FAILED
-    assert "gone from Slack" in found.says
+    assert "deleted from Slack" in found.says
 
 
 def test_a_sign_in_page_is_not_taken_for_the_file(
@@ -159,7 +159,7 @@ def test_whoever_may_not_see_it_brings_nothing(door: Door, incident: Incident, c
 
 
 def test_capture_without_sources_says_so(door: Door, incident: Incident, channel: str) -> None:
-    assert "named no source" in door.command("ann", "capture", channel=channel)
+    assert "No profile sources" in door.command("ann", "capture", channel=channel)
     assert "There is no profile source" in door.command("ann", "capture checkout cpu 5", channel=channel)
 
 

@@ -18,14 +18,14 @@ def test_the_open_incidents_are_listed_with_what_can_be_done(door: Door) -> None
     shown = opened(door, "out")
     assert "*checkout is slow*" in shown
     assert f"|{incident.codename}>" in shown
-    for label in ("Update", "Change type", "Resolve", "Declare an incident"):
+    for label in ("Update", "Retype", "Resolve", "Declare an incident"):
         assert label in shown
 
 
 def test_ended_ones_are_not(door: Door) -> None:
     incident = door.declared()
     door.command("ann", "resolved", channel=door.house.channel(incident))
-    assert "Nothing is open that you can see." in opened(door, "out")
+    assert "No open incidents that you can see." in opened(door, "out")
 
 
 def test_a_private_one_is_there_for_those_in_it_alone(door: Door) -> None:

@@ -46,7 +46,7 @@ def test_a_schedule_by_any_part_of_its_name(door: Door, pager: LittlePager) -> N
 
 def test_everything_with_the_levels_of_a_policy(door: Door, pager: LittlePager) -> None:
     said = door.command("ann", "oncall")
-    assert "*Major incident*\n    level 1: nobody is on call\n    level 2: Ben &amp; Co\n*Platform" in said
+    assert "*Major incident*\n    level 1: no one is on call\n    level 2: Ben &amp; Co\n*Platform" in said
     assert said == door.command("ann", "on-call")
 
 
@@ -62,7 +62,7 @@ def test_a_pager_that_is_away_is_said_below(door: Door, pager: LittlePager) -> N
     keeping.keep(at=timezone.now() + timedelta(minutes=1))
     said = door.command("ann", "oncall platform")
     assert said.startswith("*Platform leadership*: <@")
-    assert "PagerDuty does not answer since <!date^" in said
+    assert "PagerDuty has not responded since <!date^" in said
 
 
 def test_what_is_not_connected_or_not_read_yet_is_said(door: Door) -> None:
@@ -73,5 +73,5 @@ def test_what_is_not_connected_or_not_read_yet_is_said(door: Door) -> None:
 
 def test_guests_are_not_told(door: Door, pager: LittlePager) -> None:
     Person.objects.filter(pk=door.house.person("ben").pk).update(is_guest=True)
-    assert door.command("ben", "oncall") == "Only people of this workspace see who is on call."
+    assert door.command("ben", "oncall") == "Only people from this workspace can see who is on call."
     assert PagerRead.objects.exists()

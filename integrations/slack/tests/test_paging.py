@@ -79,8 +79,8 @@ def test_alone_it_offers_everybody_with_who_would_be_rung_now(door: Door, incide
         for group in select["option_groups"]
     }
     assert offered == {
-        "Escalation policies": [("Checkout", "nobody is on call"), ("Major incidents", "rings Eve")],
-        "Services": [("Checkout & co", "nobody is on call")],
+        "Escalation policies": [("Checkout", "no one is on call"), ("Major incidents", "pages Eve")],
+        "Services": [("Checkout & co", "no one is on call")],
         "People": [("Eve", None), ("Lea", None)],
     }
     assert asked(incident) == [], "nobody is paged by looking"
@@ -91,7 +91,7 @@ def test_who_would_be_rung_is_shown_for_the_chosen_one_before_anybody_is(
 ) -> None:
     door.command("ann", "page", channel=channel)
     door.press("ann", TARGET, value="policy/PPOL1", values={"because": "payments fail"})
-    assert "*Major incidents*: rings Eve now." in door.reads(door.modal("ann"))
+    assert "*Major incidents*: pages Eve now." in door.reads(door.modal("ann"))
     assert asked(incident) == []
     door.submit("ann")
     assert asked(incident) == [("policy/PPOL1", "payments fail")]
@@ -101,7 +101,7 @@ def test_who_would_be_rung_is_shown_for_the_chosen_one_before_anybody_is(
 def test_sent_before_it_was_shown_it_is_shown(door: Door, incident: Incident, channel: str) -> None:
     door.command("ann", "page", channel=channel)
     door.submit("ann", target="policy/PPOL1", because="payments fail")
-    assert "*Major incidents*: rings Eve now." in door.reads(door.modal("ann"))
+    assert "*Major incidents*: pages Eve now." in door.reads(door.modal("ann"))
     assert asked(incident) == []
     door.submit("ann")
     assert asked(incident) == [("policy/PPOL1", "payments fail")]
@@ -113,7 +113,7 @@ def test_a_hand_over_while_it_is_read_is_shown_first(door: Door, incident: Incid
     door.submit("ann")
     said = door.reads(door.modal("ann"))
     assert "changed while you were reading" in said
-    assert "*Major incidents*: rings Lea now." in said
+    assert "*Major incidents*: pages Lea now." in said
     assert asked(incident) == []
     door.submit("ann")
     assert asked(incident) == [("policy/PPOL1", "")]
@@ -142,11 +142,11 @@ def test_named_it_only_asks_for_the_confirmation(
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("Majr incidnts", "There is no “Majr incidnts” to page. The nearest: Major incidents."),
-        ("incidents", "The nearest: Major incidents."),
-        ("checkot", "The nearest: Checkout, Checkout &amp; co."),
-        ("qqqq", "There is no “qqqq” to page. /incident page alone lists everybody."),
-        ("@ben", "The pager does not know Ben, so they cannot be rung."),
+        ("Majr incidnts", "No one matches “Majr incidnts”. The closest: Major incidents."),
+        ("incidents", "The closest: Major incidents."),
+        ("checkot", "The closest: Checkout, Checkout &amp; co."),
+        ("qqqq", "No one matches “qqqq”. /incident page alone lists everyone."),
+        ("@ben", "PagerDuty has no user matched to Ben, so they cannot be paged."),
         ("@ben @lea", "Name one person"),
     ],
 )
@@ -160,7 +160,7 @@ def test_whoever_cannot_be_paged_is_said_with_what_comes_nearest(
 def test_a_page_that_is_open_is_said_with_how_it_stands(door: Door, incident: Incident, channel: str) -> None:
     paged(incident, status="acknowledged", status_by="Eve")
     said = door.command("ann", "page Major incidents", channel=channel)
-    assert said.startswith("*Major incidents* was paged already: acknowledged by Eve.")
+    assert said.startswith("*Major incidents* was already paged: acknowledged by Eve.")
     door.command("ann", "page", channel=channel)
     door.press("ann", TARGET, value="policy/PPOL1")
     assert "was paged already: acknowledged by Eve" in door.reads(door.modal("ann"))
@@ -192,7 +192,7 @@ def test_a_stranger_to_a_private_incident_finds_none(door: Door) -> None:
 
 def test_where_the_reason_is_read_is_said(door: Door, incident: Incident, channel: str) -> None:
     door.command("ann", "page Major incidents", channel=channel)
-    assert "It stands here and in the channel; the pager is not told." in door.reads(door.modal("ann"))
+    assert "Shown here and in the channel, but not sent to PagerDuty." in door.reads(door.modal("ann"))
 
 
 def test_the_home_tab_pages_too(door: Door, incident: Incident) -> None:
@@ -211,7 +211,7 @@ def test_a_long_list_shows_the_chosen_one_and_says_how_the_rest_is_named(
         PagerTarget.objects.create(pager_id=f"PX{n}", kind="policy", name=f"Team {n:03}", service_id="PSVC1")
     door.command("ann", "page Team 119", channel=channel)
     said = door.reads(door.modal("ann"))
-    assert "There are more than fit here: /incident page name, or @person." in said
-    assert "*Team 119*: nobody is on call now." in said
+    assert "Not everyone fits here: use /incident page name, or @person." in said
+    assert "*Team 119*: no one is on call now." in said
     door.submit("ann")
     assert asked(incident) == [("policy/PX119", "")]

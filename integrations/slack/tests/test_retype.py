@@ -77,8 +77,8 @@ def test_to_a_private_type_it_says_what_cannot_be_undone_and_asks_who_comes_alon
 ) -> None:
     door.command("ann", "type security because keys leaked", channel=channel)
     shown = door.reads(door.modal("ann"))
-    assert shown.index("What closes at once") < shown.index("move the talk to a new private channel")
-    assert f"People who read #{channel} have read it" in shown
+    assert shown.index("What closes immediately") < shown.index("move the conversation to a new private channel")
+    assert f"People who saw #{channel} have already read it" in shown
     door.press("ann", "firekind:retype-bring", value=[door.slack.person("eve").id])
     assert "invite Eve (brought in by Ann)" in door.reads(door.modal("ann"))
     door.submit("ann")
@@ -137,12 +137,12 @@ def test_an_unknown_type_is_answered_with_those_there_are(door: Door, channel: s
 
 
 def test_the_same_type_is_answered(door: Door, incident: Incident, channel: str) -> None:
-    assert door.command("ann", "type ambiguous", channel=channel) == f"{incident.codename} is Ambiguous already."
+    assert door.command("ann", "type ambiguous", channel=channel) == f"{incident.codename} is already Ambiguous."
 
 
 def test_the_button_under_the_headline_opens_the_form(door: Door, incident: Incident, channel: str) -> None:
     door.press("ann", "firekind:retype", channel=channel)
-    assert door.modal("ann")["title"]["text"] == "Change the type"
+    assert door.modal("ann")["title"]["text"] == "Retype"
 
 
 def test_the_reason_typed_is_kept_when_the_type_changes(door: Door, incident: Incident, channel: str) -> None:

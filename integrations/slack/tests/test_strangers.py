@@ -31,7 +31,7 @@ def test_no_command_tells_or_does_anything(door: Door, secret: Incident, name: s
     channel = door.house.channel(secret)
     for typed, where in ((f"{name} words", channel), (name, channel), (f"{name} {secret.codename}", "lobby")):
         said = door.command("out", typed, channel=where)
-        assert said == f"There is no {'ended' if name == 'reopen' else 'open'} incident that this could be about."
+        assert said == f"There is no {'ended' if name == 'reopen' else 'open'} incident to use this on."
         assert door.slack.modal("out") is None
     assert Event.objects.count() == before
 

@@ -40,7 +40,7 @@ OUTSIDERS = {
     EXTERNAL: "somebody from elsewhere",
     FORMER: "a former member, shut out by the retype",
     LEFT: "a former member, who left",
-    GONE: "somebody who has left the company",
+    GONE: "someone who has left the company",
     MANAGER: "a manager",
     AUDITOR: "an auditor",
 }

@@ -162,7 +162,7 @@ def test_the_pager_has_it_in_its_log_alone_and_that_is_listed(scene: Scene, move
     having = [where for where, text in holding.account(account) if WORD in text]
     opened = {one.pager_id: one.name for one in Page.objects.filter(incident=moved.incident)}
     assert [opened.get(where.removeprefix("the log of "), where) for where in having] == ["Engineering"]
-    assert "keeps what the title was: the page to Engineering." in listed(scene, moved)
+    assert "keeps the old title: the page to Engineering." in listed(scene, moved)
     said = list(holding.asked(account, since=moved.calls))
     assert said
     assert [where for where, text in said if WORD in text] == []

@@ -1,6 +1,6 @@
 """Small programs that make the stories' files: the same bytes every time, true to the facts that the story tells.
 
-Every file is a reconstruction of what somebody measured, never the measurement itself, and its title says so.
+Every file is a reconstruction of what someone measured, never the measurement itself, and its title says so.
 `python -m stack.story.profiles gossip FOLDER` writes them to be looked at, or to be tried with `manage.py profile`.
 """
 

@@ -1,4 +1,4 @@
-"""Fifteen seconds of spans as tracing-flame writes them: every span by itself, in nanoseconds, frames after `; `."""
+"""Fifteen seconds of spans as tracing-flame writes them: every span separately, in nanoseconds, frames after `; `."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ Percentage of the requests served within a certain time (ms)
 
 
 def without() -> list[int]:
-    """Give the times in ms when each request comes over a connection of its own: everybody waits one turn."""
+    """Give the times in ms when each request comes over a connection of its own: everyone waits one turn."""
     return [*_rising(366, 413, 90), *_rising(414, 416, 20), *_rising(417, 435, 90)]
 
 

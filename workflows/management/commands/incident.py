@@ -14,54 +14,56 @@ from workflows import capturing, paged, paging, retyping, terminal
 
 # The verbs that take words: name -> (lifecycle's verb, help, whether words are needed).
 WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
-    "update": (lifecycle.update, "Give a status update.", True),
-    "note": (lifecycle.note, "Write something down for the record.", True),
-    "mitigate": (lifecycle.mitigate, "Say that it no longer hurts.", False),
-    "resolve": (lifecycle.resolve, "Say that it is over.", False),
-    "reopen": (lifecycle.reopen, "Take back that it was over.", False),
-    "cancel": (lifecycle.cancel, "Say that it was no incident.", False),
+    "update": (lifecycle.update, "Post a status update.", True),
+    "note": (lifecycle.note, "Add a note to the timeline.", True),
+    "mitigate": (lifecycle.mitigate, "Mark the incident as mitigated.", False),
+    "resolve": (lifecycle.resolve, "Resolve the incident.", False),
+    "reopen": (lifecycle.reopen, "Reopen the incident.", False),
+    "cancel": (lifecycle.cancel, "Cancel the incident.", False),
 }
 
 
 class Command(BaseCommand):
-    help = "Run an incident from a terminal, for the day when Slack and the web are out of reach."
+    help = "Run an incident from a terminal, for when Slack and the web are unavailable."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
 
         def verb(name: str, says: str, *, codename: bool = True) -> ArgumentParser:
             sub = verbs.add_parser(name, help=says, description=says)
-            sub.add_argument("--by", metavar="EMAIL", help="who does this; without it the terminal itself")
+            sub.add_argument("--by", metavar="EMAIL", help="who does this; default: the terminal itself")
             sub.add_argument("--json", action="store_true", help="print JSON")
             if codename:
                 sub.add_argument("codename")
             return sub
 
-        declare = verb("declare", "Declare an incident; the plan is printed.", codename=False)
+        declare = verb("declare", "Declare an incident and print the plan.", codename=False)
         declare.add_argument("title")
         declare.add_argument("--type", metavar="SLUG")
         declare.add_argument("--summary", default="")
-        retype = verb("retype", "Change the type; the plan is printed.")
+        retype = verb("retype", "Retype the incident and print the plan.")
         retype.add_argument("type", metavar="TYPE")
         retype.add_argument("--because", default="", metavar="WORDS")
         retype.add_argument("--bring", action="append", default=[], metavar="EMAIL", help="bring this person along")
-        retype.add_argument("--stay-out", action="store_true", help="do not come along into a private type yourself")
+        retype.add_argument(
+            "--stay-out", action="store_true", help="do not come along into the private incident yourself"
+        )
         retype.add_argument("--dry-run", action="store_true", help="print the plan and change nothing")
         for name, (_, says, needed) in WORDED.items():
             verb(name, says).add_argument("text", nargs="?" if not needed else None, default="")
-        capture = verb("capture", "Capture a profile now, from a source that the operator named.")
+        capture = verb("capture", "Capture a profile now from a configured source.")
         capture.add_argument("source", metavar="SOURCE")
         capture.add_argument("kind", nargs="?", default="", metavar="KIND")
         capture.add_argument("seconds", nargs="?", type=int, metavar="SECONDS")
-        page = verb("page", "Page somebody; without a name, list whom one can page and who that rings now.")
-        page.add_argument("whom", nargs="?", default="", metavar="WHOM", help="a name, an id, or a person's e-mail")
+        page = verb("page", "Page someone. Without a name, list who can be paged and who that reaches now.")
+        page.add_argument("whom", nargs="?", default="", metavar="WHO", help="a name, an ID or a person's email")
         page.add_argument("--because", default="", metavar="WORDS")
-        page.add_argument("--dry-run", action="store_true", help="say who would be rung and page nobody")
-        glass = verb("open-glass", "Let somebody into a private incident at once; its people are told.")
+        page.add_argument("--dry-run", action="store_true", help="show who would be paged without paging anyone")
+        glass = verb("open-glass", "Let someone into a private incident immediately. The people in it are told.")
         glass.add_argument("--because", required=True, metavar="SENTENCE")
         verb("show", "Show one incident.")
         listing = verb("list", "List incidents.", codename=False)
-        listing.add_argument("--active", action="store_true", help="only those that people still respond to")
+        listing.add_argument("--active", action="store_true", help="active incidents only")
 
     def handle(self, *args: Any, verb: str, **options: Any) -> None:
         by = self._person(options["by"]) if options["by"] else None
@@ -135,11 +137,14 @@ class Command(BaseCommand):
 
     def _open_glass(self, by: Person | None, options: dict[str, Any]) -> None:
         if by is None:
-            raise CommandError("Say who must see it: --by EMAIL. The terminal itself sees everything.")
+            raise CommandError("Name the person who needs access: --by EMAIL. The terminal itself sees everything.")
         name, why = options["codename"], options["because"]
         incident = lifecycle.break_glass(name, by=by, because=why, at=timezone.now(), source=Source.TERMINAL)
         self._done(
-            self._incident(by, options), by, options, [f"! {by.name} is in {incident.codename}; its people are told"]
+            self._incident(by, options),
+            by,
+            options,
+            [f"! {by.name} is in {incident.codename}; the people in it are told"],
         )
 
     def _show(self, by: Person | None, options: dict[str, Any]) -> None:
@@ -158,7 +163,7 @@ class Command(BaseCommand):
         if options["json"]:
             self._json([terminal.row(incident) for incident in seen])
         else:
-            self._print(terminal.listing(seen) if seen else ["No incidents. All is quiet."])
+            self._print(terminal.listing(seen) if seen else ["No incidents."])
 
     def _incident(self, by: Person | None, options: dict[str, Any]) -> Incident:
         try:
@@ -174,7 +179,7 @@ class Command(BaseCommand):
     def _person(self, email: str) -> Person:
         known = people.by_email(email)
         if known is None:
-            self.stderr.write(f"Nobody here had the e-mail {email} yet; they are known by it from now on.")
+            self.stderr.write(f"No one had the email {email} yet; added them with it.")
             known = Person.objects.create(name=email.split("@", maxsplit=1)[0], email=email)
         return known
 

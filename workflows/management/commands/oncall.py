@@ -12,10 +12,10 @@ from workflows.oncall import freshness, roster
 
 
 class Command(BaseCommand):
-    help = "Say who is on call now and who is next, as the pager last said. Asks nobody."
+    help = "Show who is on call now and next, as last read from PagerDuty. Makes no requests."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", nargs="*", help="a schedule or an escalation policy; without it, all of them")
+        parser.add_argument("name", nargs="*", help="a schedule or escalation policy; default: all")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, name: list[str], **options: Any) -> None:

@@ -167,7 +167,7 @@ def test_a_storm_joins_the_incident_that_its_first_declared(major: IncidentType)
     incident = Incident.objects.get()
     assert Alert.objects.filter(incident=incident).count() == 10
     assert len(entries(incident)) == 2
-    assert entries(incident)[-1] == "10 alerts by now, the last from checkout"
+    assert entries(incident)[-1] == "10 alerts so far, the latest from checkout"
     assert Event.objects.filter(kind="alert").latest("n").data["room"] == 0
     assert hear(said("later", minute=225 + 31)) == [True]
     assert Incident.objects.count() == 2
@@ -245,11 +245,11 @@ def test_when_all_ended_it_asks_once_whether_it_is_over(major: IncidentType) -> 
     hear(said("Q1", "resolved", minute=2))
     assert len(entries(incident)) == 1
     hear(said("Q2", "resolved", minute=3), said("Q2", "resolved", minute=3), said("Q1", "resolved", minute=2))
-    assert entries(incident)[1:] == ["All 2 alerts are resolved in PagerDuty. Is it over?"]
+    assert entries(incident)[1:] == ["All 2 alerts are resolved in PagerDuty. Is the incident over?"]
     event = Event.objects.filter(kind="alert").latest("n")
     assert event.data == {"ask": "resolve", "room": 1}
     hear(said("Q3", minute=4), said("Q3", "resolved", minute=5))
-    assert entries(incident)[2:] == ["All 3 alerts are resolved in PagerDuty. Is it over?"]
+    assert entries(incident)[2:] == ["All 3 alerts are resolved in PagerDuty. Is the incident over?"]
     incident.refresh_from_db()
     assert incident.is_active
 
@@ -401,6 +401,6 @@ def test_many_who_hear_a_storm_at_once_make_exactly_one_incident(
     assert Event.objects.filter(incident=incident, kind="alert").count() == 2  # the first, and the tenth
     over = [said(f"Q{n}", "resolved", minute=5 + n / 60) for n in range(40)]
     at_once(*(partial(hear, *over[n::8]) for n in range(8)))
-    assert [text for text in entries(incident) if "Is it over?" in text] == [
-        "All 40 alerts are resolved in PagerDuty. Is it over?"
+    assert [text for text in entries(incident) if "Is the incident over?" in text] == [
+        "All 40 alerts are resolved in PagerDuty. Is the incident over?"
     ]

@@ -29,7 +29,7 @@ def opened(incident: Incident, *ids: str, **more: Any) -> Page:
     """A page of ours that pages these people since nine."""
     for id, name in NAMES.items():
         PagerUser.objects.get_or_create(pager_id=id, defaults={"name": name})
-    rings = f"rings {' and '.join(NAMES[id] for id in ids)}" if ids else ""
+    rings = f"pages {' and '.join(NAMES[id] for id in ids)}" if ids else ""
     values: dict[str, Any] = {"target": "policy/P1", "name": "Major incidents"}
     values |= {"dedup_key": "firekind-1", "pager_id": "PI1"}
     values |= {"key": "page/policy/P1", "status": "triggered", "status_at": NINE, "opened_at": NINE, "rung_at": NINE}
@@ -40,7 +40,7 @@ def opened(incident: Incident, *ids: str, **more: Any) -> Page:
 def passed(n: int, *ids: str, kind: str = "escalated") -> News:
     """News that these are paged from the n-th minute on."""
     people = tuple(Who(id, NAMES[id]) for id in ids)
-    says = "{people} {are} rung now"
+    says = "now paging {people}"
     return News(f"E{n}", kind, NINE + timedelta(minutes=n), Told("PI1"), says, says, people=people, told=True)
 
 
@@ -82,7 +82,7 @@ def test_the_newest_news_say_who_is_paged_and_nobody_is_forgotten(
                 looking.note(page, one, looked_at=NINE + LATER)
         page.refresh_from_db()
         assert set(page.now_ids) == {who.id for who in newest.people}
-        assert page.rings == f"rings {_listed(sorted(who.name for who in newest.people))}"
+        assert page.rings == f"pages {_listed(sorted(who.name for who in newest.people))}"
         assert set(page.rung_ids) == {"PMAX", *(id for _, ids in history for id in ids)}
         assert page.status == "triggered"
         assert len(told(incident)) <= 2 * len(history)
@@ -97,7 +97,7 @@ def test_the_panel_says_who_is_paged_and_who_was_before(incident: Incident) -> N
     opened(incident, "PEVE")
     hearing.hear(passed(5, "PLEO"), at=NINE + LATER)
     (line,) = paged.of(incident).lines
-    assert (line.rings, line.before) == ("rings Leo Ray", ["Eve Ito"])
+    assert (line.rings, line.before) == ("pages Leo Ray", ["Eve Ito"])
 
 
 def test_a_look_finds_who_is_paged_and_the_webhook_after_it_tells_nothing_new(incident: Incident) -> None:
@@ -106,7 +106,7 @@ def test_a_look_finds_who_is_paged_and_the_webhook_after_it_tells_nothing_new(in
     hearing.hear(passed(5, "PLEO"), at=NINE + LATER)
     assert told(incident) == ["passed"]
     page.refresh_from_db()
-    assert (page.rings, page.now_ids, page.rung_ids) == ("rings Leo Ray", ["PLEO"], ["PEVE", "PLEO"])
+    assert (page.rings, page.now_ids, page.rung_ids) == ("pages Leo Ray", ["PLEO"], ["PEVE", "PLEO"])
     assert not looking.note(page, found(5, "PLEO"), looked_at=NINE + 2 * LATER)
 
 

@@ -41,7 +41,7 @@ PEOPLE = {
     "BEN": Candidate("Ben", "UBEN"),
     "CAT": Candidate("Cat", "UCAT"),
     "GUS": Candidate("Gus", "UGUS", "is a guest"),
-    "NEW": Candidate("Newcomer", why_not="is not matched to anybody in Slack"),
+    "NEW": Candidate("Newcomer", why_not="is not matched to anyone in Slack"),
 }
 PERM = Candidate("Pia", "UPIA")
 ROTA = (Turn("ANN", -60, 0), Turn("BEN", 0, 10), Turn("CAT", 10, 60), Turn("BEN", 60))  # an override from ten past
@@ -87,8 +87,8 @@ def test_who_cannot_be_a_member_is_named_with_the_reason() -> None:
     assert found.members == {"UANN"}
     assert [(one.name, one.why_not) for one in found.left_out] == [
         ("Gus", "is a guest"),
-        ("Newcomer", "is not matched to anybody in Slack"),
-        ("XXX", "PagerDuty names them, and does not list them"),
+        ("Newcomer", "is not matched to anyone in Slack"),
+        ("XXX", "PagerDuty mentions them but does not list them"),
     ]
 
 
@@ -105,7 +105,7 @@ def test_a_group_is_never_emptied_and_says_who_could_not_be_in_it() -> None:
         ({"UANN"}, "", "true", set()),
         ({"UBEN"}, "", "true", {"UANN"}),
         (set(), "", "true", {"UANN"}),
-        ({"UBEN"}, "PagerDuty was never read.", "waiting", set()),
+        ({"UBEN"}, "PagerDuty has never been read.", "waiting", set()),
     ],
 )
 def test_only_a_group_that_differs_is_written(here: set[str] | None, unsure: str, state: str, writes: set[str]) -> None:

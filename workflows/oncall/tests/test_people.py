@@ -55,20 +55,20 @@ ANN = Person(pk=1, name="Ann")
     ("email", "found", "more", "says"),
     [
         ("ann@x", [ANN], {}, ""),
-        ("", [ANN], {}, "PagerDuty gives no e-mail for them."),
-        ("ann@x", [], {}, "Nobody here has this e-mail."),
-        ("ann@x", [ANN, Person(pk=2, name="Anna")], {}, "Several people here have this e-mail."),
-        ("Ann@x", [ANN], {"twins": {"ann@x"}}, "Several people in PagerDuty have this e-mail."),
-        ("ann@x", [ANN], {"taken": {1}}, "Ann is matched with somebody else in PagerDuty already."),
-        ("ann@x", [Person(name="G", is_guest=True)], {}, "Here this e-mail belongs to a guest"),
-        ("ann@x", [Person(name="B", is_bot=True)], {}, "Here this e-mail belongs to a bot."),
+        ("", [ANN], {}, "PagerDuty has no email for them."),
+        ("ann@x", [], {}, "No one here has this email."),
+        ("ann@x", [ANN, Person(pk=2, name="Anna")], {}, "Several people here have this email."),
+        ("Ann@x", [ANN], {"twins": {"ann@x"}}, "Several people in PagerDuty have this email."),
+        ("ann@x", [ANN], {"taken": {1}}, "Ann is already matched to another PagerDuty user."),
+        ("ann@x", [Person(name="G", is_guest=True)], {}, "This email belongs to a guest"),
+        ("ann@x", [Person(name="B", is_bot=True)], {}, "This email belongs to a bot."),
         (
             "ann@x",
             [Person(name="E", is_external=True)],
             {},
-            "Here this e-mail belongs to somebody of another workspace.",
+            "This email belongs to someone from another workspace.",
         ),
-        ("ann@x", [Person(name="L", deactivated=True)], {}, "Here this e-mail belongs to somebody who has left."),
+        ("ann@x", [Person(name="L", deactivated=True)], {}, "This email belongs to someone who has left."),
     ],
 )
 def test_who_somebody_is_or_why_nobody_knows(
@@ -88,7 +88,7 @@ def test_an_email_joins_whatever_its_case(pager: LittlePager) -> None:
     assert directory.refresh(at=NINE)
     assert who().person == ann
     assert (who().matched, who().matched_at) == (Matched.EMAIL, NINE)
-    assert why("PBEN") == "Nobody here has this e-mail."
+    assert why("PBEN") == "No one here has this email."
 
 
 def test_once_joined_a_change_of_email_on_either_side_changes_nothing(pager: LittlePager) -> None:
@@ -111,7 +111,7 @@ def test_who_is_joined_already_is_not_joined_again(pager: LittlePager) -> None:
     pager.known.append(PagerPerson("PAN2", "Ann again", "ann@example.com"))
     directory.refresh(at=LATER)
     assert (who().person, who("PAN2").person) == (ann, None)
-    assert why("PAN2") == "Ann is matched with somebody else in PagerDuty already."
+    assert why("PAN2") == "Ann is already matched to another PagerDuty user."
 
 
 def test_who_was_made_anew_in_the_pager_is_joined_anew(pager: LittlePager) -> None:
@@ -128,7 +128,7 @@ def test_the_same_email_twice_in_the_pager_joins_nobody(pager: LittlePager) -> N
     pager.known.append(PagerPerson("PAN2", "Anna", "Ann@example.com"))
     directory.refresh(at=NINE)
     assert (who().person, who("PAN2").person) == (None, None)
-    assert why() == why("PAN2") == "Several people in PagerDuty have this e-mail."
+    assert why() == why("PAN2") == "Several people in PagerDuty have this email."
 
 
 def test_who_comes_to_the_workspace_later_is_joined_with_the_next_shifts(pager: LittlePager) -> None:

@@ -61,7 +61,7 @@ def test_what_it_would_change_is_shown_before_it_is_saved(ada: Person, browse: O
     shown = client.post(ADD, given).content.decode()
     assert "joins: Ada" in words(shown)
     assert "leaves: Ben" in words(shown)
-    assert "New Comer is not matched to anybody in Slack" in words(shown)
+    assert "New Comer is not matched to anyone in Slack" in words(shown)
     assert not GroupRule.objects.exists()
     save = re.search(r'name="save" value="(\w+)"', shown)
     assert save is not None
@@ -135,10 +135,10 @@ def test_one_sentence_that_stops_several_groups_is_said_once(ada: Person, browse
 @pytest.mark.usefixtures("rota")
 def test_a_group_shows_its_history_by_name_and_a_dry_run_when_asked(ada: Person, browse: Open) -> None:
     one = rule(by=ada)
-    GroupChange.objects.create(rule=one, at=timezone.now(), joined=["UBEN"], left=["UGONE"], says="Hand-over.")
+    GroupChange.objects.create(rule=one, at=timezone.now(), joined=["UBEN"], left=["UGONE"], says="Handover.")
     client = browse(ada)
     page = words(client.get(f"{LIST}{one.pk}/").content.decode())
-    assert "Hand-over." in page
+    assert "Handover." in page
     assert "joins: Ben" in page
     assert "leaves: UGONE" in page
     dry = words(client.get(f"{LIST}{one.pk}/?dry=1").content.decode())

@@ -62,15 +62,15 @@ def test_a_pager_that_is_away_is_said_with_what_was_known(pager: LittlePager, ad
     pager.fails["turns"] = DOWN
     keeping.keep(at=timezone.now() + timedelta(minutes=1))
     page = browse(ada).get("/oncall/").content.decode()
-    assert "PagerDuty does not answer since <time" in page
-    assert "this is what we knew at <time" in page
+    assert "PagerDuty has not responded since <time" in page
+    assert "Showing what was known at <time" in page
     assert "<span>Ada <span" in " ".join(page.split())
 
 
 def test_a_cache_that_nobody_reads_any_more_says_so(pager: LittlePager, ada: Person, browse: Open) -> None:
     PagerRead.objects.update(shifts_at=timezone.now() - timedelta(minutes=10))
     page = browse(ada).get("/oncall/").content.decode()
-    assert "Read 10 min ago. It is not read any more" in page
+    assert "Read 10 min ago. Updates have stopped" in page
 
 
 def test_before_the_first_read_the_page_says_that(ada: Person, browse: Open) -> None:
@@ -99,13 +99,13 @@ def test_the_user_in_whose_name_pages_are_opened_is_not_somebody_to_match(
 ) -> None:
     settings.FIREKIND = replace(settings.FIREKIND, pagerduty=SimpleNamespace(sender="Ben@Example.com"))
     page = browse(ada).get("/oncall/people/").content.decode()
-    assert "Pages are opened in this user" in page
+    assert "Firekind opens pages as this user" in page
 
 
 def test_people_are_listed_with_why_they_are_not_matched(pager: LittlePager, ada: Person, browse: Open) -> None:
     page = browse(ada).get("/oncall/people/").content.decode()
     assert "1 of 2 matched." in page
-    assert "Nobody here has this e-mail." in page
+    assert "No one here has this email." in page
     assert "by e-mail" in page
     found = browse(ada).get("/oncall/people/", {"q": "ben@"}).content.decode()
     assert "Choose who Ben is" in found

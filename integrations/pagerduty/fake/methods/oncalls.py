@@ -18,7 +18,7 @@ LONGEST_S: Final = 92 * DAY_S
 
 @dataclass(frozen=True, slots=True)
 class OnCall:
-    """Somebody's turn on a level; without bounds where the level names them."""
+    """Someone's turn on a level; without bounds where the level names them."""
 
     policy: str
     level: int

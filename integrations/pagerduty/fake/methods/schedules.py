@@ -1,4 +1,4 @@
-"""Schedules of both versions. One that was upgraded answers the second version's requests no more.
+"""Schedules of both versions. One that was upgraded no longer answers the second version's requests.
 
 https://developer.pagerduty.com/docs/schedules-v2-to-v3-upgrade
 """

@@ -1,4 +1,4 @@
-"""Ask PagerDuty whether everything is set up."""
+"""Check the PagerDuty setup."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from integrations.pagerduty.checking import Finding, findings
 
 
 class Command(BaseCommand):
-    help = "Ask PagerDuty whether the key, the sender, the services and the webhook are set up"
+    help = "Check the PagerDuty key, sender, services and webhook"
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print one sentence for each finding; end with exit code 1 when something is to be mended."""
         pager = current.pagerduty()
         if pager is None:
-            raise CommandError("PAGERDUTY_API_KEY is not set: nobody is paged.")
+            raise CommandError("PAGERDUTY_API_KEY is not set: no one is paged.")
         found = []
         for finding in findings(pager, webhook_url=setup.webhook_url(), at=timezone.now()):
             self.stdout.write(f"{_word(finding)}  {finding.says}")
@@ -28,18 +28,18 @@ class Command(BaseCommand):
             self.stdout.write(f"note  {says}")
         wrong = sum(not one.is_fine for one in found)
         if wrong:
-            raise CommandError(f"{wrong} to be mended.")
+            raise CommandError(f"{wrong} to fix.")
 
 
 def _stuck() -> Iterator[str]:
     """Say what came by webhook and was not acted on, where there is any of it."""
     again, given_up = inbox.stuck()
     if again or given_up:
-        says = f"Of the webhooks that came, {again} are tried again and {given_up} could not be acted on."
-        yield f"{says} The rows of pagerduty_webhook, and the worker's log, say why."
+        says = f"Of the webhooks received, {again} are being retried and {given_up} failed."
+        yield f"{says} See the rows of pagerduty_webhook and the worker's log."
 
 
 def _word(finding: Finding) -> str:
     if not finding.is_fine:
-        return "mend"
+        return "fix"
     return "note" if finding.is_note else "fine"

@@ -67,7 +67,7 @@ def whole(least: int = 0, most: int = 0) -> Check:
 
 
 def anything(value: Any, at: str, scan: Scan) -> None:
-    """Accept whatever it is."""
+    """Accept any value."""
 
 
 def one_of(*allowed: str) -> Check:

@@ -64,7 +64,7 @@ def _posted(slack: FakeSlack, channel: Channel, message: Message) -> Body:
 
 
 def update(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Change a message of one's own. Blocks and metadata that are not given are kept; long text is an error here."""
+    """Change one of your own messages. Blocks and metadata that are not given are kept; long text is an error here."""
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     message = guards.existing_message(channel, args.text("ts"), bad="message_not_found")
     if message.user != caller.user or message.is_system:
@@ -95,7 +95,7 @@ def _changed_fields(message: Message, args: Args) -> dict[str, Any]:
 
 
 def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Delete a message of one's own."""
+    """Delete one of your own messages."""
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     message = guards.existing_message(channel, args.text("ts"), bad="message_not_found")
     if message.user != caller.user or message.is_system:
@@ -128,7 +128,7 @@ _UNFURL_NEEDS: Final = {"channel": "missing_channel", "ts": "missing_ts", "unfur
 
 
 def unfurl(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Show what stands behind a link somebody posted."""
+    """Show what stands behind a link someone posted."""
     for name, error in _UNFURL_NEEDS.items():
         if name not in args:
             raise Refused(error)

@@ -45,7 +45,7 @@ def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def list_of_user(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List the channels somebody is in, as far as the caller may see them."""
+    """List the channels someone is in, as far as the caller may see them."""
     user = guards.existing_person(slack, args.text("user", caller.user), otherwise="invalid_arguments")
     return _listing(slack, caller, args, viewer=user.id, only_members=True)
 

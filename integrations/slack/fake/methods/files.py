@@ -88,7 +88,7 @@ def _may_see(slack: FakeSlack, caller: Caller, file: File) -> bool:
 
 
 def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Delete a file of one's own."""
+    """Delete one of your own files."""
     file = _existing(slack, args)
     if file.user != caller.user:
         raise Refused("cant_delete_file")

@@ -36,7 +36,7 @@ def add(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def remove(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Take a reaction of one's own away."""
+    """Remove one of your own reactions."""
     channel, message = _item(slack, caller, args)
     name = _name(args)
     if caller.user not in message.reactions.get(name, ()):

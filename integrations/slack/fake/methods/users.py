@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List everybody, deactivated people and bots included."""
+    """List everyone, deactivated people and bots included."""
     people = list(slack.workspace.people.values())
     cut, more = guards.page(people, cursor=args.text("cursor"), limit=args.number("limit", 1000))
     members = [_visible(caller, shapes.person(p)) for p in cut]
@@ -29,7 +29,7 @@ def info(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def lookup_by_email(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Find an active person by e-mail address."""
+    """Find an active person by email address."""
     email = args.text("email").lower()
     for person in slack.workspace.people.values():
         if person.email.lower() == email and not person.deleted:

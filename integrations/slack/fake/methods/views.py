@@ -50,7 +50,7 @@ def update(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def publish(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Set somebody's App Home."""
+    """Set someone's App Home."""
     person = guards.existing_person(slack, args.text("user_id"), otherwise="invalid_arguments")
     if person.is_bot or person.deleted:
         raise Refused("not_enabled")

@@ -18,7 +18,7 @@ class Unset:
 
 
 class Command(BaseCommand):
-    help = "Print the Slack app's manifest as JSON, to be pasted at api.slack.com/apps"
+    help = "Print the Slack app's manifest as JSON, to paste at api.slack.com/apps"
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print it for the address at which Firekind is reached."""

@@ -1,4 +1,4 @@
-"""Take what Slack sends over a socket instead of HTTP."""
+"""Receive Slack requests over a socket instead of HTTP."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Command(BaseCommand):
         handler.close()  # type: ignore[no-untyped-call]  # Bolt's
 
     def _connected(self, handler: socket_mode.Handler, stop: threading.Event) -> bool:
-        """Connect, however long Slack is out of reach; once connected, the client reconnects by itself."""
+        """Connect, however long Slack is out of reach; once connected, the client reconnects automatically."""
         for wait_s in (*FIRST_WAITS_S, *itertools.repeat(LATER_WAIT_S)):
             try:
                 handler.connect()  # type: ignore[no-untyped-call]  # Bolt's
             except SlackApiError as refused:
-                self.stderr.write(f"Slack refuses Socket Mode: {refused.response['error']}. Check SLACK_APP_TOKEN.")
+                self.stderr.write(f"Slack rejected Socket Mode: {refused.response['error']}. Check SLACK_APP_TOKEN.")
             except OSError as broken:
-                self.stderr.write(f"Slack cannot be reached: {type(broken).__name__}. Trying again in {wait_s} s.")
+                self.stderr.write(f"Slack cannot be reached: {type(broken).__name__}. Retrying in {wait_s} s.")
             else:
                 return True
             if stop.wait(wait_s):
