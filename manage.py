@@ -17,9 +17,9 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 
-    from audit import place
+    from audit import request_origin
 
-    with place.at("terminal", place.account()):
+    with request_origin.at("terminal", request_origin.account()):
         execute_from_command_line(sys.argv)
 
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from audit.kinds import KINDS
-from audit.place import here
+from audit.request_origin import here
 
 # Asking first keeps numbers from being used up by what was noted already; two at once are settled by the key.
 # The transaction gets its id before the row gets its number: sealing knows by that whether a number may still come.

@@ -17,7 +17,7 @@ LATE: Final = timedelta(minutes=1)
 Covered = dict[str, list[list[int]]]
 
 
-class Broken(Exception):
+class ChainBroken(Exception):
     """The chain does not hold; the message names the first link or row that is wrong."""
 
 
@@ -45,7 +45,9 @@ def verify(*, at: datetime, since: int = 1, head: str = "") -> Verified:
             covered[name] += _joined(kept, [one for seal in some for one in seal.covers.get(name, ())])
     _nothing_left_out(covered, tops=_tops_before(since), at=at)
     if head and not Seal.objects.filter(hash=head).exists():
-        raise Broken(f"No seal has the hash {head[:12]}… that was kept elsewhere: the chain was cut off or rewritten.")
+        raise ChainBroken(
+            f"No seal has the hash {head[:12]}… that was kept elsewhere: the chain was cut off or rewritten."
+        )
     return so_far
 
 
@@ -67,11 +69,11 @@ def _follows(one: Seal, so_far: Verified, *, since: int) -> None:
     """Check that a link follows the one before, and that its hash is over what it says."""
     expected = since + so_far.links
     if one.n != expected:
-        raise Broken(f"Seal {expected} is missing.")
+        raise ChainBroken(f"Seal {expected} is missing.")
     if chain.mark(one.said()).hex() != one.hash or _names(one.covers) != one.rows:
-        raise Broken(f"Seal {one.n} was changed.")
+        raise ChainBroken(f"Seal {one.n} was changed.")
     if one.previous != so_far.head and (so_far.links or one.n == 1):
-        raise Broken(f"Seal {one.n} does not follow seal {one.n - 1}: one of them was replaced.")
+        raise ChainBroken(f"Seal {one.n} does not follow seal {one.n - 1}: one of them was replaced.")
     so_far.links += 1
     so_far.rows += one.rows
     so_far.head = one.hash
@@ -90,16 +92,16 @@ def _rows_hold(kept: Kept, some: list[Seal]) -> None:
     for one in some:
         for id, mark in one.marked(kept.name):
             if id not in found:
-                raise Broken(f"Row {id} of {kept.table}, which seal {one.n} covers, is missing.")
+                raise ChainBroken(f"Row {id} of {kept.table}, which seal {one.n} covers, is missing.")
             if rows.mark(found[id]) != mark:
-                raise Broken(f"Row {id} of {kept.table} was changed after seal {one.n} was made.")
+                raise ChainBroken(f"Row {id} of {kept.table} was changed after seal {one.n} was made.")
 
 
 def _joined(kept: Kept, covered: list[list[int]]) -> list[list[int]]:
     """Return ranges with those joined that follow each other; raise ``Broken`` for a row that is in two."""
     twice = chain.twice(covered)
     if twice is not None:
-        raise Broken(f"Row {twice} of {kept.table} is covered by two seals.")
+        raise ChainBroken(f"Row {twice} of {kept.table} is covered by two seals.")
     joined: list[list[int]] = []
     for low, high in sorted(covered):
         if joined and low == joined[-1][1] + 1:
@@ -114,7 +116,7 @@ def _nothing_left_out(covered: Covered, *, tops: Mapping[str, int], at: datetime
     for name, kept in KEPT.items():
         gaps = chain.gaps(_joined(kept, covered[name]), above=tops.get(name, 0))
         for row in rows.in_gaps(kept, gaps, limit=1, before=at - LATE):
-            raise Broken(f"Row {row[kept.id]} of {kept.table} is over a minute old and not sealed.")
+            raise ChainBroken(f"Row {row[kept.id]} of {kept.table} is over a minute old and not sealed.")
 
 
 def _tops_before(since: int) -> Mapping[str, int]:

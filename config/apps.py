@@ -12,13 +12,13 @@ class Wiring(AppConfig):
     def ready(self) -> None:
         """Wire the parts together."""
         from config import celery, checks  # noqa: F401  # importing the checks registers them
-        from evidence import fetching
-        from integrations.pagerduty.current import pagerduty
+        from evidence.intake import fetching
+        from integrations.pagerduty.adapter.current import pagerduty
         from integrations.profilers.current import profiler
-        from integrations.slack import fetched
-        from integrations.slack.current import slack
+        from integrations.slack.adapter import shared_files
+        from integrations.slack.adapter.current import slack
         from workflows import ports
 
         celery.app.set_default()
         ports.connect(chat=slack, profiler=profiler, pager=pagerduty)
-        fetching.connect("slack", fetched.fetch)
+        fetching.connect("slack", shared_files.fetch)

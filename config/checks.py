@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info, register
 from django.core.checks import Warning as Remark
 
-from config.env import PagerDuty
-from incidents.yaml_file import BadFile
+from config.env import PagerDutySettings
+from incidents.policies.yaml_file import BadFile
 from integrations.profilers import sources
 
 
@@ -41,13 +41,13 @@ def _unused(named: Mapping[str, str]) -> Iterator[CheckMessage]:
         yield Remark(says, hint="Set a REST API key, or remove all of them.", id="firekind.W001")
 
 
-def _deaf(given: PagerDuty) -> Iterator[CheckMessage]:
+def _deaf(given: PagerDutySettings) -> Iterator[CheckMessage]:
     if not given.webhook_secrets:
         says = "PAGERDUTY_WEBHOOK_SECRETS is not set: PagerDuty's webhooks are rejected, so changes there show up late."
         yield Remark(says, hint="Set it to the secret of a webhook subscription (v3).", id="firekind.W002")
 
 
-def _narrow(given: PagerDuty) -> Iterator[CheckMessage]:
+def _narrow(given: PagerDutySettings) -> Iterator[CheckMessage]:
     if not given.service:
         says = "PAGERDUTY_SERVICE is not set: people, and policies that no service uses, cannot be paged."
         yield Remark(says, hint="Name the service on which such pages are opened.", id="firekind.W003")

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import signing_in
-from config.signing_in import SignIn
+from config.signing_in import SignInSettings
 from config.values import LOOPBACK_HOSTS, flag, require, safe, shaped, url, whole
 from config.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
 
@@ -86,7 +86,7 @@ class Slack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagerDuty:
+class PagerDutySettings:
     """What it takes to talk to one PagerDuty account.
 
     `sender` is the email of the user in whose name incidents are opened. `service` names the service for pages that
@@ -124,8 +124,8 @@ class Env:
     lease_s: int
     sandbox_url: str
     slack: Slack | None
-    pagerduty: PagerDuty | None
-    sign_in: SignIn
+    pagerduty: PagerDutySettings | None
+    sign_in: SignInSettings
 
     @property
     def https(self) -> bool:
@@ -277,7 +277,7 @@ def _slack(given: Mapping[str, str]) -> Slack | None:
     )
 
 
-def _pagerduty(given: Mapping[str, str]) -> PagerDuty | None:
+def _pagerduty(given: Mapping[str, str]) -> PagerDutySettings | None:
     if "PAGERDUTY_API_KEY" not in given:
         return None
     require(given, "PAGERDUTY_FROM", because="PagerDuty opens incidents as a user, given by email")
@@ -285,7 +285,7 @@ def _pagerduty(given: Mapping[str, str]) -> PagerDuty | None:
     if routing_key and not re.fullmatch(r"[A-Za-z0-9]{32}", routing_key):
         raise SettingError("PAGERDUTY_ROUTING_KEY must be an integration key of 32 letters and digits.")
     secrets = [one.strip() for one in given.get("PAGERDUTY_WEBHOOK_SECRETS", "").split(",")]
-    return PagerDuty(
+    return PagerDutySettings(
         api_url=safe(given, "PAGERDUTY_API_URL", default="https://api.pagerduty.com"),
         api_key=given["PAGERDUTY_API_KEY"],
         sender=shaped(given, "PAGERDUTY_FROM", "", r"[^@\s]+@[^@\s]+", "the email of a PagerDuty user"),

@@ -40,9 +40,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.compression.Compression",
-    "config.unkept.Unkept",
-    "config.place.Whence",
+    "config.http.compression.Compression",
+    "config.http.no_store.Unkept",
+    "config.http.request_origin.OriginMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -81,31 +81,33 @@ USE_I18N = False
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"  # made from the code alone, so shared by all data folders
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder", "config.statics.Finder"]
+STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder", "config.http.static_files.Finder"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
-        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage" if DEBUG else "config.statics.Statics"
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "config.http.static_files.Statics"
     },
 }
 
 # Who may come in.
-AUTHENTICATION_BACKENDS = ["incidents.accounts.Accounts"]
+AUTHENTICATION_BACKENDS = ["incidents.people.accounts.AccountBackend"]
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/sign-in/"
 # allauth speaks the protocols; pages, words, rules and limits are those of integrations.identity.
-ACCOUNT_ADAPTER = "integrations.identity.adapters.Accounts"
+ACCOUNT_ADAPTER = "integrations.identity.adapters.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_FORMS = {"reauthenticate": "integrations.identity.forms.Password"}
+ACCOUNT_FORMS = {"reauthenticate": "integrations.identity.forms.PasswordForm"}
 ACCOUNT_RATE_LIMITS = False
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 SOCIALACCOUNT_ADAPTER = "integrations.identity.adapters.Joining"
 MFA_ADAPTER = "integrations.identity.adapters.Factors"
 MFA_FORMS = {
-    "authenticate": "integrations.identity.forms.Code",
+    "authenticate": "integrations.identity.forms.SignInCodeForm",
     "authenticate_webauthn": "integrations.identity.forms.Key",
-    "reauthenticate": "integrations.identity.forms.CodeAgain",
+    "reauthenticate": "integrations.identity.forms.CodeAgainForm",
 }
 MFA_RATE_LIMITS = False
 MFA_RECOVERY_CODES_SHOW_ONCE = True

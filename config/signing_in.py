@@ -24,7 +24,7 @@ SLACK_ISSUER = "https://slack.com"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignIn:
+class SignInSettings:
     """What may be used to sign in, and when a session ends: that long after it began, that long after its last use.
 
     ``second_factor`` says whether accounts of our own need one.
@@ -37,13 +37,13 @@ class SignIn:
     idle: timedelta
 
 
-def read(given: Mapping[str, str]) -> SignIn:
+def read(given: Mapping[str, str]) -> SignInSettings:
     """Parse it. Raises SettingError for the first name that is missing or malformed."""
     providers = tuple(one for one in (_oidc(given), _slack(given)) if one is not None)
     local = flag(given, "SIGN_IN_LOCAL", default="on")
     if not (local or providers):
         raise SettingError("SIGN_IN_LOCAL is off and no provider is set: no one could sign in.")
-    return SignIn(
+    return SignInSettings(
         providers=providers,
         local=local,
         second_factor=_second_factor(given, providers),

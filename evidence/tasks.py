@@ -9,7 +9,7 @@ from celery import shared_task
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from evidence import digesting, told
+from evidence.intake import digesting, hints
 
 log = logging.getLogger(__name__)
 
@@ -53,4 +53,4 @@ def hint(evidence_id: int) -> None:
         log.warning("no hint for evidence %s: %s", evidence_id, type(error).__name__)
 
 
-told.listeners.append(hint)
+hints.listeners.append(hint)

@@ -1,18 +1,7 @@
 from django.urls import URLPattern, URLResolver, path
 
-from evidence.views import (
-    boxes,
-    commands,
-    compare,
-    downloads,
-    findings,
-    functions,
-    listing,
-    page,
-    sandwich,
-    search,
-    speedscope,
-)
+from evidence.views import commands, downloads, findings, listing, page
+from evidence.views.profile import boxes, compare, functions, sandwich, search, speedscope
 
 BASE = "incidents/<slug:codename>/evidence/"
 FINDINGS = "incidents/<slug:codename>/findings/"

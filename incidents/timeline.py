@@ -12,7 +12,7 @@ from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import connection
 from django.db.models import Func, Q, QuerySet, Value
 
-from incidents import kinds, visibility
+from incidents import event_kinds, visibility
 from incidents.models import Event, Incident, Person, Source
 from incidents.visibility import Actor
 
@@ -128,7 +128,7 @@ def nudge_readers(incident_id: int) -> None:
 
 
 @dataclass(slots=True)
-class Entry:
+class TimelineEntry:
     """An event as a reader sees it now: the latest words, whether it was retracted, and its history."""
 
     event: Event
@@ -137,9 +137,9 @@ class Entry:
     retracted: Event | None = None
 
     @property
-    def kind(self) -> kinds.Kind:
+    def kind(self) -> event_kinds.EventKind:
         """How this kind of event reads."""
-        return kinds.of(self.event.kind)
+        return event_kinds.of(self.event.kind)
 
     @property
     def mendable(self) -> bool:
@@ -151,7 +151,7 @@ class Entry:
         """The event in words, with its latest text; an entry that was retracted says only that."""
         if self.retracted is not None:
             return "retracted"
-        return kinds.sentence(self.event.kind, text=self.text, data=self.event.data)
+        return event_kinds.sentence(self.event.kind, text=self.text, data=self.event.data)
 
 
 def latest(
@@ -161,7 +161,7 @@ def latest(
     reader: Actor,
     before: tuple[datetime, int] | None = None,
     after: tuple[datetime, int] | None = None,
-) -> list[Entry]:
+) -> list[TimelineEntry]:
     """Return the newest entries in the order in which things happened, oldest first.
 
     ``before`` is the (at, n) of the oldest entry already shown, left out; ``after`` that of the oldest to return.
@@ -199,14 +199,14 @@ def since(incident: Incident, n: int) -> QuerySet[Event]:
     return Event.objects.filter(incident=incident, n__gt=n).select_related("by").order_by("n")
 
 
-def everything(incident: Incident, *, reader: Actor) -> list[Entry]:
+def everything(incident: Incident, *, reader: Actor) -> list[TimelineEntry]:
     """Return the whole timeline as entries, for exports."""
     return entries(incident, naming(_spoken(incident).order_by("at", "n"), reader=reader))
 
 
-def entries(incident: Incident, events: Iterable[Event]) -> list[Entry]:
+def entries(incident: Incident, events: Iterable[Event]) -> list[TimelineEntry]:
     """Join events with the edits and retractions that other events made of them."""
-    shown = {event.n: Entry(event, event.text) for event in events}
+    shown = {event.n: TimelineEntry(event, event.text) for event in events}
     changes = Event.objects.filter(incident=incident, about_n__in=list(shown)).select_related("by").order_by("n")
     for change in changes:
         assert change.about_n is not None, "filtered on it"
@@ -219,7 +219,7 @@ def entries(incident: Incident, events: Iterable[Event]) -> list[Entry]:
     return list(shown.values())
 
 
-def last_update(incident: Incident) -> Entry | None:
+def last_update(incident: Incident) -> TimelineEntry | None:
     """Return the newest status update that was not retracted, or None."""
     for entry in entries(incident, Event.objects.filter(incident=incident, kind="updated").order_by("-n")[:5]):
         if entry.retracted is None:

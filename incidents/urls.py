@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
-from incidents import live
+from incidents.live import live_stream
 from incidents.views import access, act, audit, declare, listing, page, people, roles, summaries, types
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -24,7 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("summaries/<slug:codename>", summaries.summary, name="summary"),
     path("incidents/<slug:codename>/", page.page, name="incident"),
     path("incidents/<slug:codename>/live", page.live, name="incident-live"),
-    path("incidents/<slug:codename>/stream", live.stream, name="incident-stream"),
+    path("incidents/<slug:codename>/stream", live_stream.stream, name="incident-stream"),
     path("incidents/<slug:codename>/earlier", page.earlier, name="incident-earlier"),
     path("incidents/<slug:codename>/history/<int:n>", page.history, name="incident-history"),
     path("incidents/<slug:codename>/access", access.panel, name="incident-access"),

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from config.env import ROOT
-from evidence import forking
+from evidence.reader import forking
 from stack.errors import StackError
 from stack.guard import Guard
 
@@ -44,12 +44,12 @@ MODULES: Final = (
     "config.priority",
     "django.core.management.commands.shell",
     "evidence.tasks",
-    "integrations.pagerduty.current",
+    "integrations.pagerduty.adapter.current",
     "integrations.pagerduty.tasks",
     "integrations.sandbox.app",
     "integrations.profilers.current",
-    "integrations.slack.bolt",
-    "integrations.slack.current",
+    "integrations.slack.doors.bolt",
+    "integrations.slack.adapter.current",
     "integrations.slack.tasks",
     "kombu.transport.redis",
     "uvicorn.lifespan.on",
@@ -195,7 +195,7 @@ def _load() -> None:
     assert threading.active_count() == 1, threading.enumerate()
 
 
-def _become(asked: forking.Asked) -> None:
+def _become(asked: forking.ForkRequest) -> None:
     """Run a command in this fork as its own process would."""
     os.setsid()
     given, out, err, *lent = asked.files

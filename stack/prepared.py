@@ -29,7 +29,12 @@ KEPT: Final = ROOT / ".data" / "prepared"
 STACKS, TABLES = "firekind", "firekind_tables"
 # What a migrated database with the shipped types comes from.
 SOURCES: Final = ("*/migrations/*.py", "*/*/migrations/*.py", "fixtures/incident_types.yaml", "requirements/*.txt")
-CODE: Final = ("stack/prepared.py", "stack/postgres.py", "incidents/types.py", "incidents/policy_file.py")
+CODE: Final = (
+    "stack/prepared.py",
+    "stack/postgres.py",
+    "incidents/policies/types.py",
+    "incidents/policies/policy_file.py",
+)
 
 
 @contextmanager

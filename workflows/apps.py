@@ -7,5 +7,5 @@ class WorkflowsConfig(AppConfig):
 
     def ready(self) -> None:
         """Begin to listen for incidents that changed."""
-        from workflows import admitting, tasks  # noqa: F401  # importing them registers the tasks, and who listens
-        from workflows.oncall import changes  # noqa: F401  # importing them makes them known
+        from workflows import tasks  # noqa: F401  # importing them registers the tasks, and who listens
+        from workflows.usergroups import changes  # noqa: F401  # importing them makes them known

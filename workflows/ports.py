@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO, Protocol
 
-from incidents.people import Known
-from workflows.captures import Source
-from workflows.card import Card
+from incidents.people.person_matching import ChatProfile
+from workflows.planning.captures import ProfileSource
+from workflows.planning.wording.card import Card
 
 
 class VendorError(Exception):
@@ -84,7 +84,7 @@ class Invited:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class UserGroup:
     """A user group and the ids of its members, everyone included."""
 
     handle: str
@@ -180,13 +180,13 @@ class Chat(Protocol):
     def delete_file(self, file_id: str) -> None:
         """Delete one of our files; one already deleted is fine."""
 
-    def groups(self) -> Sequence[Group]:
+    def groups(self) -> Sequence[UserGroup]:
         """Read every user group that is in use, with its members: one call."""
 
     def set_group(self, chat_id: str, people: Sequence[str]) -> None:
         """Make these the members of a user group, all of them; there must be at least one."""
 
-    def people(self) -> Sequence[Known]:
+    def people(self) -> Sequence[ChatProfile]:
         """Read everyone in the workspace, page by page."""
 
 
@@ -209,7 +209,7 @@ class Captured:
 class Profiler(Protocol):
     """Where profiles come from: the operator's list of sources. Nothing that is not on it can be asked."""
 
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[ProfileSource]:
         """Return the sources, in the order of the list; asks nobody."""
 
     def capture(self, source: str, kind: str, *, seconds: int, at: datetime) -> Captured:
@@ -255,7 +255,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class PageRequest:
     """A page to be opened: who (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.
 
     ``key`` is the opaque name by which it is found again, whichever way it was sent. ``unsure`` says that an earlier
@@ -272,7 +272,7 @@ class Ring:
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class PageStatus:
     """A page as the pager knows it.
 
     ``status`` is triggered, acknowledged or resolved, ``by`` who made it so (``by_id`` where that is a person),
@@ -297,13 +297,13 @@ class Rung:
 class Pager(Protocol):
     """Pages people. Every call may raise ``VendorError``; none of them retries."""
 
-    def ring(self, ring: Ring) -> Rung:
+    def ring(self, ring: PageRequest) -> PageStatus:
         """Open a page, or return the one already opened with its key, in any status."""
 
-    def find(self, key: str, *, service: str, since: datetime) -> Rung | None:
+    def find(self, key: str, *, service: str, since: datetime) -> PageStatus | None:
         """Find a page by its key, in any status."""
 
-    def look(self, id: str) -> Rung | None:
+    def look(self, id: str) -> PageStatus | None:
         """Return how a page stands; None when the pager has none of that id."""
 
     def retitle(self, id: str, title: str) -> bool:

@@ -11,14 +11,20 @@ from celery import shared_task
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from incidents import lifecycle, notices, told
-from workflows import directory, membership, perform, ports
-from workflows import reconcile as reconciling
-from workflows import sweep as sweeping
-from workflows.actions import EVIDENCE, KINDS
-from workflows.aside import Aside
-from workflows.oncall import alerts, keeping, looking, sync
+from incidents import hints, lifecycle
+from incidents.second_manager import notices
+from workflows import ports
+from workflows.alerts import intake
+from workflows.channels import membership
+from workflows.effects.keyed_executor import Aside
+from workflows.oncall import refresh
+from workflows.paging import poll_pages
+from workflows.performing import perform
+from workflows.planning.actions import EVIDENCE, KINDS
 from workflows.ports import VendorError
+from workflows.reconcile import reconcile as reconciling
+from workflows.reconcile import sweep as sweeping
+from workflows.usergroups import sync, workspace_cache
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +38,7 @@ FRESH_S = 30  # a hint that waited longer than this is left to the sweep
 @shared_task
 def reconcile(incident_id: int) -> None:
     """Plan an incident from its newest facts and perform what is ready."""
-    if not _pause.read and directory.never_read():
+    if not _pause.read and workspace_cache.never_read():
         refresh_directory()
     _pause.read = True
     plan = reconciling.reconcile(incident_id, at=timezone.now())
@@ -67,7 +73,7 @@ _aside = Aside(_measure, at_once=CAPTURES_AT_ONCE)
 def sweep() -> None:
     """Hint every incident that the lost messages were about."""
     at = timezone.now()
-    if directory.is_known_old():
+    if workspace_cache.is_known_old():
         refresh_directory()  # a new workspace, or one that said it changed, does not wait for the regular look
     unplanned = sweeping.unplanned(at=at)
     for incident_id in unplanned:
@@ -91,13 +97,13 @@ def watch_members() -> None:
 @shared_task
 def look_at_pages() -> None:
     """Ask the pager about open pages that nobody told us about lately."""
-    looking.look_again(at=timezone.now())
+    poll_pages.look_again(at=timezone.now())
 
 
 @shared_task
 def forget_alerts() -> None:
     """Delete month-old pager events about incidents that are not ours."""
-    alerts.forget(at=timezone.now())
+    intake.forget(at=timezone.now())
 
 
 @shared_task
@@ -111,14 +117,14 @@ def audit() -> None:
 def refresh_directory() -> None:
     """Read the workspace's groups and people again when that is due; a vendor that is down is asked again later."""
     at = timezone.now()
-    if ports.chat() is None or at < _pause.until or not directory.is_old(at=at):
+    if ports.chat() is None or at < _pause.until or not workspace_cache.is_old(at=at):
         return
-    if not _reading.acquire(timeout=PATIENCE_S if directory.never_read() else 0):
+    if not _reading.acquire(timeout=PATIENCE_S if workspace_cache.never_read() else 0):
         return  # a large workspace takes longer than it is until the next look
     try:
-        if not directory.is_old(at=at):
+        if not workspace_cache.is_old(at=at):
             return  # someone else has just read it
-        changed = directory.refresh(at=at)
+        changed = workspace_cache.refresh(at=at)
     except VendorError as error:
         log.warning("could not read the workspace: %s", error)
         _pause.until = at + timedelta(seconds=error.retry_after or PAUSE_S)
@@ -132,7 +138,7 @@ def refresh_directory() -> None:
 @shared_task
 def refresh_on_call() -> None:
     """Read what is due of the pager; when someone else is on call, or is known now, look at every incident."""
-    if keeping.keep(at=timezone.now()):
+    if refresh.keep(at=timezone.now()):
         audit()
         _sync_groups()
 
@@ -173,4 +179,4 @@ def _send(task: object, incident_id: int) -> None:
         log.warning("could not queue incident %s: %s", incident_id, type(error).__name__)
 
 
-told.listeners.append(hint)
+hints.listeners.append(hint)

@@ -9,12 +9,12 @@ from typing import Any
 from django.core.management.color import Style
 from django.utils import timezone
 
-from incidents import kinds, timeline, visibility
+from incidents import event_kinds, timeline, visibility
 from incidents.models import Event, Incident
 from incidents.visibility import Actor
-from workflows import paged, progress
-from workflows.paging import Choice
-from workflows.plan import Plan
+from workflows.paging.paging import PageChoice
+from workflows.planning.plan import Plan
+from workflows.status import page_status, progress
 
 
 def plan_lines(plan: Plan, *, style: Style) -> Iterator[str]:
@@ -28,9 +28,9 @@ def plan_lines(plan: Plan, *, style: Style) -> Iterator[str]:
         yield "  nothing to do"
 
 
-def callees(among: Sequence[Choice], *, style: Style) -> Iterator[str]:
+def callees(among: Sequence[PageChoice], *, style: Style) -> Iterator[str]:
     """List who can be paged, by kind, with who that pages now, or the status of an open page."""
-    for heading, found in paged.grouped(among).items():
+    for heading, found in page_status.grouped(among).items():
         yield style.MIGRATE_HEADING(heading)
         for one in found:
             about = f"already paged: {one.state}" if one.state else one.rings or "pages them"
@@ -132,7 +132,7 @@ def event(event: Event) -> dict[str, Any]:
         "at": _iso(event.at),
         "by": event.by.name if event.by else None,
         "source": event.source,
-        "text": kinds.sentence(event.kind, text=event.text, data=event.data),
+        "text": event_kinds.sentence(event.kind, text=event.text, data=event.data),
         "about": event.about_n,
         "link": event.link,
     }
@@ -141,7 +141,7 @@ def event(event: Event) -> dict[str, Any]:
 def _told(event: Event) -> str:
     who = event.by.name if event.by else "Firekind"
     at = timezone.localtime(event.at)
-    return f"{at:%Y-%m-%d %H:%M:%S}  {who}  {kinds.sentence(event.kind, text=event.text, data=event.data)}"
+    return f"{at:%Y-%m-%d %H:%M:%S}  {who}  {event_kinds.sentence(event.kind, text=event.text, data=event.data)}"
 
 
 def _iso(at: datetime | None) -> str | None:

@@ -10,13 +10,13 @@ from typing import Any
 from django.utils import timezone
 
 from workflows.oncall.freshness import Freshness
-from workflows.oncall.roster import Entry, Line, Turn
+from workflows.oncall.roster import RosterEntry, RosterLine, RosterTurn
 
 MARKER = re.compile(r"<time:\d+\|([^<>]*)>")
 HEAD = ("WHAT", "LEVEL", "NOW", "UNTIL", "NEXT", "FROM")
 
 
-def table(entries: Iterable[Entry], fresh: Freshness, *, at: datetime) -> Iterator[str]:
+def table(entries: Iterable[RosterEntry], fresh: Freshness, *, at: datetime) -> Iterator[str]:
     """Say who is on call, one line a person, in columns; last how old that is."""
     rows = [HEAD, *(row for entry in entries for line in entry.lines for row in _rows(entry, line))]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -27,7 +27,7 @@ def table(entries: Iterable[Entry], fresh: Freshness, *, at: datetime) -> Iterat
     yield MARKER.sub(r"\1", fresh.words(at=at))
 
 
-def whole(entries: Iterable[Entry], fresh: Freshness) -> dict[str, Any]:
+def whole(entries: Iterable[RosterEntry], fresh: Freshness) -> dict[str, Any]:
     """Return the object of ``--json``; times are ISO 8601 with their zone."""
     return {
         "state": fresh.state,
@@ -38,7 +38,7 @@ def whole(entries: Iterable[Entry], fresh: Freshness) -> dict[str, Any]:
     }
 
 
-def _rows(entry: Entry, line: Line) -> Iterator[tuple[str, ...]]:
+def _rows(entry: RosterEntry, line: RosterLine) -> Iterator[tuple[str, ...]]:
     name, level = entry.target.name, str(line.level or "")
     following = ", ".join(turn.name for turn in line.next) or ("nobody" if line.next_at else "")
     now = [(turn.name, _clock(turn.until)) for turn in line.now] or [("nobody", "")]
@@ -46,7 +46,7 @@ def _rows(entry: Entry, line: Line) -> Iterator[tuple[str, ...]]:
         yield (name, level, who, until, following, _clock(line.next_at)) if n == 0 else ("", "", who, until, "", "")
 
 
-def _line(entry: Entry, line: Line) -> dict[str, Any]:
+def _line(entry: RosterEntry, line: RosterLine) -> dict[str, Any]:
     return {
         "kind": entry.target.kind,
         "id": entry.target.pager_id,
@@ -58,7 +58,7 @@ def _line(entry: Entry, line: Line) -> dict[str, Any]:
     }
 
 
-def _turn(turn: Turn) -> dict[str, Any]:
+def _turn(turn: RosterTurn) -> dict[str, Any]:
     return {
         "name": turn.name,
         "pager_id": turn.user.pager_id,

@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 import audit
-from audit import place
+from audit import request_origin
 from audit.kinds import KINDS
 from audit.models import Entry
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_an_entry_says_who_did_what_about_what_and_from_where() -> None:
-    with place.at("web", "192.0.2.7"):
+    with request_origin.at("web", "192.0.2.7"):
         audit.note("role", by=7, by_name="Ada", about="Ben", data={"to": "manager"})
     one = Entry.objects.get()
     assert (one.kind, one.by, one.by_name, one.about) == ("role", 7, "Ada", "Ben")

@@ -58,19 +58,21 @@ def test_an_untouched_chain_holds(sealed: list[int], now: datetime) -> None:
 )  # fmt: skip
 def test_a_row_that_was_changed_is_named(sealed: list[int], now: datetime, change: str) -> None:
     tamper(f"UPDATE audit_entry SET {change} WHERE n = %s", sealed[3])  # noqa: S608  # the table above
-    with pytest.raises(verifying.Broken, match=f"Row {sealed[3]} of audit_entry was changed after seal 2 was made"):
+    with pytest.raises(
+        verifying.ChainBroken, match=f"Row {sealed[3]} of audit_entry was changed after seal 2 was made"
+    ):
         verifying.verify(at=now)
 
 
 def test_a_row_that_was_deleted_is_named(sealed: list[int], now: datetime) -> None:
     tamper("DELETE FROM audit_entry WHERE n = %s", sealed[0])
-    with pytest.raises(verifying.Broken, match=f"Row {sealed[0]} of audit_entry, which seal 1 covers, is missing"):
+    with pytest.raises(verifying.ChainBroken, match=f"Row {sealed[0]} of audit_entry, which seal 1 covers, is missing"):
         verifying.verify(at=now)
 
 
 def test_a_row_that_was_slipped_in_long_ago_is_named(sealed: list[int], now: datetime) -> None:
     audit.note("sign-in", by=9, at=now - timedelta(hours=1))
-    with pytest.raises(verifying.Broken, match="over a minute old and not sealed"):
+    with pytest.raises(verifying.ChainBroken, match="over a minute old and not sealed"):
         verifying.verify(at=now)
 
 
@@ -88,13 +90,13 @@ def test_a_row_that_is_new_waits_for_its_seal_and_breaks_nothing(sealed: list[in
 )  # fmt: skip
 def test_a_seal_that_was_changed_is_named(sealed: list[int], now: datetime, change: str) -> None:
     tamper(f"UPDATE audit_seal SET {change} WHERE n = 2", table="audit_seal")  # noqa: S608  # the table above
-    with pytest.raises(verifying.Broken, match="Seal 2 was changed"):
+    with pytest.raises(verifying.ChainBroken, match="Seal 2 was changed"):
         verifying.verify(at=now)
 
 
 def test_a_seal_that_is_missing_is_named(sealed: list[int], now: datetime) -> None:
     tamper("DELETE FROM audit_seal WHERE n = 2", table="audit_seal")
-    with pytest.raises(verifying.Broken, match="Seal 2 is missing"):
+    with pytest.raises(verifying.ChainBroken, match="Seal 2 is missing"):
         verifying.verify(at=now)
 
 
@@ -112,7 +114,7 @@ def reseal(n: int) -> None:
 
 def test_a_seal_made_anew_no_longer_fits_the_one_after_it(sealed: list[int], now: datetime) -> None:
     reseal(2)
-    with pytest.raises(verifying.Broken, match="Seal 3 does not follow seal 2"):
+    with pytest.raises(verifying.ChainBroken, match="Seal 3 does not follow seal 2"):
         verifying.verify(at=now)
 
 
@@ -120,7 +122,7 @@ def test_an_end_made_anew_or_cut_off_is_found_by_a_hash_kept_elsewhere(sealed: l
     kept = Seal.objects.latest("n").hash
     reseal(3)
     verifying.verify(at=now)
-    with pytest.raises(verifying.Broken, match="cut off or rewritten"):
+    with pytest.raises(verifying.ChainBroken, match="cut off or rewritten"):
         verifying.verify(at=now, head=kept)
 
 
@@ -136,7 +138,7 @@ def test_a_forged_seal_is_refused_without_being_counted_out(sealed: list[int], n
     )
     forged.hash = chain.mark(forged.said()).hex()
     forged.save(force_insert=True)
-    with pytest.raises(verifying.Broken, match="Seal 4 was changed"):
+    with pytest.raises(verifying.ChainBroken, match="Seal 4 was changed"):
         verifying.verify(at=now)
 
 

@@ -14,8 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from django.test import override_settings
 from django.urls import path
 
-from config import bodies
-from config.serving import Application
+from config.http import request_body
+from config.http.serving import Application
 from integrations.api import answers, gate
 
 Talk: Any = ApplicationCommunicator  # it comes without types
@@ -42,7 +42,7 @@ def _check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None
 def _urls(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     seen.clear()
     monkeypatch.setattr(gate, "check", _check)
-    monkeypatch.setattr(bodies, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(request_body, "PATIENCE_S", 0.05)
     with override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[]):
         yield
 
@@ -97,7 +97,7 @@ def test_whoever_may_not_send_is_told_before_anything_is_kept(monkeypatch: pytes
     def kept(*_: object, **__: object) -> None:
         raise AssertionError("something was kept")
 
-    monkeypatch.setattr(bodies, "read", kept)
+    monkeypatch.setattr(request_body, "read", kept)
     status, said, asked = sent("/api/v1/files", 8, by="bad")
     assert (status, asked) == (401, 8), "and may finish sending, so that the answer is read"
     assert b"unauthorized" in said

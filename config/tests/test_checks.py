@@ -32,7 +32,7 @@ def test_a_list_that_is_not_there_is_named() -> None:
         env.read(given | {"PROFILE_SOURCES_FILE": "nowhere.yaml"})
 
 
-PAGING = env.PagerDuty(
+PAGING = env.PagerDutySettings(
     api_url="https://api.example",
     api_key="key",
     sender="a@example.com",

@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import override_settings
 from django.urls import path
 
-from config.serving import Application
+from config.http.serving import Application
 
 Talk: Any = ApplicationCommunicator  # it comes without types
 seen: list[str] = []

@@ -6,7 +6,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client, RequestFactory
 
 from config.celery import app
-from config.compression import Compression
+from config.http.compression import Compression
 from config.logs import LOGGING
 
 

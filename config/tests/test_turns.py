@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 
-from config.turns import Crowd, Line
+from config.http.request_queue import Crowd, RequestQueue
 
 SHARE = 0.05
 
 
-def learnt(line: Line, *, takes_s: float) -> Line:
+def learnt(line: RequestQueue, *, takes_s: float) -> RequestQueue:
     for _ in range(200):
         line.took(takes_s)
     return line
 
 
-def waited_s(line: Line, *, times: int) -> float:
+def waited_s(line: RequestQueue, *, times: int) -> float:
     async def come() -> float:
         began = time.monotonic()
         await asyncio.gather(*(line.wait() for _ in range(times)))
@@ -26,19 +26,19 @@ def waited_s(line: Line, *, times: int) -> float:
 
 
 def test_nobody_waits_without_a_crowd() -> None:
-    assert waited_s(learnt(Line(after=Crowd(), share=SHARE, patience_s=60), takes_s=0.05), times=100) < 20
+    assert waited_s(learnt(RequestQueue(after=Crowd(), share=SHARE, patience_s=60), takes_s=0.05), times=100) < 20
 
 
 def test_a_line_has_its_share_beside_a_crowd() -> None:
     crowd = Crowd()
-    line = learnt(Line(after=crowd, share=SHARE, patience_s=1), takes_s=0.005)
+    line = learnt(RequestQueue(after=crowd, share=SHARE, patience_s=1), takes_s=0.005)
     with crowd.one():
         assert waited_s(line, times=3) >= 2 * 0.0045 / SHARE
 
 
 def test_nobody_waits_longer_than_patience() -> None:
     crowd = Crowd()
-    line = learnt(Line(after=crowd, share=SHARE, patience_s=1), takes_s=3.0)
+    line = learnt(RequestQueue(after=crowd, share=SHARE, patience_s=1), takes_s=3.0)
     with crowd.one():
         assert waited_s(line, times=4) < 30  # each would wait for a minute
 
@@ -46,7 +46,7 @@ def test_nobody_waits_longer_than_patience() -> None:
 def test_the_line_moves_when_the_crowd_is_gone() -> None:
     async def come() -> float:
         crowd = Crowd()
-        line = learnt(Line(after=crowd, share=SHARE, patience_s=60), takes_s=3.0)
+        line = learnt(RequestQueue(after=crowd, share=SHARE, patience_s=60), takes_s=3.0)
         serving = crowd.one()
         serving.__enter__()
         await line.wait()

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from evidence import measures
-from evidence.errors import NotRecognised
-from evidence.formats import about, strangers, units, unpack
-from evidence.limits import DEFAULT, Limits
-from evidence.stacks import Stacks
+from evidence.formats.base import about, units, unpack, unsupported
+from evidence.profile.errors import NotRecognised
+from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.stacks import Stacks
 
 Buffer = bytes | mmap.mmap
 HEAD = 1 << 16
@@ -45,6 +45,9 @@ FORMATS: dict[str, str] = {
     "folded": "text",
 }
 
+# The folder of a format that is not alone in it.
+FAMILIES = {"perf_script": "perf", "v8": "chrome"}
+
 # Words and numbers are enough for its shortest forms, and the report of a load tester has them too.
 LOOSEST = "perf_script"
 
@@ -59,19 +62,19 @@ def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> 
     head = data[:HEAD]
     module = sniff(head)
     if module is None:
-        raise NotRecognised(strangers.says(head))
+        raise NotRecognised(unsupported.says(head))
     stacks = units.told(module.read(data, limits=limits), unit)
     return replace(stacks, about=about.clean(stacks.about))
 
 
 def sniff(head: bytes) -> Format | None:
     """Return the format whose content begins with ``head``, if any."""
-    if strangers.known(head):
+    if unsupported.known(head):
         return None
-    kind = strangers.kind(head)
+    kind = unsupported.kind(head)
     for name, kinds in FORMATS.items():
         if kind in kinds or kinds == "text":
-            module = cast("Format", import_module(f"evidence.formats.{name}"))
+            module = cast("Format", import_module(f"evidence.formats.{FAMILIES.get(name, name)}.{name}"))
             if module.looks_like(head):
                 return None if name == LOOSEST and measures.sure(head) else module
     return None

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from evidence.errors import BadProfile, TooMuch
-from evidence.measures import gotable, reading
-from evidence.measures.gotable import Cell, Table
+from evidence.measures import bounded_text, gotable
+from evidence.measures.gotable import BenchmarkCell, BenchmarkTable
+from evidence.profile.errors import BadProfile, TooMuch
 
 NAME = "benchstat"
 KIND = "benchmark"
@@ -38,7 +38,7 @@ UNITS = {"time/op": "sec/op", "alloc/op": "B/op", "speed": "B/s"}
 class Stated:
     """The tables as they were printed, with their rounding."""
 
-    tables: list[Table]
+    tables: list[BenchmarkTable]
     where: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def from_dict(kept: Mapping[str, Any]) -> Stated:
 
 def looks_like(head: bytes) -> bool:
     """Tell whether there is a heading of a table of medians."""
-    text = NOTES.sub("", reading.head(head))
+    text = NOTES.sub("", bounded_text.head(head))
     boxed = any(BOX in line and re.search(r"│\s+\S+\s+(vs base\s+)?│?", line) for line in text.splitlines())
     older = re.search(r"^name\s+(old \S+\s+new \S+\s+delta|(time|alloc|allocs)/op)", text, re.MULTILINE)
     return (boxed and re.search(r"± *(\d+%|∞|\?)", text) is not None) or older is not None
@@ -62,7 +62,7 @@ def looks_like(head: bytes) -> bool:
 def read(data: bytes) -> Stated:
     """Read every table. Raises BadProfile when there is none, or TooMuch."""
     found = _Reading()
-    for at, line in reading.lines(data):
+    for at, line in bounded_text.lines(data):
         found.take(NOTES.sub(" ", line).rstrip(), at=at)
     tables = [table for table in found.tables if table.rows and table.labels]
     if not tables:
@@ -75,16 +75,16 @@ def sentence(value: Stated) -> str:
     return gotable.sentence_of(value.tables)
 
 
-def _table(kept: Mapping[str, Any]) -> Table:
-    rows = [(name, [Cell(**cell) if cell else None for cell in cells]) for name, cells in kept["rows"]]
-    return Table(kept["unit"], kept["labels"], rows, kept["means"], kept["changes"], kept["alike"])
+def _table(kept: Mapping[str, Any]) -> BenchmarkTable:
+    rows = [(name, [BenchmarkCell(**cell) if cell else None for cell in cells]) for name, cells in kept["rows"]]
+    return BenchmarkTable(kept["unit"], kept["labels"], rows, kept["means"], kept["changes"], kept["alike"])
 
 
 class _Reading:
     """The tables so far, and where the columns of the one under way begin."""
 
     def __init__(self) -> None:
-        self.tables: list[Table] = []
+        self.tables: list[BenchmarkTable] = []
         self.where: dict[str, str] = {}
         self.edges: list[int] = []
         self.labels: list[str] = []
@@ -112,14 +112,14 @@ class _Reading:
             self.edges, self.labels = edges, names
             return
         unit = names[0].split()[0] if names else ""
-        self.tables.append(Table(unit, self.labels, []))
+        self.tables.append(BenchmarkTable(unit, self.labels, []))
 
     def _older(self, line: str) -> None:
         self.split = self._spaced
         said = re.split(r"\s{2,}", line.strip())[1:]
         unit = said[0].removeprefix("old ") if said else ""
         labels = ["old", "new"] if "delta" in said else said[:1]
-        self.tables.append(Table(UNITS.get(unit, unit), labels, []))
+        self.tables.append(BenchmarkTable(UNITS.get(unit, unit), labels, []))
 
     def _row(self, line: str, *, at: int) -> None:
         name, parts = self.split(line)
@@ -152,30 +152,30 @@ class _Reading:
 MEAN = re.compile(r"\s(?P<change>[-+]\d[\d.]*%)\s*$")
 
 
-def _cells(parts: list[str], *, at: int) -> Iterator[Cell | None]:
-    first: Cell | None = None
+def _cells(parts: list[str], *, at: int) -> Iterator[BenchmarkCell | None]:
+    first: BenchmarkCell | None = None
     for i, part in enumerate(parts):
         cell = _cell(part, first if i else None, at=at)
         first = first or (cell if i == 0 else None)
         yield cell
 
 
-def _cell(part: str, control: Cell | None, *, at: int) -> Cell | None:
+def _cell(part: str, control: BenchmarkCell | None, *, at: int) -> BenchmarkCell | None:
     found = CELL.match(part)
     if found is None:
         return None
-    median = float(f"{reading.real(found['value'], at=at) * PREFIXES[found['prefix'] or '']:.6g}")
+    median = float(f"{bounded_text.real(found['value'], at=at) * PREFIXES[found['prefix'] or '']:.6g}")
     spread = _percent(found["spread"]) if found["spread"] not in {None, "∞", "?"} else None
     delta = DELTA.search(part)
     if delta is None or control is None:
-        return Cell(median, 0, spread)
+        return BenchmarkCell(median, 0, spread)
     n = int(delta["n"] or 0)
     m = int(delta["m"] or n)
     change = None if delta["change"] == "?" else _percent(delta["change"])
     if delta["change"] == "~":
         change = median / control.median - 1 if abs(control.median) > LEAST else None
-    p = reading.real(delta["p"], at=at) if delta["p"] else 0.0
-    return Cell(median, m, spread, p, change, control.median, n)
+    p = bounded_text.real(delta["p"], at=at) if delta["p"] else 0.0
+    return BenchmarkCell(median, m, spread, p, change, control.median, n)
 
 
 def _percent(said: str) -> float | None:

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evidence.errors import BadProfile, TooMuch
-from evidence.measures import gotable, reading
+from evidence.measures import bounded_text, gotable
 from evidence.measures.gotable import Column, Samples
+from evidence.profile.errors import BadProfile, TooMuch
 
 NAME = "go benchmark"
 KIND = "benchmark"
@@ -54,13 +54,13 @@ def from_dict(kept: Mapping[str, Any]) -> Benchmarks:
 
 def looks_like(head: bytes) -> bool:
     """Tell whether a line has a benchmark's name, a count and a measurement."""
-    return HEAD_RESULT.search(reading.head(head)) is not None
+    return HEAD_RESULT.search(bounded_text.head(head)) is not None
 
 
 def read(data: bytes) -> Benchmarks:
     """Read every result of a file. Raises BadProfile naming the line, or TooMuch."""
     found = _Reading()
-    for at, line in reading.lines(data):
+    for at, line in bounded_text.lines(data):
         found.take(line.strip(), at=at)
     return found.done()
 
@@ -103,7 +103,7 @@ class _Reading:
         if len(fields) % 2:
             raise BadProfile(f"{name[:80]} has a value without its unit", where=f"line {at}")
         pairs = zip(fields[::2], fields[1::2], strict=True)
-        values = [(reading.real(value, at=at), unit[:40]) for value, unit in pairs]
+        values = [(bounded_text.real(value, at=at), unit[:40]) for value, unit in pairs]
         self.values += len(values)
         if self.values > MOST_VALUES:
             raise TooMuch(f"It holds more than {MOST_VALUES:,} measurements", where=f"line {at}")

@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class BenchmarkCell:
     """One benchmark of one variant: the median of n values, and its distance from the control's.
 
     ``spread`` is how far the interval of the median reaches, as a share of it; None when there are too few values.
@@ -68,7 +68,7 @@ class Cell:
 
 
 @dataclass(slots=True)
-class Table:
+class BenchmarkTable:
     """One unit: a row of cells for each benchmark, a cell for each variant, None where it was not measured.
 
     ``means`` are the geometric means of the columns' medians, ``changes`` those of the ratios to the control as
@@ -77,7 +77,7 @@ class Table:
 
     unit: str
     labels: list[str]
-    rows: list[tuple[str, list[Cell | None]]]
+    rows: list[tuple[str, list[BenchmarkCell | None]]]
     means: list[float | None] = field(default_factory=list)
     changes: list[float | None] = field(default_factory=list)
     alike: bool = True
@@ -99,7 +99,7 @@ class Table:
         return say(value, self.unit)
 
 
-def tables(columns: Sequence[Column], *, control: int = 0) -> list[Table]:
+def tables(columns: Sequence[Column], *, control: int = 0) -> list[BenchmarkTable]:
     """Compare variants with the one that is the control, which comes first; a table for each unit."""
     ordered = [columns[control], *(column for i, column in enumerate(columns) if i != control)]
     return [_table(unit, ordered) for unit in _units(ordered)]
@@ -116,7 +116,7 @@ def sentence(columns: Sequence[Column], *, control: int = 0) -> str:
     return sentence_of(tables(columns, control=control))
 
 
-def sentence_of(found: list[Table]) -> str:
+def sentence_of(found: list[BenchmarkTable]) -> str:
     """Say what matters of some tables, the first of which is the one that counts."""
     if not found:
         return "No benchmark was measured"
@@ -135,10 +135,10 @@ def _units(columns: Sequence[Column]) -> list[str]:
     return [*(unit for unit in FIRST_UNITS if unit in met), *(unit for unit in met if unit not in FIRST_UNITS)]
 
 
-def _table(unit: str, columns: Sequence[Column]) -> Table:
+def _table(unit: str, columns: Sequence[Column]) -> BenchmarkTable:
     names = dict.fromkeys(name for column in columns for name, row in column.samples.items() if unit in row)
     rows = [(name, [_cell(column, columns[0], name, unit) for column in columns]) for name in names]
-    table = Table(unit, _labels(columns), rows)
+    table = BenchmarkTable(unit, _labels(columns), rows)
     sides = list(zip(*(cells for _, cells in rows), strict=True))
     table.means = [significance.geometric_mean(cell.median for cell in side if cell) for side in sides]
     table.changes = [None, *(_mean_change(side) for side in sides[1:])]
@@ -153,18 +153,18 @@ def _labels(columns: Sequence[Column]) -> list[str]:
     return [column.label or (f"variant {i}" if len(columns) > 1 else "") for i, column in enumerate(columns, start=1)]
 
 
-def _cell(column: Column, control: Column, name: str, unit: str) -> Cell | None:
+def _cell(column: Column, control: Column, name: str, unit: str) -> BenchmarkCell | None:
     values = column.samples.get(name, {}).get(unit)
     if not values:
         return None
     center = significance.median(values)
     base = control.samples.get(name, {}).get(unit) if column is not control else None
     if not base:
-        return Cell(center, len(values), _spread(values, center))
+        return BenchmarkCell(center, len(values), _spread(values, center))
     was = significance.median(base)
     change = 0.0 if was == center else center / was - 1 if was else None
     p = significance.mann_whitney(base, values)
-    return Cell(center, len(values), _spread(values, center), p, change, was, len(base))
+    return BenchmarkCell(center, len(values), _spread(values, center), p, change, was, len(base))
 
 
 def _spread(values: Sequence[float], center: float) -> float | None:
@@ -174,14 +174,14 @@ def _spread(values: Sequence[float], center: float) -> float | None:
     return max(bounds[1] / center - 1, 1 - bounds[0] / center) if center else 0.0
 
 
-def _mean_change(side: Sequence[Cell | None]) -> float | None:
+def _mean_change(side: Sequence[BenchmarkCell | None]) -> float | None:
     """Return the geometric mean of the ratios to the control, as a share; nothing over nothing is no change."""
     pairs = [(cell.median, cell.control) for cell in side if cell and cell.control is not None]
     mean = significance.geometric_mean(1.0 if now == was else now / was if was else 0.0 for now, was in pairs)
     return None if mean is None else mean - 1
 
 
-def _alone(found: list[Table]) -> str:
+def _alone(found: list[BenchmarkTable]) -> str:
     first = found[0]
     if len(first.rows) > 1:
         slowest = max(first.rows, key=lambda row: row[1][0].median if row[1][0] else 0)
@@ -194,7 +194,7 @@ def _alone(found: list[Table]) -> str:
     return f"{name}: {', '.join(said[:4])} (n = {cells[0].n})"
 
 
-def _pair(found: list[Table]) -> str:
+def _pair(found: list[BenchmarkTable]) -> str:
     """Say one benchmark of two variants: what it took with its p, then what else changed."""
     parts: list[str] = []
     for table, cell in _only(found, 1):
@@ -207,7 +207,7 @@ def _pair(found: list[Table]) -> str:
     return f"{found[0].rows[0][0]}: {'; '.join(parts) or 'measured on one side only'}"
 
 
-def verdict(cell: Cell) -> str:
+def verdict(cell: BenchmarkCell) -> str:
     """Say how far a cell is from the control, and how sure that is: ``−7.7 %, p = 0.000, n = 10``."""
     if cell.p is None:
         return "not measured in the control"
@@ -216,7 +216,7 @@ def verdict(cell: Cell) -> str:
     return f"{change if cell.differs else 'no clear difference'}, {words.p_value(cell.p)}, {n}"
 
 
-def _one_by_one(table: Table) -> str:
+def _one_by_one(table: BenchmarkTable) -> str:
     name, cells = table.rows[0]
     base = cells[0]
     said = [f"{label} {_moved(cell)}" for label, cell in zip(table.labels[1:], cells[1:], strict=True) if cell]
@@ -224,13 +224,13 @@ def _one_by_one(table: Table) -> str:
     return f"{name}: {words.listed(said, most=5)}{against}"
 
 
-def _moved(cell: Cell) -> str:
+def _moved(cell: BenchmarkCell) -> str:
     if not cell.differs or cell.change is None:
         return "no clear difference" if cell.compared else "has no control"
     return words.share(cell.change, sign=True)
 
 
-def _counts(table: Table) -> str:
+def _counts(table: BenchmarkTable) -> str:
     """Say how many benchmarks of two variants moved which way, and which one moved most."""
     side = [(name, cells[-1]) for name, cells in table.rows]
     moved = [(name, cell, cell.change) for name, cell in side if cell and cell.differs and cell.change is not None]
@@ -245,7 +245,7 @@ def _counts(table: Table) -> str:
     return f"{said}; most: {name} {table.say(cell.control or 0)} → {table.say(cell.median)} ({verdict(cell)})"
 
 
-def _means(table: Table) -> str:
+def _means(table: BenchmarkTable) -> str:
     """Say of several variants how far their benchmarks are from the control on the whole."""
     pairs = zip(table.labels[1:], table.changes[1:], strict=False)
     said = [f"{label} {words.share(change, sign=True)}" for label, change in pairs if change is not None]
@@ -253,7 +253,7 @@ def _means(table: Table) -> str:
     return f"{against}; geometric mean against {table.labels[0]}: {words.listed(said, most=5)}" if said else against
 
 
-def _only(found: list[Table], side: int) -> Iterator[tuple[Table, Cell]]:
+def _only(found: list[BenchmarkTable], side: int) -> Iterator[tuple[BenchmarkTable, BenchmarkCell]]:
     for table in found:
         cells = table.rows[0][1] if table.rows else []
         if side < len(cells) and (cell := cells[side]):

@@ -16,7 +16,7 @@ SIDES = {"t": (-1, 0), "b": (1, 0), "l": (0, -1), "r": (0, 1)}
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HeatCell:
     """One cell: its number in words and its step from 0 to 8; both empty when nothing was measured.
 
     ``edges`` are the sides (t, b, l, r) on which a neighbour does not pass the threshold while this cell does.
@@ -40,7 +40,7 @@ class Facet:
     """One map: ``label`` says at which values of the other axes; rows from the first level of y down."""
 
     label: str
-    rows: list[tuple[str, list[Cell]]]
+    rows: list[tuple[str, list[HeatCell]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def scale_of(numbers: Sequence[float]) -> Scale:
 
 def _rows(
     grid: list[list[float | None]], labels: list[str], *, value: str, threshold: Threshold | None, scale: Scale
-) -> list[tuple[str, list[Cell]]]:
+) -> list[tuple[str, list[HeatCell]]]:
     passes = threshold.passes if threshold else lambda number: False
     over = [[number is not None and passes(number) for number in row] for row in grid]
     return [
@@ -154,11 +154,11 @@ def _rows(
     ]
 
 
-def _cell(number: float | None, over: list[list[bool]], i: int, j: int, *, value: str, scale: Scale) -> Cell:
+def _cell(number: float | None, over: list[list[bool]], i: int, j: int, *, value: str, scale: Scale) -> HeatCell:
     if number is None:
-        return Cell()
+        return HeatCell()
     edges = "".join(side for side, (down, right) in SIDES.items() if over[i][j] and _inside(over, i + down, j + right))
-    return Cell(swept.number_words(number, value), scale.step(number), over[i][j], edges)
+    return HeatCell(swept.number_words(number, value), scale.step(number), over[i][j], edges)
 
 
 def _inside(over: list[list[bool]], i: int, j: int) -> bool:

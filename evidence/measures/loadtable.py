@@ -12,7 +12,7 @@ WIDE = 100  # how long the longest bar is
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class LoadCell:
     """A value in words; ``times`` says by what factor it is larger or smaller than the control's, if it matters.
 
     ``bar`` is how long its bar is, from 0 to 100; ``worse`` whether more of it is worse than the control has.
@@ -25,14 +25,14 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LoadRow:
     """One thing that was measured, for each run; None where a run does not say."""
 
     label: str
-    cells: list[Cell | None]
+    cells: list[LoadCell | None]
 
 
-def latencies(runs: Sequence[Run]) -> list[Row]:
+def latencies(runs: Sequence[Run]) -> list[LoadRow]:
     """Return the mean, every percentile that a run has, and the longest, all in milliseconds."""
     percentages = sorted({p for run in runs for p, _ in run.percentiles})
     sides: list[tuple[str, list[float | None]]] = [("mean", [run.mean_ms for run in runs])]
@@ -40,45 +40,45 @@ def latencies(runs: Sequence[Run]) -> list[Row]:
     sides.append(("longest", [run.longest_ms for run in runs]))
     most = max((ms for _, side in sides for ms in side if ms is not None), default=0.0) or 1.0
     return [
-        Row(label, [_latency(ms, side[0], most) if ms is not None else None for ms in side])
+        LoadRow(label, [_latency(ms, side[0], most) if ms is not None else None for ms in side])
         for label, side in sides
         if any(ms is not None for ms in side)
     ]
 
 
-def facts(runs: Sequence[Run]) -> list[Row]:
+def facts(runs: Sequence[Run]) -> list[LoadRow]:
     """Return what else the runs say: how many requests, how many failed, at what rate."""
     rows = [
-        Row("requests", [_count(run.requests) for run in runs]),
-        Row("failed", [_failed(run) for run in runs]),
-        Row("requests a second", [_rate(run) for run in runs]),
-        Row("clients", [_count(run.concurrency) for run in runs]),
-        Row("took", [Cell(words.seconds(run.duration_s)) if run.duration_s else None for run in runs]),
-        Row("kept connections", [_count(run.keep_alive) for run in runs]),
+        LoadRow("requests", [_count(run.requests) for run in runs]),
+        LoadRow("failed", [_failed(run) for run in runs]),
+        LoadRow("requests a second", [_rate(run) for run in runs]),
+        LoadRow("clients", [_count(run.concurrency) for run in runs]),
+        LoadRow("took", [LoadCell(words.seconds(run.duration_s)) if run.duration_s else None for run in runs]),
+        LoadRow("kept connections", [_count(run.keep_alive) for run in runs]),
     ]
     return [row for row in rows if any(row.cells)]
 
 
-def _latency(ms: float, control: float | None, most: float) -> Cell:
+def _latency(ms: float, control: float | None, most: float) -> LoadCell:
     bar = max(1, round(WIDE * ms / most)) if ms else 0
     factor = ms / control if control else 1.0
     if abs(factor - 1) < ALIKE:
-        return Cell(words.milliseconds(ms), bar=bar)
-    return Cell(
+        return LoadCell(words.milliseconds(ms), bar=bar)
+    return LoadCell(
         words.milliseconds(ms), f"× {factor:.2g}" if factor < 100 else f"× {factor:,.0f}", bar, worse=factor > 1
     )
 
 
-def _count(count: int | None) -> Cell | None:
-    return Cell(f"{count:,}") if count is not None else None
+def _count(count: int | None) -> LoadCell | None:
+    return LoadCell(f"{count:,}") if count is not None else None
 
 
-def _failed(run: Run) -> Cell | None:
+def _failed(run: Run) -> LoadCell | None:
     if run.failed is None:
         return None
     part = f"{run.failed:,} ({words.share(run.failed / run.requests)})" if run.requests and run.failed else "none"
-    return Cell(part, worse=True if run.failed else None)
+    return LoadCell(part, worse=True if run.failed else None)
 
 
-def _rate(run: Run) -> Cell | None:
-    return Cell(words.number(float(f"{run.rps:.4g}"))) if run.rps is not None else None
+def _rate(run: Run) -> LoadCell | None:
+    return LoadCell(words.number(float(f"{run.rps:.4g}"))) if run.rps is not None else None

@@ -8,8 +8,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from evidence.errors import BadProfile, TooMuch
-from evidence.measures import reading, words
+from evidence.measures import bounded_text, words
+from evidence.profile.errors import BadProfile, TooMuch
 
 NAME = "load test"
 KIND = "load"
@@ -64,12 +64,12 @@ def from_dict(kept: Mapping[str, Any]) -> Loads:
 
 def looks_like(head: bytes) -> bool:
     """Tell whether one of the tools wrote this."""
-    return _tool(reading.head(head)) is not None
+    return _tool(bounded_text.head(head)) is not None
 
 
 def read(data: bytes) -> Loads:
     """Read every run of a file. Raises BadProfile or TooMuch."""
-    text = reading.text(data)
+    text = bounded_text.text(data)
     tool = _tool(text[: 1 << 16])
     if tool is None:
         raise BadProfile("This isn't the output of a load tester we support")

@@ -15,9 +15,9 @@ from math import prod
 from statistics import median
 from typing import Any
 
-from evidence.errors import BadProfile, TooMuch
-from evidence.measures import reading, swept
+from evidence.measures import bounded_text, swept
 from evidence.measures.swept import Sweep, Threshold, Value, unit_of
+from evidence.profile.errors import BadProfile, TooMuch
 
 NAME = swept.NAME
 KIND = "sweep"
@@ -48,12 +48,14 @@ def from_dict(kept: Mapping[str, Any]) -> Sweep:
 def looks_like(head: bytes) -> bool:
     """Tell whether the first lines are a header and rows of as many columns, with numbers among them."""
     try:
-        lines = [line for _, line in reading.lines(head[: reading.HEAD]) if line.strip() and not line.startswith("#")][
-            :20
-        ]
+        lines = [
+            line
+            for _, line in bounded_text.lines(head[: bounded_text.HEAD])
+            if line.strip() and not line.startswith("#")
+        ][:20]
     except TooMuch:
         return False
-    lines = lines[:-1] if len(lines) < 20 and len(head) >= reading.HEAD else lines  # the last one was cut short
+    lines = lines[:-1] if len(lines) < 20 and len(head) >= bounded_text.HEAD else lines  # the last one was cut short
     delimiter = _delimiter(lines)
     if delimiter is None or len(lines) < 3:
         return False
@@ -63,7 +65,7 @@ def looks_like(head: bytes) -> bool:
 
 def read(data: bytes) -> Sweep:
     """Read a table. Raises BadProfile naming the line, or TooMuch."""
-    numbered = [(at, line) for at, line in reading.lines(data) if line.strip()]
+    numbered = [(at, line) for at, line in bounded_text.lines(data) if line.strip()]
     comments = [line for _, line in numbered if line.startswith("#")]
     numbered = [(at, line) for at, line in numbered if not line.startswith("#")]
     delimiter = _delimiter([line for _, line in numbered[:20]])
@@ -242,4 +244,4 @@ def _real(cell: str) -> float | None:
     if len(said) > 40 or not NUMBER.fullmatch(said):
         return None
     value = float(said)
-    return value if abs(value) < reading.MOST_NUMBER else None
+    return value if abs(value) < bounded_text.MOST_NUMBER else None

@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from evidence import amounts
+from evidence.profile import amounts
 
 register = template.Library()
 CODE = re.compile(r"`([^`]+)`")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from evidence import digesting, receiving
+from evidence.intake import digesting, receiving
 from evidence.models import Evidence
 from incidents.models import Incident, Person
 from incidents.tests.conftest import ada, ben, browse, eve, incident, secret, shipped

@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence import calltree
-from evidence.calltree import CallTree
-from evidence.stacks import SampleType, Stacks
+from evidence.profile.stacks import SampleType, Stacks
+from evidence.tree import calltree
+from evidence.tree.calltree import CallTree
 
 NAMES = ["main", "run", "poll", "connect", "read", "é"]
 SAMPLES = st.lists(

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence import calltree, calltree_growing, calltree_levels
-from evidence.calltree import CallTree
-from evidence.stacks import SampleType, Stacks
+from evidence.profile.stacks import SampleType, Stacks
+from evidence.tree import calltree, tree_growing, tree_levels
+from evidence.tree.calltree import CallTree
 
 NAMES = ["a", "b", "c", "d"]
 SAMPLES = st.lists(
@@ -51,11 +51,11 @@ def told(tree: CallTree) -> list[tuple[tuple[int, ...], int, int]]:
 @settings(max_examples=25, deadline=None)
 def test_every_node_of_the_tree_is_one_path_that_was_walked(samples: list[Sample], part: int, bits: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calltree_growing, "THREADS", 2)
-        patch.setattr(calltree_growing, "PART", part)
-        patch.setattr(calltree_growing, "BITS", bits)
-        patch.setattr(calltree_levels, "BITS", bits)
-        patch.setattr(calltree_growing, "CHUNK", 7)
+        patch.setattr(tree_growing, "THREADS", 2)
+        patch.setattr(tree_growing, "PART", part)
+        patch.setattr(tree_growing, "BITS", bits)
+        patch.setattr(tree_levels, "BITS", bits)
+        patch.setattr(tree_growing, "CHUNK", 7)
         tree = calltree.build(stacks_of(samples))
     assert told(tree) == walked(samples)
     assert (

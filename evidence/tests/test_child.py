@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evidence import apart, child
-from evidence.calltree import CallTree
-from evidence.errors import BadProfile, NotRecognised, TooMuch, Unreadable
+from evidence.profile.errors import BadProfile, NotRecognised, TooMuch, Unreadable
+from evidence.reader import child, isolated
+from evidence.tree.calltree import CallTree
 from stack.outside import until
 
 FOLDED = b"main;work 3\nmain;work;deeper 2\nmain 1\n"
@@ -20,7 +20,7 @@ FOLDED = b"main;work 3\nmain;work;deeper 2\nmain 1\n"
 
 def readers() -> list[psutil.Process]:
     """The processes that read at this moment."""
-    return [one for pid in apart._forker.pids for one in psutil.Process(pid).children()]
+    return [one for pid in isolated._forker.pids for one in psutil.Process(pid).children()]
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def test_processor_time_is_bounded(profile: Path) -> None:
 def test_the_reader_inherits_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DATABASE_URL", "SECRET_KEY", "SLACK_BOT_TOKEN"):
         monkeypatch.setenv(name, "hush")
-    assert "hush" not in apart.environment().values()
-    assert apart.environment()["PATH"] == os.environ["PATH"]
+    assert "hush" not in isolated.environment().values()
+    assert isolated.environment()["PATH"] == os.environ["PATH"]
 
 
 def test_the_reader_has_nothing_of_ours_open(profile: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_reader_has_nothing_of_ours_open(profile: Path) -> None:
 
 
 def test_work_goes_on_after_whatever_ends_a_reader_or_all_of_them(profile: Path) -> None:
-    for broken in (readers, lambda: [psutil.Process(pid) for pid in apart._forker.pids]):
+    for broken in (readers, lambda: [psutil.Process(pid) for pid in isolated._forker.pids]):
         path = profile.with_name("waits")
         os.mkfifo(path)
         with ThreadPoolExecutor(1) as pool:
@@ -119,15 +119,15 @@ def test_a_reader_that_breaks_is_our_mistake_and_said_so(caplog: pytest.LogCaptu
 def test_that_no_reader_can_be_started_is_our_mistake_and_said_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, profile: Path
 ) -> None:
-    apart._forker.end()
-    monkeypatch.setattr(apart, "HOME", profile.parent)
+    isolated._forker.end()
+    monkeypatch.setattr(isolated, "HOME", profile.parent)
     with caplog.at_level(logging.ERROR), pytest.raises(Unreadable, match="reader failed"):
         child.read_apart(profile, tree=profile.with_name("tree"))
     assert "No module named" in caplog.text
 
 
 def test_starting_a_reader_loads_no_numpy_here() -> None:
-    program = "import sys; from evidence import child; raise SystemExit('numpy' in sys.modules)"
+    program = "import sys; from evidence.reader import child; raise SystemExit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

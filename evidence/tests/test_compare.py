@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from evidence import calltree, compare
-from evidence.compare import NotComparable
+from evidence.analysis import compare
+from evidence.analysis.compare import NotComparable
 from evidence.tests.test_calltree import NAMES, SAMPLES, Sample, folded, stacks_of
+from evidence.tree import calltree
 
 
 @given(SAMPLES)

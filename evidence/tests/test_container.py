@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evidence import container
+from evidence.tree import container
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, container.AT_ONCE, container.AT_ONCE + 3])

@@ -10,9 +10,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence import exports
-from evidence.formats import folded, pprof, speedscope
-from evidence.stacks import SampleType, Stacks
+from evidence.exports import exports
+from evidence.formats.folded import folded
+from evidence.formats.pprof import pprof
+from evidence.formats.speedscope import speedscope
+from evidence.profile.stacks import SampleType, Stacks
 
 words = st.text(
     st.characters(codec="utf-8", exclude_characters=";", exclude_categories=("C", "Z")), min_size=1, max_size=8

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from evidence import findings
+from evidence.findings import findings
 from evidence.models import Evidence, Finding
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open

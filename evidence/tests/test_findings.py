@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from evidence import findings
+from evidence.findings import findings
 from evidence.models import Evidence, Finding
-from incidents import kinds, lifecycle, timeline
+from incidents import event_kinds, lifecycle, timeline
 from incidents.models import Event, Incident, Person
 
 Bring = Callable[..., Evidence]
@@ -25,7 +25,7 @@ def judged(finding: Finding, verdict: str, by: Person, **more: object) -> Event:
 
 
 def said(event: Event) -> str:
-    return kinds.sentence(event.kind, text=event.text, data=event.data)
+    return event_kinds.sentence(event.kind, text=event.text, data=event.data)
 
 
 def test_a_claim_is_written_on_the_timeline_open_and_told_to_nobody(expensive: Finding, incident: Incident) -> None:

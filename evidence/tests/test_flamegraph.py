@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence import calltree, compare, differential, flamegraph
-from evidence.calltree import CallTree
-from evidence.formats import folded
+from evidence.analysis import compare
+from evidence.drawing import differential, flamegraph
+from evidence.formats.folded import folded
 from evidence.tests.test_calltree import SAMPLES, Sample, stacks_of
+from evidence.tree import calltree
+from evidence.tree.calltree import CallTree
 
 FIRST_PAYLOAD = 32_000  # bytes, compressed
 

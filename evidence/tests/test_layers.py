@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from evidence import colours, layers
+from evidence.analysis import colours, layers
 
 TOLD = [
     ("do_syscall_64", "kernel", "", "kernel"),

@@ -8,9 +8,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from evidence import digesting, storage
+from evidence.intake import digesting, storage
+from evidence.intake.storage import StorageError
 from evidence.models import Evidence
-from evidence.storage import StorageError
 from evidence.tests.conftest import FOLDED, Bring
 from incidents.models import Event, Incident, Person
 from incidents.tests.conftest import Open

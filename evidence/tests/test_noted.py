@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import Entry
-from evidence import tokens
+from evidence.intake import tokens
 from evidence.tests.conftest import Bring
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open

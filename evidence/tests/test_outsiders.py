@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from evidence import findings
+from evidence.findings import findings
 from evidence.tests.conftest import Bring
 from incidents.models import Incident, Participant, Person
 from incidents.tests.conftest import Open, someone

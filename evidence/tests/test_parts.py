@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from evidence import calltree, parts, sentence
-from evidence.formats import perf_script, pprof
+from evidence.analysis import parts, sentence
+from evidence.formats.perf import perf_script
+from evidence.formats.pprof import pprof
 from evidence.formats.tests.made_pprof import Made
 from evidence.tests.conftest import Bring
+from evidence.tree import calltree
 from incidents.models import Incident
 
 

@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from evidence import pictures, withdrawing
-from evidence.pictures import NoPicture
+from evidence.intake import pictures, withdrawing
+from evidence.intake.pictures import NoPicture
 from evidence.tests.conftest import Bring
 from incidents.models import Incident, Person
 

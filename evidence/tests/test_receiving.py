@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from evidence import digesting, receiving, storage
+from evidence.intake import digesting, receiving, storage
 from evidence.models import Evidence, HotFunction
 from evidence.tests.conftest import FOLDED, Bring
 from incidents import lifecycle

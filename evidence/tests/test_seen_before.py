@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from evidence import seen_before, withdrawing
+from evidence.intake import withdrawing
+from evidence.related import seen_before
 from evidence.tests.conftest import Bring
 from incidents import lifecycle
 from incidents.models import Incident, Person

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evidence import amounts, calltree, sentence
-from evidence.calltree import CallTree
-from evidence.formats import folded
-from evidence.stacks import SampleType
+from evidence.analysis import sentence
+from evidence.formats.folded import folded
+from evidence.profile import amounts
+from evidence.profile.stacks import SampleType
+from evidence.tree import calltree
+from evidence.tree.calltree import CallTree
 
 
 def tree_of(text: str, *, name: str = "samples", unit: str = "samples", **about: object) -> CallTree:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evidence.storage import Folder, Objects, StorageError, Store
+from evidence.intake.storage import Folder, Objects, StorageError, Store
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from evidence import commands, tokens
+from evidence.intake import commands, tokens
 from evidence.models import Token
 from incidents import lifecycle
 from incidents.models import Incident, Person

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse
 
+from evidence.intake.storage import StorageError
 from evidence.models import Evidence
-from evidence.storage import StorageError
 from evidence.views.finding import profile_of, tree_of
 from incidents.forms.given import number
 from incidents.views.signed_in import NO_STORE, Request
 
 if TYPE_CHECKING:
-    from evidence.calltree import CallTree
+    from evidence.tree.calltree import CallTree
 
 VERSION = 1  # of the answers' shape: a new one is no longer what browsers have kept
 MOST = 10_000  # boxes in one answer
@@ -53,7 +53,7 @@ def lens(request: Request, tree: CallTree) -> CallTree:
     """Return the tree as it is looked at: without idle stacks where that is asked for."""
     if request.GET.get("idle") != "0":
         return tree
-    from evidence import idleness
+    from evidence.analysis import idleness
 
     return idleness.busy(tree)
 
@@ -90,7 +90,7 @@ def type_of(request: Request, tree: CallTree) -> int:
 
 def budget_of(request: Request) -> int:
     """Return how many boxes are asked for at most, within bounds; about 30 kB of them when nothing is said."""
-    from evidence import flamegraph
+    from evidence.drawing import flamegraph
 
     return min(max(number(request.GET.get("most")) or flamegraph.BUDGET, 1), MOST)
 

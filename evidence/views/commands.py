@@ -11,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from evidence import commands as ready
-from evidence import tokens
+from evidence.intake import commands as ready
+from evidence.intake import tokens
+from evidence.intake.tokens import Issued
 from evidence.models.token import Scope
-from evidence.tokens import Issued
 from incidents import lifecycle, visibility
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 

@@ -9,13 +9,13 @@ from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
 
-from evidence import storage
+from evidence.intake import storage
 from evidence.models import Evidence
 from evidence.models.evidence import Kind
-from evidence.views import functions
 from evidence.views.finding import evidence_of, profile_of, tree_of
 from evidence.views.policy import locked
-from incidents import noted
+from evidence.views.profile import functions
+from incidents import audit_notes
 from incidents.views.signed_in import Request, signed_in
 
 
@@ -43,7 +43,7 @@ def original(request: Request, codename: str, n: int) -> HttpResponseBase:
 @signed_in
 def folded(request: Request, codename: str, n: int) -> HttpResponseBase:
     """Give one sample type as folded stacks."""
-    from evidence import exports
+    from evidence.exports import exports
 
     evidence = profile_of(request, codename, n)
     tree = tree_of(evidence)
@@ -56,7 +56,7 @@ def folded(request: Request, codename: str, n: int) -> HttpResponseBase:
 @signed_in
 def pprof(request: Request, codename: str, n: int) -> HttpResponseBase:
     """Give all sample types as gzipped pprof."""
-    from evidence import exports
+    from evidence.exports import exports
 
     evidence = profile_of(request, codename, n)
     _note(request, evidence, "pprof")
@@ -69,7 +69,7 @@ def pprof(request: Request, codename: str, n: int) -> HttpResponseBase:
 @signed_in
 def svg(request: Request, codename: str, n: int) -> HttpResponseBase:
     """Give the flame graph as an SVG of our own making."""
-    from evidence import svg as drawing
+    from evidence.drawing import svg as drawing
 
     evidence = profile_of(request, codename, n)
     tree = tree_of(evidence)
@@ -83,7 +83,7 @@ def svg(request: Request, codename: str, n: int) -> HttpResponseBase:
 @signed_in
 def png(request: Request, codename: str, n: int) -> HttpResponseBase:
     """Give the flame graph as a picture; ``?small`` is the one for lists, drawn when it was read."""
-    from evidence import picture
+    from evidence.drawing import picture
 
     evidence = profile_of(request, codename, n)
     if "small" in request.GET:
@@ -105,7 +105,7 @@ def name_of(evidence: Evidence, ending: str) -> str:
 def _note(request: Request, evidence: Evidence, form: str) -> None:
     """Log that someone downloaded a file; the log never holds a title."""
     kind = "download" if form == "original" else "export"
-    noted.note(kind, by=request.person, about=evidence.incident.codename, evidence=evidence.n, form=form)
+    audit_notes.note(kind, by=request.person, about=evidence.incident.codename, evidence=evidence.n, form=form)
 
 
 def _says(evidence: Evidence, type: int, default: int) -> str:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from django.http import Http404
 
-from evidence import storage
+from evidence.intake import storage
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from incidents.views.signed_in import Request, incident_or_404
 
 if TYPE_CHECKING:
-    from evidence.calltree import CallTree
+    from evidence.tree.calltree import CallTree
 
 
 def evidence_of(request: Request, codename: str, n: int) -> Evidence:
@@ -41,6 +41,6 @@ def tree_path(evidence: Evidence) -> Path:
 
 def tree_of(evidence: Evidence) -> CallTree:
     """Open a profile's tree: mapped into memory, whatever its size."""
-    from evidence.calltree import CallTree
+    from evidence.tree.calltree import CallTree
 
     return CallTree.open(tree_path(evidence))

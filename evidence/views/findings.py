@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from evidence import findings
-from evidence.finding_forms import ClaimForm, JudgeForm
+from evidence.findings import findings
+from evidence.findings.finding_forms import ClaimForm, JudgeForm
 from evidence.models import Evidence, Finding
 from evidence.models.evidence import State
 from evidence.views.finding import evidence_of

@@ -11,10 +11,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from evidence import pairs, receiving, seen_before, withdrawing
-from evidence.forms import AddFile, AddLink
+from evidence.intake import receiving, withdrawing
+from evidence.intake.forms import AddFile, AddLink
 from evidence.models import Evidence
 from evidence.models.evidence import State
+from evidence.related import pairs, seen_before
 from evidence.views.finding import evidence_of
 from incidents import lifecycle
 from incidents.models import Incident
@@ -55,7 +56,7 @@ def add(request: Request, codename: str) -> HttpResponse:
     if form.is_valid():
         try:
             added = form.run(incident, by=request.person, at=timezone.now())
-        except receiving.TooLarge as error:
+        except receiving.EvidenceTooLarge as error:
             form.add_error(None, str(error))
             status = TOO_LARGE
         except lifecycle.Refused as error:

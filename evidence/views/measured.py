@@ -20,7 +20,7 @@ Context = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class CellWords:
     """A benchmark's cell in words: the median, how far its interval reaches, and how it compares."""
 
     median: str
@@ -47,7 +47,7 @@ def benchmark(request: Request, value: Any) -> Context:
     return context | {"bases": list(enumerate(labels)) if several else [], "sentence": gotable.sentence_of(tables)}
 
 
-def shown(tables: Sequence[gotable.Table]) -> list[Context]:
+def shown(tables: Sequence[gotable.BenchmarkTable]) -> list[Context]:
     """Say the cells of tables in words."""
     return [
         {
@@ -62,23 +62,23 @@ def shown(tables: Sequence[gotable.Table]) -> list[Context]:
     ]
 
 
-def _cell(table: gotable.Table, cell: gotable.Cell) -> Shown:
+def _cell(table: gotable.BenchmarkTable, cell: gotable.BenchmarkCell) -> CellWords:
     from evidence.measures import significance, words
 
     spread = f"± {words.share(cell.spread)}" if cell.spread is not None else "± ?"
     if not cell.compared:
-        return Shown(table.say(cell.median), spread, "", f"n = {cell.n}" if cell.n else "", None, "")
+        return CellWords(table.say(cell.median), spread, "", f"n = {cell.n}" if cell.n else "", None, "")
     if cell.median == cell.control and (cell.p or 0) > significance.ALPHA:
-        return Shown(table.say(cell.median), spread, "", f"n = {cell.n}", None, "the same")
+        return CellWords(table.say(cell.median), spread, "", f"n = {cell.n}", None, "the same")
     change = "~" if not cell.differs else words.share(cell.change, sign=True) if cell.change is not None else "from 0"
     n = f"{cell.control_n} and {cell.n}" if cell.n != cell.control_n else f"{cell.n}"
     less = cell.control is not None and cell.median < cell.control
     better = (less if table.better < 0 else not less) if cell.differs and table.better else None
     note = "too few runs to tell" if cell.too_few else "" if cell.differs else "no clear difference"
-    return Shown(table.say(cell.median), spread, change, f"{words.p_value(cell.p or 0)}, n = {n}", better, note)
+    return CellWords(table.say(cell.median), spread, change, f"{words.p_value(cell.p or 0)}, n = {n}", better, note)
 
 
-def _means(table: gotable.Table) -> list[tuple[str, str]]:
+def _means(table: gotable.BenchmarkTable) -> list[tuple[str, str]]:
     """Return the geometric mean of each column and how it moved; none for a single benchmark."""
     from evidence.measures import words
 

@@ -13,7 +13,7 @@ from evidence import measures
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views import measured
-from evidence.views.compared import MOST, listed
+from evidence.views.profile.compared import MOST, listed
 from incidents.forms.given import numbers
 from incidents.views.signed_in import Request, incident_or_404
 

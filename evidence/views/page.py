@@ -19,7 +19,7 @@ def page(request: Request, codename: str, n: int) -> HttpResponseBase:
     """Show evidence ``n``: a flame graph, a table, or what is known of a file that was only kept."""
     evidence = evidence_of(request, codename, n)
     if evidence.state == State.READY and evidence.kind == Kind.PROFILE:
-        from evidence.views import profile
+        from evidence.views.profile import profile
 
         return profile.page(request, evidence)
     if evidence.state == State.READY and evidence.kind in MEASURES:

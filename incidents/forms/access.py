@@ -19,7 +19,7 @@ from incidents.models import AccessRequest, Incident
 READ = {"rows": 3, "readonly": True}  # shown to be read, not to be written
 
 
-class Shown(forms.CharField):
+class ReadOnlyWords(forms.CharField):
     """Read-only text: always the current value, ignoring what was submitted."""
 
     def bound_data(self, data: Any, initial: Any) -> Any:
@@ -49,7 +49,7 @@ class PrivateForm(VerbForm):
 class AnswerForm(PrivateForm):
     """An answer to someone who asked to be let in; ``n`` is the entry in which they did."""
 
-    asks = Shown(label="Access request", required=False, widget=forms.Textarea(READ))
+    asks = ReadOnlyWords(label="Access request", required=False, widget=forms.Textarea(READ))
     n = forms.IntegerField(widget=forms.HiddenInput)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class PublishForm(PrivateForm):
     heading, button, icon, tone = "Publish this summary", "Publish", "doc", "grave"
     said = "Published. Opening its channel."
     explains = "Everyone in the workspace will be able to read this text and nothing else. You cannot undo this."
-    text = Shown(label="The summary", required=False, widget=forms.Textarea(READ | {"rows": 12}))
+    text = ReadOnlyWords(label="The summary", required=False, widget=forms.Textarea(READ | {"rows": 12}))
     summary = ShownNumber(widget=forms.HiddenInput)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from incidents import capture_lines, one_of_lines
-from incidents.policy import COLOURS, Capture, OneOf, Policy
-from incidents.policy_file import HANDLE, LINE_CHARS, ROLE_CHARS, SLUG, TARGET_CHARS
+from incidents.policies import capture_lines, one_of_lines
+from incidents.policies.policy import COLOURS, Capture, OneOf, Policy
+from incidents.policies.policy_file import HANDLE, LINE_CHARS, ROLE_CHARS, SLUG, TARGET_CHARS
 
 NAME_CHARS = 40
 
@@ -146,12 +146,12 @@ def _handle(word: str) -> str:
 def _capture(line: str) -> Capture:
     try:
         return capture_lines.read(line)
-    except capture_lines.Unclear as unclear:
+    except capture_lines.UnclearCapture as unclear:
         raise forms.ValidationError(str(unclear)) from unclear
 
 
 def _one_of(line: str) -> OneOf:
     try:
         return one_of_lines.read(line)
-    except one_of_lines.Unclear as unclear:
+    except one_of_lines.UnclearRole as unclear:
         raise forms.ValidationError(str(unclear)) from unclear

@@ -15,7 +15,7 @@ from incidents.models import Incident, Participant, Person
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entrant:
     """Someone a type brings in: ``reason`` and ``detail`` as they are stored, ``why`` in words."""
 
     person_id: int
@@ -26,7 +26,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RoleChoice:
     """Who was chosen for a role that exactly one person has."""
 
     role: str
@@ -39,8 +39,8 @@ class Choice:
 class Admission:
     """Everyone a type brings in now. ``is_known`` is false while the workspace's groups were never read."""
 
-    entries: tuple[Entry, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    entries: tuple[Entrant, ...] = ()
+    choices: tuple[RoleChoice, ...] = ()
     is_known: bool = True
 
 
@@ -59,7 +59,7 @@ def admit(
     by: Person | None,
     at: datetime,
     source: str,
-    kept: Iterable[Entry] = (),
+    kept: Iterable[Entrant] = (),
 ) -> None:
     """Let these people in, in the caller's transaction, which saves ``closed_at``.
 
@@ -79,7 +79,7 @@ def admit(
     incident.closed_at = at if admission.is_known else None
 
 
-def _enter(incident: Incident, entries: Iterable[Entry], *, at: datetime) -> None:
+def _enter(incident: Incident, entries: Iterable[Entrant], *, at: datetime) -> None:
     """Record that these people take part from now on, by the type's policy."""
     Participant.objects.bulk_create(
         [
@@ -94,7 +94,7 @@ def _enter(incident: Incident, entries: Iterable[Entry], *, at: datetime) -> Non
     )
 
 
-def _note_choice(incident: Incident, choice: Choice, *, at: datetime) -> None:
+def _note_choice(incident: Incident, choice: RoleChoice, *, at: datetime) -> None:
     """Record who was chosen and why: they keep the role in this room, past the end of their shift."""
     data = {"role": choice.role, "person": choice.person_id, "why": choice.why, "room": incident.room}
     text = f"{choice.name} is {choice.role}: {choice.why}"
@@ -123,12 +123,12 @@ def staying(
     return found
 
 
-def _listed(entries: Iterable[Entry]) -> str:
+def _listed(entries: Iterable[Entrant]) -> str:
     """Say who, by why: *Sam, Sia (@security), Pat (on call for Platform leadership)*."""
     return ", ".join(by_why(entries))
 
 
-def by_why(entries: Iterable[Entry]) -> tuple[str, ...]:
+def by_why(entries: Iterable[Entrant]) -> tuple[str, ...]:
     """Say who comes in for each reason: *Sam, Sia (@security)*."""
     names: dict[str, list[str]] = {}
     for one in entries:

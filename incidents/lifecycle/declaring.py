@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from incidents import codenames, timeline, told
+from incidents import codenames, hints, timeline
 from incidents.lifecycle import circle, rules
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 
@@ -42,7 +42,7 @@ def declare(
         if incident.private:
             circle.admit(incident, circle.asked(incident), by=by, at=at, source=source)
             incident.save(update_fields=["closed_at"])
-        told.tell(incident)
+        hints.tell(incident)
     return incident
 
 

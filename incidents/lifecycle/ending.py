@@ -9,7 +9,7 @@ from incidents.models import Incident, Person, Source, Status
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LifecycleStep:
     """One step of the lifecycle: from which states it may be taken, where it leads, what the timeline calls it."""
 
     verb: str
@@ -20,11 +20,11 @@ class Step:
 
 OPEN, MITIGATED = Status.OPEN, Status.MITIGATED
 ENDED = frozenset({Status.RESOLVED, Status.CANCELLED, Status.DUPLICATE})
-MITIGATE = Step("mitigate", "mitigated", frozenset({OPEN}), MITIGATED)
-RESOLVE = Step("resolve", "resolved", frozenset({OPEN, MITIGATED}), Status.RESOLVED)
-CANCEL = Step("cancel", "cancelled", frozenset({OPEN, MITIGATED}), Status.CANCELLED)
-DUPLICATE = Step("mark as a duplicate", "duplicated", frozenset({OPEN, MITIGATED}), Status.DUPLICATE)
-REOPEN = Step("reopen", "reopened", ENDED | {MITIGATED}, OPEN)
+MITIGATE = LifecycleStep("mitigate", "mitigated", frozenset({OPEN}), MITIGATED)
+RESOLVE = LifecycleStep("resolve", "resolved", frozenset({OPEN, MITIGATED}), Status.RESOLVED)
+CANCEL = LifecycleStep("cancel", "cancelled", frozenset({OPEN, MITIGATED}), Status.CANCELLED)
+DUPLICATE = LifecycleStep("mark as a duplicate", "duplicated", frozenset({OPEN, MITIGATED}), Status.DUPLICATE)
+REOPEN = LifecycleStep("reopen", "reopened", ENDED | {MITIGATED}, OPEN)
 MOVES = {"mitigated", "resolved", "cancelled", "duplicated", "reopened"}
 
 
@@ -119,7 +119,7 @@ def unarchived(incident: Incident) -> None:
 
 def _step(
     incident: Incident,
-    step: Step,
+    step: LifecycleStep,
     *,
     by: Person | None,
     at: datetime,
@@ -157,11 +157,11 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
     return found
 
 
-def _cannot(incident: Incident, step: Step) -> str:
+def _cannot(incident: Incident, step: LifecycleStep) -> str:
     return f"{incident.codename} is {incident.status}; you cannot {step.verb} it now."
 
 
-def _stamp(incident: Incident, step: Step, *, at: datetime) -> None:
+def _stamp(incident: Incident, step: LifecycleStep, *, at: datetime) -> None:
     if step is REOPEN:
         incident.mitigated_at = incident.ended_at = None
         incident.archive_asked = False

@@ -5,12 +5,12 @@ from datetime import datetime
 
 from django.db.models import F
 
-from incidents import codenames, timeline, told
+from incidents import codenames, hints, timeline
 from incidents.lifecycle import circle, rules
-from incidents.lifecycle.circle import Admission, Entry
+from incidents.lifecycle.circle import Admission, Entrant
 from incidents.lifecycle.people import take_part
 from incidents.models import Incident, IncidentType, Participant, Person, PolicyVersion, Source
-from incidents.policy import moves_room, private_after
+from incidents.policies.policy import moves_room, private_after
 
 TAKEN = (
     "type", "policy_version", "typed_at", "clear_at", "update_due_at", "private", "closed_at", "room", "lead", "roles",
@@ -47,7 +47,7 @@ def retype(
         before = now.policy
         moves = moves_room(now.private, version.policy)
         _take(now, to, version, at=at)
-        kept: tuple[Entry, ...] = ()
+        kept: tuple[Entrant, ...] = ()
         if moves:
             kept = _close(now, by=by, come=come, bring=bring, at=at)
             _unname(now)
@@ -134,7 +134,7 @@ def _take_room(incident: Incident) -> None:
 
 def _close(
     incident: Incident, *, by: Person | None, come: bool, bring: Collection[Person], at: datetime
-) -> tuple[Entry, ...]:
+) -> tuple[Entrant, ...]:
     incident.private = private_after(incident.private, incident.policy)
     kept = circle.staying(incident, by=by, come=come, bring=bring)
     ids = {one.pk for one in kept}
@@ -145,7 +145,7 @@ def _close(
     Participant.objects.filter(incident=incident).update(left_at=at, went=False)
     for person, (reason, _) in kept.items():
         take_part(incident, person, reason=reason, by=by if reason == Participant.Reason.PICKED else None, at=at)
-    return tuple(Entry(person.pk, person.name, reason, "", why) for person, (reason, why) in kept.items())
+    return tuple(Entrant(person.pk, person.name, reason, "", why) for person, (reason, why) in kept.items())
 
 
 def _must_not_be_empty(incident: Incident) -> None:
@@ -158,4 +158,4 @@ def _unname(incident: Incident) -> None:
     duplicates = Incident.objects.filter(duplicate_of=incident)
     duplicates.update(revision=F("revision") + 1)
     for one in duplicates.only("pk"):
-        told.tell(one)
+        hints.tell(one)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from incidents import kinds, told, visibility
+from incidents import event_kinds, hints, visibility
 from incidents.models import Event, Incident, Person
 
 TITLE_CHARS = 200
@@ -33,7 +33,7 @@ class Stale(Refused):
 
     def __init__(self, changes: list[Event]) -> None:
         said = "; ".join(
-            f"{_who(event)} {kinds.sentence(event.kind, text=event.text, data=event.data)}" for event in changes
+            f"{_who(event)} {event_kinds.sentence(event.kind, text=event.text, data=event.data)}" for event in changes
         )
         super().__init__(f"This changed while you were writing: {said}. Review it, then confirm.")
         self.changes = changes
@@ -112,7 +112,7 @@ def save(incident: Incident, *fields: str) -> None:
     """Write the named fields as a new revision, and hint the workflows after the commit."""
     incident.revision += 1
     incident.save(update_fields=[*fields, "revision"])
-    told.tell(incident)
+    hints.tell(incident)
 
 
 def must_be_active(incident: Incident, verb: str) -> None:

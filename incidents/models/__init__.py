@@ -1,3 +1,5 @@
+"""The tables of the domain."""
+
 from incidents.models.access import AccessRequest, Knock, Summary
 from incidents.models.event import Event, Source
 from incidents.models.incident import Codename, Incident, Participant, Status

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from incidents.models.people import Person
 from incidents.models.types import IncidentType, PolicyVersion
-from incidents.policy import Policy
+from incidents.policies.policy import Policy
 
 if TYPE_CHECKING:
     from django.db.models.fields.related_descriptors import RelatedManager
@@ -134,7 +134,8 @@ class Participant(models.Model):
     """Someone who is part of an incident, and how their stay began. Those still in may see it when it is private.
 
     ``reason`` is why they came, which need not hold any more: why they are in now is worked out from the facts by
-    ``workflows.participation``, and nowhere else. ``by`` let them in; None is the type's policy, or they themselves.
+    ``workflows.planning.participation``, and nowhere else. ``by`` let them in; None is the type's policy, or
+    themselves.
     """
 
     class Reason(models.TextChoices):

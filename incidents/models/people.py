@@ -6,7 +6,7 @@ from django.db.models.functions import Lower
 
 
 class Role(models.TextChoices):
-    """What someone may do beyond what everyone may; `incidents.roles` says what that is."""
+    """What someone may do beyond what everyone may; `incidents.people.roles` says what that is."""
 
     RESPONDER = "responder", "Responder"
     MANAGER = "manager", "Manager"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from django.db import models
 
 from incidents.models.people import Person
-from incidents.policy import Policy
+from incidents.policies.policy import Policy
 
 if TYPE_CHECKING:
     from django.db.models.fields.related_descriptors import RelatedManager

@@ -13,8 +13,9 @@ from django.utils import timezone
 from django.utils.html import escape, format_html, urlize
 from django.utils.safestring import SafeString, mark_safe
 
-from incidents import capture_lines, telling
-from incidents.policy import COLOURS, Capture
+from incidents import timeline_layout
+from incidents.policies import capture_lines
+from incidents.policies.policy import COLOURS, Capture
 
 register = template.Library()
 LINKISH = re.compile(r"://|www\.|@|\.(com|org|net|edu|gov|int)\b", re.IGNORECASE)
@@ -178,7 +179,7 @@ def picture(kind: str) -> str:
 @register.filter
 def template_of(kind: str) -> str:
     """Return the template that an event of this kind is read with."""
-    return telling.template_of(kind)
+    return timeline_layout.template_of(kind)
 
 
 @register.filter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django import template
 
-from incidents import proposals
 from incidents.models import Person, Proposal
+from incidents.second_manager import proposals
 
 register = template.Library()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django import template
 
-from incidents import roles
 from incidents.models import Person
+from incidents.people import roles
 
 register = template.Library()
 

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from incidents import policy_file, types
 from incidents.models import IncidentType, PolicyVersion
+from incidents.policies import policy_file, types
 
 
 def bring() -> dict[str, IncidentType]:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incidents import capture_lines, policy_file
 from incidents.models import IncidentType, Person
-from incidents.policy import COUNTS, MEASURES, MOMENTS, Capture, Policy
+from incidents.policies import capture_lines, policy_file
+from incidents.policies.policy import COUNTS, MEASURES, MOMENTS, Capture, Policy
 from incidents.tests.conftest import Open
 from incidents.tests.test_pages_types import FIELDS
 
@@ -59,7 +59,7 @@ def test_the_stored_form_gives_the_policy_back(found: list[Capture]) -> None:
     ],
 )
 def test_a_line_that_is_unclear_says_why(line: str, says: str) -> None:
-    with pytest.raises(capture_lines.Unclear, match=says):
+    with pytest.raises(capture_lines.UnclearCapture, match=says):
         capture_lines.read(line)
 
 

@@ -7,8 +7,9 @@ import asyncio
 import psycopg
 import pytest
 
-from incidents import listening, timeline
-from incidents.listening import LOOK, Hub
+from incidents import timeline
+from incidents.live import listening
+from incidents.live.listening import LOOK, Hub
 
 SOON_S = 10
 

@@ -11,14 +11,14 @@ from functools import partial
 import pytest
 from django.db import OperationalError
 
-from incidents import listening, live, watching
-from incidents.listening import Hub
+from incidents.live import listening, live_stream, watching
+from incidents.live.listening import Hub
+from incidents.live.watching import Viewer
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
-from incidents.watching import Reader
 
 SOON_S = 10
-ADA = Reader(1, "of-ada")
+ADA = Viewer(1, "of-ada")
 BYE = "event: bye\ndata: gone\n\n"
 
 
@@ -26,7 +26,7 @@ BYE = "event: bye\ndata: gone\n\n"
 def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
     """Give streams a hub that hears the test alone."""
     made = Hub()
-    monkeypatch.setattr(live, "hub", made)
+    monkeypatch.setattr(live_stream, "hub", made)
     monkeypatch.setattr(made, "_ensure", lambda: None)
     may(monkeypatch, see=True)
     return made
@@ -40,7 +40,7 @@ def may(monkeypatch: pytest.MonkeyPatch, *, see: bool) -> None:
 def quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """Give streams a hub that beats and hears nothing."""
     made = Hub()
-    monkeypatch.setattr(live, "hub", made)
+    monkeypatch.setattr(live_stream, "hub", made)
     monkeypatch.setattr(made, "_listen", partial(asyncio.sleep, SOON_S))
     yield made
     made.close()
@@ -52,7 +52,7 @@ async def following(stream: AsyncIterator[str]) -> str:
 
 def test_it_says_at_once_what_was_missed_and_then_what_comes(hub: Hub) -> None:
     async def listen() -> list[str]:
-        stream = live.changes(7, n=5, seen=3, reader=ADA)
+        stream = live_stream.changes(7, n=5, seen=3, reader=ADA)
         said = [await following(stream)]
         hub.tell(7, 6)
         said.append(await following(stream))
@@ -66,7 +66,7 @@ def test_it_says_at_once_what_was_missed_and_then_what_comes(hub: Hub) -> None:
 
 def test_nothing_was_missed_when_the_cursor_is_current(hub: Hub) -> None:
     async def listen() -> str:
-        stream = live.changes(7, n=5, seen=5, reader=ADA)
+        stream = live_stream.changes(7, n=5, seen=5, reader=ADA)
         said = await following(stream)
         await stream.aclose()
         return said
@@ -76,7 +76,7 @@ def test_nothing_was_missed_when_the_cursor_is_current(hub: Hub) -> None:
 
 def test_it_ends_with_a_bye_once_access_is_gone(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     async def listen() -> list[str]:
-        stream = live.changes(7, n=5, seen=5, reader=ADA)
+        stream = live_stream.changes(7, n=5, seen=5, reader=ADA)
         await following(stream)
         may(monkeypatch, see=False)
         hub.tell(7, 6)
@@ -89,22 +89,22 @@ def test_it_ends_at_once_when_access_went_before_it_listened(hub: Hub, monkeypat
     may(monkeypatch, see=False)
 
     async def listen() -> list[str]:
-        return [said async for said in live.changes(7, n=5, seen=3, reader=ADA)]
+        return [said async for said in live_stream.changes(7, n=5, seen=3, reader=ADA)]
 
     assert asyncio.run(listen()) == [BYE]
 
 
 def test_streams_that_hear_of_the_same_change_ask_once(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[frozenset[Reader]] = []
+    asked: list[frozenset[Viewer]] = []
 
-    def answer(incident: int, readers: frozenset[Reader]) -> frozenset[Reader]:
+    def answer(incident: int, readers: frozenset[Viewer]) -> frozenset[Viewer]:
         asked.append(readers)
         return readers
 
-    many = [Reader(person, f"of-{person}") for person in range(20)]
+    many = [Viewer(person, f"of-{person}") for person in range(20)]
 
     async def listen() -> None:
-        streams = [live.changes(7, n=5, seen=5, reader=one) for one in many]
+        streams = [live_stream.changes(7, n=5, seen=5, reader=one) for one in many]
         await asyncio.gather(*map(following, streams))
         monkeypatch.setattr(watching, "allowed_of", answer)
         hub.tell(7, 6)
@@ -117,16 +117,16 @@ def test_streams_that_hear_of_the_same_change_ask_once(hub: Hub, monkeypatch: py
 
 
 def test_whoever_comes_while_a_question_is_asked_shares_the_next(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[frozenset[Reader]] = []
+    asked: list[frozenset[Viewer]] = []
     begun, first = threading.Event(), threading.Event()
 
-    def answer(incident: int, readers: frozenset[Reader]) -> frozenset[Reader]:
+    def answer(incident: int, readers: frozenset[Viewer]) -> frozenset[Viewer]:
         asked.append(readers)
         begun.set()
         first.wait(SOON_S)
         return readers
 
-    async def ask(reader: Reader) -> bool:
+    async def ask(reader: Viewer) -> bool:
         return await watching.may_go_on(reader, 7, within_s=SOON_S)
 
     async def come() -> None:
@@ -139,19 +139,19 @@ def test_whoever_comes_while_a_question_is_asked_shares_the_next(hub: Hub, monke
         first.set()
         assert all(await asyncio.gather(*asking))
 
-    many = [Reader(person, f"of-{person}") for person in range(10)]
+    many = [Viewer(person, f"of-{person}") for person in range(10)]
     asyncio.run(come())
     assert asked == [frozenset({ADA}), frozenset(many)]
 
 
 def test_a_quiet_stream_beats_and_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "BEAT_S", 0.02)
-    monkeypatch.setattr(live, "LASTS_S", 0.3)
+    monkeypatch.setattr(live_stream, "LASTS_S", 0.3)
     may(monkeypatch, see=True)
 
     async def listen() -> list[str]:
         with quiet(monkeypatch):
-            return [said async for said in live.changes(7, n=5, seen=5, reader=ADA)]
+            return [said async for said in live_stream.changes(7, n=5, seen=5, reader=ADA)]
 
     said = asyncio.run(listen())
     assert said.count(": still here\n\n") >= 2
@@ -164,7 +164,7 @@ def test_access_that_ends_without_a_word_is_noticed_at_the_next_beat(monkeypatch
 
     async def listen() -> list[str]:
         with quiet(monkeypatch):
-            stream = live.changes(7, n=5, seen=5, reader=ADA)
+            stream = live_stream.changes(7, n=5, seen=5, reader=ADA)
             await following(stream)
             may(monkeypatch, see=False)
             return [said async for said in stream]
@@ -176,7 +176,7 @@ def test_a_stream_ends_without_a_word_when_nobody_can_say_who_may_see(
     hub: Hub, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def listen() -> list[str]:
-        stream = live.changes(7, n=5, seen=5, reader=ADA)
+        stream = live_stream.changes(7, n=5, seen=5, reader=ADA)
         await following(stream)
         monkeypatch.setattr(watching, "allowed_of", _fail)
         hub.tell(7, 6)
@@ -186,19 +186,19 @@ def test_a_stream_ends_without_a_word_when_nobody_can_say_who_may_see(
     assert "OperationalError" in caplog.text
 
 
-def _fail(*_: object) -> frozenset[Reader]:
+def _fail(*_: object) -> frozenset[Viewer]:
     raise OperationalError("the database is away")
 
 
 def test_a_stream_does_not_wait_for_a_late_answer(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     late = threading.Event()
 
-    def answer(incident: int, readers: frozenset[Reader]) -> frozenset[Reader]:
+    def answer(incident: int, readers: frozenset[Viewer]) -> frozenset[Viewer]:
         late.wait(SOON_S)
         return readers
 
     async def listen() -> list[str]:
-        stream = live.changes(7, n=5, seen=5, reader=ADA)
+        stream = live_stream.changes(7, n=5, seen=5, reader=ADA)
         await following(stream)
         monkeypatch.setattr(watching, "ANSWER_S", 0.05)
         monkeypatch.setattr(watching, "allowed_of", answer)
@@ -213,7 +213,7 @@ def test_a_stream_does_not_wait_for_a_late_answer(hub: Hub, monkeypatch: pytest.
 def test_its_headers_keep_proxies_and_caches_out(
     incident: Incident, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "let_go", lambda: None)
+    monkeypatch.setattr(live_stream, "let_go", lambda: None)
     response = browse(ada).get(f"/incidents/{incident.codename}/stream?n=0", headers={"Accept-Encoding": "gzip"})
     assert response["Content-Type"] == "text/event-stream"
     assert response["Cache-Control"] == "no-store"

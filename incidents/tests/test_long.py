@@ -8,11 +8,12 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from incidents import lifecycle, policy_file
-from incidents.finding import _after
+from incidents import lifecycle
 from incidents.forms import TypeForm
 from incidents.models import Incident
-from incidents.policy_file import BadTypesFile
+from incidents.policies import policy_file
+from incidents.policies.policy_file import BadTypesFile
+from incidents.search import _after
 from incidents.views.page import read_place
 
 

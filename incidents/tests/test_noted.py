@@ -10,10 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from audit import place
+from audit import request_origin
 from audit.models import Entry
-from incidents import types
 from incidents.models import Incident, IncidentType, Person
+from incidents.policies import types
 from incidents.tests.conftest import Open
 
 
@@ -57,7 +57,7 @@ def test_the_address_is_the_one_that_asked(secret: Incident, ada: Person, browse
 
 
 def test_reads_at_a_terminal_are_noted(secret: Incident, incident: Incident, ada: Person) -> None:
-    with place.at("terminal", "root"):
+    with request_origin.at("terminal", "root"):
         call_command("incident", "show", incident.codename, stdout=StringIO())
         call_command("incident", "show", secret.codename, stdout=StringIO())
         call_command("incident", "list", stdout=StringIO())

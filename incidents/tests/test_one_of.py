@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incidents import one_of_lines
 from incidents.models import IncidentType, Person
-from incidents.policy import OneOf, Policy
+from incidents.policies import one_of_lines
+from incidents.policies.policy import OneOf, Policy
 from incidents.tests.conftest import Open
 from incidents.tests.test_pages_types import FIELDS
 
@@ -68,7 +68,7 @@ def test_a_line_may_leave_parts_out(line: str, one: OneOf) -> None:
     ],
 )
 def test_a_line_that_is_unclear_says_why(line: str, says: str) -> None:
-    with pytest.raises(one_of_lines.Unclear, match=says):
+    with pytest.raises(one_of_lines.UnclearRole, match=says):
         one_of_lines.read(line)
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
 
-from incidents import live
+from incidents.live import live_stream
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
 
@@ -56,7 +56,7 @@ def addresses(route: str, codename: str) -> list[str]:
 @pytest.fixture(autouse=True)
 def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a stream's door keep the connection, which is the test's own here."""
-    monkeypatch.setattr(live, "let_go", lambda: None)
+    monkeypatch.setattr(live_stream, "let_go", lambda: None)
 
 
 def of_incidents() -> list[str]:

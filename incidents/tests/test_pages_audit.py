@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 
 import audit
-from audit.finding import PAGE
 from audit.models import Entry
+from audit.search import PAGE
 from incidents.models import Incident, Person
 from incidents.models.people import Role
 from incidents.tests.conftest import Open, someone

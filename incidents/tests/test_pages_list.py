@@ -11,8 +11,8 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from incidents import lifecycle
-from incidents.finding import PAGE, Filters
 from incidents.models import Incident, IncidentType, Person
+from incidents.search import PAGE, IncidentFilters
 from incidents.tests.conftest import Open
 
 MOST_QUERIES = 8
@@ -96,6 +96,6 @@ def test_a_fragment_is_the_list_alone(incident: Incident, ada: Person, browse: O
 
 
 def test_an_address_keeps_what_was_not_changed() -> None:
-    filters = Filters(status="active", q="slow page", after="1.2.3")
+    filters = IncidentFilters(status="active", q="slow page", after="1.2.3")
     assert filters.to(type="major") == "?status=active&type=major&q=slow+page"
-    assert Filters().to() == ""
+    assert IncidentFilters().to() == ""

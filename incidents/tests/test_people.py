@@ -6,11 +6,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from incidents import lifecycle, people, visibility
+from incidents import lifecycle, visibility
 from incidents.models import IncidentType, Person
-from incidents.people import Known
+from incidents.people import person_matching
+from incidents.people.person_matching import ChatProfile
 
-ADA = Known("U1", "Ada Okafor", "ada@example.com")
+ADA = ChatProfile("U1", "Ada Okafor", "ada@example.com")
 
 
 @pytest.fixture
@@ -19,18 +20,18 @@ def account(db: None) -> User:
 
 
 def test_an_account_and_a_chat_person_of_one_e_mail_are_one(account: User) -> None:
-    people.record([ADA])
-    assert people.of_user(account) == Person.objects.get(chat_id="U1")
+    person_matching.record([ADA])
+    assert person_matching.of_user(account) == Person.objects.get(chat_id="U1")
 
 
 def test_whoever_was_met_in_the_chat_before_it_was_read_is_joined_to_the_account(
     account: User, shipped: dict[str, IncidentType]
 ) -> None:
-    on_the_web = people.of_user(account)
-    met = people.by_chat_id("U1", name="ada")
+    on_the_web = person_matching.of_user(account)
+    met = person_matching.by_chat_id("U1", name="ada")
     incident = lifecycle.declare("Keys", by=on_the_web, at=timezone.now(), type=shipped["security"])
-    people.record([ADA])
-    joined = people.of_user(User.objects.get(pk=account.pk))
+    person_matching.record([ADA])
+    joined = person_matching.of_user(User.objects.get(pk=account.pk))
     assert joined == Person.objects.get(pk=met.pk)
     assert (joined.name, joined.email) == ("Ada Okafor", "ada@example.com")
     assert visibility.may_see(joined, incident)
@@ -38,14 +39,16 @@ def test_whoever_was_met_in_the_chat_before_it_was_read_is_joined_to_the_account
 
 @pytest.mark.parametrize("flag", ["is_guest", "is_external", "is_bot"])
 def test_the_e_mail_of_a_guest_or_a_stranger_proves_nothing(account: User, flag: str) -> None:
-    mine = people.of_user(account)
-    people.record([Known("U1", "Not Ada", "ada@example.com", **{flag: True})])
-    assert people.of_user(User.objects.get(pk=account.pk)) == mine
+    mine = person_matching.of_user(account)
+    person_matching.record([ChatProfile("U1", "Not Ada", "ada@example.com", **{flag: True})])
+    assert person_matching.of_user(User.objects.get(pk=account.pk)) == mine
     assert Person.objects.get(chat_id="U1").email == ""
 
 
 def test_a_changed_e_mail_does_not_move_an_account(account: User) -> None:
-    people.record([ADA])
-    assert people.of_user(account) is not None
-    people.record([Known("U1", "Ada Okafor", "new@example.com"), Known("U2", "Mallory", "ada@example.com")])
-    assert people.of_user(User.objects.get(pk=account.pk)) == Person.objects.get(chat_id="U1")
+    person_matching.record([ADA])
+    assert person_matching.of_user(account) is not None
+    person_matching.record(
+        [ChatProfile("U1", "Ada Okafor", "new@example.com"), ChatProfile("U2", "Mallory", "ada@example.com")]
+    )
+    assert person_matching.of_user(User.objects.get(pk=account.pk)) == Person.objects.get(chat_id="U1")

@@ -9,9 +9,10 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from audit.models import Entry
-from incidents import lifecycle, people, roles, visibility
+from incidents import lifecycle, visibility
 from incidents.models import Incident, Person
 from incidents.models.people import Role
+from incidents.people import person_matching, roles
 from incidents.tests.conftest import someone
 
 MANAGED = {"types", "rules", "groups", "match", "roles", "second"}
@@ -42,7 +43,7 @@ def test_no_role_opens_a_private_incident(secret: Incident, role: Role) -> None:
 
 
 def test_the_account_that_runs_firekind_manages_and_may_audit_besides(ada: Person) -> None:
-    boss = people.of_user(User.objects.create_superuser("root", "root@example.com", "of-no-use-elsewhere"))
+    boss = person_matching.of_user(User.objects.create_superuser("root", "root@example.com", "of-no-use-elsewhere"))
     assert boss is not None
     assert roles.may(boss, "types")
     assert not roles.may(boss, "audit")
@@ -92,7 +93,7 @@ def test_a_role_stays_with_whoever_is_joined_with_the_chat(db: None) -> None:
     user = User.objects.create_user("kim", "kim@example.com", "of-no-use-elsewhere")
     Person.objects.create(name="Kim", email="kim@example.com", user=user, role=Role.MANAGER)
     Person.objects.create(name="Kim", chat_id="UKIM")
-    people.record([people.Known("UKIM", "Kim Lee", "kim@example.com")])
+    person_matching.record([person_matching.ChatProfile("UKIM", "Kim Lee", "kim@example.com")])
     assert [one.chat_id for one in roles.holders(Role.MANAGER)] == ["UKIM"]
 
 

@@ -10,11 +10,11 @@ from django.db import connection
 from django.utils import timezone
 
 from audit import sealing, verifying
-from incidents import kept, lifecycle
+from incidents import lifecycle, sealed_rows
 from incidents.models import Event, Incident, Person
 
 pytestmark = pytest.mark.django_db
-TABLE = kept.TIMELINE.table
+TABLE = sealed_rows.TIMELINE.table
 CHANGED = {
     "jsonb": "{} || '{{\"forged\": true}}'",
     "text": "{} || '.'",
@@ -62,13 +62,13 @@ def columns() -> dict[str, str]:
 def test_a_change_of_any_column_is_found(noted: Event) -> None:
     now: datetime = timezone.now()
     for name, type in columns().items():
-        if name == kept.TIMELINE.id:
+        if name == sealed_rows.TIMELINE.id:
             continue
         point = f"before_{name}"
         with connection.cursor() as cursor:
             cursor.execute(f"SAVEPOINT {point}")
             tamper(f'UPDATE {TABLE} SET "{name}" = {CHANGED[type].format(name)} WHERE id = %s', noted.pk)  # noqa: S608  # the table above
-            with pytest.raises(verifying.Broken, match=f"Row {noted.pk} of {TABLE} was changed after seal"):
+            with pytest.raises(verifying.ChainBroken, match=f"Row {noted.pk} of {TABLE} was changed after seal"):
                 verifying.verify(at=now)
             cursor.execute(f"ROLLBACK TO SAVEPOINT {point}")
     assert verifying.verify(at=now).rows
@@ -76,5 +76,5 @@ def test_a_change_of_any_column_is_found(noted: Event) -> None:
 
 def test_a_line_that_was_taken_away_is_found(noted: Event) -> None:
     tamper(f"DELETE FROM {TABLE} WHERE id = %s", noted.pk)  # noqa: S608  # the table above
-    with pytest.raises(verifying.Broken, match=re.compile(f"Row {noted.pk} of {TABLE}, which seal .* is missing")):
+    with pytest.raises(verifying.ChainBroken, match=re.compile(f"Row {noted.pk} of {TABLE}, which seal .* is missing")):
         verifying.verify(at=timezone.now())

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from incidents import policy_file, types
 from incidents.models import IncidentType, PolicyVersion
-from incidents.policy import Policy
+from incidents.policies import policy_file, types
+from incidents.policies.policy import Policy
 
 SHIPPED = Path(__file__).resolve().parents[2] / "fixtures/incident_types.yaml"
 

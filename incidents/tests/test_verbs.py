@@ -63,7 +63,7 @@ def test_retyping_says_from_what_to_what_and_clears_the_ambiguity_once(
 def test_the_same_type_an_archived_one_and_an_ended_incident_are_refused(
     incident: Incident, shipped: Shipped, now: datetime
 ) -> None:
-    from incidents import types
+    from incidents.policies import types
 
     with pytest.raises(lifecycle.Refused, match="is already Ambiguous"):
         lifecycle.retype(incident, to=shipped["ambiguous"], by=None, at=now)
@@ -210,8 +210,8 @@ def test_a_checklist_knows_only_its_own_items(incident: Incident, ada: Person, n
 def test_an_edited_policy_reaches_an_open_incident_only_when_it_is_adopted(
     incident: Incident, shipped: Shipped, now: datetime
 ) -> None:
-    from incidents import types
-    from incidents.policy import Policy
+    from incidents.policies import types
+    from incidents.policies.policy import Policy
 
     type = shipped["ambiguous"]
     newer = Policy.from_dict(type.policy.as_dict() | {"update_every_min": 5})

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from incidents import lifecycle, types, visibility
+from incidents import lifecycle, visibility
 from incidents.models import Incident, IncidentType, Person
-from incidents.policy import Policy
+from incidents.policies import types
+from incidents.policies.policy import Policy
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from incidents import watching
+from incidents.live import watching
+from incidents.live.watching import Viewer
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
-from incidents.watching import Reader
 
 
 @pytest.fixture(autouse=True)
@@ -18,8 +18,8 @@ def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "let_go", lambda: None)
 
 
-def reader(person: Person, browse: Open) -> Reader:
-    return Reader(person.pk, browse(person).session.session_key or "")
+def reader(person: Person, browse: Open) -> Viewer:
+    return Viewer(person.pk, browse(person).session.session_key or "")
 
 
 def test_access_is_asked_of_the_database(secret: Incident, ada: Person, eve: Person, browse: Open) -> None:
@@ -37,7 +37,7 @@ def test_whoever_leaves_reads_no_more(secret: Incident, ada: Person, browse: Ope
 
 def test_whoever_signs_out_reads_no_more_in_that_browser(secret: Incident, ada: Person, browse: Open) -> None:
     left, kept = browse(ada), browse(ada)
-    here, there = (Reader(ada.pk, one.session.session_key or "") for one in (left, kept))
+    here, there = (Viewer(ada.pk, one.session.session_key or "") for one in (left, kept))
     left.logout()
     assert watching.allowed_of(secret.pk, frozenset({here, there})) == {there}
 

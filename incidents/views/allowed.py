@@ -10,7 +10,7 @@ from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from incidents import roles
+from incidents.people import roles
 from incidents.views.signed_in import P, Request, View
 
 FORBIDDEN: Final = 403

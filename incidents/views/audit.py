@@ -13,11 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from audit import finding, kinds
-from audit.finding import PAGE, Filters
+from audit import kinds, search
 from audit.models import Entry, Seal
-from audit.place import DOORS
-from incidents import noted
+from audit.request_origin import DOORS
+from audit.search import PAGE, AuditFilters
+from incidents import audit_notes
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 
@@ -28,7 +28,7 @@ FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would ru
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AuditLine:
     """An entry in words."""
 
     entry: Entry
@@ -43,9 +43,9 @@ class Shown:
 @needs("audit")
 def listing(request: Request) -> HttpResponse:
     """Show one page of entries, newest first."""
-    noted.once(f"audit-read:{request.person.pk}:{timezone.now():%Y-%m-%dT%H}", "audit-read", by=request.person)
-    filters = Filters.read(request.GET.dict())
-    found = list(finding.find(filters)[: PAGE + 1])
+    audit_notes.once(f"audit-read:{request.person.pk}:{timezone.now():%Y-%m-%dT%H}", "audit-read", by=request.person)
+    filters = AuditFilters.read(request.GET.dict())
+    found = list(search.find(filters)[: PAGE + 1])
     context = {
         "here": "audit",
         "filters": filters,
@@ -64,27 +64,27 @@ def listing(request: Request) -> HttpResponse:
 @needs("audit")
 def as_csv(request: Request) -> HttpResponse:
     """Give the newest entries that the filters let through, for a spreadsheet; a terminal exports all of it."""
-    filters = Filters.read(request.GET.dict())
-    noted.note("export", by=request.person, about="audit", filters=filters.to())
+    filters = AuditFilters.read(request.GET.dict())
+    audit_notes.note("export", by=request.person, about="audit", filters=filters.to())
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="audit.csv"'
     writer = csv.writer(response)
     writer.writerow(COLUMNS)
-    for one in finding.find(filters)[:CSV_ROWS]:
+    for one in search.find(filters)[:CSV_ROWS]:
         writer.writerow([_cell(getattr(one, name)) for name in COLUMNS])
     return response
 
 
-def address(filters: Filters, **changes: str) -> str:
+def address(filters: AuditFilters, **changes: str) -> str:
     """Return the address of this page with some filters changed."""
     return reverse("audit") + filters.to(**changes)
 
 
-def shown(entry: Entry) -> Shown:
+def shown(entry: Entry) -> AuditLine:
     """Put an entry into words."""
     details = " · ".join(f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in entry.data.items() if value)
     where = " · ".join(part for part in (DOORS.get(entry.door, entry.door), entry.address) if part)
-    return Shown(entry, NOBODY.get(entry.door, "Someone unknown"), kinds.sentence(entry.kind), details, where)
+    return AuditLine(entry, NOBODY.get(entry.door, "Someone unknown"), kinds.sentence(entry.kind), details, where)
 
 
 def _plain(value: object) -> str:

@@ -8,8 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from incidents.finding import Filters, Found, find
 from incidents.models import IncidentType, Status
+from incidents.search import IncidentFilters, SearchPage, find
 from incidents.views.signed_in import Request, signed_in
 
 STATUSES = {"": "All", "active": "Active", "ended": "Ended"}
@@ -29,7 +29,7 @@ class Link:
 @signed_in
 def listing(request: Request) -> HttpResponse:
     """Show one page of incidents; as a fragment, the list alone."""
-    filters = Filters.read(request.GET)
+    filters = IncidentFilters.read(request.GET)
     types = {one.pk: one for one in IncidentType.objects.select_related("current")}
     found = find(filters, person=request.person)
     context = {
@@ -47,28 +47,28 @@ def listing(request: Request) -> HttpResponse:
     return render(request, "incidents/list.html" + ("#incidents" if fragment else ""), context)
 
 
-def address(filters: Filters, **changes: str) -> str:
+def address(filters: IncidentFilters, **changes: str) -> str:
     """Return the address of this list with some filters changed."""
     return reverse("incidents") + filters.to(**changes)
 
 
-def _active(found: Found) -> str:
+def _active(found: SearchPage) -> str:
     """Say how many are active; when the page ends among them, only that there are more."""
     count = sum(one.is_active for one in found.rows)
     return f"{count} and more" if found.more and count == len(found.rows) else str(count)
 
 
-def _links(filters: Filters, name: str, labels: dict[str, str]) -> list[Link]:
+def _links(filters: IncidentFilters, name: str, labels: dict[str, str]) -> list[Link]:
     chosen = getattr(filters, name)
     return [Link(label, address(filters, **{name: value}), value == chosen) for value, label in labels.items()]
 
 
-def _statuses(filters: Filters) -> dict[str, str]:
+def _statuses(filters: IncidentFilters) -> dict[str, str]:
     asked = {filters.status: str(Status(filters.status).label)} if filters.status in Status.values else {}
     return STATUSES | asked
 
 
-def _types(filters: Filters, types: list[IncidentType]) -> list[Link]:
+def _types(filters: IncidentFilters, types: list[IncidentType]) -> list[Link]:
     shown = [one for one in types if one.archived_at is None or one.slug == filters.type]
     return [
         Link(

@@ -9,12 +9,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from incidents import kinds, telling, timeline, visibility
-from incidents.finding import moment
+from incidents import event_kinds, timeline, timeline_layout, visibility
 from incidents.forms import VERBS
 from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
-from incidents.timeline import Entry
+from incidents.search import moment
+from incidents.timeline import TimelineEntry
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 SHOWN = 40
@@ -76,7 +76,7 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
     return render(request, name, {"incident": incident, "entry": entry}, status=status)
 
 
-def head(incident: Incident, person: Person, *, shown: list[Entry]) -> dict[str, Any]:
+def head(incident: Incident, person: Person, *, shown: list[TimelineEntry]) -> dict[str, Any]:
     """Return what the page says besides its timeline, of which ``shown`` is read already."""
     retyped = Event.objects.filter(incident=incident, kind="retyped").select_related("by").order_by("-n")[:20]
     return {
@@ -96,18 +96,18 @@ def head(incident: Incident, person: Person, *, shown: list[Entry]) -> dict[str,
     }
 
 
-def told(oldest_first: list[Entry], *, limit: int) -> dict[str, Any]:
+def told(oldest_first: list[TimelineEntry], *, limit: int) -> dict[str, Any]:
     """Lay out at most ``limit`` entries; one more than that means that there are earlier ones."""
     shown = oldest_first[-limit:]
     return {
-        "days": telling.days(reversed(shown)),
+        "days": timeline_layout.days(reversed(shown)),
         "more": place(shown[0]) if len(oldest_first) > limit else "",
         "oldest": place(shown[0]) if shown else "",
         "count": len(shown),
     }
 
 
-def place(entry: Entry) -> str:
+def place(entry: TimelineEntry) -> str:
     """Write a place in the timeline as an address may hold it."""
     return f"{entry.event.at.isoformat()}_{entry.event.n}"
 
@@ -126,7 +126,7 @@ def tints() -> dict[str, str]:
     return {one.slug: one.policy.colour for one in IncidentType.objects.select_related("current")}
 
 
-def _last_update(incident: Incident, shown: list[Entry]) -> Entry | None:
+def _last_update(incident: Incident, shown: list[TimelineEntry]) -> TimelineEntry | None:
     """Return the newest status update; it need not be looked for when it is among the entries shown."""
     updates = (one for one in shown if one.event.kind == "updated" and one.retracted is None)
     return max(updates, key=lambda one: one.event.n, default=None) or timeline.last_update(incident)
@@ -142,10 +142,10 @@ def _roles(incident: Incident) -> list[tuple[str, Person | None]]:
 
 def _arrived(incident: Incident, seen: int, person: Person) -> str:
     """Say the newest thing that others did since, for screen readers."""
-    others = timeline.since(incident, seen).exclude(by=person).exclude(kind__in=kinds.QUIET)
+    others = timeline.since(incident, seen).exclude(by=person).exclude(kind__in=event_kinds.QUIET)
     newest = others.order_by("-n").first()
     if newest is None:
         return ""
     timeline.naming([newest], reader=person)
-    words = kinds.sentence(newest.kind, text=newest.text, data=newest.data)
+    words = event_kinds.sentence(newest.kind, text=newest.text, data=newest.data)
     return f"{newest.by.name}: {words}" if newest.by else words

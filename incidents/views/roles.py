@@ -9,10 +9,11 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from incidents import lifecycle, roles
+from incidents import lifecycle
 from incidents.forms.people import joinable, suggested
 from incidents.models import Person
 from incidents.models.people import Role
+from incidents.people import roles
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 

@@ -15,8 +15,9 @@ from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
-from incidents import lifecycle, noted, people, visibility
+from incidents import audit_notes, lifecycle, visibility
 from incidents.models import Incident, Person
+from incidents.people import person_matching
 
 P = ParamSpec("P")
 NO_STORE = "no-store, private"
@@ -42,7 +43,7 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
     def asked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return to_sign_in(request)
-        person = people.of_user(request.user)
+        person = person_matching.of_user(request.user)
         if person is None:
             raise PermissionDenied("This account has been deactivated.")
         _refuse_nul(request)
@@ -89,7 +90,7 @@ def incident_or_404(person: Person, codename: str) -> Incident:
         incident = visibility.find(person, codename)
     except Incident.DoesNotExist:
         raise _no_incident() from None
-    noted.read(incident, by=person)
+    audit_notes.read(incident, by=person)
     return incident
 
 

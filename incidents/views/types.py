@@ -11,10 +11,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from incidents import lifecycle, proposals, types
+from incidents import lifecycle
 from incidents.forms import TypeForm
 from incidents.models import IncidentType, Person
-from incidents.type_changes import AddType, RestoreType
+from incidents.policies import types
+from incidents.policies.type_changes import AddType, RestoreType
+from incidents.second_manager import proposals
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 

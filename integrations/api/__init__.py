@@ -1,0 +1,1 @@
+"""Evidence by REST and OTLP, with scoped tokens."""

@@ -16,7 +16,7 @@ from integrations.api import answers, asking
 from integrations.identity import tries
 
 P = ParamSpec("P")
-PACE: Final = tries.Limit("token", 300, 60)  # requests of one token, at all doors and in all processes together
+PACE: Final = tries.TryLimit("token", 300, 60)  # requests of one token, at all doors and in all processes together
 Door = Callable[Concatenate[HttpRequest, Token, P], HttpResponse]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from evidence import tokens
+from evidence.intake import tokens
 from evidence.models import Token
-from incidents import noted, visibility
+from incidents import audit_notes, visibility
 from incidents.models import Incident
 
 
@@ -24,7 +24,7 @@ def incident_of(token: Token, codename: str) -> Incident | None:
         return None
     if token.incident_id not in (None, incident.pk):
         return None
-    noted.read(incident, by=token.person)
+    audit_notes.read(incident, by=token.person)
     return incident
 
 

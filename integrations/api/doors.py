@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from evidence import receiving
+from evidence.intake import receiving
 from evidence.models import Evidence, Token
 from evidence.models.evidence import State
 from evidence.models.token import Scope
@@ -21,7 +21,7 @@ from incidents import lifecycle
 from incidents.models import Incident
 from integrations.api import answers, asking, parameters
 from integrations.api.admitting import admits
-from integrations.api.parameters import Asked
+from integrations.api.parameters import UploadParameters
 
 CHUNK: Final = 1 << 18
 LOOK_EVERY_S: Final = 0.25
@@ -72,7 +72,7 @@ def _taken(request: HttpRequest, incident: Incident, token: Token) -> HttpRespon
             is_control=asked.is_control,
             unit=asked.unit,
         )
-    except receiving.TooLarge:
+    except receiving.EvidenceTooLarge:
         return answers.too_large()
     except lifecycle.BadInput as wrong:
         return answers.bad_parameter(wrong)
@@ -86,7 +86,7 @@ def _chunks(request: HttpRequest) -> Iterator[bytes]:
         yield chunk
 
 
-def _read(found: Evidence, asked: Asked) -> Evidence:
+def _read(found: Evidence, asked: UploadParameters) -> Evidence:
     """Wait until it was read, as long as that was asked for and not too many wait already."""
     if asked.wait_s <= 0 or not _waiting.acquire(blocking=False):
         return found

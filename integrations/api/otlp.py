@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
-from evidence import receiving
+from evidence.intake import receiving
 from evidence.models import Evidence, Token
 from evidence.models.token import Scope
 from incidents import lifecycle
@@ -35,7 +35,7 @@ TOO_LARGE: Final = f"More than {MOST >> 20} MiB after decompression."
 NOT_FOUND: Final = "There is no such incident."
 
 
-class Refused(Exception):
+class PushRefused(Exception):
     """A push was rejected: the status, and words for the person who runs the collector."""
 
     def __init__(self, status: int, says: str) -> None:
@@ -48,7 +48,7 @@ def profiles(request: HttpRequest) -> HttpResponse:
     """Take an ExportProfilesServiceRequest in as evidence, and answer as OTLP asks."""
     try:
         _take(request)
-    except Refused as refusal:
+    except PushRefused as refusal:
         return answer(refusal.status, str(refusal))
     except lifecycle.NotThere:
         return answer(404, NOT_FOUND)
@@ -69,16 +69,16 @@ def answer(status: int, says: str) -> HttpResponse:
 
 def _take(request: HttpRequest) -> None:
     if request.method != "POST":
-        raise Refused(405, "Use POST to send profiles.")
+        raise PushRefused(405, "Use POST to send profiles.")
     token = asking.token_of(request.headers.get("Authorization", ""))
     if token is None:
-        raise Refused(401, "Send a valid token: Authorization: Bearer fk_…")
+        raise PushRefused(401, "Send a valid token: Authorization: Bearer fk_…")
     if seconds := admitting.wait_s(token):
-        raise Refused(429, f"Too many requests with this token. Try again in {seconds} s.")
+        raise PushRefused(429, f"Too many requests with this token. Try again in {seconds} s.")
     if Scope.EVIDENCE_WRITE not in token.scopes:
-        raise Refused(403, f"This token cannot add evidence: create one with the scope {Scope.EVIDENCE_WRITE}.")
+        raise PushRefused(403, f"This token cannot add evidence: create one with the scope {Scope.EVIDENCE_WRITE}.")
     if request.content_type != KIND:
-        raise Refused(415, f"Send Content-Type: {KIND}.")
+        raise PushRefused(415, f"Send Content-Type: {KIND}.")
     with _unpacked(request) as (file, resources):
         if resources:
             about = {key: value for one in reversed(resources) for key, value in one.items()}
@@ -101,16 +101,16 @@ def _receive(incident: Incident, file: IO[bytes], token: Token, about: dict[str,
             origin=origin,
         )
     except lifecycle.Refused as refused:
-        raise Refused(400, str(refused)) from refused
+        raise PushRefused(400, str(refused)) from refused
 
 
 def _meant(request: HttpRequest, token: Token, about: dict[str, str]) -> Incident:
     named = request.headers.get(HEADER, "").strip() or about.get(ATTRIBUTE, "").strip()
     if not named and token.incident_id is None:
-        raise Refused(400, f"Name the incident in the header {HEADER} or the resource attribute {ATTRIBUTE}.")
+        raise PushRefused(400, f"Name the incident in the header {HEADER} or the resource attribute {ATTRIBUTE}.")
     incident = asking.incident_of(token, named) if named else asking.own_incident(token)
     if incident is None:
-        raise Refused(404, NOT_FOUND)
+        raise PushRefused(404, NOT_FOUND)
     return incident
 
 
@@ -118,7 +118,7 @@ def _check_pace(incident: Incident, token: Token) -> None:
     lately = timezone.now() - timedelta(minutes=1)
     pushed = Evidence.objects.filter(incident=incident, added_at__gt=lately, origin__token=token.pk)
     if pushed.count() >= A_MINUTE:
-        raise Refused(429, f"More than {A_MINUTE} pushes a minute: people are notified of each one.")
+        raise PushRefused(429, f"More than {A_MINUTE} pushes a minute: people are notified of each one.")
 
 
 @contextmanager
@@ -138,19 +138,19 @@ def _resources(file: IO[bytes]) -> list[dict[str, str]]:
         try:
             return wire.resources(data)
         except NotProtobuf as wrong:
-            raise Refused(400, f"Not an ExportProfilesServiceRequest: {wrong}.") from wrong
+            raise PushRefused(400, f"Not an ExportProfilesServiceRequest: {wrong}.") from wrong
 
 
 def _decoded(request: HttpRequest) -> Iterator[bytes]:
     coding = request.headers.get("Content-Encoding", "").strip().lower()
     if coding not in ("", "identity", "gzip"):
-        raise Refused(415, "Send it uncompressed, or with Content-Encoding: gzip.")
+        raise PushRefused(415, "Send it uncompressed, or with Content-Encoding: gzip.")
     chunks = iter(lambda: request.read(CHUNK), b"")
     size = 0
     for chunk in _gunzipped(chunks) if coding == "gzip" else chunks:
         size += len(chunk)
         if size > MOST:
-            raise Refused(413, TOO_LARGE)
+            raise PushRefused(413, TOO_LARGE)
         yield chunk
 
 
@@ -172,6 +172,6 @@ def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
                     piece = unpacker.decompress(b"", CHUNK)
                     yield piece
     except zlib.error as wrong:
-        raise Refused(400, "This is not gzip.") from wrong
+        raise PushRefused(400, "This is not gzip.") from wrong
     if begun and not unpacker.eof:
-        raise Refused(400, "The gzip data is truncated.")
+        raise PushRefused(400, "The gzip data is truncated.")

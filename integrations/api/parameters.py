@@ -9,14 +9,14 @@ from typing import Final
 from django.http import QueryDict
 
 from evidence.models.evidence import Phase
-from incidents import finding, lifecycle
+from incidents import lifecycle, search
 
 LONGEST: Final = {"title": 200, "unit": 40, "variant": 80, "source": 200, "file_name": 120}
 WAIT_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class UploadParameters:
     """What is said of a file: its window of time, phase, variant, unit, source; how long to wait for its sentence.
 
     ``is_control`` marks the variant that others are measured against.
@@ -33,7 +33,7 @@ class Asked:
     wait_s: float = 0.0
 
 
-def read(given: QueryDict) -> Asked:
+def read(given: QueryDict) -> UploadParameters:
     """Read the parameters; raise ``BadInput`` that names the one which cannot be used."""
     texts = {name: _text(given, name, most) for name, most in LONGEST.items()}
     begin, end = _moment(given, "from"), _moment(given, "to")
@@ -42,7 +42,9 @@ def read(given: QueryDict) -> Asked:
     phase = given.get("phase", "")
     if phase and phase not in Phase.values:
         raise lifecycle.BadInput("phase", f"A phase is one of {', '.join(Phase.values)}, or empty.")
-    return Asked(**texts, phase=phase, is_control=given.get("control") == "1", window=(begin, end), wait_s=_wait(given))
+    return UploadParameters(
+        **texts, phase=phase, is_control=given.get("control") == "1", window=(begin, end), wait_s=_wait(given)
+    )
 
 
 def _text(given: QueryDict, name: str, most: int) -> str:
@@ -62,7 +64,7 @@ def _moment(given: QueryDict, name: str) -> datetime | None:
     try:
         if _is_number(said):
             return datetime.fromtimestamp(float(said), tz=UTC)
-        return finding.moment(said)
+        return search.moment(said)
     except (ValueError, OverflowError, OSError):
         says = "Use a time like 2026-11-21T10:00:00Z, or seconds since 1970."
         raise lifecycle.BadInput(name, says) from None

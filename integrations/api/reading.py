@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 
 from evidence.models import Token
 from evidence.models.token import Scope
-from incidents import finding, lifecycle, timeline, visibility
-from incidents.finding import Filters
+from incidents import lifecycle, search, timeline, visibility
 from incidents.models import Incident, Status
+from incidents.search import IncidentFilters
 from integrations.api import answers, asking, openapi
 from integrations.api.admitting import admits
 from workflows import terminal
@@ -31,7 +31,7 @@ def incidents(request: HttpRequest, token: Token) -> HttpResponse:
         filters = _filters(request.GET)
     except lifecycle.BadInput as wrong:
         return answers.bad_parameter(wrong)
-    found = finding.find(filters, person=token.person)
+    found = search.find(filters, person=token.person)
     seen = visibility.visible_to(token.person).filter(pk__in=[one.pk for one in found.rows])
     whole = seen.select_related("type", "lead").in_bulk()
     rows = [_row(whole[one.pk]) for one in found.rows if one.pk in whole]
@@ -71,13 +71,13 @@ def description(request: HttpRequest) -> HttpResponse:
     return _said(openapi.document(settings.FIREKIND.base_url))
 
 
-def _filters(given: QueryDict) -> Filters:
+def _filters(given: QueryDict) -> IncidentFilters:
     """Read what is asked for; raise ``BadInput`` rather than leave out what is not understood."""
-    read = Filters.read(given)
+    read = IncidentFilters.read(given)
     for name, known in (("status", STATUSES), ("me", MINE)):
         if given.get(name) and not getattr(read, name):
             raise lifecycle.BadInput(name, f"Use one of {', '.join(known)}, or leave it out.")
-    if read.after and not finding.is_cursor(read.after):
+    if read.after and not search.is_cursor(read.after):
         raise lifecycle.BadInput("after", "Use the value of `next` unchanged.")
     return read
 

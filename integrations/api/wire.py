@@ -24,7 +24,7 @@ class NotProtobuf(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class WireField:
     """One field of a message: its number, its value when that is a number, and where its bytes are."""
 
     number: int
@@ -34,7 +34,7 @@ class Field:
     end: int
 
 
-def fields(data: Buffer, start: int, end: int) -> Iterator[Field]:
+def fields(data: Buffer, start: int, end: int) -> Iterator[WireField]:
     """Go through a message's fields; raise ``NotProtobuf`` when they do not fill it exactly."""
     at = start
     while at < end:
@@ -51,7 +51,7 @@ def fields(data: Buffer, start: int, end: int) -> Iterator[Field]:
             raise NotProtobuf(f"kind {kind}")
         if at + length > end:
             raise NotProtobuf("a field goes beyond the end")
-        yield Field(number, kind, value, at, at + length)
+        yield WireField(number, kind, value, at, at + length)
         at += length
 
 
@@ -64,14 +64,14 @@ def resources(data: Buffer) -> list[dict[str, str]]:
     return [_attributes(data, one, strings) for one in top if one.number == RESOURCE_PROFILES]
 
 
-def _strings(data: Buffer, dictionary: Field) -> Iterator[bytes]:
+def _strings(data: Buffer, dictionary: WireField) -> Iterator[bytes]:
     for count, one in enumerate(_numbered(data, dictionary, STRING_TABLE)):
         if count >= STRINGS_AT_MOST:
             return
         yield data[one.start : min(one.end, one.start + LONGEST)]
 
 
-def _attributes(data: Buffer, resource_profiles: Field, strings: list[bytes]) -> dict[str, str]:
+def _attributes(data: Buffer, resource_profiles: WireField, strings: list[bytes]) -> dict[str, str]:
     found: dict[str, str] = {}
     for resource in _numbered(data, resource_profiles, RESOURCE):
         for attribute in _numbered(data, resource, ATTRIBUTES):
@@ -82,7 +82,7 @@ def _attributes(data: Buffer, resource_profiles: Field, strings: list[bytes]) ->
     return found
 
 
-def _pair(data: Buffer, attribute: Field, strings: list[bytes]) -> tuple[str, str]:
+def _pair(data: Buffer, attribute: WireField, strings: list[bytes]) -> tuple[str, str]:
     key = value = b""
     for part in fields(data, attribute.start, attribute.end):
         if part.number == KEY and part.kind == LENGTH:
@@ -94,7 +94,7 @@ def _pair(data: Buffer, attribute: Field, strings: list[bytes]) -> tuple[str, st
     return key.decode("utf-8", "replace"), value.decode("utf-8", "replace")
 
 
-def _text(data: Buffer, any_value: Field, strings: list[bytes]) -> bytes:
+def _text(data: Buffer, any_value: WireField, strings: list[bytes]) -> bytes:
     for part in fields(data, any_value.start, any_value.end):
         if part.number == STRING and part.kind == LENGTH:
             return data[part.start : min(part.end, part.start + LONGEST)]
@@ -107,7 +107,7 @@ def _string(strings: list[bytes], index: int) -> bytes:
     return strings[index] if index < len(strings) else b""
 
 
-def _numbered(data: Buffer, message: Field, number: int) -> Iterator[Field]:
+def _numbered(data: Buffer, message: WireField, number: int) -> Iterator[WireField]:
     return (one for one in fields(data, message.start, message.end) if one.number == number and one.kind == LENGTH)
 
 

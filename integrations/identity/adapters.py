@@ -29,7 +29,7 @@ DOWN = "Your sign-in provider is not responding. Try again in a moment."
 CANCELLED = "You did not sign in there. Nothing has changed; you can start again."
 
 
-class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings no types
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings no types
     """Accounts that nobody makes for themselves."""
 
     error_messages = {
@@ -104,7 +104,7 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
             raise ImmediateHttpResponse(refused(request, FORGED))
         try:
             joining.whom(openid.provider_of(sociallogin.account.provider), sociallogin.claims)
-        except joining.Refused as no:
+        except joining.SignInRefused as no:
             noted.note("sign-in-failed", None, why="not known", way=sociallogin.account.provider)
             raise ImmediateHttpResponse(refused(request, str(no))) from None
         request.way_in = sociallogin.account.provider  # type: ignore[attr-defined]  # for the audit

@@ -14,7 +14,7 @@ from integrations.identity import tries
 from integrations.identity.noted import note
 
 
-def _take(counted: dict[tries.Limit, str]) -> None:
+def _take(counted: dict[tries.TryLimit, str]) -> None:
     if seconds := tries.take(counted):
         raise forms.ValidationError(f"Too many attempts. Try again in {tries.wait(seconds)}.", code="paused")
 
@@ -34,7 +34,7 @@ def _code(form: Any) -> str:
     return code
 
 
-class Code(AuthenticateForm):  # type: ignore[misc]  # allauth brings no types
+class SignInCodeForm(AuthenticateForm):  # type: ignore[misc]  # allauth brings no types
     """The code of an authenticator app, or a recovery code, to sign in."""
 
     def clean_code(self) -> str:
@@ -46,7 +46,7 @@ class Code(AuthenticateForm):  # type: ignore[misc]  # allauth brings no types
         return str(super().clean_code())
 
 
-class CodeAgain(CodeForm):  # type: ignore[misc]  # allauth brings no types
+class CodeAgainForm(CodeForm):  # type: ignore[misc]  # allauth brings no types
     """The same, to show that it is still them."""
 
     def clean_code(self) -> str:
@@ -73,7 +73,7 @@ class Key(AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth brings no 
         return passkey
 
 
-class Password(ReauthenticateForm):  # type: ignore[misc]  # allauth brings no types
+class PasswordForm(ReauthenticateForm):  # type: ignore[misc]  # allauth brings no types
     """The password, to show that it is still them."""
 
     def clean_password(self) -> str:

@@ -13,15 +13,15 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from incidents import people
 from incidents.models import Person
+from incidents.people import person_matching
 from integrations.identity.noted import note
 from integrations.identity.provider import Provider
 
 SLACK_USER, SLACK_TEAM = "https://slack.com/user_id", "https://slack.com/team_id"
 
 
-class Refused(Exception):
+class SignInRefused(Exception):
     """Someone may not come in; the message is for them, and says what to do."""
 
 
@@ -32,21 +32,23 @@ def whom(provider: Provider, claims: Mapping[str, Any]) -> User:
     uid = str(claims["sub"])
     pinned = SocialAccount.objects.filter(provider=provider.key, uid=uid).select_related("user__person").first()
     user: User = pinned.user if pinned is not None else _joined(provider, uid, claims)
-    if people.of_user(user) is None:
-        raise Refused("This account has been deactivated. If that is a mistake, ask the person who runs Firekind.")
+    if person_matching.of_user(user) is None:
+        raise SignInRefused(
+            "This account has been deactivated. If that is a mistake, ask the person who runs Firekind."
+        )
     return user
 
 
 def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
     email = str(claims.get("email") or "").strip()
     if not email or str(claims.get("email_verified", provider.vouches)).lower() != "true":
-        raise Refused(
+        raise SignInRefused(
             f"{provider.name} has not verified your email address, which Firekind needs to find you the first time."
             f" Verify it at {provider.name}, then sign in again."
         )
     person = _known(email)
     if person is None:
-        raise Refused(
+        raise SignInRefused(
             f"No one with the email address {email} is known here. Join the team's Slack workspace with that address"
             " and try again a minute later, or ask the person who runs Firekind for an account."
         )
@@ -60,10 +62,10 @@ def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
 
 def _known(email: str) -> Person | None:
     """Find who may join: a member of the workspace, or someone the operator made an account for."""
-    person = people.by_email(email)
+    person = person_matching.by_email(email)
     if person is None:
         made = User.objects.filter(email__iexact=email, is_active=True).order_by("pk").first()
-        person = people.of_user(made) if made is not None else None
+        person = person_matching.of_user(made) if made is not None else None
     if person is None or not person.can_join:
         return None
     # Alone: an account that someone else joined while this waited would not be found by a join.
@@ -83,7 +85,7 @@ def _account(person: Person, provider: Provider, uid: str) -> User:
 def _only_one(user: User, provider: Provider) -> None:
     """Refuse a second one with the same address: addresses are given to someone else one day."""
     if SocialAccount.objects.filter(user=user, provider=provider.key).exists():
-        raise Refused(
+        raise SignInRefused(
             f"Someone else already signs in with this email address from {provider.name}. If that was an earlier"
             " account of yours, ask the person who runs Firekind to unlink it."
         )
@@ -93,13 +95,13 @@ def _same_workspace(provider: Provider, claims: Mapping[str, Any]) -> None:
     slack = settings.FIREKIND.slack
     ours = slack.team_id if slack is not None else ""
     if provider.key == "slack" and ours and claims.get(SLACK_TEAM) != ours:
-        raise Refused("That is a different Slack workspace. Choose your team's when Slack asks.")
+        raise SignInRefused("That is a different Slack workspace. Choose your team's when Slack asks.")
 
 
 def _same_person(person: Person, claims: Mapping[str, Any]) -> None:
     """Refuse a member of Slack who shows an address under which the workspace knows another member."""
     said = claims.get(SLACK_USER)
     if said and person.chat_id and said != person.chat_id:
-        raise Refused(
+        raise SignInRefused(
             "Slack has another member with this email address. Ask the person who runs Firekind to look into it."
         )

@@ -20,7 +20,7 @@ KEPT = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class TryLimit:
     """So many tries within so many seconds of the first."""
 
     name: str
@@ -29,14 +29,14 @@ class Limit:
 
 
 # From one address to one account, from one address to any, from anywhere to one account, from a browser known there.
-PAIR, PLACE = Limit("pair", 5, 60), Limit("place", 50, 300)
-ACCOUNT, KNOWN = Limit("account", 20, 60), Limit("known", 10, 60)
+PAIR, PLACE = TryLimit("pair", 5, 60), TryLimit("place", 50, 300)
+ACCOUNT, KNOWN = TryLimit("account", 20, 60), TryLimit("known", 10, 60)
 # Codes and passwords of someone half or wholly signed in; how often a provider is asked for one address.
-CODE, AGAIN, BEGIN = Limit("code", 5, 300), Limit("again", 5, 60), Limit("begin", 30, 60)
-REUSE = Limit("reuse", 1, 120)  # a code that was used is not taken twice
+CODE, AGAIN, BEGIN = TryLimit("code", 5, 300), TryLimit("again", 5, 60), TryLimit("begin", 30, 60)
+REUSE = TryLimit("reuse", 1, 120)  # a code that was used is not taken twice
 
 
-def take(counted: dict[Limit, str], *, at: datetime | None = None) -> int:
+def take(counted: dict[TryLimit, str], *, at: datetime | None = None) -> int:
     """Count one try for each subject in turn; return 0, or the seconds to wait when it is one too many for one.
 
     What comes after that one is not counted: a person blocked at their own address uses up no one's account.
@@ -46,7 +46,7 @@ def take(counted: dict[Limit, str], *, at: datetime | None = None) -> int:
         return next((wait_s for limit, subject in counted.items() if (wait_s := _one(limit, subject, now))), 0)
 
 
-def clear(counted: dict[Limit, str]) -> None:
+def clear(counted: dict[TryLimit, str]) -> None:
     """Reset the count: the sign-in succeeded."""
     Tries.objects.filter(key__in=[_key(limit, subject) for limit, subject in counted.items()]).delete()
 
@@ -63,7 +63,7 @@ def forget_old() -> None:
     Tries.objects.filter(until__lt=timezone.now() - KEPT).delete()
 
 
-def _one(limit: Limit, subject: str, now: datetime) -> int:
+def _one(limit: TryLimit, subject: str, now: datetime) -> int:
     until = now + timedelta(seconds=limit.within_s)
     row, _ = Tries.objects.select_for_update().get_or_create(key=_key(limit, subject), defaults={"until": until})
     if row.until <= now:
@@ -75,5 +75,5 @@ def _one(limit: Limit, subject: str, now: datetime) -> int:
     return 0
 
 
-def _key(limit: Limit, subject: str) -> str:
+def _key(limit: TryLimit, subject: str) -> str:
     return hashlib.sha256(f"{limit.name}|{subject}".encode()).hexdigest()

@@ -25,8 +25,8 @@ def late(module: str, name: str) -> Callable[..., HttpResponseBase]:
 
 # allauth looks for some of these by names of its own; none of its other pages is here.
 urlpatterns: list[URLPattern] = [
-    path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
-    path("sign-in/", sign_in.SignIn.as_view(), name="account_login"),
+    path("sign-in/", sign_in.SignInPage.as_view(), name="sign-in"),
+    path("sign-in/", sign_in.SignInPage.as_view(), name="account_login"),
     path("sign-in/as/<int:pk>", sign_in.sign_in_as, name="sign-in-as"),
     path("sign-in/with/<slug:key>", late("providers", "begin"), name="sign-in-with"),
     path("sign-in/<slug:provider_id>/back", late("providers", "back"), name="sign-in-back"),

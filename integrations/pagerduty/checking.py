@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from integrations.pagerduty import directory, route
-from integrations.pagerduty.finding import utc
-from integrations.pagerduty.words import KINDS
+from integrations.pagerduty.adapter import directory, route
+from integrations.pagerduty.adapter.lookup import utc
+from integrations.pagerduty.protocol.event_words import KINDS
 from workflows.ports import VendorError
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
-    from integrations.pagerduty.client import PagerDutyPager
+    from integrations.pagerduty.adapter.client import PagerDutyPager
 
 AHEAD: Final = timedelta(days=14)
 HEARD: Final = frozenset(KINDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """One finding: fine, worth knowing (``is_note``), or to be fixed."""
 
     says: str
@@ -37,37 +37,37 @@ class Asking:
     at: datetime
 
 
-def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterator[Finding]:
+def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterator[CheckResult]:
     """Yield a finding for each part of the setup; stop at the key when it is rejected."""
     asking = Asking(pager, webhook_url, at)
     for question in QUESTIONS:
         try:
             yield from question(asking)
         except VendorError as error:
-            yield Finding(error.says, is_fine=False)
+            yield CheckResult(error.says, is_fine=False)
             if question is _key:
                 return
 
 
-def _key(asking: Asking) -> Iterator[Finding]:
+def _key(asking: Asking) -> Iterator[CheckResult]:
     abilities = asking.pager.wire.call("GET", "/abilities").get("abilities") or []
-    yield Finding("PagerDuty accepts PAGERDUTY_API_KEY; the first page shows whether it can write.")
+    yield CheckResult("PagerDuty accepts PAGERDUTY_API_KEY; the first page shows whether it can write.")
     if "urgencies" not in abilities:
         says = (
             "The plan has no urgencies: each service decides how it notifies, which may be late. Set services to "
             "high urgency."
         )
-        yield Finding(says, is_note=True)
+        yield CheckResult(says, is_note=True)
 
 
-def _sender(asking: Asking) -> Iterator[Finding]:
+def _sender(asking: Asking) -> Iterator[CheckResult]:
     sender, id = asking.pager.setup.sender, asking.pager.sender_id()
     if not id:
         yield _wrong(
             f"PAGERDUTY_FROM is {sender}, which is not a user there. Set it to the email of one, then restart."
         )
         return
-    yield Finding(f"PAGERDUTY_FROM is the user {sender}.")
+    yield CheckResult(f"PAGERDUTY_FROM is the user {sender}.")
     first = _first_levels(asking, id)
     for name in first:
         yield _wrong(
@@ -75,7 +75,7 @@ def _sender(asking: Asking) -> Iterator[Finding]:
             "that user, or set PAGERDUTY_FROM to another one."
         )
     if not first:
-        yield Finding(f"{sender} is not on the first level of any escalation policy for the next two weeks.")
+        yield CheckResult(f"{sender} is not on the first level of any escalation policy for the next two weeks.")
 
 
 def _first_levels(asking: Asking, sender_id: str) -> list[str]:
@@ -84,33 +84,33 @@ def _first_levels(asking: Asking, sender_id: str) -> list[str]:
     return sorted({str(one["escalation_policy"]["summary"]) for one in oncalls if one["escalation_level"] == 1})
 
 
-def _service(asking: Asking) -> Iterator[Finding]:
+def _service(asking: Asking) -> Iterator[CheckResult]:
     setup = asking.pager.setup
     services = directory.services(asking.pager.wire)
     if not setup.service:
         says = "PAGERDUTY_SERVICE is not set: people, and policies that no service uses, cannot be paged."
-        yield Finding(says, is_note=True)
+        yield CheckResult(says, is_note=True)
     elif directory.named(services, setup.service):
-        yield Finding(f"PAGERDUTY_SERVICE is the service {setup.service}.")
+        yield CheckResult(f"PAGERDUTY_SERVICE is the service {setup.service}.")
     else:
         yield _wrong(f"PAGERDUTY_SERVICE is {setup.service}, which is not an enabled service there. Name one that is.")
     yield _fallback(setup.routing_key, services)
 
 
-def _fallback(routing_key: str, services: list[directory.Thing]) -> Finding:
+def _fallback(routing_key: str, services: list[directory.Thing]) -> CheckResult:
     if not routing_key:
         says = "PAGERDUTY_ROUTING_KEY is not set: no one is paged while PagerDuty's REST API is down."
-        return Finding(says, is_note=True)
+        return CheckResult(says, is_note=True)
     leads_to = route.service_of(routing_key, services)
     for service in services:
         if service["id"] == leads_to:
-            return Finding(f"PAGERDUTY_ROUTING_KEY pages through the service {service['name']}.")
+            return CheckResult(f"PAGERDUTY_ROUTING_KEY pages through the service {service['name']}.")
     return _wrong(
         "PAGERDUTY_ROUTING_KEY does not belong to any integration the key can see. Copy it from a service's page."
     )
 
 
-def _webhook(asking: Asking) -> Iterator[Finding]:
+def _webhook(asking: Asking) -> Iterator[CheckResult]:
     if not asking.pager.setup.webhook_secrets:
         yield _wrong(
             "PAGERDUTY_WEBHOOK_SECRETS is not set: webhooks are rejected. Set it to the subscription's secret."
@@ -123,21 +123,21 @@ def _webhook(asking: Asking) -> Iterator[Finding]:
         yield _subscription(subscription)
 
 
-def _subscription(one: dict[str, Any]) -> Finding:
+def _subscription(one: dict[str, Any]) -> CheckResult:
     name = f"The webhook subscription {one['id']}"
     if not one.get("active"):
         return _wrong(f"{name} is disabled. Enable it in PagerDuty.")
     if one["delivery_method"].get("temporarily_disabled"):
         return _wrong(f"{name} is off for a day, because we refused three webhooks. Enable it in PagerDuty.")
     if missing := sorted(HEARD - set(one.get("events") or ())):
-        return Finding(f"{name} does not send {', '.join(missing)}. Select them in PagerDuty.", is_note=True)
+        return CheckResult(f"{name} does not send {', '.join(missing)}. Select them in PagerDuty.", is_note=True)
     if (one.get("filter") or {}).get("type") != "account_reference":
-        return Finding(f"{name} covers only one service or team; other pages are polled.", is_note=True)
-    return Finding(f"{name} points here and is enabled.")
+        return CheckResult(f"{name} covers only one service or team; other pages are polled.", is_note=True)
+    return CheckResult(f"{name} points here and is enabled.")
 
 
-def _wrong(says: str) -> Finding:
-    return Finding(says, is_fine=False)
+def _wrong(says: str) -> CheckResult:
+    return CheckResult(says, is_fine=False)
 
 
-QUESTIONS: Final[tuple[Callable[[Asking], Iterator[Finding]], ...]] = (_key, _sender, _service, _webhook)
+QUESTIONS: Final[tuple[Callable[[Asking], Iterator[CheckResult]], ...]] = (_key, _sender, _service, _webhook)

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from integrations.pagerduty import hearing, inbox
+from integrations.pagerduty.webhooks import inbox, translate_webhook
 from workflows.oncall import people
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def take(webhook_id: int) -> None:
 
 def _take_all() -> None:
     ours = people.our_ids()
-    while inbox.take(partial(hearing.act, ours=ours, at=timezone.now()), at=timezone.now()):
+    while inbox.take(partial(translate_webhook.act, ours=ours, at=timezone.now()), at=timezone.now()):
         pass
 
 

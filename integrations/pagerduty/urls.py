@@ -1,5 +1,5 @@
 from django.urls import path
 
-from integrations.pagerduty import doors
+from integrations.pagerduty import webhook_door
 
-urlpatterns = [path("pagerduty/webhook", doors.webhook, name="pagerduty-webhook")]
+urlpatterns = [path("pagerduty/webhook", webhook_door.webhook, name="pagerduty-webhook")]

@@ -17,7 +17,7 @@ METADATA = frozenset(map(ipaddress.ip_address, ("100.100.100.200", "192.0.0.192"
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
-class Refused(Exception):
+class AddressRefused(Exception):
     """An address is not one that may be asked; the message says why."""
 
 
@@ -37,11 +37,13 @@ def check(address: Address, *, internal: bool) -> None:
     """Raise ``Refused`` for an address that is never asked, or that is inside although the source is not."""
     inner = _unwrapped(address)
     if inner in METADATA or inner.is_link_local:
-        raise Refused(f"{address} is a machine metadata address and is never requested.")
+        raise AddressRefused(f"{address} is a machine metadata address and is never requested.")
     if inner.is_multicast or inner.is_unspecified or (inner.is_reserved and not inner.is_loopback):
-        raise Refused(f"{address} is not the address of a machine.")
+        raise AddressRefused(f"{address} is not the address of a machine.")
     if not inner.is_global and not internal:
-        raise Refused(f"{address} is inside your network; if that is intended, set `internal: true` for this source.")
+        raise AddressRefused(
+            f"{address} is inside your network; if that is intended, set `internal: true` for this source."
+        )
 
 
 def _unwrapped(address: Address) -> Address:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
-from integrations.profilers.asking import METHOD, Answer
+from integrations.profilers.asking import METHOD, SourceAnswer
 from integrations.profilers.sources import Listed
 from workflows.ports import VendorError
 
@@ -30,7 +30,7 @@ def name_of(source: Listed, kind: str, names: Mapping[str, str]) -> str:
     return name
 
 
-def parsed(source: Listed, answer: Answer) -> dict[str, Any]:
+def parsed(source: Listed, answer: SourceAnswer) -> dict[str, Any]:
     """Return an answer's JSON object, and close its file."""
     with answer.body as body:
         try:

@@ -32,7 +32,7 @@ LATER = {408, 425, 429, *range(500, 600)}
 
 
 @dataclass(slots=True)
-class Answer:
+class SourceAnswer:
     """What a source answered; ``body`` is a file that is gone once it is closed."""
 
     status: int
@@ -47,12 +47,14 @@ class Answer:
         return " ".join("".join(one if one.isprintable() else " " for one in said).split())
 
 
-def get(source: Listed, path: str, *, environ: Mapping[str, str], patience_s: float) -> Answer:
+def get(source: Listed, path: str, *, environ: Mapping[str, str], patience_s: float) -> SourceAnswer:
     """Ask for a path below the source's address."""
     return request(source, "GET", path, b"", {}, environ=environ, patience_s=patience_s)
 
 
-def post(source: Listed, path: str, body: bytes, *, type: str, environ: Mapping[str, str], patience_s: float) -> Answer:
+def post(
+    source: Listed, path: str, body: bytes, *, type: str, environ: Mapping[str, str], patience_s: float
+) -> SourceAnswer:
     """Send a body to a path below the source's address."""
     headers = {"Content-Type": type}
     return request(source, "POST", path, body, headers, environ=environ, patience_s=patience_s)
@@ -67,7 +69,7 @@ def request(
     *,
     environ: Mapping[str, str],
     patience_s: float,
-) -> Answer:
+) -> SourceAnswer:
     """Ask a source and return a good answer; everything else raises ``VendorError`` in words for its operator.
 
     The whole of it, however slowly it comes, may take ``patience_s`` and hold ``most_mib`` of the source.
@@ -82,7 +84,7 @@ def request(
                 answer = _answer(source, connection.getresponse())
                 undo.callback(answer.body.close)
             undo.pop_all()
-    except addresses.Refused as refused:
+    except addresses.AddressRefused as refused:
         raise VendorError(f"{source.name}: {refused}", code="refused_address", method=METHOD) from refused
     except ssl.SSLCertVerificationError as error:
         says = f"{source.name} has an invalid certificate: {error.verify_message}."
@@ -131,14 +133,14 @@ def _cut(sock: socket.socket, late: threading.Event) -> None:
         return  # it has ended already
 
 
-def _answer(source: Listed, response: http.client.HTTPResponse) -> Answer:
+def _answer(source: Listed, response: http.client.HTTPResponse) -> SourceAnswer:
     with ExitStack() as undo:
         body = undo.enter_context(tempfile.TemporaryFile())
         for chunk in _chunks(source, response):
             body.write(chunk)
         body.seek(0)
         undo.pop_all()  # the caller closes it
-        return Answer(response.status, body)
+        return SourceAnswer(response.status, body)
 
 
 def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[bytes]:
@@ -153,7 +155,7 @@ def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[byte
         raise http.client.IncompleteRead(b"", response.length)  # reading in chunks does not raise it
 
 
-def _must_be_good(source: Listed, answer: Answer) -> None:
+def _must_be_good(source: Listed, answer: SourceAnswer) -> None:
     if answer.status == http.HTTPStatus.OK:
         return
     with answer.body:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from incidents.yaml_file import BadFile
+from incidents.policies.yaml_file import BadFile
 from integrations.profilers import sources
 from integrations.profilers.profiler import ListedProfiler
 

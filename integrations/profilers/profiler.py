@@ -8,7 +8,7 @@ from datetime import datetime
 from urllib.parse import quote
 
 from integrations.profilers.sources import Listed
-from workflows.captures import Source
+from workflows.planning.captures import ProfileSource
 from workflows.ports import Captured, VendorError
 
 # Imported when a capture asks for it: the web plans captures and never takes one.
@@ -29,7 +29,7 @@ class ListedProfiler:
         self._sources = tuple(_known(one) for one in listed)
         self._environ = environ
 
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[ProfileSource]:
         """Return the sources, in the order of the list; asks nobody."""
         return self._sources
 
@@ -45,8 +45,8 @@ class ListedProfiler:
         return taken
 
 
-def _known(listed: Listed) -> Source:
-    return Source(
+def _known(listed: Listed) -> ProfileSource:
+    return ProfileSource(
         name=listed.name,
         kinds=tuple(listed.kinds),
         services=listed.services,

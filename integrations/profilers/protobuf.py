@@ -7,7 +7,7 @@ from collections.abc import Iterator
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
-class Broken(ValueError):
+class MalformedMessage(ValueError):
     """The bytes are no message."""
 
 
@@ -38,7 +38,7 @@ def _parts(message: memoryview) -> Iterator[tuple[int, memoryview]]:
         if size is None:
             size, at = _read(message, at)
         if tag & 7 not in {FIXED64, BYTES, FIXED32} or at + size > len(message):
-            raise Broken
+            raise MalformedMessage
         if tag & 7 == BYTES:
             yield tag >> 3, message[at : at + size]
         at += size
@@ -48,13 +48,13 @@ def _read(message: memoryview, at: int) -> tuple[int, int]:
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(message):
-            raise Broken
+            raise MalformedMessage
         byte = message[at]
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, at
-    raise Broken
+    raise MalformedMessage
 
 
 def _varint(value: int) -> bytes:

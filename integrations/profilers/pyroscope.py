@@ -51,7 +51,7 @@ def _merged(source: Listed, body: bytes, environ: Mapping[str, str]) -> bytes:
     try:
         wrapped = protobuf.part(memoryview(answer), ANSWER_PPROF)
         profile = protobuf.part(wrapped, PPROF_PROFILE) if wrapped is not None else None
-    except protobuf.Broken as broken:
+    except protobuf.MalformedMessage as broken:
         raise answers.strange(source) from broken
     return bytes(profile or b"")
 

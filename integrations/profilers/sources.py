@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from incidents import yaml_file
-from incidents.policy import COUNTS, MEASURES, MOMENTS
-from incidents.policy_file import SOURCE
-from incidents.yaml_file import BadFile
+from incidents.policies import yaml_file
+from incidents.policies.policy import COUNTS, MEASURES, MOMENTS
+from incidents.policies.policy_file import SOURCE
+from incidents.policies.yaml_file import BadFile
 
 TYPES = ("pprof", "pyroscope", "pyroscope-render", "parca", "elastic")
 LOOKING_BACK = frozenset(TYPES) - {"pprof"}

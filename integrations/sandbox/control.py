@@ -17,7 +17,7 @@ from .courier import Courier
 
 Json = dict[str, Any]
 Act = Callable[[Acts, Json], Any]
-Ask = Callable[[Acts, Json], fake.Delivery | None]
+Ask = Callable[[Acts, Json], fake.PendingDelivery | None]
 
 
 UNREACHABLE: Final = 502
@@ -91,7 +91,7 @@ async def act(request: Request) -> Response:
 
 
 async def _asked(
-    request: Request, slack: fake.FakeSlack, body: Json, delivery: fake.Delivery | None, *, before: str
+    request: Request, slack: fake.FakeSlack, body: Json, delivery: fake.PendingDelivery | None, *, before: str
 ) -> Json:
     courier: Courier = request.app.state.courier
     outcome: Json = {"ok": True}

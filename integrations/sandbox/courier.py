@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+from integrations.sandbox.posting import PostAnswer
 from integrations.slack import fake
 
 from . import posting
 from .lanes import Lanes
-from .posting import Answer
 from .settings import Settings
 
 AT_ONCE = 8
@@ -43,7 +43,7 @@ class Courier:
         self._lanes = Lanes(at_once=AT_ONCE)
         self.sent: deque[Sent] = deque(maxlen=KEPT)
 
-    async def deliver(self, delivery: fake.Delivery) -> Answer:
+    async def deliver(self, delivery: fake.PendingDelivery) -> PostAnswer:
         """Post one delivery now and return the app's answer."""
         return await self._attempt(delivery, {})
 
@@ -64,13 +64,13 @@ class Courier:
         """List the attempts made for deliveries after number `since`."""
         return [asdict(sent) for sent in self.sent if sent.n > since]
 
-    async def _carry(self, delivery: fake.Delivery) -> None:
+    async def _carry(self, delivery: fake.PendingDelivery) -> None:
         async with self._lanes.gate:
             answer = await self._attempt(delivery, {})
         if _failed(answer) and self._settings.retry_after_s:
             self._lanes.put(f"late {delivery.n}", partial(self._retry, delivery, answer))
 
-    async def _retry(self, delivery: fake.Delivery, answer: Answer) -> None:
+    async def _retry(self, delivery: fake.PendingDelivery, answer: PostAnswer) -> None:
         """Try again as Slack does: three times, at once, after a minute, after five."""
         for number, wait_s in enumerate(self._settings.retry_after_s, start=1):
             if "x-slack-no-retry" in answer.headers:
@@ -82,7 +82,7 @@ class Courier:
             if not _failed(answer):
                 return
 
-    async def _attempt(self, delivery: fake.Delivery, extra: dict[str, str]) -> Answer:
+    async def _attempt(self, delivery: fake.PendingDelivery, extra: dict[str, str]) -> PostAnswer:
         began = time.monotonic()
         headers, body = fake.signed(delivery, self._settings.signing_secret, at=time.time())
         delivery.attempts += 1
@@ -94,11 +94,11 @@ class Courier:
         return answer
 
 
-def _lane(delivery: fake.Delivery) -> str:
+def _lane(delivery: fake.PendingDelivery) -> str:
     event = delivery.payload["event"]
     channel = event.get("channel") or event.get("item", {}).get("channel") or ""
     return channel if isinstance(channel, str) else str(channel.get("id"))
 
 
-def _failed(answer: Answer) -> bool:
+def _failed(answer: PostAnswer) -> bool:
     return not 200 <= answer.status < 300

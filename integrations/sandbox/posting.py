@@ -14,7 +14,7 @@ _CHUNK = 65_536
 
 
 @dataclass(slots=True)
-class Answer:
+class PostAnswer:
     """What came back; status 0 if nothing did."""
 
     status: int
@@ -23,20 +23,20 @@ class Answer:
     failure: str = ""
 
 
-async def post(url: str, headers: Mapping[str, str], body: bytes, *, timeout_s: float) -> Answer:
+async def post(url: str, headers: Mapping[str, str], body: bytes, *, timeout_s: float) -> PostAnswer:
     """Send a body and wait for the answer. What goes wrong on the way is an answer too, named as Slack names it."""
     try:
         async with asyncio.timeout(timeout_s):
             return await _exchange(url, headers, body)
     except TimeoutError:
-        return Answer(0, failure="http_timeout")
+        return PostAnswer(0, failure="http_timeout")
     except ssl.SSLError:
-        return Answer(0, failure="ssl_error")
+        return PostAnswer(0, failure="ssl_error")
     except (OSError, h11.ProtocolError):
-        return Answer(0, failure="connection_failed")
+        return PostAnswer(0, failure="connection_failed")
 
 
-async def _exchange(url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+async def _exchange(url: str, headers: Mapping[str, str], body: bytes) -> PostAnswer:
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
@@ -54,8 +54,8 @@ async def _exchange(url: str, headers: Mapping[str, str], body: bytes) -> Answer
         writer.close()
 
 
-async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Answer:
-    answer = Answer(0)
+async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> PostAnswer:
+    answer = PostAnswer(0)
     while True:
         event = connection.next_event()
         if event is h11.NEED_DATA:

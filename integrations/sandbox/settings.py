@@ -13,7 +13,7 @@ from integrations.slack.fake import seed
 
 
 @dataclass(frozen=True, slots=True)
-class PagerDuty:
+class PagerDutyStandIn:
     """The stand-in account: the secrets it shares with the app, its file, where it is kept, how it tries again.
 
     The last wait of ``retry_s`` is used for as long as it takes; PagerDuty gives up after two days.
@@ -46,7 +46,7 @@ class Settings:
     workspace_file: Path = seed.DEMO
     retry_after_s: tuple[float, ...] = (0, 60, 300)
     patience_s: float = 3.0
-    pagerduty: PagerDuty = field(default_factory=PagerDuty)
+    pagerduty: PagerDutyStandIn = field(default_factory=PagerDutyStandIn)
 
     @property
     def own_url(self) -> str:
@@ -96,7 +96,7 @@ def read(arguments: Sequence[str] | None = None) -> Settings:
         events=tuple(part for part in given.events.split(",") if part),
         data_file=given.data_file,
         workspace_file=given.workspace,
-        pagerduty=PagerDuty(
+        pagerduty=PagerDutyStandIn(
             api_key=given.pagerduty_key,
             routing_key=given.pagerduty_routing_key,
             webhook_secrets=tuple(one for one in given.pagerduty_webhook_secrets.split(",") if one),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from integrations.slack import fake
-from integrations.slack.fake import shapes
+from integrations.slack.fake.server import shapes
 
 
 def everything(slack: fake.FakeSlack) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from integrations.slack.listeners import EVENTS, SHORTCUTS
-from integrations.slack.rules import RULES
+from integrations.slack.protocol.rules import RULES
 
 
 class Named(Protocol):

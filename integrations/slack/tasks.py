@@ -11,6 +11,6 @@ from integrations.slack.models import OnHome
 def redraw_homes() -> None:
     """Redraw the tabs that show what their owner can no longer see; safe to run twice."""
     if OnHome.objects.filter(incident__private=True).exists():
-        from integrations.slack import homes  # it brings all of Slack's doors, which few workers need
+        from integrations.slack.listeners import home_tab  # it brings all of Slack's doors, which few workers need
 
-        homes.redraw()
+        home_tab.redraw()

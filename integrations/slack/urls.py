@@ -1,5 +1,5 @@
 from django.urls import path
 
-from integrations.slack import doors
+from integrations.slack.doors import http
 
-urlpatterns = [path("slack/events", doors.events, name="slack-events")]
+urlpatterns = [path("slack/events", http.events, name="slack-events")]

@@ -10,7 +10,7 @@ KEPT: Final = 100_000
 """Calls kept; older ones are forgotten, their numbers are not reused."""
 
 
-class Asked(Protocol):
+class NumberedCall(Protocol):
     """One call: its number, and whether it changes what stands behind the stand-in."""
 
     @property
@@ -19,7 +19,7 @@ class Asked(Protocol):
     def writes(self) -> bool: ...
 
 
-Call = TypeVar("Call", bound=Asked)
+Call = TypeVar("Call", bound=NumberedCall)
 
 
 class Log(Generic[Call]):

@@ -15,7 +15,7 @@ from integrations.tests import house as building
 from integrations.tests.house import GROUPS, House
 from workflows import ports
 from workflows.models import Page
-from workflows.oncall import directory
+from workflows.oncall import pager_cache
 
 ON_CALL = {"Major incidents": "max", "Security": "sid", "Engineering": "eve"}  # by escalation policy
 
@@ -63,6 +63,6 @@ def duty(others: Iterable[str] = ()) -> Iterator[Duty]:
         made = account()
         pager = pager_on(made)
         with ports.using(chat=house.chat, pager=pager):
-            directory.refresh(at=timezone.now())
-            directory.refresh_shifts(at=timezone.now())
+            pager_cache.refresh(at=timezone.now())
+            pager_cache.refresh_shifts(at=timezone.now())
             yield Duty(house, made, pager)

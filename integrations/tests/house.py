@@ -9,16 +9,21 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from incidents import lifecycle, people
+from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person
+from incidents.people import person_matching
 from incidents.tests import shipped
 from integrations.slack import fake
-from integrations.slack.client import SlackChat
-from integrations.slack.identity import Identity
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
-from workflows import directory, effects, perform, ports, reconcile, retyping
-from workflows.actions import EVIDENCE
+from workflows import ports
+from workflows.effects import effect_queue
 from workflows.models import Effect, Limit
+from workflows.performing import perform
+from workflows.planning.actions import EVIDENCE
+from workflows.reconcile import reconcile, retyping
+from workflows.usergroups import workspace_cache
 
 TOKEN = "xoxb-test"
 GROUPS = {
@@ -48,7 +53,7 @@ class House:
 
     def person(self, handle: str) -> Person:
         """A person of the workspace as the domain knows them."""
-        return people.by_chat_id(self.slack.person(handle).id)
+        return person_matching.by_chat_id(self.slack.person(handle).id)
 
     def type(self, slug: str) -> IncidentType:
         """One of the shipped types."""
@@ -91,7 +96,7 @@ class House:
         """Let no back-off, rate limit or lease make the test wait."""
         past = timezone.now() - timedelta(seconds=1)
         Limit.objects.all().delete()
-        effects._blocked.clear()
+        effect_queue._blocked.clear()
         Effect.objects.filter(incident=incident, state="waiting").update(due_at=past)
         Effect.objects.filter(incident=incident, state="running").update(leased_until=past)
 
@@ -130,5 +135,5 @@ def house(slack: fake.FakeSlack | None = None) -> Iterator[House]:
     chat = SlackChat(wire, identity=Identity(wire))
     shipped.bring()
     with ports.using(chat=chat):
-        directory.refresh(everybody=True)
+        workspace_cache.refresh(everybody=True)
         yield House(slack, chat, timezone.now() - timedelta(days=1))

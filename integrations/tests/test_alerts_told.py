@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from incidents.models import Incident
 from integrations.tests.house import House
+from workflows.alerts import intake
 from workflows.models import DeclareRule
-from workflows.oncall import alerts
-from workflows.oncall.news import News, Told
+from workflows.oncall.pager_events import PagerEvent, PagerIncident
 
 
 def hear(house: House, *kinds: str, title: str, count: int = 12) -> None:
     for kind in kinds:
         for n in range(count):
             at = house.now()
-            page = Told(f"Q{n}", title=title, service_id="S1", service="checkout", priority="P1")
-            alerts.hear(News(f"{n}{kind}", kind, at, page, "", ""), at=at)
+            page = PagerIncident(f"Q{n}", title=title, service_id="S1", service="checkout", priority="P1")
+            intake.hear(PagerEvent(f"{n}{kind}", kind, at, page, "", ""), at=at)
 
 
 def rule(house: House, type: str) -> None:

@@ -7,8 +7,8 @@ import pytest
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests.house import House
-from workflows import by_hand, progress
-from workflows.by_hand import ByHand
+from workflows.status import manual_steps, progress
+from workflows.status.manual_steps import ByHand
 
 
 def waiting(house: House, incident: Incident) -> list[ByHand]:
@@ -16,7 +16,7 @@ def waiting(house: House, incident: Incident) -> list[ByHand]:
 
 
 def press(house: House, incident: Incident, one: ByHand) -> str:
-    return by_hand.done(one.effect, incident, by=house.person("dee"), at=house.now())
+    return manual_steps.done(one.effect, incident, by=house.person("dee"), at=house.now())
 
 
 def refuse(house: House, method: str, code: str) -> None:

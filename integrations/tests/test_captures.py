@@ -14,17 +14,22 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from evidence.models import Evidence
-from incidents import lifecycle, types
+from incidents import lifecycle
 from incidents.models import Event, Incident
-from incidents.policy import Capture
+from incidents.policies import types
+from incidents.policies.policy import Capture
 from integrations.profilers import fake
 from integrations.profilers.profiler import ListedProfiler
 from integrations.profilers.sources import Listed
 from integrations.tests.house import House
-from workflows import capturing, effects, heartbeat, perform, ports, progress, reconcile, sweep
-from workflows.actions import EVIDENCE
+from workflows import ports
+from workflows.effects import effect_queue, heartbeat
+from workflows.effects.work import Work
 from workflows.models import Effect
-from workflows.work import Work
+from workflows.performing import capturing, perform
+from workflows.planning.actions import EVIDENCE
+from workflows.reconcile import reconcile, sweep
+from workflows.status import progress
 
 
 @dataclass(slots=True)
@@ -127,7 +132,7 @@ def test_a_busy_program_is_asked_again_later_and_the_page_says_so(captures: Capt
 
 
 def test_what_cannot_be_captured_fails_in_words_and_can_be_tried_again(captures: Captures) -> None:
-    captures.go.next = [fake.Reply(403, b"forbidden\n")]
+    captures.go.next = [fake.SourceReply(403, b"forbidden\n")]
     incident = captures.declare()
     (line,) = [one for one in progress.of(incident).effects if one.kind == "capture"]
     assert (line.state, line.can_retry, "credentials" in line.detail) == ("failed", True, True)
@@ -140,7 +145,7 @@ def test_what_cannot_be_captured_fails_in_words_and_can_be_tried_again(captures:
 
 def test_a_profile_that_was_kept_but_not_recorded_is_found_and_not_taken_again(captures: Captures) -> None:
     incident = planned(captures)
-    (work,) = effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
+    (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
     profiler = ports.profiler()
     assert profiler is not None
     capturing.capture(profiler, work)  # and then the worker dies
@@ -152,9 +157,9 @@ def test_a_profile_that_was_kept_but_not_recorded_is_found_and_not_taken_again(c
 
 def test_whoever_lost_the_claim_while_capturing_keeps_nothing(captures: Captures) -> None:
     incident = planned(captures)
-    (late,) = effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
+    (late,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
     captures.house.hurry(incident)
-    (work,) = effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
+    (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
     profiler = ports.profiler()
     perform.perform(profiler, work)
     assert perform.perform(profiler, late) == []
@@ -164,7 +169,7 @@ def test_whoever_lost_the_claim_while_capturing_keeps_nothing(captures: Captures
 def test_a_running_capture_says_when_it_will_be_done(captures: Captures) -> None:
     incident = planned(captures)
     at = timezone.now()
-    effects.claim(incident.pk, at=at, limit=1, kinds=["capture"])
+    effect_queue.claim(incident.pk, at=at, limit=1, kinds=["capture"])
     (line,) = [one for one in progress.of(incident).effects if one.kind == "capture"]
     assert line.sentence == "capturing 2 s of CPU from checkout-api"
     assert line.ends_at == at + timedelta(seconds=2)
@@ -212,7 +217,7 @@ def test_what_cannot_be_asked_for_is_said_at_once(given: dict[str, Any], says: s
 
 def test_the_lease_is_renewed_while_a_capture_lasts(captures: Captures, monkeypatch: pytest.MonkeyPatch) -> None:
     incident = planned(captures)
-    (work,) = effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
+    (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
     held, beaten = [], threading.Event()
 
     def keep_hold(work: Work, *, at: Any) -> bool:
@@ -221,7 +226,7 @@ def test_the_lease_is_renewed_while_a_capture_lasts(captures: Captures, monkeypa
             beaten.set()
         return False
 
-    monkeypatch.setattr(effects, "keep_hold", keep_hold)
+    monkeypatch.setattr(effect_queue, "keep_hold", keep_hold)
     monkeypatch.setattr(heartbeat, "BEATS", 30_000)
     with heartbeat.of(lambda: [work], what="a capture"):
         assert beaten.wait(10)

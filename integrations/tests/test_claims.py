@@ -17,13 +17,17 @@ from django.utils import timezone
 
 from incidents import lifecycle, timeline
 from incidents.models import Incident
-from integrations.slack.client import SlackChat
-from integrations.slack.identity import Identity
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.house import TOKEN, House, house
-from workflows import effects, perform, ports, progress, reconcile
+from workflows import ports
+from workflows.effects import effect_queue
+from workflows.effects.work import Outcome, Work, made
 from workflows.models import Effect
-from workflows.work import Outcome, Work, made
+from workflows.performing import perform
+from workflows.reconcile import reconcile
+from workflows.status import progress
 
 
 def planned(house: House) -> Incident:
@@ -34,7 +38,7 @@ def planned(house: House) -> Incident:
 
 
 def claimed(incident: Incident) -> Work:
-    return effects.claim(incident.pk, at=timezone.now(), limit=1)[0]
+    return effect_queue.claim(incident.pk, at=timezone.now(), limit=1)[0]
 
 
 def test_what_waited_too_long_for_a_thread_is_left_to_whoever_took_it_over(house: House) -> None:
@@ -58,7 +62,7 @@ def test_what_waited_long_is_held_anew_before_the_vendor_is_asked(house: House) 
 
 def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> None:
     incident = planned(house)
-    for _ in range(effects.UNANSWERED):
+    for _ in range(effect_queue.UNANSWERED):
         house.hurry(incident)
         claimed(incident)
     house.hurry(incident)
@@ -120,7 +124,7 @@ def _taken_over(incident: Incident) -> list[Work]:
     """Claim as another worker would, once the first has had time to begin."""
     if not Effect.objects.filter(incident=incident, state="running").exists():
         return []
-    return effects.claim(incident.pk, at=timezone.now(), limit=10)
+    return effect_queue.claim(incident.pk, at=timezone.now(), limit=10)
 
 
 def test_recording_waits_for_planning_without_standing_in_its_way(erasable: None, transactional_db: None) -> None:
@@ -140,7 +144,7 @@ def test_recording_waits_for_planning_without_standing_in_its_way(erasable: None
 
 
 def _record(work: Work) -> None:
-    effects.record_done(work, Outcome(says="did it"), at=timezone.now())
+    effect_queue.record_done(work, Outcome(says="did it"), at=timezone.now())
     connection.close()
 
 
@@ -166,7 +170,7 @@ def test_an_effect_that_ends_while_a_plan_is_being_made_is_not_done_again(house:
         if running and sql.startswith("SELECT") and f'FROM "{table}"' in sql:
             one = running.pop()
             thing = made(one, external={"ts": "1", "channel_id": "C1"})
-            effects.record_done(one, Outcome(there=[thing]), at=timezone.now())
+            effect_queue.record_done(one, Outcome(there=[thing]), at=timezone.now())
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(end_meanwhile):

@@ -12,8 +12,10 @@ from incidents.models import AccessRequest, Event, Incident, Participant
 from integrations.tests import duty as standing_by
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
-from workflows import directory, paging, reconcile, retyping, sweep
 from workflows.models import PagerTarget, PagerUser, Shift
+from workflows.paging import paging
+from workflows.reconcile import reconcile, retyping, sweep
+from workflows.usergroups import workspace_cache
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def watch(db: None) -> Iterator[Duty]:
 
 def member(house: House, handle: str, *names: str) -> None:
     house.slack.acts.set_group(handle, names)
-    directory.refresh()
+    workspace_cache.refresh()
 
 
 def entries(incident: Incident, kind: str) -> list[str]:
@@ -119,7 +121,7 @@ def test_the_offer_ends_with_the_rule_that_made_it(house: House, secret: Inciden
 
 def test_who_was_removed_by_hand_is_not_offered(house: House, secret: Incident) -> None:
     house.slack.acts.kick("dee", house.channel(secret), "sam")
-    from workflows import rooms
+    from workflows.channels import rooms
 
     channel_id = house.slack.channel(house.channel(secret)).id
     rooms.left(secret, person=house.person("sam"), channel_id=channel_id, at=timezone.now())
@@ -189,7 +191,7 @@ def test_while_the_groups_were_never_read_they_come_in_when_they_are(house: Hous
     assert incident.closed_at is None
     incident = house.settle(incident)
     assert inside(house, incident) == {"dee"}
-    directory.refresh(everybody=True)
+    workspace_cache.refresh(everybody=True)
     incident = house.settle(incident)
     assert inside(house, incident) == {"dee", "sam", "sia", "pat"}
     assert incident.closed_at is not None

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from incidents.models import Incident, IncidentType
-from integrations.slack.client import SlackChat
+from integrations.slack.adapter.client import SlackChat
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests import house as building
 from integrations.tests.house import House
-from workflows import ports, retyping
+from workflows import ports
+from workflows.reconcile import retyping
 
 CONVERT = "admin.conversations.convertToPrivate"
 

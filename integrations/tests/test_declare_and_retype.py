@@ -4,8 +4,10 @@ import pytest
 
 from incidents import lifecycle, visibility
 from integrations.tests.house import GROUPS, House, house, workspace
-from workflows import directory, progress, retyping
 from workflows.models import DirectoryRead, Effect, Group
+from workflows.reconcile import retyping
+from workflows.status import progress
+from workflows.usergroups import workspace_cache
 
 
 def test_declaring_opens_a_channel_and_brings_the_right_people_in(house: House) -> None:
@@ -120,7 +122,7 @@ def test_a_plan_that_changed_meanwhile_is_shown_instead(house: House) -> None:
 
 
 def test_who_left_by_hand_is_not_fetched_back(house: House) -> None:
-    from workflows import rooms
+    from workflows.channels import rooms
 
     incident = house.declare()
     channel = rooms.channel_of(incident)
@@ -142,9 +144,9 @@ def test_a_missing_group_is_a_gap_and_not_a_failure(db: None) -> None:
         assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
         assert incident.events.filter(kind="gap").count() == 1
         home.slack.add_group("support", members=["ben"])
-        from workflows import directory
+        from workflows.usergroups import workspace_cache
 
-        directory.refresh()
+        workspace_cache.refresh()
         incident = home.settle(incident)
         assert not progress.of(incident).gaps
         assert incident.events.filter(kind="gap_closed").count() == 1
@@ -199,7 +201,7 @@ def test_groups_that_cannot_be_read_are_a_gap_until_they_are(house: House) -> No
     (gap,) = progress.of(incident).gaps
     assert "@incident-response, @leadership-oncall" in gap.says
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee"}
-    directory.refresh()
+    workspace_cache.refresh()
     incident = house.settle(incident)
     assert not progress.of(incident).gaps
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}

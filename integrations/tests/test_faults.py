@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from incidents.models import Incident
 from integrations.tests.house import House
-from workflows import effects, progress
+from workflows.effects import effect_queue
+from workflows.effects.work import Outcome
 from workflows.models import Effect, Limit
-from workflows.work import Outcome
+from workflows.status import progress
 
 METHODS = [
     "conversations.create",
@@ -51,7 +52,8 @@ def test_a_rate_limit_stops_its_method_for_everybody_and_nothing_else(house: Hou
 
 def test_while_a_method_is_limited_its_effects_wait_and_say_until_when(house: House) -> None:
     from incidents import lifecycle
-    from workflows import perform, reconcile
+    from workflows.performing import perform
+    from workflows.reconcile import reconcile
 
     house.slack.faults.add("ratelimited", method="chat.postMessage", times=1, retry_after_s=30)
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
@@ -101,27 +103,27 @@ def test_a_name_that_somebody_has_gets_a_suffix(house: House) -> None:
 
 def test_only_the_holder_of_the_newest_claim_may_record(house: House) -> None:
     from incidents import lifecycle
-    from workflows import reconcile
+    from workflows.reconcile import reconcile
 
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(incident.pk, at=timezone.now())
-    late = effects.claim(incident.pk, at=timezone.now(), limit=1)[0]
+    late = effect_queue.claim(incident.pk, at=timezone.now(), limit=1)[0]
     house.hurry(incident)
-    newer = effects.claim(incident.pk, at=timezone.now(), limit=1)[0]
+    newer = effect_queue.claim(incident.pk, at=timezone.now(), limit=1)[0]
     assert newer.effect.pk == late.effect.pk
     assert newer.unsure
-    effects.record_done(late, Outcome(), at=timezone.now())
+    effect_queue.record_done(late, Outcome(), at=timezone.now())
     assert Effect.objects.get(pk=late.effect.pk).state == "running"
 
 
 def test_nothing_is_claimed_while_newer_facts_are_not_planned(house: House) -> None:
     from incidents import lifecycle
-    from workflows import reconcile
+    from workflows.reconcile import reconcile
 
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(incident.pk, at=timezone.now())
     lifecycle.retype(incident, to=house.type("security"), by=house.person("dee"), at=timezone.now())
-    assert not effects.claim(incident.pk, at=timezone.now(), limit=10)
+    assert not effect_queue.claim(incident.pk, at=timezone.now(), limit=10)
     incident = house.settle(incident)
     assert house.slack.channel(house.channel(incident)).is_private
     assert not house.slack.texts("incidents")
@@ -130,7 +132,8 @@ def test_nothing_is_claimed_while_newer_facts_are_not_planned(house: House) -> N
 @pytest.mark.parametrize("kind", ["drop", "drop_before", "server_error", "fatal_error"])
 def test_a_public_post_of_unknown_outcome_is_never_tried_again_once_it_is_private(house: House, kind: Kind) -> None:
     from incidents import lifecycle
-    from workflows import perform, reconcile
+    from workflows.performing import perform
+    from workflows.reconcile import reconcile
 
     house.slack.faults.add(kind, method="chat.postMessage")
     incident = lifecycle.declare("Our keys", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))

@@ -9,13 +9,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from incidents import people
 from incidents.models import Person
+from incidents.people import person_matching
 from integrations.tests.house import House
-from workflows import directory, tasks
+from workflows import tasks
 from workflows.models import GroupChange, GroupRule, PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import people as matching
-from workflows.oncall import sync
+from workflows.usergroups import sync, workspace_cache
 
 NINE = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
 WRITE = "usergroups.users.update"
@@ -27,7 +27,7 @@ def at(minutes: float) -> datetime:
 
 def turn(handle: str, start: datetime | None = None, end: datetime | None = None, *, subject: str = "SCHED") -> None:
     PagerTarget.objects.get_or_create(pager_id=subject, defaults={"kind": "schedule", "name": subject.title()})
-    person = people.by_chat_id(f"U0{handle.upper()}")
+    person = person_matching.by_chat_id(f"U0{handle.upper()}")
     PagerUser.objects.get_or_create(pager_id=handle, defaults={"name": handle.title(), "person": person})
     Shift.objects.create(subject=subject, user=handle, start_at=start, end_at=end)
 
@@ -44,7 +44,7 @@ def read(minutes: float, *, groups: bool = True) -> None:
     values = {"shifts_at": when, "directory_at": when, "shifts_until": when + timedelta(days=14)}
     PagerRead.objects.update_or_create(pk=1, defaults=values)
     if groups:
-        directory.refresh(at=when)
+        workspace_cache.refresh(at=when)
 
 
 def inside(house: House, handle: str = "support") -> list[str]:
@@ -91,7 +91,7 @@ def test_what_somebody_edits_by_hand_is_put_right_and_said(house: House) -> None
     read(0)
     sync.sync(at=at(0.1))
     house.slack.acts.set_group("support", ["eve", "eli"])
-    directory.refresh(at=at(1))
+    workspace_cache.refresh(at=at(1))
     assert sync.due(at=at(1)) == ["support"]
     [found] = sync.sync(at=at(1))
     assert inside(house) == ["ann"]
@@ -115,7 +115,7 @@ def test_a_group_is_never_emptied_and_the_rule_says_so_once(house: House) -> Non
 
 def test_people_who_cannot_be_members_are_left_out_and_the_rest_is_written(house: House) -> None:
     guest = house.slack.add_person("gus", name="Gus", is_restricted=True)
-    directory.refresh(at=at(-2), everybody=True)
+    workspace_cache.refresh(at=at(-2), everybody=True)
     turn("gus")
     turn("ann")
     Shift.objects.create(subject="SCHED", user="nobody-knows")
@@ -134,7 +134,7 @@ def test_a_group_that_does_not_exist_is_said_and_found_once_it_is_made(house: Ho
     one.refresh_from_db()
     assert (one.state, "no user group @web-oncall" in one.says) == ("failed", True)
     house.slack.add_group("web-oncall", members=["eve"])
-    directory.refresh(at=at(1))
+    workspace_cache.refresh(at=at(1))
     assert sync.due(at=at(1)) == ["web-oncall"]
     sync.sync(at=at(1))
     assert inside(house, "web-oncall") == ["ann"]
@@ -215,7 +215,7 @@ def test_two_who_look_at_once_write_once(house: House, monkeypatch: pytest.Monke
 def test_schedules_that_were_not_read_change_nothing(house: House) -> None:
     turn("ann")
     one = rule()
-    directory.refresh(at=at(0))
+    workspace_cache.refresh(at=at(0))
     sync.sync(at=at(0.1))
     one.refresh_from_db()
     assert (one.state, house.slack.count(WRITE)) == ("waiting", 0)
@@ -243,7 +243,7 @@ def test_fifty_groups_of_two_hundred_people_cost_one_call_each_that_changed(hous
         house.slack.add_person(handle)
     for n in range(50):
         house.slack.add_group(f"group-{n}", members=handles[:1])
-    directory.refresh(at=at(-5), everybody=True)
+    workspace_cache.refresh(at=at(-5), everybody=True)
     PagerTarget.objects.create(pager_id="BIG", kind="schedule", name="Big")
     known = {one.chat_id: one for one in Person.objects.all()}
     PagerUser.objects.bulk_create(
@@ -264,7 +264,7 @@ def test_fifty_groups_of_two_hundred_people_cost_one_call_each_that_changed(hous
     assert house.slack.count() - before == 50, "a second run makes none"
     assert len(queries) <= 12, "and asks the database as often as for one group"
     house.slack.acts.set_group("group-3", ["p1"])
-    directory.refresh(at=at(0.5))
+    workspace_cache.refresh(at=at(0.5))
     before = house.slack.count(WRITE)
     sync.sync(at=at(0.6))
     assert house.slack.count(WRITE) - before == 1
@@ -276,14 +276,14 @@ def test_those_who_belong_in_a_group_are_invited_even_if_slack_refuses_the_edit(
     now = datetime.now(UTC)
     PagerRead.objects.create(pk=1, shifts_at=now, directory_at=now, shifts_until=now + timedelta(days=1))
     house.slack.workspace.anyone_edits_groups = False
-    found = directory.members(["support", "security"])
+    found = workspace_cache.members(["support", "security"])
     assert [one.name for one in found["support"] or ()] == ["Ann"]
     assert [one.name for one in found["security"] or ()] == ["Sam", "Sia"]
 
 
 def test_expanding_groups_without_rules_costs_no_more_queries(house: House) -> None:
     with CaptureQueriesContext(connection) as queries:
-        directory.members(["support", "security"])
+        workspace_cache.members(["support", "security"])
     assert len(queries) == 2
 
 

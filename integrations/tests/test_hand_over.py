@@ -12,9 +12,10 @@ from integrations.pagerduty.fake import FakeAccount
 from integrations.pagerduty.tests.straight import SENDER, StraightPager, pager_on
 from integrations.tests import house as building
 from integrations.tests.house import House
-from workflows import directory, ports
+from workflows import ports
 from workflows.models import GroupRule
-from workflows.oncall import keeping, sync
+from workflows.oncall import refresh
+from workflows.usergroups import sync, workspace_cache
 
 NINE = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
 HOUR_S = 3600.0
@@ -37,7 +38,7 @@ class Morning:
     def beat(self, minutes: float) -> list[str]:
         """Let the beat's tasks run once at a moment, and tell who is in the group."""
         self.now = at(minutes)
-        keeping.keep(at=self.now)
+        refresh.keep(at=self.now)
         if sync.due(at=self.now):
             sync.sync(at=self.now)
         people = self.house.slack.workspace.people
@@ -55,7 +56,7 @@ def morning(db: None) -> Iterator[Morning]:
         pager = pager_on(account)
         clock.append(Morning(house, account, pager, at(-30)))
         with ports.using(chat=house.chat, pager=pager):
-            directory.refresh(at=at(-30))
+            workspace_cache.refresh(at=at(-30))
             yield clock[0]
 
 

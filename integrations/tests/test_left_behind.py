@@ -8,7 +8,9 @@ from django.utils import timezone
 from incidents import lifecycle, visibility
 from incidents.models import Incident
 from integrations.tests.house import House
-from workflows import gather, reconcile, retyping, rooms
+from workflows.channels import rooms
+from workflows.loading import load_facts
+from workflows.reconcile import reconcile, retyping
 
 
 def retyped(house: House, incident: Incident, *, to: str = "security") -> None:
@@ -18,15 +20,15 @@ def retyped(house: House, incident: Incident, *, to: str = "security") -> None:
 def test_a_plan_from_older_facts_lets_nobody_in_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     incident = house.declare()
     retyped(house, incident, to="major")
-    read = gather.one
+    read = load_facts.one
 
-    def meanwhile(given: Incident, **how: bool) -> gather.Known:
+    def meanwhile(given: Incident, **how: bool) -> load_facts.IncidentState:
         known = read(given, **how)
         monkeypatch.undo()
         retyped(house, incident)
         return known
 
-    monkeypatch.setattr(gather, "one", meanwhile)
+    monkeypatch.setattr(load_facts, "one", meanwhile)
     reconcile.reconcile(incident.pk, at=timezone.now())
     for name in ("ann", "sue", "leo", "cat"):
         assert not visibility.may_see(house.person(name), incident)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from incidents import lifecycle, visibility
 from incidents.models import Event, Incident, Participant, Person
 from integrations.tests.house import House
-from workflows import membership
+from workflows.channels import membership
 from workflows.models import Limit
 
 METHOD = "conversations.members"

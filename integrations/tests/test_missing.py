@@ -9,9 +9,9 @@ from django.test import Client
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests.house import House
-from workflows import missing, progress
 from workflows.models import Resource
-from workflows.progress import GapLine
+from workflows.status import missing, progress
+from workflows.status.progress import GapLine
 
 
 def gap(house: House, incident: Incident) -> GapLine:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident, Summary
 from integrations.tests.house import House
-from workflows import progress
+from workflows.status import progress
 
 TEXT = "A key was public for an hour. Nobody used it."
 

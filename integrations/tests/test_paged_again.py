@@ -12,13 +12,13 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.pagerduty.fake import changes
-from integrations.pagerduty.fake.faults import Kind
-from integrations.slack import plans
+from integrations.pagerduty.fake.server.faults import Kind
+from integrations.slack.interaction import plans
 from integrations.tests import duty as building
 from integrations.tests.duty import Duty
-from workflows import paging, reconcile, retyping
 from workflows.models import Effect, Page
-from workflows.oncall import looking
+from workflows.paging import paging, poll_pages
+from workflows.reconcile import reconcile, retyping
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def act(duty: Duty, what: str, who: str = "max") -> None:
 
 def look(duty: Duty) -> None:
     Page.objects.update(looked_at=None)
-    looking.look_again(at=timezone.now() + timedelta(minutes=5))
+    poll_pages.look_again(at=timezone.now() + timedelta(minutes=5))
 
 
 def test_a_page_that_nobody_answered_is_opened_again_once(duty: Duty) -> None:

@@ -15,9 +15,11 @@ from incidents import lifecycle
 from incidents.models import Incident, Participant, Person
 from integrations.tests import duty as building
 from integrations.tests.duty import Duty
-from workflows import paged, progress, retyping, sweep
 from workflows.models import Page, PagerUser
-from workflows.oncall import directory, looking, people
+from workflows.oncall import pager_cache, people
+from workflows.paging import poll_pages
+from workflows.reconcile import retyping, sweep
+from workflows.status import page_status, progress
 
 
 @pytest.fixture
@@ -27,8 +29,8 @@ def duty(db: None) -> Iterator[Duty]:
         uma = made.account.add_user("uma-ray", name="Uma Ray", email="uma@elsewhere.example")
         for name in ("Major incidents", "Security"):
             made.account.policy(name).levels[0].targets.append(uma.id)
-        directory.refresh(at=timezone.now())
-        directory.refresh_shifts(at=timezone.now())
+        pager_cache.refresh(at=timezone.now())
+        pager_cache.refresh_shifts(at=timezone.now())
         yield made
 
 
@@ -50,7 +52,7 @@ def match(duty: Duty, handle: str = "uma") -> None:
 
 def look() -> None:
     Page.objects.update(looked_at=None)
-    looking.look_again(at=timezone.now() + timedelta(minutes=5))
+    poll_pages.look_again(at=timezone.now() + timedelta(minutes=5))
 
 
 def inside(duty: Duty, incident: Incident) -> list[str]:
@@ -115,12 +117,12 @@ def test_who_is_paged_later_is_brought_in_and_named_or_is_a_gap(duty: Duty) -> N
     look()
     incident = duty.house.settle(incident)
     assert "sid" in inside(duty, incident)
-    (line,) = paged.of(incident).lines
+    (line,) = page_status.of(incident).lines
     assert "sid" in line.rings.casefold()
     assert [name.casefold() for name in line.before] == ["max", "uma ray"]
     assert gaps(incident) == [f"gap/{gap()}"], "who was paged is not forgotten"
     stranger = duty.account.add_user("kim", name="Kim Roe", email="kim@elsewhere.example")
-    directory.refresh(at=timezone.now())
+    pager_cache.refresh(at=timezone.now())
     duty.account.acts.reassign("sid", page.number or 0, "kim")
     look()
     incident = duty.house.settle(incident)

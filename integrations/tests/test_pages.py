@@ -9,13 +9,15 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Participant
-from integrations.pagerduty.fake.faults import Kind
+from integrations.pagerduty.fake.server.faults import Kind
 from integrations.tests import duty as building
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
-from workflows import paging, progress, retyping
 from workflows.models import Page
-from workflows.oncall import directory
+from workflows.oncall import pager_cache
+from workflows.paging import paging
+from workflows.reconcile import retyping
+from workflows.status import progress
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ def test_the_one_on_call_has_the_role_and_keeps_it(duty: Duty) -> None:
     assert said(incident, "chosen") == ["Pia is Platform leadership: on call for Platform leadership"]
     layer = duty.account.schedule("Platform leadership").layers[0]
     layer.users = [duty.account.user("pat").id]
-    directory.refresh_shifts(at=timezone.now())
+    pager_cache.refresh_shifts(at=timezone.now())
     duty.house.settle(incident)
     assert "pat" not in duty.house.slack.members(duty.house.channel(incident))
     assert said(incident, "chosen") == ["Pia is Platform leadership: on call for Platform leadership"]
@@ -99,10 +101,10 @@ def test_nobody_on_call_leaves_a_gap_that_a_person_fills(duty: Duty) -> None:
     duty.account.schedule("Platform leadership").layers.clear()
     duty.house.slack.acts.set_group("platform-leadership", ["out"])
     duty.house.slack.person("out").is_restricted = True
-    from workflows import directory as chat_directory
+    from workflows.usergroups import workspace_cache as chat_directory
 
     chat_directory.refresh(everybody=True)
-    directory.refresh_shifts(at=timezone.now())
+    pager_cache.refresh_shifts(at=timezone.now())
     incident = duty.house.declare(type="security")
     (gap,) = progress.of(incident).gaps
     assert gap.role == "Platform leadership"
@@ -159,7 +161,7 @@ def test_a_page_that_was_resolved_before_it_was_recorded_is_not_opened_again(dut
 
 def test_while_the_pager_is_away_the_fallback_rings_under_the_same_key(duty: Duty) -> None:
     duty.account.add_integration("Firekind", key=duty.account.routing_key)
-    directory.refresh(at=timezone.now())
+    pager_cache.refresh(at=timezone.now())
     duty.pager.rest.is_down = True
     incident = duty.house.declare(type="major")
     assert said(incident) == [

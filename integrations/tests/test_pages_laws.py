@@ -21,15 +21,14 @@ from hypothesis import strategies as st
 from incidents import lifecycle
 from incidents.models import Event, Incident
 from integrations.pagerduty import fake
-from integrations.pagerduty.fake import Delivery, NotPossible
-from integrations.pagerduty.fake.faults import Kind
+from integrations.pagerduty.fake import NotPossible, PendingDelivery
+from integrations.pagerduty.fake.server.faults import Kind
 from integrations.pagerduty.tasks import _take_all as act_on_webhooks
 from integrations.pagerduty.tests.straight import SETUP
 from integrations.tests import duty as building
 from integrations.tests.duty import ON_CALL, Duty
-from workflows import paging
 from workflows.models import Effect, Page
-from workflows.oncall import looking
+from workflows.paging import paging, poll_pages
 
 TYPES = ["ambiguous", "internal", "security", "isolated", "major", "time-bomb"]
 FAULTS: list[Kind] = ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"]
@@ -57,7 +56,7 @@ class Night:
 
     duty: Duty
     incident: Incident
-    waiting: list[Delivery] = field(default_factory=list)
+    waiting: list[PendingDelivery] = field(default_factory=list)
     acts: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
 
@@ -90,7 +89,7 @@ class Night:
             if not twice:
                 self.waiting.remove(one)
 
-    def send(self, delivery: Delivery) -> None:
+    def send(self, delivery: PendingDelivery) -> None:
         headers, body = fake.signed(delivery, [SECRET])
         answer = Client().post("/pagerduty/webhook", body, content_type="application/json", headers=headers)
         assert answer.status_code in {200, 202}, answer.content
@@ -123,7 +122,7 @@ class Night:
 
     def poll(self, _: object) -> None:
         Page.objects.update(looked_at=None)
-        looking.look_again(at=timezone.now())
+        poll_pages.look_again(at=timezone.now())
 
     def calm(self, order: random.Random) -> None:
         """Everything works again, and everything arrives, some of it twice."""

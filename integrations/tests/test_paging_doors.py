@@ -8,9 +8,9 @@ import pytest
 from django.core.management import CommandError
 
 from incidents.models import Incident
-from integrations.slack import current
-from integrations.slack.client import SlackChat
-from integrations.slack.identity import Identity
+from integrations.slack.adapter import current
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.door import Door, DoorWire
 from integrations.tests import duty as building
 from integrations.tests.duty import Duty

@@ -29,10 +29,17 @@ from incidents.models import Incident, Participant, Person
 from integrations.tests import duty as standing_by
 from integrations.tests.duty import Duty
 from integrations.tests.house import GROUPS
-from workflows import actions, directory, effects, gather, perform, reconcile, retyping, rooms, terminal
-from workflows.desired import desired_state
+from workflows import terminal
+from workflows.channels import rooms
+from workflows.effects import effect_queue
+from workflows.loading import load_facts
 from workflows.models import PagerTarget, PagerUser, Shift
-from workflows.plan import plan
+from workflows.performing import perform
+from workflows.planning import actions
+from workflows.planning.desired import desired_state
+from workflows.planning.plan import plan
+from workflows.reconcile import reconcile, retyping
+from workflows.usergroups import workspace_cache
 
 HANDLES = ("dee", "ann", "ben", "lea", "sam", "sia", "pat", "pia", "sue", "eve", "sid", "max", "out")
 TYPES = ("ambiguous", "internal", "security", "time-bomb", "isolated", "major", "security")
@@ -171,7 +178,7 @@ class Story:
         slack = self.duty.house.slack
         here = {slack.workspace.people[one].handle for one in slack.group(handle).members}
         slack.acts.set_group(handle, sorted(here ^ {who} or here))
-        directory.refresh()
+        workspace_cache.refresh()
 
     def shift(self, name: str, who: str) -> None:
         """Somebody else is on call from now on, as the cache of the pager has it."""
@@ -198,7 +205,7 @@ class Story:
     def half(self, few: int) -> None:
         """A worker plans and does a little of it."""
         reconcile.reconcile(self.incident.pk, at=timezone.now())
-        for work in effects.claim(
+        for work in effect_queue.claim(
             self.incident.pk, at=timezone.now(), limit=few, kinds=actions.of_queue("effects", ports=["chat"])
         ):
             perform.perform(self.duty.house.chat, work, kinds=[])
@@ -267,7 +274,7 @@ def check(found: Story) -> None:
 
 def plan_says(found: Story) -> dict[str, str]:
     """What the plan of no change at all says of each who is in already: why, or nothing where nothing asks for them."""
-    known = gather.one(found.incident)
+    known = load_facts.one(found.incident)
     said: dict[str, str] = {}
     for line in plan(desired_state(known.facts), known.observed).lines:
         if line.text.startswith("no longer needed"):

@@ -7,17 +7,20 @@ from typing import Literal
 import pytest
 from django.utils import timezone
 
-from evidence import pictures, receiving, withdrawing
+from evidence.intake import pictures, receiving, withdrawing
+from evidence.intake.pictures import NoPicture, Picture
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
-from evidence.pictures import NoPicture, Picture
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.fake import Message
 from integrations.tests.house import House
-from workflows import by_hand, effects, perform, progress, reconcile
-from workflows.actions import EVIDENCE
+from workflows.effects import effect_queue
 from workflows.models import Effect
+from workflows.performing import perform
+from workflows.planning.actions import EVIDENCE
+from workflows.reconcile import reconcile
+from workflows.status import manual_steps, progress
 
 PNG = b"\x89PNG picture"
 SAYS = "61 % of CPU samples pass through `price_basket`"
@@ -112,7 +115,7 @@ def test_a_worker_that_dies_between_the_call_and_its_record_shows_nothing_twice(
     measured(house, incident)
     for kind, queue in (("upload", EVIDENCE), ("picture", "effects")):
         _until_ready(house, incident, kind)
-        (work,) = effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=[kind])
+        (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=[kind])
         perform._outcome(house.chat, work)  # the call is made, and its record never written
         house.hurry(incident)
         perform.drain(incident.pk, queue=queue, side_by_side=False)
@@ -126,7 +129,7 @@ def test_a_picture_that_slack_is_still_sharing_is_not_shown_again(house: House, 
     measured(house, incident)
     _until_ready(house, incident, "picture")
     perform.drain(incident.pk, queue=EVIDENCE, side_by_side=False)
-    (work,) = effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=["picture"])
+    (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=["picture"])
     perform._outcome(house.chat, work)
     (file,) = house.slack.workspace.files.values()
     file.shares, file.channels = {}, []  # what the file says of itself comes late
@@ -138,8 +141,8 @@ def test_a_picture_that_slack_is_still_sharing_is_not_shown_again(house: House, 
 def _until_ready(house: House, incident: Incident, kind: str) -> None:
     """Do everything but what is of this kind."""
     reconcile.reconcile(incident.pk, at=timezone.now())
-    kinds = [name for name in effects.HASTY if name != kind]
-    while claimed := effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=kinds):
+    kinds = [name for name in effect_queue.HASTY if name != kind]
+    while claimed := effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=kinds):
         perform.perform(house.chat, claimed[0], kinds=[])
 
 
@@ -206,7 +209,7 @@ def test_when_the_talk_turns_private_the_pictures_go_with_the_words(house: House
 
 
 def test_the_plan_says_that_pictures_are_deleted(house: House) -> None:
-    from workflows import retyping
+    from workflows.reconcile import retyping
 
     incident = house.declare()
     measured(house, incident)
@@ -220,7 +223,7 @@ def test_a_picture_under_way_while_the_talk_turns_private_is_deleted_after(house
     measured(house, incident)
     _until_ready(house, incident, "picture")
     perform.drain(incident.pk, queue=EVIDENCE, side_by_side=False)
-    (work,) = effects.claim(incident.pk, at=timezone.now(), limit=1, kinds=["picture"])
+    (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=["picture"])
     outcome = perform._outcome(house.chat, work)
     assert outcome is not None
     lifecycle.retype(incident, to=house.type("security"), by=house.person("dee"), at=timezone.now())
@@ -228,7 +231,7 @@ def test_a_picture_under_way_while_the_talk_turns_private_is_deleted_after(house
     perform.drain(incident.pk, side_by_side=False)
     assert house.slack.channel(house.channel(incident, 1)).is_archived
     before = Incident.objects.get(pk=incident.pk).revision
-    effects.record_done(work, outcome, at=timezone.now())
+    effect_queue.record_done(work, outcome, at=timezone.now())
     assert Incident.objects.get(pk=incident.pk).revision > before, "it is planned anew without anybody's help"
     incident = house.settle(incident)
     assert not shown(house, house.channel(incident, 1))
@@ -257,9 +260,9 @@ def test_a_picture_that_could_not_be_deleted_is_deleted_by_hand(house: House) ->
     incident = house.retype(incident, "security")
     (waits,) = progress.of(incident).by_hand
     with pytest.raises(lifecycle.Refused, match="still there"):
-        by_hand.done(waits.effect, incident, by=house.person("dee"), at=timezone.now())
+        manual_steps.done(waits.effect, incident, by=house.person("dee"), at=timezone.now())
     house.chat.delete_file(file)
-    by_hand.done(waits.effect, incident, by=house.person("dee"), at=timezone.now())
+    manual_steps.done(waits.effect, incident, by=house.person("dee"), at=timezone.now())
     assert not progress.of(house.settle(incident)).by_hand
 
 

@@ -14,9 +14,9 @@ from integrations.identity import joining
 from integrations.identity.provider import Provider
 from integrations.tests.house import House, house
 from integrations.tests.outsiders.waiting import behind
+from workflows.alerts import intake
 from workflows.models import Alert, DeclareRule
-from workflows.oncall import alerts
-from workflows.oncall.news import News, Told
+from workflows.oncall.pager_events import PagerEvent, PagerIncident
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def built(erasable: None, transactional_db: None) -> Iterator[House]:
 
 
 def hear(name: str) -> bool:
-    page = Told(name, title="p95 above 2 s", service_id="S1", service="checkout", priority="P1")
-    return alerts.hear(News(name, "triggered", timezone.now(), page, "", ""), at=timezone.now())
+    page = PagerIncident(name, title="p95 above 2 s", service_id="S1", service="checkout", priority="P1")
+    return intake.hear(PagerEvent(name, "triggered", timezone.now(), page, "", ""), at=timezone.now())
 
 
 def test_an_alert_that_waits_for_a_retype_finds_the_incident_of_its_storm(built: House) -> None:

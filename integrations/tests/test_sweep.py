@@ -11,8 +11,8 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Codename, Event, Incident, Participant
 from integrations.tests.house import House
-from workflows import sweep
 from workflows.models import Effect, Planned, Resource
+from workflows.reconcile import sweep
 
 
 def copies(incident: Incident, count: int) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from incidents import policy_file
 from incidents.models import Incident
-from incidents.policy import Policy
+from incidents.policies import policy_file
+from incidents.policies.policy import Policy
 from integrations.tests.house import GROUPS, House
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,9 @@ from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests import duty as standing
 from integrations.tests.duty import Duty
-from workflows import by_hand, progress, retyping
 from workflows.models import Effect, Page
+from workflows.reconcile import retyping
+from workflows.status import manual_steps, progress
 
 
 @pytest.fixture
@@ -66,9 +67,9 @@ def test_a_title_that_could_not_be_changed_is_changed_by_hand(duty: Duty) -> Non
     moved.effects.filter(kind="page", verb="change").update(state=Effect.State.FAILED)  # as after its last try
     (waits,) = progress.of(moved).by_hand
     with pytest.raises(lifecycle.Refused, match="still not"):
-        by_hand.done(waits.effect, moved, by=duty.house.person("dee"), at=duty.house.now())
+        manual_steps.done(waits.effect, moved, by=duty.house.person("dee"), at=duty.house.now())
     duty.account.account.incidents[page.pager_id].title = f"{moved.codename} needs you"
-    by_hand.done(waits.effect, moved, by=duty.house.person("dee"), at=duty.house.now())
+    manual_steps.done(waits.effect, moved, by=duty.house.person("dee"), at=duty.house.now())
     assert not progress.of(duty.house.settle(moved)).by_hand
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from incidents import lifecycle, visibility
 from incidents.models import Incident
 from integrations.tests.house import House
-from workflows import directory, retyping, terminal
+from workflows import terminal
+from workflows.reconcile import retyping
+from workflows.usergroups import workspace_cache
 
 
 def told(incident: Incident) -> dict[str, dict[str, object]]:
@@ -43,7 +45,7 @@ def test_after_two_changes_of_lead_one_leads(house: House) -> None:
 def test_a_member_of_a_group_that_the_type_names_is_needed(house: House) -> None:
     incident = house.retype(house.declare(by="dee"), "major", by="ben")  # ben comes with @support or another group
     house.slack.acts.set_group("support", ["sue"])
-    directory.refresh()
+    workspace_cache.refresh()
     incident = house.retype(house.settle(incident), "isolated", by="ann")
     assert told(incident)["ben"]["needed"]
     assert "@incident-response" in str(told(incident)["ben"]["why"])
@@ -52,7 +54,7 @@ def test_a_member_of_a_group_that_the_type_names_is_needed(house: House) -> None
 def test_who_comes_into_a_group_later_is_not_let_into_a_private_incident(house: House) -> None:
     incident = house.declare(type="security", by="dee")
     house.slack.acts.set_group("security", ["sam", "sia", "out"])
-    directory.refresh()
+    workspace_cache.refresh()
     incident = house.settle(incident)
     assert "out" not in inside(house, incident)
     assert not visibility.may_see(house.person("out"), incident)

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from stack.bench import load, signing
-from stack.bench.table import TIMES, Figure, Table
+from stack.bench.table import TIMES, Figure, ReportTable
 from stack.errors import StackError
-from stack.outside import Records, Workspace, until
+from stack.outside import Records, SandboxWorkspace, until
 from stack.running import Stack
 
 INJECTED_MS = 100
@@ -23,9 +23,9 @@ AT_ONCE = 50
 TS = re.compile(r"\d{10}\.\d{6}")
 
 
-def measure(stack: Stack, table: Table, records: Records) -> None:
+def measure(stack: Stack, table: ReportTable, records: Records) -> None:
     """Measure both, on a stack with a worker."""
-    workspace = Workspace(stack.sandbox_url)
+    workspace = SandboxWorkspace(stack.sandbox_url)
     table.head(f"Declaring, with {INJECTED_MS} ms injected in every Slack call")
     workspace.fault("latency", ms=INJECTED_MS)
     try:
@@ -42,7 +42,7 @@ def warm(stack: Stack, records: Records) -> None:
     _declare_once(stack, records)
 
 
-def _to_the_last_effect(stack: Stack, table: Table, records: Records, workspace: Workspace) -> None:
+def _to_the_last_effect(stack: Stack, table: ReportTable, records: Records, workspace: SandboxWorkspace) -> None:
     times, bare, steps = [], [], 0
     for _ in range(RUNS):
         seen = workspace.called()
@@ -114,7 +114,7 @@ def longest_chain(calls: list[dict[str, Any]]) -> int:
     return max(depths.values())
 
 
-def _acknowledged(stack: Stack, table: Table) -> None:
+def _acknowledged(stack: Stack, table: ReportTable) -> None:
     port = int(stack.env["PORT"])
     ask = signing.declare(stack.env, sandbox_url=stack.sandbox_url)
     bare = asyncio.run(load.clients(port, load.get("/health", port=port), count=AT_ONCE, each=4)).must_be(200)

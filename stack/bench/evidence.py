@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stack.bench import evidence_rivals, evidence_sets, evidence_tasks
 from stack.bench.evidence_rivals import Cost, installed, paired
-from stack.bench.table import TIMES, Figure, Table
+from stack.bench.table import TIMES, Figure, ReportTable
 from stack.terminal import paint, say
 
 MIB = 1 << 20
@@ -29,7 +29,7 @@ def main(*words: str) -> int:
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--strict", action="store_true")
     asked = parser.parse_args(words)
-    table = Table(say)
+    table = ReportTable(say)
     say(paint("  Figure, its target, and what it was taken beside (medians of runs taken in turn).", "grey"))
     if (busy := os.getloadavg()[0]) > 1:
         say(paint(f"  This machine is busy ({busy:.1f}): what uses two processors looks slower than it is.", "yellow"))
@@ -48,7 +48,7 @@ def main(*words: str) -> int:
 
 
 class _Bench:
-    def __init__(self, table: Table, room: Path, times: int) -> None:
+    def __init__(self, table: ReportTable, room: Path, times: int) -> None:
         self._table = table
         self._room = room
         self._times = times

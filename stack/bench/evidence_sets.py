@@ -21,7 +21,7 @@ THREADS = ("worker", "reactor", "gc", "main")
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class EvidenceSet:
     """How to make a set. ``repeated`` writes a line for every walk, as tracers do; else equal stacks are one line.
 
     ``drift`` is the share of functions that call others than before: the same program after a change.
@@ -43,10 +43,10 @@ class Made:
 SETS = {
     made.name: made
     for made in (
-        Made("10k", 10_000, 1),
-        Made("100k", 100_000, 2),
-        Made("100k-after", 100_000, 2, drift=0.05),
-        Made("1m", 1_000_000, 3, functions=1500, shallow=8, mean=11, skew=2.6, repeated=True, terse=True),
+        EvidenceSet("10k", 10_000, 1),
+        EvidenceSet("100k", 100_000, 2),
+        EvidenceSet("100k-after", 100_000, 2, drift=0.05),
+        EvidenceSet("1m", 1_000_000, 3, functions=1500, shallow=8, mean=11, skew=2.6, repeated=True, terse=True),
     )
 }
 
@@ -63,7 +63,7 @@ def made(name: str) -> Path:
     return path
 
 
-def lines(made: Made) -> Iterator[str]:
+def lines(made: EvidenceSet) -> Iterator[str]:
     """Yield the lines of a set."""
     counts = _dice(made.seed + 1)
     walks = (";".join(walk) for walk in _walks(made))
@@ -82,7 +82,7 @@ def _dice(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311  # what is made must be the same each time, not a secret
 
 
-def _walks(made: Made) -> Iterator[list[str]]:
+def _walks(made: EvidenceSet) -> Iterator[list[str]]:
     """Walk the program for ever, from a thread down to where something stops it."""
     dice = _dice(made.seed)
     names = [_name(dice, number, terse=made.terse) for number in range(made.functions)]
@@ -102,7 +102,7 @@ def _walks(made: Made) -> Iterator[list[str]]:
         yield walk
 
 
-def _calls(dice: random.Random, caller: int, made: Made) -> tuple[list[int], list[float]]:
+def _calls(dice: random.Random, caller: int, made: EvidenceSet) -> tuple[list[int], list[float]]:
     """Return which functions a function calls, most of them near it, and up to which roll of the dice each."""
     count = dice.randint(2, 6)
     near = [(caller + 1 + int(dice.expovariate(0.4))) % made.functions for _ in range(count)]
@@ -111,7 +111,7 @@ def _calls(dice: random.Random, caller: int, made: Made) -> tuple[list[int], lis
     return callees, [share / sum(weights) for share in accumulate(weights[:-1])]
 
 
-def _drifted(calls: list[tuple[list[int], list[float]]], made: Made) -> None:
+def _drifted(calls: list[tuple[list[int], list[float]]], made: EvidenceSet) -> None:
     dice = _dice(made.seed + 2)
     for callees, _ in calls:
         if dice.random() < made.drift:
@@ -162,7 +162,8 @@ def pprof(of: Path) -> Path:
     """Return the path of a set as pprof, which is made when needed."""
     path = MADE / f"{of.stem}.pb.gz"
     if not path.exists():
-        from evidence import exports, formats
+        from evidence import formats
+        from evidence.exports import exports
 
         MADE.mkdir(parents=True, exist_ok=True)
         path.write_bytes(exports.pprof(formats.read_file(of)))

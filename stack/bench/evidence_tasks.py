@@ -17,18 +17,21 @@ Run = Callable[[], Cost]
 COLD = """
 import gzip, json, sys
 from pathlib import Path
-from evidence import reading
+from evidence.reader import reading
 file, tree = sys.argv[1:]
 sys.argv[1:] = [file, "--tree", tree, "--summary", tree + ".json"]
 assert reading.main() == 0
-from evidence import calltree, flamegraph
+from evidence.drawing import flamegraph
+from evidence.tree import calltree
 stored = calltree.CallTree.open(Path(tree))
 gzip.compress(json.dumps(flamegraph.payload(stored, type=stored.default_type)).encode(), 6)
 """
 COMPARED = """
 import sys
 from pathlib import Path
-from evidence import compare, differential, reading
+from evidence.analysis import compare
+from evidence.drawing import differential
+from evidence.reader import reading
 trees = [reading.tree_of(Path(file))[0] for file in sys.argv[1:]]
 merged = compare.merge(trees, types=[0, 0], labels=["before", "after"])
 compare.moved(merged)
@@ -41,7 +44,9 @@ def warm(path: Path, tree: Path) -> Run:
     """Return how to read a file, store its tree and answer the first question, in this process."""
 
     def task() -> None:
-        from evidence import calltree, flamegraph, reading
+        from evidence.drawing import flamegraph
+        from evidence.reader import reading
+        from evidence.tree import calltree
 
         read, _ = reading.tree_of(path)
         read.save(tree)
@@ -70,7 +75,8 @@ def stacks_of(path: Path) -> Run:
 
 def asked(tree: Path) -> tuple[int, float, float]:
     """Return the packed bytes of the first payload, and the seconds that opening a page and a search take."""
-    from evidence import calltree, flamegraph
+    from evidence.drawing import flamegraph
+    from evidence.tree import calltree
 
     def opened() -> bytes:
         stored = calltree.CallTree.open(tree)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psutil
 
-from stack.bench.table import Figure, Table
+from stack.bench.table import Figure, ReportTable
 from stack.running import Stack
 
 PROCESSES = ("web", "worker", "beat")
@@ -12,7 +12,7 @@ BESIDE = "evidence"  # captures and reads; what it reads is read by a process th
 MIB = 1024 * 1024
 
 
-def measure(stack: Stack, table: Table, *, when: str) -> None:
+def measure(stack: Stack, table: ReportTable, *, when: str) -> None:
     """Add up whole process trees; the proportional share is told beside it where the system knows it."""
     table.head(f"Memory of web, worker and beat together, {when}")
     used = {name: [_used(one) for one in _tree(stack.processes[name].pid)] for name in PROCESSES}

@@ -14,7 +14,7 @@ from config.env import ROOT
 from stack import seed
 from stack.bench import load
 from stack.bench.load import Answers
-from stack.bench.table import TIMES, Figure, Table
+from stack.bench.table import TIMES, Figure, ReportTable
 from stack.outside import Visitor
 from stack.running import Stack
 from stack.seed import wording
@@ -60,7 +60,7 @@ def fill(stack: Stack) -> list[Aim]:
     ]
 
 
-def measure(stack: Stack, table: Table) -> None:
+def measure(stack: Stack, table: ReportTable) -> None:
     """Measure every page as an ordinary person and as a member of every private incident."""
     aims = fill(stack)
     for chat_id, who in ((ORDINARY, "an ordinary person"), (EVERYWHERE, "a member of 3,000 private incidents")):
@@ -78,7 +78,7 @@ def measure(stack: Stack, table: Table) -> None:
             table.add(Figure(f"{aim.name}: compressed", size, aim.kilobytes, " kB"))
 
 
-def _times(stack: Stack, table: Table, aim: Aim, cookie: str, *, at_once: int) -> None:
+def _times(stack: Stack, table: ReportTable, aim: Aim, cookie: str, *, at_once: int) -> None:
     port = int(stack.env["PORT"])
     page, bare = load.get(aim.path, port=port, cookie=cookie), load.get("/health", port=port)
     found, reference = asyncio.run(_alone(port, page, bare) if at_once == 1 else _together(port, page, bare))
@@ -87,7 +87,7 @@ def _times(stack: Stack, table: Table, aim: Aim, cookie: str, *, at_once: int) -
     table.add(Figure(aim.name, found.median_ms / reference.median_ms, aim.times, TIMES, said, aim.neighbours))
 
 
-def _long_over_short(stack: Stack, table: Table, aims: list[Aim], cookie: str) -> None:
+def _long_over_short(stack: Stack, table: ReportTable, aims: list[Aim], cookie: str) -> None:
     port = int(stack.env["PORT"])
     short, long = (load.get(aim.path, port=port, cookie=cookie) for aim in aims[-2:])
     short_, long_ = asyncio.run(load.in_turn(port, [short, long], rounds=2 * ROUNDS))

@@ -6,7 +6,7 @@ import asyncio
 
 from stack.bench import load, signing
 from stack.bench.load import Answers
-from stack.bench.table import Figure, Table
+from stack.bench.table import Figure, ReportTable
 from stack.outside import Records, Visitor, until
 from stack.running import Stack
 
@@ -14,7 +14,7 @@ READERS, DECLARERS = 4, 4
 QUIET_S, BUSY_S = 3.0, 8.0
 
 
-def measure(stack: Stack, table: Table, records: Records) -> None:
+def measure(stack: Stack, table: ReportTable, records: Records) -> None:
     """Read pages before, during and after; what came before and after is the reference."""
     table.head(f"Reading with {READERS} clients while {DECLARERS} clients declare without pause")
     port = int(stack.env["PORT"])

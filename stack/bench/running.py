@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from stack.bench import declaring, memory, pages, reading, storm, turning
-from stack.bench.table import Table
+from stack.bench.table import ReportTable
 from stack.errors import StackError
 from stack.outside import Records
 from stack.running import Stack
@@ -22,7 +22,7 @@ def main(*words: str) -> int:
     wanted = [word for word in words if word != STRICT] or list(GROUPS)
     if unknown := set(wanted) - set(GROUPS):
         raise StackError(f"There is no group {unknown.pop()}; choose from {', '.join(GROUPS)}.")
-    table = Table(say)
+    table = ReportTable(say)
     say(paint("  Figure, its target, and the reference beside which it was taken (neighbours on two cores).", "grey"))
     if set(wanted) & set(ON_WHOLE_STACK):
         with throwaway(preloaded=False) as stack, closing(Records(stack.database_url)) as records:
@@ -39,7 +39,7 @@ def main(*words: str) -> int:
     return 1 if short and STRICT in words else 0
 
 
-def _on_whole_stack(stack: Stack, records: Records, table: Table, wanted: list[str]) -> None:
+def _on_whole_stack(stack: Stack, records: Records, table: ReportTable, wanted: list[str]) -> None:
     declaring.warm(stack, records)
     if "memory" in wanted:
         memory.measure(stack, table, when="at rest")

@@ -13,7 +13,7 @@ from typing import Final
 
 from stack.bench import load
 from stack.bench.load import Answers
-from stack.bench.table import Figure, Table
+from stack.bench.table import Figure, ReportTable
 from stack.outside import Records, until
 from stack.ports import LOOPBACK
 from stack.running import Stack
@@ -43,7 +43,7 @@ PLACED: Final = (
 )
 
 
-def measure(stack: Stack, table: Table, records: Records) -> None:
+def measure(stack: Stack, table: ReportTable, records: Records) -> None:
     """Measure it on a stack with a worker that was started with ``ENV``."""
     table.head(f"A storm of {WEBHOOKS:,} signed webhooks from {CONNECTIONS} connections")
     port = int(stack.env["PORT"])
@@ -59,7 +59,7 @@ def measure(stack: Stack, table: Table, records: Records) -> None:
     _say_outcome(table, records, took_s)
 
 
-def _say_answers(table: Table, answers: Answers, bare: Answers) -> None:
+def _say_answers(table: ReportTable, answers: Answers, bare: Answers) -> None:
     reference = (
         f"median {answers.median_ms:.0f} ms, {answers.per_s:,.0f} a second; "
         f"bare view at {CONNECTIONS} at once: p99 {bare.percentile_ms(0.99):.0f} ms"
@@ -68,7 +68,7 @@ def _say_answers(table: Table, answers: Answers, bare: Answers) -> None:
     table.add(Figure("answer to a webhook, p99", answers.percentile_ms(0.99) / 1000, 1, " s", reference))
 
 
-def _say_outcome(table: Table, records: Records, took_s: float) -> None:
+def _say_outcome(table: ReportTable, records: Records, took_s: float) -> None:
     (placed,) = records.rows(PLACED, SERVICE)
     lost = WEBHOOKS - records.rows(KEPT)[0]["n"]
     again = f"{AGAIN} sent again: all 200, none stored twice"

@@ -28,7 +28,7 @@ class Figure:
         return self.value >= self.target if self.more else self.value <= self.target
 
 
-class Table:
+class ReportTable:
     """Rows printed as they come, without waiting for the last one."""
 
     def __init__(self, say: Callable[[str], None]) -> None:

@@ -7,7 +7,7 @@ import time
 from contextlib import closing
 from statistics import median
 
-from stack.bench.table import Figure, Table
+from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
 from stack.outside import Records, Visitor, until
 from stack.outside.readers import CHANGED, END, HEARD, Readers, reading
@@ -19,7 +19,7 @@ TARGET_MS = 2000
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 
 
-def measure(stack: Stack, table: Table, records: Records) -> None:
+def measure(stack: Stack, table: ReportTable, records: Records) -> None:
     """Retype under many streams; what a plain note takes to reach them all is the reference."""
     table.head(f"Turning private while {STREAMS} outsiders look on")
     with closing(Visitor(stack.base_url)) as ada, closing(Visitor(stack.base_url)) as outsider:

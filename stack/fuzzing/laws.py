@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from evidence import calltree, formats, reading
-from evidence.calltree import CallTree
-from evidence.errors import BadProfile, NotRecognised, Unreadable
-from evidence.stacks import HINTS, Stacks
+from evidence import formats
+from evidence.profile.errors import BadProfile, NotRecognised, Unreadable
+from evidence.profile.stacks import HINTS, Stacks
+from evidence.reader import reading
+from evidence.tree import calltree
+from evidence.tree.calltree import CallTree
 
 MOST = 1 << 63
 TREE_FRAMES = 2_000_000

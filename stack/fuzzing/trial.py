@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import NoReturn
 
-from evidence import reading
+from evidence.reader import reading
 from stack.fuzzing import corpus, laws, mutations
 
 MEMORY_MIB = 2048

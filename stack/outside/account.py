@@ -9,7 +9,7 @@ from stack.outside.control import Json, ask
 DOOR = "/sandbox/pagerduty"
 
 
-class Account:
+class SandboxAccount:
     """The account of one sandbox. People are named by handle, incidents by id or number, things by name or id."""
 
     def __init__(self, sandbox_url: str) -> None:

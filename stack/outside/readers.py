@@ -16,7 +16,7 @@ PIECE = 65536
 
 
 @dataclass(slots=True, eq=False)
-class Reader:
+class StreamReader:
     """One connection, and what came over it."""
 
     socket: socket.socket
@@ -38,7 +38,7 @@ class Readers:
         address = urlsplit(base_url)
         asking = f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\nCookie: {cookie}\r\n\r\n".encode()
         door = (str(address.hostname), address.port or 80)
-        self._all = [Reader(socket.create_connection(door)) for _ in range(count)]
+        self._all = [StreamReader(socket.create_connection(door)) for _ in range(count)]
         for one in self._all:
             one.socket.sendall(asking)
 

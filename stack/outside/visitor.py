@@ -20,7 +20,7 @@ FACE = re.compile(r'<form[^>]*action="(/sign-in/as/\d+)".*?</form>', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class VisitedPage:
     """What came back."""
 
     status: int
@@ -64,7 +64,7 @@ class Visitor:
                 return self
         raise StackError(f"The sign-in page does not offer {name}.")
 
-    def get(self, path: str, **headers: str) -> Page:
+    def get(self, path: str, **headers: str) -> VisitedPage:
         """Ask for a page; redirects are not followed."""
         return self._ask("GET", path, headers=headers)
 
@@ -81,13 +81,13 @@ class Visitor:
             raise StackError(f"The form of {to or path} was not taken ({page.status}): {said or 'no words'}")
         return page.headers["location"]
 
-    def tries(self, path: str, form: Mapping[str, str | Sequence[str]]) -> Page:
+    def tries(self, path: str, form: Mapping[str, str | Sequence[str]]) -> VisitedPage:
         """Fill in a form of a page, send it, and give the page that comes back: what would be done by it."""
         token = TOKEN.search(self.get(path).source)
         assert token is not None, f"{path} has a form with a token"
         return self.post(path, {"csrfmiddlewaretoken": token[1], **form})
 
-    def post(self, path: str, form: Mapping[str, str | Sequence[str]]) -> Page:
+    def post(self, path: str, form: Mapping[str, str | Sequence[str]]) -> VisitedPage:
         """Send a form."""
         kind = {"Content-Type": "application/x-www-form-urlencoded", "Referer": self._site + path}
         return self._ask("POST", path, headers=kind, body=urlencode(form, doseq=True))
@@ -100,7 +100,7 @@ class Visitor:
     def _site(self) -> str:
         return f"http://{self._connection.host}:{self._connection.port}"
 
-    def _ask(self, method: str, path: str, *, headers: Mapping[str, str], body: str | None = None) -> Page:
+    def _ask(self, method: str, path: str, *, headers: Mapping[str, str], body: str | None = None) -> VisitedPage:
         sent = {"Accept": "text/html", "Cookie": self.cookie, **headers}
         try:
             response = self._response(method, path, body, sent)
@@ -110,7 +110,7 @@ class Visitor:
             raise StackError(f"The web did not answer {path}: {error!r}") from None
         for line in response.headers.get_all("Set-Cookie", []):
             self._cookies.load(line)
-        return Page(response.status, {name.lower(): value for name, value in response.getheaders()}, found)
+        return VisitedPage(response.status, {name.lower(): value for name, value in response.getheaders()}, found)
 
     def _response(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> http.client.HTTPResponse:
         """Ask, once more over a new connection when the site had closed the old one meanwhile."""

@@ -9,7 +9,7 @@ from stack.errors import StackError
 from stack.outside.control import Json, ask
 
 
-class Workspace:
+class SandboxWorkspace:
     """One sandbox. People are named by handle, channels by name or id."""
 
     def __init__(self, url: str) -> None:

@@ -9,7 +9,7 @@ from stack.errors import StackError
 from stack.story import written
 from stack.story.scenes import Scene
 from stack.story.stage import Stage
-from stack.story.steps import Names, take
+from stack.story.steps import Bindings, take
 
 AGAIN, ALL = "again", "all"
 
@@ -31,13 +31,13 @@ def short_again() -> bool:
 
 def scenes(story: written.Story) -> list[Scene]:
     """Make scenes of the chapters of a story; what one of them names, the next ones know."""
-    names = Names(story.name)
+    names = Bindings(story.name)
     return [
         Scene(f"{story.name}-{n}", one.title, one.says, partial(_through, names, one.steps))
         for n, one in enumerate(story.chapters, start=1)
     ]
 
 
-def _through(names: Names, steps: tuple[written.Step, ...], stage: Stage) -> None:
+def _through(names: Bindings, steps: tuple[written.StoryStep, ...], stage: Stage) -> None:
     for step in steps:
         take(step, stage=stage, names=names)

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 
 from stack import surroundings
 from stack.errors import StackError
-from stack.outside import Api, Visitor, Workspace
+from stack.outside import Api, SandboxWorkspace, Visitor
 from stack.running import Stack
 
 
 @dataclass(slots=True)
-class Desk:
+class StoryDesk:
     """The desks of everyone in the workspace; each person signs in and gets a token when first needed."""
 
     stack: Stack
-    workspace: Workspace
+    workspace: SandboxWorkspace
     _apis: dict[str, Api] = field(default_factory=dict)
     _visitors: dict[str, Visitor] = field(default_factory=dict)
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 
 from stack.errors import StackError
-from stack.outside import Account, Records, Workspace, until
+from stack.outside import Records, SandboxAccount, SandboxWorkspace, until
 from stack.running import Stack
 from stack.story import choosing, written
-from stack.story.desk import Desk
+from stack.story.desk import StoryDesk
 from stack.story.scenes import SCENES, Scene
 from stack.story.stage import Stage
 from stack.terminal import paint
@@ -34,9 +34,9 @@ def play(stack: Stack, *, say: Say) -> None:
 @contextmanager
 def opened(stack: Stack, *, say: Say) -> Iterator[Stage]:
     """Give the stage of one stack."""
-    workspace = Workspace(stack.sandbox_url)
-    with closing(Records(stack.database_url)) as records, closing(Desk(stack, workspace)) as desk:
-        yield Stage(workspace, records, Account(stack.sandbox_url), desk, say)
+    workspace = SandboxWorkspace(stack.sandbox_url)
+    with closing(Records(stack.database_url)) as records, closing(StoryDesk(stack, workspace)) as desk:
+        yield Stage(workspace, records, SandboxAccount(stack.sandbox_url), desk, say)
 
 
 def told(stage: Stage, scenes: Iterable[Scene]) -> Iterable[Scene]:

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from stack.errors import StackError
-from stack.outside import Account, Records, Workspace, until
-from stack.story.desk import Desk
+from stack.outside import Records, SandboxAccount, SandboxWorkspace, until
+from stack.story.desk import StoryDesk
 from stack.terminal import paint
 
 SIGNS = {"+": "green", "~": "yellow", "-": "red", "!": "magenta"}
@@ -28,10 +28,10 @@ class Stage:
     """One incident's story so far. `shown` is the plan that was last shown before someone confirmed it,
     `told_until` the id of the last effect that was told."""
 
-    workspace: Workspace
+    workspace: SandboxWorkspace
     records: Records
-    account: Account
-    desk: Desk
+    account: SandboxAccount
+    desk: StoryDesk
     tell: Callable[[str], None]
     codename: str = ""
     shown: list[tuple[str, str]] = field(default_factory=list)

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from stack.story import profiles
 from stack.story.stage import TAG, Stage
-from stack.story.written import Step
+from stack.story.written import StoryStep
 
 Given = Mapping[str, Any]
 SEEN = re.compile(r'<a href="[^"]*/evidence/\d+/">([^<]*)</a>(?:(?!<a ).)*?<ul class="same-hot">(.*?)</ul>', re.DOTALL)
@@ -21,7 +21,7 @@ SENT_ALONG = ("phase", "variant", "unit", "source")
 
 
 @dataclass(slots=True)
-class Names:
+class Bindings:
     """The numbers of what a story's words stand for, while it is played."""
 
     story: str
@@ -29,24 +29,24 @@ class Names:
     claims: dict[str, int] = field(default_factory=dict)
 
 
-def take(step: Step, *, stage: Stage, names: Names) -> None:
+def take(step: StoryStep, *, stage: Stage, names: Bindings) -> None:
     """Have someone take one step."""
     TAKEN[step.kind](stage, names, step.given)
 
 
-def declare(stage: Stage, names: Names, given: Given) -> None:
+def declare(stage: Stage, names: Bindings, given: Given) -> None:
     """Declare the incident in Slack."""
     stage.declares(given["by"], given["text"], where=given["where"])
     stage.watches()
 
 
-def type_(stage: Stage, names: Names, given: Given) -> None:
+def type_(stage: Stage, names: Bindings, given: Given) -> None:
     """Type a command in the incident's channel."""
     stage.types(given["by"], given["text"])
     stage.watches()
 
 
-def write(stage: Stage, names: Names, given: Given) -> None:
+def write(stage: Stage, names: Bindings, given: Given) -> None:
     """Write a message there; with a reaction someone may put it on the timeline."""
     ts = stage.writes(given["by"], given["text"])
     if "pinned" in given:
@@ -55,7 +55,7 @@ def write(stage: Stage, names: Names, given: Given) -> None:
         stage.does(given["pinned"], "reacts with 📌, and the message is on the timeline.")
 
 
-def join(stage: Stage, names: Names, given: Given) -> None:
+def join(stage: Stage, names: Bindings, given: Given) -> None:
     """Join the channel."""
     for who in given["who"]:
         stage.workspace.act("join", user=who, channel=stage.room)
@@ -63,7 +63,7 @@ def join(stage: Stage, names: Names, given: Given) -> None:
     stage.workspace.wait_idle()
 
 
-def evidence(stage: Stage, names: Names, given: Given) -> None:
+def evidence(stage: Stage, names: Bindings, given: Given) -> None:
     """Send a file through the API, and tell what was read in it."""
     body, name = profiles.make(names.story, given["file"]), given["file"]
     query = {key: given[key] for key in SENT_ALONG if key in given} | _window(given.get("seconds", 0))
@@ -74,7 +74,7 @@ def evidence(stage: Stage, names: Names, given: Given) -> None:
     stage.reads(n)
 
 
-def find(stage: Stage, names: Names, given: Given) -> None:
+def find(stage: Stage, names: Bindings, given: Given) -> None:
     """Search a profile on its page, and tell the exact share."""
     path = f"/incidents/{stage.codename}/evidence/{names.evidence[given['in']]}/search.json"
     stage.does(given["by"], f"searches for {given['text']}")
@@ -83,26 +83,26 @@ def find(stage: Stage, names: Names, given: Given) -> None:
     stage.found(f"{100 * share:.1f} % of it, exactly: {given['text']}")
 
 
-def compare(stage: Stage, names: Names, given: Given) -> None:
+def compare(stage: Stage, names: Bindings, given: Given) -> None:
     """Open two or more side by side, and tell the sentence of that page."""
     others = [names.evidence[name] for name in given["with"]]
     stage.compares(given["by"], control=names.evidence[given["control"]], others=others, sample=given.get("sample", ""))
 
 
-def link(stage: Stage, names: Names, given: Given) -> None:
+def link(stage: Stage, names: Bindings, given: Given) -> None:
     """Put a link on the timeline from Slack."""
     stage.types(given["by"], f"/incident evidence {given['url']} {given['title']}")
     names.evidence[given["as"]] = max(row["n"] for row in stage.records.evidence(stage.codename))
     stage.watches()
 
 
-def claim(stage: Stage, names: Names, given: Given) -> None:
+def claim(stage: Stage, names: Bindings, given: Given) -> None:
     """Claim something in Slack."""
     stage.types(given["by"], f"/incident finding {given['text']}")
     names.claims[given["as"]] = max(row["n"] for row in stage.records.findings(stage.codename))
 
 
-def judge(stage: Stage, names: Names, given: Given) -> None:
+def judge(stage: Stage, names: Bindings, given: Given) -> None:
     """Judge a claim on its page, with evidence for it and against it."""
     path = f"/incidents/{stage.codename}/findings/{names.claims[given['claim']]}/"
     stage.does(given["by"], given["verdict"].replace("_", " "), given["text"])
@@ -114,7 +114,7 @@ def judge(stage: Stage, names: Names, given: Given) -> None:
     stage.watches()
 
 
-def seen(stage: Stage, names: Names, given: Given) -> None:
+def seen(stage: Stage, names: Bindings, given: Given) -> None:
     """Tell which earlier incidents the evidence page recognises."""
     page = stage.desk.visitor(given["by"]).get(f"/incidents/{stage.codename}/evidence/")
     stage.does(given["by"], "Seen before?")
@@ -133,7 +133,7 @@ def _size(count: int) -> str:
     return f"{count / 1024:,.0f} KiB" if count >= 2048 else f"{count} B"
 
 
-TAKEN: Mapping[str, Callable[[Stage, Names, Given], None]] = {
+TAKEN: Mapping[str, Callable[[Stage, Bindings, Given], None]] = {
     "declare": declare,
     "type": type_,
     "write": write,

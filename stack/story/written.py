@@ -31,7 +31,7 @@ KEYS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """One thing that someone does."""
 
     kind: str
@@ -44,7 +44,7 @@ class Chapter:
 
     title: str
     says: str
-    steps: tuple[Step, ...]
+    steps: tuple[StoryStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Story:
     chapters: tuple[Chapter, ...]
 
     @property
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[StoryStep]:
         """All steps in order."""
         return (step for chapter in self.chapters for step in chapter.steps)
 
@@ -80,11 +80,11 @@ def _chapter(body: Mapping[str, Any], *, where: str) -> Chapter:
     return Chapter(body["title"], body.get("says", ""), steps)
 
 
-def _step(body: Mapping[str, Mapping[str, Any]], *, where: str) -> Step:
+def _step(body: Mapping[str, Mapping[str, Any]], *, where: str) -> StoryStep:
     [(kind, given)] = body.items()
     if kind not in KEYS:
         raise StackError(f"{where}: nobody knows how to {kind!r}.")
     asked, more = (set(keys.split()) for keys in KEYS[kind])
     if wrong := (asked - given.keys()) | (given.keys() - asked - more):
         raise StackError(f"{where}: {kind} is missing or does not take {', '.join(sorted(wrong))}.")
-    return Step(kind, given)
+    return StoryStep(kind, given)

@@ -9,8 +9,8 @@ from celery import Celery
 
 from config.messages import CONFIGURATION
 from stack.running import Stack
-from workflows import crash
-from workflows.actions import EVIDENCE, KINDS
+from workflows.effects import failpoints
+from workflows.planning.actions import EVIDENCE, KINDS
 
 PATIENCE_S = 180  # a busy machine
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
@@ -25,7 +25,7 @@ def killed_at_every_point(
     stack: Stack, kind: str, *, process: str = "worker", after_each: Callable[[], None] = lambda: None
 ) -> None:
     """Have a process die at each point around one kind of effect, taking up each time what the last one left."""
-    for point in crash.POINTS:
+    for point in failpoints.POINTS:
         killed(stack, f"{point}:{kind}", process=process)
         after_each()
     started(stack, process)

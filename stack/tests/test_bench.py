@@ -8,7 +8,7 @@ import pytest
 
 from stack.bench.declaring import longest_chain
 from stack.bench.load import Answers
-from stack.bench.table import Figure, Table
+from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
 
 
@@ -39,7 +39,7 @@ def test_a_figure_holds_on_its_own_side_of_the_target() -> None:
 
 def test_the_table_remembers_what_falls_short() -> None:
     lines: list[str] = []
-    table = Table(lines.append)
+    table = ReportTable(lines.append)
     table.add(Figure("slow", 3, 2, " s", "beside 1 s", "neighbours 9 s"))
     table.add(Figure("quick", 1, 2, " s"))
     assert [figure.name for figure in table.short] == ["slow"]

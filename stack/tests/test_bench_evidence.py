@@ -9,7 +9,7 @@ from itertools import pairwise
 from stack.bench import evidence_rivals, evidence_sets
 from stack.bench.evidence_rivals import Cost
 
-SMALL = evidence_sets.Made("small", 300, 1, functions=200)
+SMALL = evidence_sets.EvidenceSet("small", 300, 1, functions=200)
 
 
 def test_a_set_is_the_same_each_time_and_has_each_stack_once() -> None:

@@ -18,7 +18,7 @@ def parser_of(command: type) -> str:
 
 
 def test_every_parameter_of_the_api_is_described() -> None:
-    known = {name for one in fields(parameters.Asked) for name in _said(one.name)}
+    known = {name for one in fields(parameters.UploadParameters) for name in _said(one.name)}
     table = TEXT.partition("## The API")[2].partition("## ")[0]
     described = {
         name for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", cell)

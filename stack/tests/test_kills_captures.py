@@ -14,7 +14,7 @@ from stack.running import Stack
 from stack.tests.kills import PATIENCE_S
 from stack.tests.test_kills import ask, show, until_settled
 from stack.throwaway import throwaway
-from workflows import crash
+from workflows.effects import failpoints
 
 pytestmark = pytest.mark.workers
 LEASE_S, SECONDS = 2, 4
@@ -57,7 +57,7 @@ def until_read(stack: Stack, codename: str, *, timeout_s: float = READ_S) -> lis
 def test_a_capture_whose_worker_is_killed_at_every_point_is_kept_once(stack: Stack) -> None:
     stack.stop("evidence")
     codename = declared(stack)
-    for point in crash.POINTS:
+    for point in failpoints.POINTS:
         stack.start("evidence", env={"FIREKIND_CRASH_AT": f"{point}:capture"})
         assert stack.wait_exit("evidence", timeout_s=PATIENCE_S) == -9
     stack.start("evidence")

@@ -12,7 +12,7 @@ from stack.running import Stack
 from stack.tests.kills import killed, killed_at_every_point, started
 from stack.tests.test_kills import ask, declared, until_settled
 from stack.throwaway import throwaway
-from workflows import crash
+from workflows.effects import failpoints
 
 pytestmark = pytest.mark.workers
 TARGETS = "SELECT count(*) FROM workflows_pagertarget WHERE name = 'Major incidents'"
@@ -68,7 +68,7 @@ def test_a_worker_killed_at_every_point_pages_once(stack: Stack) -> None:
 def test_a_page_resolved_between_the_call_and_its_record_is_not_opened_again(stack: Stack) -> None:
     stack.stop("worker")
     codename = declared(stack, "major: Resolved before it was recorded")
-    killed(stack, f"{crash.AFTER_CALL}:page")
+    killed(stack, f"{failpoints.AFTER_CALL}:page")
     (page,) = pages(stack, codename)
     before = times_rung(stack, page)
     act(stack, "resolve", user="ada", incident=page["number"])

@@ -12,7 +12,8 @@ from stack.running import Stack
 from stack.tests.kills import killed_at_every_point
 from stack.tests.test_kills import ask, declared, show, until_settled
 from stack.throwaway import throwaway
-from workflows import cards, crash
+from workflows.effects import failpoints
+from workflows.planning.wording import cards
 
 pytestmark = pytest.mark.workers
 KINDS = ["channel", "post", "member", "pin", "topic", "bookmark", "counted", "archived"]
@@ -55,7 +56,7 @@ def test_a_worker_killed_on_the_way_to_private_says_nothing_new_in_public(stack:
     stack.manage("incident", "retype", codename, "security")
     spoken: list[bool] = []
     killed_at_every_point(stack, kind, after_each=lambda: spoken.append(nothing_new(before, public(stack))))
-    assert spoken == [True] * len(crash.POINTS)
+    assert spoken == [True] * len(failpoints.POINTS)
     shown = until_settled(stack, codename)
 
     assert not [effect for effect in shown["effects"] if effect["state"] != "done"]

@@ -11,10 +11,11 @@ from django.db.models import Count, F, Max, Min
 from django.utils import timezone
 
 from incidents import lifecycle, visibility
-from incidents.finding import Filters, find
 from incidents.models import Codename, Event, Incident, Participant, Person
+from incidents.search import IncidentFilters, find
 from stack import seed
-from workflows import effects, sweep
+from workflows.effects import effect_queue
+from workflows.reconcile import sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +45,7 @@ def test_words_are_found(seeded: seed.Seeded) -> None:
     incident = Incident.objects.get(codename=seeded.codenames[0])
     note = Event.objects.filter(incident=incident, kind="noted").latest("n")
     rare = next(one.rstrip(".") for one in note.text.split() if "-" in one).rpartition("-")[2]
-    found = find(Filters(q=f"{incident.title} {rare}"), person=Person.objects.get(chat_id="U0ADA"))
+    found = find(IncidentFilters(q=f"{incident.title} {rare}"), person=Person.objects.get(chat_id="U0ADA"))
     assert incident in found.rows
 
 
@@ -57,7 +58,7 @@ def test_private_ones_are_seen_by_their_people_alone(seeded: seed.Seeded) -> Non
 
 def test_nothing_is_owed_outside(seeded: seed.Seeded) -> None:
     assert sweep.unplanned(at=timezone.now()) == []
-    assert effects.ready_incidents(at=timezone.now(), limit=5) == []
+    assert effect_queue.ready_incidents(at=timezone.now(), limit=5) == []
 
 
 def test_verbs_go_on_where_the_seed_ended(seeded: seed.Seeded) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from evidence import calltree, measures, sentence
-from evidence.errors import NotRecognised
+from evidence import measures
+from evidence.analysis import sentence
 from evidence.formats import read_file
+from evidence.profile.errors import NotRecognised
+from evidence.tree import calltree
 from stack.story import profiles
 from stack.story.profiles import writer
 

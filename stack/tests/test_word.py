@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from stack.outside import Account, Records, Visitor, Workspace, until
+from stack.outside import Records, SandboxAccount, SandboxWorkspace, Visitor, until
 from stack.running import Stack
-from stack.story.desk import Desk
+from stack.story.desk import StoryDesk
 from stack.tests.overheard import Overheard, files, held
 from stack.throwaway import throwaway
 
@@ -29,10 +29,10 @@ class Played:
     """One incident from declared to private, and what was heard meanwhile."""
 
     stack: Stack
-    workspace: Workspace
-    account: Account
+    workspace: SandboxWorkspace
+    account: SandboxAccount
     records: Records
-    desk: Desk
+    desk: StoryDesk
     heard: Overheard
     codename: str = ""
     waiting: dict[str, str] = field(default_factory=dict)
@@ -59,8 +59,8 @@ class Played:
 def played() -> Iterator[Played]:
     heard = Overheard()
     with throwaway(hear=heard.line, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
-        workspace, account = Workspace(stack.sandbox_url), Account(stack.sandbox_url)
-        with closing(Desk(stack, workspace)) as desk, heard.listening(stack.env["REDIS_URL"]):
+        workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
+        with closing(StoryDesk(stack, workspace)) as desk, heard.listening(stack.env["REDIS_URL"]):
             one = Played(stack, workspace, account, records, desk, heard)
             until(lambda: records.knows_people() and records.knows_on_call(), what="nobody is known", timeout_s=60)
             _in_public(one)
@@ -133,7 +133,7 @@ def test_tasks_are_asked_for_by_ids_alone_and_the_broker_holds_nothing_of_it(pla
 
 
 def test_no_process_is_started_with_it_and_no_file_is_named_by_it(played: Played) -> None:
-    assert any("evidence.forked" in one for one in played.heard.arguments), "files were read meanwhile"
+    assert any("evidence.reader.fork_server" in one for one in played.heard.arguments), "files were read meanwhile"
     assert [one for one in played.heard.arguments if WORD in one] == []
     names = {*played.heard.names, *files(Path(played.stack.env["FIREKIND_DATA_DIR"]))}
     assert [one for one in names if WORD in one] == []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stack.outside import Records, Visitor, Workspace
+from stack.outside import Records, SandboxWorkspace, Visitor
 from stack.story import scenes
 from stack.story.stage import Stage
 from stack.tour import measures, pages, record, room, rung
@@ -47,7 +47,7 @@ class Tour:
     effects_before: int = 0
 
     @property
-    def workspace(self) -> Workspace:
+    def workspace(self) -> SandboxWorkspace:
         """The workspace."""
         return self.stage.workspace
 

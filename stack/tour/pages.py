@@ -7,7 +7,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import quote_plus
 
-from stack.outside import Page, Visitor
+from stack.outside import VisitedPage, Visitor
 from stack.tour.checks import Checks
 
 NOWHERE = "nobody-named-this"
@@ -65,5 +65,5 @@ def asks_for_a_name(checks: Checks, visitor: Visitor, codename: str) -> None:
     )
 
 
-def _without(page: Page, codename: str) -> str:
+def _without(page: VisitedPage, codename: str) -> str:
     return page.text.replace(codename, "")

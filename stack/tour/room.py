@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
-from stack.outside import Workspace
+from stack.outside import SandboxWorkspace
 from stack.tour.checks import Checks
 
 Json = dict[str, Any]
@@ -47,7 +47,7 @@ def left(checks: Checks, room: Json, *, words: Collection[str]) -> None:
     checks.so("none of our messages there says what it was about", not any(word in whole for word in words))
 
 
-def nobody_wrong(checks: Checks, workspace: Workspace, room: Json) -> None:
+def nobody_wrong(checks: Checks, workspace: SandboxWorkspace, room: Json) -> None:
     """Check that no guest, bot, stranger or leaver was brought in."""
     traits = ("is_bot", "is_restricted", "is_ultra_restricted", "is_stranger", "deleted")
     people = {one["id"]: one for one in workspace.state()["people"] if one["id"] != OURS}
@@ -65,7 +65,7 @@ def nothing_twice(checks: Checks, room: Json) -> None:
     checks.so("nobody was invited twice", not again, instead=again)
 
 
-def announced(checks: Checks, workspace: Workspace, *, says: Collection[str], page: str = "") -> None:
+def announced(checks: Checks, workspace: SandboxWorkspace, *, says: Collection[str], page: str = "") -> None:
     """Check that there is one announcement, and what it says."""
     posts = ours(workspace.channel(ANNOUNCED_IN))
     checks.so(f"there is one announcement in #{ANNOUNCED_IN}", len(posts) == 1, instead=[p["text"] for p in posts])
@@ -75,7 +75,7 @@ def announced(checks: Checks, workspace: Workspace, *, says: Collection[str], pa
         checks.so("it links to the incident page", page in words)
 
 
-def announcement_is_neutral(checks: Checks, workspace: Workspace, *, words: Collection[str]) -> None:
+def announcement_is_neutral(checks: Checks, workspace: SandboxWorkspace, *, words: Collection[str]) -> None:
     """Check that the announcement was taken back, words and link."""
     posts = ours(workspace.channel(ANNOUNCED_IN))
     whole = " ".join(map(_words, posts))
@@ -84,7 +84,7 @@ def announcement_is_neutral(checks: Checks, workspace: Workspace, *, words: Coll
     )
 
 
-def nothing_public(checks: Checks, workspace: Workspace, *, words: Collection[str]) -> None:
+def nothing_public(checks: Checks, workspace: SandboxWorkspace, *, words: Collection[str]) -> None:
     """Check that no public place of the workspace holds any of these words."""
     public = [room for room in workspace.state()["channels"] if not room["is_private"]]
     found = {room["name"]: word for room in public for word in words if word in json.dumps(room, ensure_ascii=False)}

@@ -1,3 +1,5 @@
+"""The tables of plans, effects, pages, and of what was last read of chat and pager."""
+
 from workflows.models.alerts import Alert, DeclareRule
 from workflows.models.directory import DirectoryRead, Group
 from workflows.models.effects import Effect, Limit, Planned, Resource

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from workflows import cards, ports
+from workflows import ports
 from workflows.models import PagerRead
+from workflows.planning.wording import cards
 
 LATE: Final = timedelta(minutes=3)  # it is read every 30 s, so reading has stopped
 

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Final
 
 from incidents.models import PolicyVersion
-from incidents.policy import Policy
+from incidents.policies.policy import Policy
 from workflows.models import GroupRule, Page, PagerTarget
-from workflows.oncall import known
+from workflows.oncall import lookup
 
 ALL_AT_MOST: Final = 200
 
@@ -62,5 +62,5 @@ def _targets(policies: Iterable[Policy]) -> dict[str, PagerTarget | None]:
     policies = list(policies)
     pages = {name for policy in policies for name in policy.pages}
     schedules = {name for policy in policies for name in policy.schedules}
-    rung = known.named(pages, kinds=[Kind.POLICY, Kind.SERVICE])
-    return rung | known.named(schedules, kinds=[Kind.SCHEDULE])
+    rung = lookup.named(pages, kinds=[Kind.POLICY, Kind.SERVICE])
+    return rung | lookup.named(schedules, kinds=[Kind.SCHEDULE])

@@ -11,8 +11,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Lower
 
-from incidents import circles, lifecycle, noted, seconding, told
+from incidents import audit_notes, hints, lifecycle
 from incidents.models import Incident, Person
+from incidents.second_manager import circles, seconding
 from workflows.models import PagerUser
 
 Matched = PagerUser.Matched
@@ -131,11 +132,11 @@ def _pin(
     user: PagerUser, *, person: Person | None, matched: Matched, by: Person, at: datetime, agreed: str = ""
 ) -> None:
     PagerUser.objects.filter(pk=user.pk).update(person=person, matched=matched, matched_by=by, matched_at=at)
-    noted.note("match", by=by, about=user.name, user=user.pager_id, person=person.pk if person else None)
+    audit_notes.note("match", by=by, about=user.name, user=user.pager_id, person=person.pk if person else None)
     says = person.name if person else "no one here"
     circles.announce("", by=by, about=f"the match for {user.name} in PagerDuty", says=says, agreed=agreed, at=at)
     for incident in Incident.objects.filter(active=True).only("pk"):
-        told.tell(incident)
+        hints.tell(incident)
 
 
 def _meetings(users: Iterable[PagerUser]) -> dict[int, Meeting]:

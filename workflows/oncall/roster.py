@@ -11,13 +11,13 @@ from datetime import datetime
 from incidents.models import Person
 from workflows.models import PagerTarget, PagerUser, Shift
 from workflows.oncall import in_use
-from workflows.oncall.known import Subject
+from workflows.oncall.lookup import Subject
 
 Kind = PagerTarget.Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RosterTurn:
     """Someone of the pager who is on call; ``until`` is None where no end is known. ``person`` is who that is here."""
 
     user: PagerUser
@@ -36,33 +36,33 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RosterLine:
     """Who is on call for a schedule (level 0) or a level of a policy, and who is from ``next_at`` on, if that is known.
 
     Nobody ``next`` with a time is a gap in the rota.
     """
 
     level: int
-    now: tuple[Turn, ...]
-    next: tuple[Turn, ...] = ()
+    now: tuple[RosterTurn, ...]
+    next: tuple[RosterTurn, ...] = ()
     next_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RosterEntry:
     """A schedule or an escalation policy with its lines."""
 
     target: PagerTarget
-    lines: tuple[Line, ...]
+    lines: tuple[RosterLine, ...]
 
 
-def whole(*, at: datetime) -> list[Entry]:
+def whole(*, at: datetime) -> list[RosterEntry]:
     """Return every policy and schedule that is read, the policies first, each by name: a few queries for all."""
     ids = set[str]().union(*in_use.subjects())
     return of(PagerTarget.objects.filter(pager_id__in=ids), at=at)
 
 
-def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[Entry]:
+def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[RosterEntry]:
     """Return these policies and schedules with who is on call for them."""
     targets = list(targets)
     rows: dict[Subject, list[Shift]] = defaultdict(list)
@@ -70,33 +70,35 @@ def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[Entry]:
         rows[shift.subject, shift.level].append(shift)
     users = _users({shift.user for shifts in rows.values() for shift in shifts})
     return [
-        Entry(target, tuple(line(rows[target.pager_id, level], level, users, at=at) for level in _levels(target, rows)))
+        RosterEntry(
+            target, tuple(line(rows[target.pager_id, level], level, users, at=at) for level in _levels(target, rows))
+        )
         for target in targets
     ]
 
 
-def named(words: str, *, among: Collection[Entry]) -> list[Entry]:
+def named(words: str, *, among: Collection[RosterEntry]) -> list[RosterEntry]:
     """Return those with a name or id, ignoring case; otherwise those whose name contains the words."""
     wanted = " ".join(words.split()).casefold()
     exact = [one for one in among if wanted in {one.target.name.casefold(), one.target.pager_id.casefold()}]
     return exact or [one for one in among if wanted in one.target.name.casefold()]
 
 
-def nearest(words: str, *, among: Collection[Entry]) -> str:
+def nearest(words: str, *, among: Collection[RosterEntry]) -> str:
     """Return the name that comes closest to what was typed; nothing when none does."""
     names = {one.target.name.casefold(): one.target.name for one in among}
     close = difflib.get_close_matches(words.casefold(), names, n=1, cutoff=0.5)
     return names[close[0]] if close else ""
 
 
-def line(shifts: Sequence[Shift], level: int, users: Mapping[str, PagerUser], *, at: datetime) -> Line:
+def line(shifts: Sequence[Shift], level: int, users: Mapping[str, PagerUser], *, at: datetime) -> RosterLine:
     """Tell who is on call at a moment, and who is at the first later one at which that is someone else."""
     now = _on(shifts, at=at)
     for moment in sorted({moment for one in shifts for moment in (one.start_at, one.end_at) if moment and moment > at}):
         then = _on(shifts, at=moment)
         if then != now:
-            return Line(level, _turns(now, shifts, users, at=at), _turns(then, shifts, users, at=moment), moment)
-    return Line(level, _turns(now, shifts, users, at=at))
+            return RosterLine(level, _turns(now, shifts, users, at=at), _turns(then, shifts, users, at=moment), moment)
+    return RosterLine(level, _turns(now, shifts, users, at=at))
 
 
 def _levels(target: PagerTarget, rows: Collection[Subject]) -> Iterable[int]:
@@ -115,8 +117,8 @@ def _holds(shift: Shift, at: datetime) -> bool:
 
 def _turns(
     ids: Iterable[str], shifts: Sequence[Shift], users: Mapping[str, PagerUser], *, at: datetime
-) -> tuple[Turn, ...]:
-    turns = [Turn(users[id], _until([one for one in shifts if one.user == id], at)) for id in ids]
+) -> tuple[RosterTurn, ...]:
+    turns = [RosterTurn(users[id], _until([one for one in shifts if one.user == id], at)) for id in ids]
     return tuple(sorted(turns, key=lambda turn: (turn.name.casefold(), turn.user.pager_id)))
 
 

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from incidents.models import Incident
 from workflows.models import PagerUser
-from workflows.plan import Line
+from workflows.planning.plan import PlanLine
 
 register = template.Library()
 
@@ -55,7 +55,7 @@ def minus(mark: str) -> str:
 
 
 @register.filter
-def minor(line: Line) -> bool:
+def minor(line: PlanLine) -> bool:
     """Tell whether a line is about messages and such, and not about people or places."""
     return line.key in {"post", "small"} and line.sign != "-"
 
@@ -75,6 +75,6 @@ def link_to(incident: Incident) -> str:
 
 
 @register.filter
-def already(lines: Iterable[tuple[Line, bool]]) -> list[Line]:
+def already(lines: Iterable[tuple[PlanLine, bool]]) -> list[PlanLine]:
     """Return the lines about what stays as it is, and may be folded away."""
     return [line for line, _ in lines if line.is_quiet]

@@ -10,18 +10,18 @@ from typing import Any
 from django.test import Client
 from django.utils import timezone
 
-from incidents import notices, proposals
 from incidents.models import Event, Incident, IncidentType, Person, Proposal
-from incidents.type_changes import EditType
-from workflows.oncall.changes import AddGroup, Belonging
+from incidents.policies.type_changes import EditType
+from incidents.second_manager import notices, proposals
+from workflows.usergroups.changes import AddGroup, GroupSources
 
 
 def fills(handle: str, *people: Person) -> AddGroup:
     """A rule by which these people are always in a group."""
-    return AddGroup(handle, Belonging.of([], people))
+    return AddGroup(handle, GroupSources.of([], people))
 
 
-def asks(change: proposals.Change, by: Person) -> Proposal:
+def asks(change: proposals.ProposedChange, by: Person) -> Proposal:
     """Ask for a change that has to be confirmed."""
     made = proposals.make(change, by=by, at=timezone.now())
     assert made.proposal is not None

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from incidents import lifecycle
 from incidents.models import Incident
 from incidents.tests import shipped
-from workflows import effects
+from workflows.effects import effect_queue
+from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Limit, Planned
 from workflows.ports import VendorError
-from workflows.work import Outcome, Work
 
 STEPS = ["claim", "claim", "lapse", "lapse", "error", "error", "unknown", "limited", "put_back", "late_error", "final"]
 steps = st.one_of(st.sampled_from(STEPS), st.just("done"))
@@ -47,7 +47,7 @@ class Story:
         getattr(self, step)()
 
     def claim(self) -> None:
-        for work in effects.claim(self.effect.incident_id, at=self.now, limit=1):
+        for work in effect_queue.claim(self.effect.incident_id, at=self.now, limit=1):
             if self.held is not None:
                 self.lost.append(self.held)
             self.held = work
@@ -61,7 +61,9 @@ class Story:
     def error(self, *, retryable: bool = True, unknown: bool = False, after: float | None = None) -> None:
         if self.held is None:
             return
-        effects.record_error(self.held, wrong(retryable=retryable, unknown=unknown, retry_after=after), at=self.now)
+        effect_queue.record_error(
+            self.held, wrong(retryable=retryable, unknown=unknown, retry_after=after), at=self.now
+        )
         self.errors += 1 if after is None else 0
         self.final |= not retryable
         self.held = None
@@ -77,17 +79,17 @@ class Story:
 
     def put_back(self) -> None:
         if self.held is not None:
-            effects.put_back(self.held, until=self.now)
+            effect_queue.put_back(self.held, until=self.now)
             self.held = None
 
     def late_error(self) -> None:
         """Somebody who lost the claim comes back with an error: whoever has it now goes on."""
         if self.lost:
-            effects.record_error(self.lost.pop(), wrong(), at=self.now)
+            effect_queue.record_error(self.lost.pop(), wrong(), at=self.now)
 
     def done(self) -> None:
         if self.held is not None:
-            effects.record_done(self.held, Outcome(), at=self.now)
+            effect_queue.record_done(self.held, Outcome(), at=self.now)
             self.held = None
 
 
@@ -125,5 +127,5 @@ def test_attempts_are_the_calls_that_ended_in_an_error(db: None, steps: list[str
             told.take("final_error" if step == "final" else step)
             effect = told.effect
             assert effect.attempt == told.errors
-            assert (effect.state == "failed") <= (told.final or told.errors >= effects.ATTEMPTS)
+            assert (effect.state == "failed") <= (told.final or told.errors >= effect_queue.ATTEMPTS)
         assert len(told.tokens) == len(set(told.tokens)), "a fence is never used twice"

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from workflows.captures import LAG
-from workflows.desired import desired_state
-from workflows.observed import Observed
-from workflows.plan import plan
+from workflows.planning.captures import LAG
+from workflows.planning.desired import desired_state
+from workflows.planning.observed import Observed
+from workflows.planning.plan import plan
 from workflows.tests.world import DECLARED_AT, World, facts
 
 

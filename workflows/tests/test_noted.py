@@ -7,16 +7,20 @@ from django.utils import timezone
 
 from audit.models import Entry
 from incidents.models import IncidentType, Person
+from workflows.alerts import declare_rules
 from workflows.models import PagerUser
-from workflows.oncall import group_rules, people, ruling
+from workflows.oncall import people
+from workflows.usergroups import group_rules
 
 
 def test_changes_of_a_rule_say_what_it_was_and_becomes(shipped: dict[str, IncidentType], ada: Person) -> None:
-    rule = ruling.add({"name": "Big ones", "type": shipped["major"], "window_min": 30}, by=ada, at=timezone.now())
-    ruling.edit(rule, {"name": "Big ones", "window_min": 60}, by=ada)
-    ruling.switch(rule, on=False, by=ada)
-    ruling.move(rule, step=1, by=ada)
-    ruling.remove(rule, by=ada)
+    rule = declare_rules.add(
+        {"name": "Big ones", "type": shipped["major"], "window_min": 30}, by=ada, at=timezone.now()
+    )
+    declare_rules.edit(rule, {"name": "Big ones", "window_min": 60}, by=ada)
+    declare_rules.switch(rule, on=False, by=ada)
+    declare_rules.move(rule, step=1, by=ada)
+    declare_rules.remove(rule, by=ada)
     told = list(Entry.objects.filter(kind="rule").order_by("n"))
     assert [one.data["did"] for one in told] == ["added", "changed", "switched off", "moved", "deleted"]
     assert {(one.by_name, one.about) for one in told} == {("Ada", "Big ones")}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workflows.actions import INVITE_AT_MOST, KINDS
-from workflows.desired import desired_state
-from workflows.facts import Stay
-from workflows.observed import Observed
-from workflows.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED, Paged, Stranger
-from workflows.performers import PERFORMERS
-from workflows.plan import plan
+from workflows.performing.performers import PERFORMERS
+from workflows.planning.actions import INVITE_AT_MOST, KINDS
+from workflows.planning.desired import desired_state
+from workflows.planning.facts import Stay
+from workflows.planning.observed import Observed
+from workflows.planning.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED, Paged, Stranger
+from workflows.planning.plan import plan
 from workflows.tests.world import POLICIES, World, facts, groups, someone
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflows import captures
-from workflows.actions import Action
-from workflows.observed import GONE, THERE
-from workflows.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED
-from workflows.performers import PERFORMERS
+from workflows.performing.performers import PERFORMERS
+from workflows.planning import captures
+from workflows.planning.actions import Action
+from workflows.planning.observed import GONE, THERE
+from workflows.planning.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED
 from workflows.tests.world import POLICIES, World, facts
 
 types = st.sampled_from(sorted(POLICIES))

@@ -9,10 +9,12 @@ import pytest
 from django.utils import timezone
 
 from audit.models import Entry
-from incidents import lifecycle, proposals, types
+from incidents import lifecycle
 from incidents.models import IncidentType, Person, Proposal
 from incidents.models.people import Role
-from incidents.policy import Policy
+from incidents.policies import types
+from incidents.policies.policy import Policy
+from incidents.second_manager import proposals
 from incidents.tests.conftest import Open, someone
 from workflows.models import GroupRule, PagerUser
 from workflows.tests.asking import asks, fills, saves
@@ -111,7 +113,7 @@ def test_a_manager_alone_says_of_nobody_who_they_are_in_the_pager(ada: Person, b
 @pytest.mark.django_db
 def test_where_no_type_ever_was_private_nobody_is_asked(ada: Person, grace: Person) -> None:
     types.add(Policy("mishap", "Mishap", "says", invite=("support",)), by=None, at=timezone.now())
-    assert proposals.make(fills("support", ada), by=ada, at=timezone.now()) == proposals.Made()
+    assert proposals.make(fills("support", ada), by=ada, at=timezone.now()) == proposals.ProposalOutcome()
 
 
 # Whether there is a private incident is told to nobody

@@ -11,14 +11,18 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from incidents import lifecycle, proposals, roles, seconding, types
+from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person, Proposal
 from incidents.models.people import Role
+from incidents.people import roles
+from incidents.policies import types
+from incidents.policies.type_changes import AddType, AdoptPolicy, EditType, RestoreType
+from incidents.second_manager import proposals, seconding
 from incidents.tests.conftest import someone
-from incidents.type_changes import AddType, AdoptPolicy, EditType, RestoreType
 from workflows.models import GroupRule, PagerUser
-from workflows.oncall import group_rules, people
-from workflows.oncall.changes import AddGroup, Belonging, EditGroup, MatchPager, ResumeGroup
+from workflows.oncall import people
+from workflows.usergroups import group_rules
+from workflows.usergroups.changes import AddGroup, EditGroup, GroupSources, MatchPager, ResumeGroup
 
 CAST = {"Ada": Role.MANAGER, "Grace": Role.MANAGER, "Hana": Role.MANAGER, "Eve": Role.RESPONDER, "Aud": Role.AUDITOR}
 HANDLES = ("security", "platform-leadership", "support")
@@ -57,9 +61,9 @@ class Story:
         """Somebody as they are now."""
         return Person.objects.select_related("user").get(pk=self.chance.choice(self.cast).pk)
 
-    def change(self) -> proposals.Change | None:
+    def change(self) -> proposals.ProposedChange | None:
         """Something to ask for."""
-        asked = Belonging.of([], self.chance.sample(self.cast, 2))
+        asked = GroupSources.of([], self.chance.sample(self.cast, 2))
         rule = GroupRule.objects.order_by("?").first()
         type = IncidentType.objects.select_related("current").get(slug="security")
         private = self.chance.random() < 0.8
@@ -67,7 +71,7 @@ class Story:
         leak = IncidentType.objects.select_related("current").filter(slug="leak").first()
         assert type.current is not None
         user = PagerUser.objects.get()
-        found: list[proposals.Change] = [
+        found: list[proposals.ProposedChange] = [
             AddGroup(self.chance.choice(HANDLES), asked),
             EditType("security", type.current.number, policy.as_dict()),
             RestoreType("security", type.current.number),

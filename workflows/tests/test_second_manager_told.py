@@ -7,17 +7,19 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from incidents import lifecycle, proposals, types
+from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Notice, Participant, Person, Proposal
 from incidents.models.people import Role
-from incidents.policy import Policy
-from incidents.policy_file import TypesFile
+from incidents.policies import types
+from incidents.policies.policy import Policy
+from incidents.policies.policy_file import TypesFile
+from incidents.policies.type_changes import AddType, AdoptPolicy
+from incidents.second_manager import proposals
 from incidents.tests.conftest import Open
-from incidents.type_changes import AddType, AdoptPolicy
 from workflows.models import GroupRule, PagerUser
-from workflows.oncall import group_rules
-from workflows.oncall.changes import Belonging, EditGroup, MatchPager
 from workflows.tests.asking import asks, edits, fills, warned
+from workflows.usergroups import group_rules
+from workflows.usergroups.changes import EditGroup, GroupSources, MatchPager
 
 # Stale
 
@@ -27,8 +29,8 @@ def test_a_rule_that_was_changed_meanwhile_is_said_with_what_it_is_now(ada: Pers
     confirm = proposals.confirm
     confirm(asks(fills("security", ada), ada), by=grace, at=timezone.now())
     rule = GroupRule.objects.get()
-    first = asks(EditGroup.of(rule, Belonging.of([], [ada, eve])), ada)
-    confirm(asks(EditGroup.of(rule, Belonging.of([], [grace])), grace), by=ada, at=timezone.now())
+    first = asks(EditGroup.of(rule, GroupSources.of([], [ada, eve])), ada)
+    confirm(asks(EditGroup.of(rule, GroupSources.of([], [grace])), grace), by=ada, at=timezone.now())
     with pytest.raises(
         lifecycle.Refused, match="always Grace; when this was requested it follows no one on call; always Ada"
     ):
@@ -193,4 +195,4 @@ def test_a_version_that_is_not_the_newest_any_more_is_not_taken_over(
 
 def test_a_public_incident_takes_a_version_over_by_one_manager(incident: Incident, ada: Person, grace: Person) -> None:
     types.edit(incident.type, policy=replace(incident.policy, invite=("friends",)), by=ada, at=timezone.now())
-    assert proposals.make(AdoptPolicy(incident.pk, 2), by=ada, at=timezone.now()) == proposals.Made()
+    assert proposals.make(AdoptPolicy(incident.pk, 2), by=ada, at=timezone.now()) == proposals.ProposalOutcome()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflows.actions import CREATE
-from workflows.facts import Published
+from workflows.planning.actions import CREATE
+from workflows.planning.facts import Published
 from workflows.tests.test_planning_laws import play, steps, types
 from workflows.tests.world import POLICIES, World, facts
 

@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from incidents.models import Incident, IncidentType, Person
+from workflows.alerts import alert_words
 from workflows.models import Alert, DeclareRule, PagerTarget
-from workflows.oncall import alert_words
 from workflows.tests.test_views_retype import Open
 
 RULES = "/oncall/rules/"

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from incidents.models import Event, Incident, Person
 from workflows import ports
-from workflows.captures import Source
 from workflows.models import Effect
+from workflows.planning.captures import ProfileSource
 from workflows.ports import Captured
 from workflows.tests.test_views_progress import _effect
 from workflows.tests.test_views_retype import Open
@@ -24,9 +24,9 @@ class Listed:
 
     kinds: tuple[str, ...] = ("cpu", "heap")
 
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[ProfileSource]:
         """Return it."""
-        return [Source("checkout-api", self.kinds, seconds=5)]
+        return [ProfileSource("checkout-api", self.kinds, seconds=5)]
 
     def capture(self, source: str, kind: str, *, seconds: int, at: datetime) -> Captured:
         """Refuse."""

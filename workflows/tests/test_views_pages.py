@@ -12,7 +12,7 @@ from incidents import lifecycle
 from incidents.models import Event, Incident, IncidentType, Person
 from workflows import ports
 from workflows.models import Effect, Page, PagerRead, PagerTarget, PagerUser, Resource, Shift
-from workflows.oncall.tests.pager import LittlePager
+from workflows.tests.oncall.pager import LittlePager
 from workflows.tests.test_views_progress import _effect
 from workflows.tests.test_views_retype import Open
 

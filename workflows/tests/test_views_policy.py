@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from incidents import proposals
 from incidents.models import Incident, IncidentType, Person, Proposal
 from incidents.models.people import Role
+from incidents.second_manager import proposals
 from workflows.tests.test_views_retype import Open
 
 GIVEN = {

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person
-from workflows import retyping
+from workflows.reconcile import retyping
 
 Open = Callable[[Person], Client]
 

@@ -7,24 +7,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from incidents import policy_file
-from incidents.policy import Capture, Policy
-from workflows import captures, participation
-from workflows.actions import CHANGE, CREATE, RETIRE, Action
-from workflows.desired import desired_state
-from workflows.facts import Facts, Room, Stay, Told
-from workflows.observed import GONE, THERE, Observed, Owed, Seen
-from workflows.pages import ACKNOWLEDGED, OPENING, RESOLVED, TRIGGERED, Asked, Callee, Paged, Stranger
-from workflows.plan import Plan, plan
-from workflows.someone import Someone
+from incidents.policies import policy_file
+from incidents.policies.policy import Capture, Policy
+from workflows.planning import captures, participation
+from workflows.planning.actions import CHANGE, CREATE, RETIRE, Action
+from workflows.planning.desired import desired_state
+from workflows.planning.facts import ChannelPost, Facts, Room, Stay
+from workflows.planning.invitee import Invitee
+from workflows.planning.observed import GONE, THERE, Observed, ObservedThing, Owed
+from workflows.planning.pages import ACKNOWLEDGED, OPENING, RESOLVED, TRIGGERED, Callee, Paged, RequestedPage, Stranger
+from workflows.planning.plan import Plan, plan
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = {
     one.name: one
     for one in (
-        captures.Source("checkout-api", ("cpu", "heap")),
-        captures.Source("fleet", ("cpu",), looks_back=True),
-        captures.Source("payments", ("cpu",), services=("Payments",), on=("declare", "mitigate"), seconds=5),
+        captures.ProfileSource("checkout-api", ("cpu", "heap")),
+        captures.ProfileSource("fleet", ("cpu",), looks_back=True),
+        captures.ProfileSource("payments", ("cpu",), services=("Payments",), on=("declare", "mitigate"), seconds=5),
     )
 }
 CAPTURES = {
@@ -67,12 +67,12 @@ GROUPS = {
 STRANGERS = (Stranger("PUMA", "Uma Ray", "they are not matched to anyone here"),)
 
 
-def someone(name: str, why: str = "") -> Someone:
+def someone(name: str, why: str = "") -> Invitee:
     """A person whose id is their name in capitals."""
-    return Someone(name.upper(), name.capitalize(), why, int.from_bytes(name.encode()))
+    return Invitee(name.upper(), name.capitalize(), why, int.from_bytes(name.encode()))
 
 
-def groups(handles: dict[str, str] = GROUPS) -> dict[str, tuple[Someone, ...] | None]:
+def groups(handles: dict[str, str] = GROUPS) -> dict[str, tuple[Invitee, ...] | None]:
     """The groups of the shipped policies, each with its members."""
     return {handle: tuple(someone(name, f"@{handle}") for name in names.split()) for handle, names in handles.items()}
 
@@ -128,7 +128,7 @@ class World:
     """What exists, what is owed, and everything that was ever done."""
 
     facts: Facts
-    seen: dict[str, Seen] = field(default_factory=dict)
+    seen: dict[str, ObservedThing] = field(default_factory=dict)
     open: dict[str, Action] = field(default_factory=dict)  # effects that have not ended, by key
     started: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
@@ -140,7 +140,7 @@ class World:
         """What the planner is given."""
         return Observed(self.known_things(), self._owed(), dict(self.counts))
 
-    def known_things(self) -> dict[str, Seen]:
+    def known_things(self) -> dict[str, ObservedThing]:
         """What exists: of pages, those that have not ended, however they did."""
         over = {one.key for one in self.facts.paged if not one.is_open}
         return {key: replace(one, state=GONE) if key in over else one for key, one in self.seen.items()}
@@ -236,11 +236,11 @@ class World:
                 key = f"member/{action.room}/{person}"
                 assert key not in self.seen, f"{person} is invited twice"
                 spec = {"room": action.room, "person": person}
-                self.seen[key] = Seen("member", spec, THERE, action.room, action.labels[key])
+                self.seen[key] = ObservedThing("member", spec, THERE, action.room, action.labels[key])
         else:
             assert (action.thing in self.seen) == (action.verb == CHANGE), f"{action.key}: {action.verb}"
             label = action.labels[action.thing]
-            self.seen[action.thing] = Seen(action.kind, dict(action.spec), THERE, action.room, label)
+            self.seen[action.thing] = ObservedThing(action.kind, dict(action.spec), THERE, action.room, label)
             if action.kind == "closed":
                 channel = self.seen[f"channel/{action.room}"]
                 self.seen[f"channel/{action.room}"] = replace(channel, spec={**channel.spec, "private": True})
@@ -260,7 +260,7 @@ class World:
             self._change_page(key, withdrawn=False)
         ended = self.seen[key].state == GONE if key in self.seen else False
         gone = ended or (action.verb == RETIRE and not theirs)
-        self.seen[key] = Seen("page", spec, GONE if gone else THERE, None, spec["name"])
+        self.seen[key] = ObservedThing("page", spec, GONE if gone else THERE, None, spec["name"])
         if gone:
             self._news(key, RESOLVED)
 
@@ -318,7 +318,7 @@ class World:
         opened = {one.turn for one in before}
         if any(one.is_open for one in before) or not self.facts.active or turns - opened:
             return
-        asked = Asked(callee, max(turns | opened, default=0) + 1, self.facts.room)
+        asked = RequestedPage(callee, max(turns | opened, default=0) + 1, self.facts.room)
         known = {stay.who.person_id: stay for stay in self.facts.stays}
         for one in callee.people if self.facts.is_closed else ():  # whom somebody pages comes in by name
             stay = known.get(one.person_id)
@@ -362,7 +362,7 @@ class World:
     def tell(self, kind: str) -> None:
         """Write an event that is posted."""
         n = len(self.facts.told) + 2
-        event = Told(n, kind, f"the message “{kind}”", "Dee", f"{kind} it", f"secret words {n}", self.facts.room)
+        event = ChannelPost(n, kind, f"the message “{kind}”", "Dee", f"{kind} it", f"secret words {n}", self.facts.room)
         update = event if kind == "updated" else self.facts.update
         self.facts = replace(
             self.facts, told=(*self.facts.told, event), update=update, revision=self.facts.revision + 1

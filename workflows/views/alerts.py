@@ -23,7 +23,7 @@ SHOWN, PAGE = 5, 50
 STATUSES = {"triggered": "triggered", "acknowledged": "acknowledged", "resolved": "resolved"}
 
 
-class Group(NamedTuple):
+class AlertGroup(NamedTuple):
     """The alerts of one status and service: how many, and when the last of them moved."""
 
     status: str
@@ -50,12 +50,12 @@ def alerts(request: Request, codename: str) -> HttpResponse:
     return render(request, "workflows/alerts.html", context | _asked(request, every))
 
 
-def _groups(incident: Incident) -> list[Group]:
+def _groups(incident: Incident) -> list[AlertGroup]:
     by = Alert.objects.filter(incident=incident).values_list("status", "service_id").order_by("status", "service_id")
-    return [Group(*row) for row in by.annotate(Count("pk"), Max("service"), Max("status_at"), Max("joined_at"))]
+    return [AlertGroup(*row) for row in by.annotate(Count("pk"), Max("service"), Max("status_at"), Max("joined_at"))]
 
 
-def _counts(groups: Sequence[Group]) -> dict[str, Any]:
+def _counts(groups: Sequence[AlertGroup]) -> dict[str, Any]:
     statuses, services, names = Counter[str](), Counter[str](), {}
     for group in groups:
         statuses[group.status] += group.n

@@ -14,10 +14,11 @@ from django_htmx.http import trigger_client_event
 
 from incidents import lifecycle
 from incidents.models import Incident
-from incidents.policy import COUNTS, MEASURES
+from incidents.policies.policy import COUNTS, MEASURES
 from incidents.views.signed_in import Request, incident_or_404, signed_in
-from workflows import capturing, gather
-from workflows import progress as progressing
+from workflows.loading import load_facts
+from workflows.performing import capturing
+from workflows.status import progress as progressing
 
 UNPROCESSABLE = 422
 SHOWN = ("failed", "running", "waiting")
@@ -39,7 +40,7 @@ class CaptureForm(forms.Form):
         super().__init__(data, label_suffix="")
         choices = [
             (f"{source.name}/{kind}", f"{MEASURES[kind].name} from {source.name}")
-            for source in gather.sources().values()
+            for source in load_facts.sources().values()
             for kind in source.kinds
         ]
         self.fields["what"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField, as declared above

@@ -9,7 +9,7 @@ from incidents.forms.given import number
 from incidents.forms.people import joinable
 from incidents.models import IncidentType
 from incidents.views.signed_in import Request, signed_in
-from workflows import retyping
+from workflows.reconcile import retyping
 
 
 @signed_in

@@ -18,8 +18,10 @@ from incidents import lifecycle
 from incidents.models import Incident
 from incidents.views.act import done
 from incidents.views.signed_in import Request, incident_or_404, signed_in
-from workflows import paged, paging, ports
-from workflows.paging import Choice
+from workflows import ports
+from workflows.paging import paging
+from workflows.paging.paging import PageChoice
+from workflows.status import page_status
 
 UNPROCESSABLE = 422
 
@@ -37,22 +39,24 @@ class PageForm(forms.Form):
     )
     shown = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, data: QueryDict | None = None, *, among: Sequence[Choice] = ()) -> None:
+    def __init__(self, data: QueryDict | None = None, *, among: Sequence[PageChoice] = ()) -> None:
         super().__init__(data, label_suffix="")
         self.among = {one.target: one for one in among}
-        groups = [(label, [(one.target, _offer(one)) for one in some]) for label, some in paged.grouped(among).items()]
+        groups = [
+            (label, [(one.target, _offer(one)) for one in some]) for label, some in page_status.grouped(among).items()
+        ]
         choices: list[object] = [("", "Choose who to page"), *groups]
         self.fields["target"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField, as declared above
 
     @property
-    def choice(self) -> Choice | None:
+    def choice(self) -> PageChoice | None:
         """The target chosen so far."""
         return self.among.get(self.data.get("target", ""))
 
     @property
     def token(self) -> str:
         """Digest who is shown as being paged; it is sent back with the confirmation."""
-        return f"{self.choice.target} {paged.digest(self.choice)}" if self.choice else ""
+        return f"{self.choice.target} {page_status.digest(self.choice)}" if self.choice else ""
 
     @property
     def is_shown(self) -> bool:
@@ -88,7 +92,7 @@ def pages(request: Request, codename: str) -> HttpResponse:
     can_page = ports.pager() is not None and incident.is_active and request.person.can_join
     if request.method == "POST":
         return _asked(request, incident, _form(request, incident) if can_page else None)
-    now = paged.of(incident)
+    now = page_status.of(incident)
     seen = digest_of(now, can_page=can_page)
     if request.htmx and request.GET.get("seen") == seen:
         return HttpResponse(status=204)
@@ -97,7 +101,7 @@ def pages(request: Request, codename: str) -> HttpResponse:
     return _render(request, incident, form, part, {"pages": now, "digest": seen, "can_page": can_page})
 
 
-def digest_of(now: paged.Pages, *, can_page: bool) -> str:
+def digest_of(now: page_status.Pages, *, can_page: bool) -> str:
     """Return what tells one state of the panel from another."""
     return sha256(repr((now, can_page)).encode()).hexdigest()[:16]
 
@@ -116,7 +120,7 @@ def _asked(request: Request, incident: Incident, form: PageForm | None) -> HttpR
     if said:
         return _done(request, f"Requested: {said}.", here=reverse("pages", args=[incident.codename]))
     wrong = bool(form.errors) and not looking
-    context = {"looking": looking, "changed": form.is_changed and not wrong, "pages": paged.of(incident)}
+    context = {"looking": looking, "changed": form.is_changed and not wrong, "pages": page_status.of(incident)}
     part = "#form" if request.htmx else ""
     return _render(request, incident, form, part, context, status=UNPROCESSABLE if wrong else 200)
 
@@ -136,7 +140,7 @@ def _render(
     return render(request, f"workflows/pages.html{part}", context | more, status=status)
 
 
-def _offer(choice: Choice) -> str:
+def _offer(choice: PageChoice) -> str:
     """Name the targets that can be paged, with who that is now."""
     about = f"already paged, {choice.state}" if choice.state else choice.rings
     return f"{choice.name} ({about})" if about else choice.name

@@ -13,16 +13,18 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from incidents import lifecycle, policy_words, proposals, seconding, visibility
+from incidents import lifecycle, visibility
 from incidents.forms import TypeForm
 from incidents.models import Incident, IncidentType, Person
-from incidents.policy import Policy, moves_room
-from incidents.type_changes import AdoptPolicy, EditType
+from incidents.policies import policy_words
+from incidents.policies.policy import Policy, moves_room
+from incidents.policies.type_changes import AdoptPolicy, EditType
+from incidents.second_manager import proposals, seconding
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 from incidents.views.types import find
-from workflows import retyping
-from workflows.plan import Line
+from workflows.planning.plan import PlanLine
+from workflows.reconcile import retyping
 
 UNPROCESSABLE = 422
 SHOWN = 20
@@ -34,7 +36,7 @@ class Meaning:
     """What a new policy would mean for one open incident."""
 
     incident: Incident
-    lines: list[tuple[Line, bool]]
+    lines: list[tuple[PlanLine, bool]]
     can_adopt: bool
     second: str
 
@@ -90,7 +92,7 @@ def adopt(request: Request, incidents: Sequence[Incident]) -> str:
     return " ".join([*said, *([f"{waiting} open will move once a second manager confirms."] if waiting else [])])
 
 
-def _adopted(request: Request, incident: Incident) -> proposals.Made | None:
+def _adopted(request: Request, incident: Incident) -> proposals.ProposalOutcome | None:
     current = IncidentType.objects.select_related("current").get(pk=incident.type_id).current
     assert current is not None, "a type is created together with its first policy"
     try:

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_POST
 from incidents.models import Incident
 from incidents.views import act
 from incidents.views.signed_in import Request, incident_or_404, signed_in
-from workflows import progress as progressing
-from workflows.progress import Progress
+from workflows.status import progress as progressing
+from workflows.status.progress import Progress
 
 
 @signed_in

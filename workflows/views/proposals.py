@@ -12,14 +12,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from incidents import lifecycle, policy_words, proposals, seconding
+from incidents import lifecycle
 from incidents.models import Person, Proposal
-from incidents.type_changes import AddType, AdoptPolicy, EditType, RestoreType
+from incidents.policies import policy_words
+from incidents.policies.type_changes import AddType, AdoptPolicy, EditType, RestoreType
+from incidents.second_manager import proposals, seconding
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 from incidents.views.types import find
-from workflows.oncall import showing
-from workflows.oncall.changes import AddGroup, Belonging, EditGroup, ResumeGroup
+from workflows.usergroups import rule_display
+from workflows.usergroups.changes import AddGroup, EditGroup, GroupSources, ResumeGroup
 from workflows.views import policy
 
 PAST = 20
@@ -73,8 +75,8 @@ def _found(person: Person, ref: str) -> Proposal:
     return get_object_or_404(proposals.seen_by(person), ref=ref)
 
 
-def _group(asked: Belonging, handle: str, *, at: datetime) -> dict[str, Any]:
-    run = showing.dry_run(handle, sources=asked.subjects(), permanent=asked.people(), at=at)
+def _group(asked: GroupSources, handle: str, *, at: datetime) -> dict[str, Any]:
+    run = rule_display.dry_run(handle, sources=asked.subjects(), permanent=asked.people(), at=at)
     return {"handle": handle, "run": run}
 
 

@@ -16,16 +16,16 @@ from incidents import lifecycle, visibility
 from incidents.forms.given import number, numbers
 from incidents.lifecycle import circle
 from incidents.models import Incident, IncidentType, Person
-from incidents.policy import moves_room
+from incidents.policies.policy import moves_room
 from incidents.views.signed_in import Request, incident_or_404, signed_in
-from workflows import retyping
-from workflows.plan import Line, Plan
+from workflows.planning.plan import Plan, PlanLine
+from workflows.reconcile import retyping
 
 UNPROCESSABLE = 422
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RetypeQuery:
     """What the page was asked: which type, who to bring along into a private one, and whether the person comes too."""
 
     to: IncidentType | None
@@ -53,16 +53,16 @@ def retype(request: Request, codename: str) -> HttpResponse:
     return _show(request, incident, asked)
 
 
-def read(incident: Incident, given: QueryDict) -> Asked:
+def read(incident: Incident, given: QueryDict) -> RetypeQuery:
     """Read what was asked; types that cannot be chosen and people who are not responders are left out."""
     usable = IncidentType.objects.filter(archived_at=None).exclude(pk=incident.type_id).select_related("current")
     to = usable.filter(slug=given.get("to", "")).first()
     ids = numbers(given.getlist("bring"))
     readers = visibility.readers(incident).filter(person__in=ids) if ids else visibility.readers(incident).none()
-    return Asked(to, [one.person for one in readers], come=not given.get("stay_out"))
+    return RetypeQuery(to, [one.person for one in readers], come=not given.get("stay_out"))
 
 
-def _confirm(request: Request, incident: Incident, asked: Asked, to: IncidentType) -> HttpResponse:
+def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: IncidentType) -> HttpResponse:
     given = request.POST
     try:
         retyping.confirm(
@@ -85,7 +85,7 @@ def _confirm(request: Request, incident: Incident, asked: Asked, to: IncidentTyp
 
 
 def _show(
-    request: Request, incident: Incident, asked: Asked, *, plan: Plan | None = None, wrong: str = ""
+    request: Request, incident: Incident, asked: RetypeQuery, *, plan: Plan | None = None, wrong: str = ""
 ) -> HttpResponse:
     if plan is None and asked.to is not None:
         plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring, come=asked.come)
@@ -95,7 +95,7 @@ def _show(
     return render(request, name, context, status=UNPROCESSABLE if wrong else 200)
 
 
-def _context(request: Request, incident: Incident, asked: Asked, plan: Plan | None) -> dict[str, Any]:
+def _context(request: Request, incident: Incident, asked: RetypeQuery, plan: Plan | None) -> dict[str, Any]:
     types = IncidentType.objects.filter(archived_at=None).select_related("current")
     moves = asked.to is not None and moves_room(incident.private, asked.to.policy)
     shown = request.POST.get("shown", "")
@@ -118,7 +118,7 @@ def _context(request: Request, incident: Incident, asked: Asked, plan: Plan | No
     }
 
 
-def mark(line: Line) -> str:
+def mark(line: PlanLine) -> str:
     """Return a short name for a line, so that a changed plan can show which lines are new."""
     return sha256(str(line).encode()).hexdigest()[:6]
 

@@ -33,7 +33,7 @@ class Command(BaseCommand):
     def _verify(self, options: dict[str, Any]) -> None:
         try:
             held = verifying.verify(at=timezone.now(), since=options["since"], head=options["head"])
-        except verifying.Broken as broken:
+        except verifying.ChainBroken as broken:
             raise CommandError(str(broken)) from broken
         self.stdout.write(f"{held.links} seals over {held.rows} rows verified. The newest hash is {held.head}.")
 

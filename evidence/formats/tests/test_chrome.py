@@ -3,10 +3,11 @@ from typing import Any
 
 import pytest
 
-from evidence import calltree, formats
-from evidence.errors import BadProfile, NotRecognised
-from evidence.formats import chrome
+from evidence import formats
+from evidence.formats.chrome import chrome
 from evidence.formats.tests.test_v8 import node
+from evidence.profile.errors import BadProfile, NotRecognised
+from evidence.tree import calltree
 
 Event = dict[str, Any]
 

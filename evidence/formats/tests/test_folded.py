@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence.errors import BadProfile, TooMuch
-from evidence.formats import folded, folded_blocks, folded_lines
-from evidence.limits import Limits
-from evidence.stacks import SampleType, Stacks
+from evidence.formats.folded import blocks, folded, grammar
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import SampleType, Stacks
 
 LIMITS = Limits()
 
@@ -113,7 +113,7 @@ def test_when_nothing_can_be_read_the_first_line_is_named() -> None:
     assert caught.value.where == "line 2"
 
 
-@pytest.mark.parametrize("read", [folded_lines.read, folded_blocks.read])
+@pytest.mark.parametrize("read", [grammar.read, blocks.read])
 @pytest.mark.parametrize(
     ("text", "limits", "where"),
     [
@@ -160,12 +160,12 @@ def test_the_quick_way_says_what_the_plain_way_says(text: bytes, ended: bool, co
     text += b"\n" if ended else b""
     said: list[object] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folded_blocks, "BLOCK", block)
-        patch.setattr(folded_blocks, "TILE", 16)
-        for read in (folded_lines.read, folded_blocks.read):
+        patch.setattr(blocks, "BLOCK", block)
+        patch.setattr(blocks, "TILE", 16)
+        for read in (grammar.read, blocks.read):
             try:
                 found = read(text, columns=columns, limits=LIMITS)
-            except folded_lines.NotPairs:
+            except grammar.NotPairs:
                 said.append("not pairs")
                 continue
             said.append(
@@ -194,7 +194,7 @@ def _read_quickly(text: bytes) -> Stacks:
 
 def test_a_mapped_file_of_several_blocks_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folded, "SMALL", 0)
-    monkeypatch.setattr(folded_blocks, "BLOCK", 1 << 13)
+    monkeypatch.setattr(blocks, "BLOCK", 1 << 13)
     path = tmp_path / "many.folded"
     path.write_bytes(b"".join(b"main;f%d;g%d %d\n" % (n % 7, n % 91, n) for n in range(9_000)) + b"bad\nmain 1")
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.formats import folded
+from evidence.formats.folded import folded
 
 FOLDED = {
     "flamegraph.pl": b"main;work;spin 7\nmain;rest 3\n",

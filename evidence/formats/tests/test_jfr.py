@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evidence import calltree
-from evidence.errors import BadProfile, NotRecognised
-from evidence.formats import jfr
+from evidence.formats.jfr import jfr
 from evidence.formats.tests.written_jfr import recording
-from evidence.stacks import SampleType, Stacks
+from evidence.profile.errors import BadProfile, NotRecognised
+from evidence.profile.stacks import SampleType, Stacks
+from evidence.tree import calltree
 
 SAMPLES = [(("main", "work"), 3), (("main", "work", "main"), 2), (("main",), 1)]
 

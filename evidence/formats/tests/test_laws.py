@@ -10,9 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evidence import calltree, compare, exports, formats
+from evidence import formats
+from evidence.analysis import compare
+from evidence.exports import exports
 from evidence.formats.tests.writers import WRITERS, Sample, aggregated
-from evidence.stacks import Stacks
+from evidence.profile.stacks import Stacks
+from evidence.tree import calltree
 
 NAMES = st.sampled_from(["main", "work", "std::vec::push", "net/http.(*conn).serve", "wait_for", "Gen<A, B>", "λ"])
 STACK = st.lists(NAMES, min_size=1, max_size=7).map(tuple)

@@ -6,10 +6,11 @@ import pytest
 from google.protobuf import json_format
 from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
 
-from evidence import calltree, formats
-from evidence.errors import BadProfile, NotRecognised
-from evidence.formats import otlp
-from evidence.stacks import SampleType, Stacks
+from evidence import formats
+from evidence.formats.otlp import otlp
+from evidence.profile.errors import BadProfile, NotRecognised
+from evidence.profile.stacks import SampleType, Stacks
+from evidence.tree import calltree
 
 STRINGS = (
     "", "samples", "count", "cpu", "nanoseconds", "main", "work", "inner", "vmlinux", "profile.frame.type", "kernel",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.errors import BadProfile, TooMuch
-from evidence.formats import folded, perf_script
-from evidence.limits import Limits
-from evidence.stacks import SampleType, Stacks
+from evidence.formats.folded import folded
+from evidence.formats.perf import perf_script
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import SampleType, Stacks
 
 
 def folds(text: str, type: int | None = None) -> dict[str, int]:

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 import pytest
 
-from evidence.errors import BadProfile, TooMuch
-from evidence.formats import pprof
+from evidence.formats.pprof import pprof
 from evidence.formats.tests.made_pprof import Made, message, number, packed
-from evidence.limits import Limits
-from evidence.stacks import SampleType, Stacks
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import SampleType, Stacks
 
 
 def lines(stacks: Stacks, type: int = 0) -> list[str]:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from evidence import calltree, exports
-from evidence.calltree import CallTree
-from evidence.formats import pprof
-from evidence.stacks import Stacks
+from evidence.exports import exports
+from evidence.formats.pprof import pprof
+from evidence.profile.stacks import Stacks
+from evidence.tree import calltree
+from evidence.tree.calltree import CallTree
 from stack.outside import goburner
 
 pytestmark = [

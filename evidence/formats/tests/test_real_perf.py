@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evidence.formats import perf_script
+from evidence.formats.perf import perf_script
 
 BUSY = "import time; end = time.monotonic() + 0.3; any(time.monotonic() >= end for _ in iter(int, 1))"
 _HEADER = re.compile(rb"\S.* (\d+) +(?:cpu|task)-clock\S*:")

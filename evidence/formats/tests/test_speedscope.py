@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from evidence import calltree, exports
-from evidence.errors import BadProfile, TooMuch
-from evidence.formats import speedscope
-from evidence.formats.gather import Gather
-from evidence.limits import DEFAULT
-from evidence.stacks import SampleType
+from evidence.exports import exports
+from evidence.formats.base.gather import Gather
+from evidence.formats.speedscope import speedscope
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import DEFAULT
+from evidence.profile.stacks import SampleType
+from evidence.tree import calltree
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evidence import formats
-from evidence.errors import NotRecognised
+from evidence.profile.errors import NotRecognised
 
 
 def archive(kind: str) -> bytes:

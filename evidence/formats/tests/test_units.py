@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from evidence import formats
-from evidence.errors import BadProfile
-from evidence.formats import units
-from evidence.stacks import SampleType
+from evidence.formats.base import units
+from evidence.profile.errors import BadProfile
+from evidence.profile.stacks import SampleType
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from evidence.errors import BadProfile, NotRecognised, TooMuch
-from evidence.formats import unpack
-from evidence.limits import DEFAULT
+from evidence.formats.base import unpack
+from evidence.profile.errors import BadProfile, NotRecognised, TooMuch
+from evidence.profile.limits import DEFAULT
 
 TEXT = b"main;work 3\nmain;idle 4\n" * 20_000
 ZSTD = zstandard.ZstdCompressor()

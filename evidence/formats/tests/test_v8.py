@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from evidence import calltree
-from evidence.errors import BadProfile
-from evidence.formats import v8
-from evidence.stacks import Stacks
+from evidence.formats.chrome import v8
+from evidence.profile.errors import BadProfile
+from evidence.profile.stacks import Stacks
+from evidence.tree import calltree
 
 
 def node(id: int, name: str, *children: int, url: str = "", line: int = -1, hits: int = 0) -> dict[str, Any]:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.errors import BadProfile
-from evidence.formats import columns, wire
+from evidence.formats.base import columns, wire
 from evidence.formats.tests.made_pprof import message, number, packed, unpacked
+from evidence.profile.errors import BadProfile
 
 numbers = st.lists(st.integers(0, 2**64 - 1), max_size=6)
 messages = st.lists(st.tuples(numbers, numbers, st.booleans()), max_size=8)

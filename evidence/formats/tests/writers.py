@@ -9,11 +9,11 @@ from typing import Any
 
 from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
 
-from evidence import exports
-from evidence.formats.gather import Gather
+from evidence.exports import exports
+from evidence.formats.base.gather import Gather
 from evidence.formats.tests.written_jfr import recording
-from evidence.limits import DEFAULT
-from evidence.stacks import SampleType, Stacks
+from evidence.profile.limits import DEFAULT
+from evidence.profile.stacks import SampleType, Stacks
 
 Sample = tuple[Sequence[str], int]
 Write = Callable[[Sequence[Sample]], bytes]

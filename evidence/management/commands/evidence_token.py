@@ -9,10 +9,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 from django.utils import timezone
 
-from evidence import tokens
+from evidence.intake import tokens
 from evidence.models.token import Scope
-from incidents import lifecycle, people, visibility
+from incidents import lifecycle, visibility
 from incidents.models import Incident, Person
+from incidents.people import person_matching
 
 
 class Command(BaseCommand):
@@ -46,7 +47,7 @@ def _person(said: str) -> Person:
     found = list(Person.objects.filter(exact)[:2]) or list(Person.objects.filter(name__iexact=said)[:2])
     if not found:  # an account that was made and never used
         accounts = User.objects.filter(Q(username=said) | Q(email__iexact=said))[:2]
-        found = [person for account in accounts if (person := people.of_user(account)) is not None]
+        found = [person for account in accounts if (person := person_matching.of_user(account)) is not None]
     if len(found) != 1:
         raise CommandError(f"{'Nobody' if not found else 'More than one person'} is called {said}.")
     return found[0]

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evidence import printing, reading
-from evidence.answers import NotAsked
-from evidence.errors import Unreadable
+from evidence.profile.errors import Unreadable
+from evidence.reader import printing, reading
+from evidence.reader.answers import NotAsked
 
 
 class Command(BaseCommand):
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--folded", action="store_true", help="print folded stacks, as flamegraph.pl reads them")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        asked = printing.Asked(**{name: options[name] for name in printing.Asked.__slots__})
+        asked = printing.PrintRequest(**{name: options[name] for name in printing.PrintRequest.__slots__})
         try:
             for page in printing.pages(asked):
                 self.stdout.write(page, ending="")

@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from evidence.errors import BadProfile
 from evidence.measures.loads.times import finite, found, ms, pieces, real, whole
 from evidence.measures.loadtest import Run
+from evidence.profile.errors import BadProfile
 
 DURATION = re.compile(r"^[ \t✓✗]*http_req_duration\.*:\s+(avg=.*)$", re.MULTILINE)
 BEGINS = re.compile(r"^[ \t✓✗]*http_req_duration\.*:\s+avg=", re.MULTILINE)

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from evidence.errors import BadProfile
 from evidence.measures.loads import hey
 from evidence.measures.loads.times import finite, found, pieces
 from evidence.measures.loadtest import Run
+from evidence.profile.errors import BadProfile
 
 SUCCESS = re.compile(r"^[ \t]*Success rate:\s+([\d.]+)%", re.MULTILINE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from evidence.errors import BadProfile
+from evidence.profile.errors import BadProfile
 
 MS = {
     "h": 3.6e6, "m": 6e4, "min": 6e4, "s": 1e3, "sec": 1e3, "secs": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.errors import BadProfile, TooMuch
 from evidence.measures import benchstat, gobench, gotable, sniff
-from evidence.measures.gotable import Cell, Column, Table
+from evidence.measures.gotable import BenchmarkCell, BenchmarkTable, Column
+from evidence.profile.errors import BadProfile, TooMuch
 
 KNOWN = Path(__file__).parent / "known"
 
@@ -19,7 +19,7 @@ def column(name: str) -> Column:
     return Column(f"{name}.txt", gobench.read((KNOWN / f"{name}.txt").read_bytes()).columns[0].samples)
 
 
-def cell(table: Table, name: str, side: int = 1) -> Cell:
+def cell(table: BenchmarkTable, name: str, side: int = 1) -> BenchmarkCell:
     found = dict(table.rows)[name][side]
     assert found is not None
     return found
@@ -133,7 +133,7 @@ def test_many_variants_are_compared_with_the_control_and_not_with_each_other() -
 def test_a_benchmark_that_only_one_side_has_is_shown_and_warned_of() -> None:
     columns = [Column("a", {"X": {"ns/op": [1.0]}, "Y": {"ns/op": [1.0]}}), Column("b", {"X": {"ns/op": [1.0]}})]
     table = gotable.tables(columns)[0]
-    assert table.rows[1] == ("Y", [Cell(1.0, 1, None), None])
+    assert table.rows[1] == ("Y", [BenchmarkCell(1.0, 1, None), None])
     assert not table.alike
 
 
@@ -152,7 +152,7 @@ GobEncode   72.1kB \xc2\xb1 0%     0.0kB        -100.00%  (p=0.000 n=10+10)
 
 def test_the_older_form_of_benchstat_is_read() -> None:
     time, space = benchstat.read(OLDER).tables
-    assert cell(time, "GobEncode") == Cell(0.0118, 5, 0.01, 0.016, -0.1331, 0.0136, 4)
+    assert cell(time, "GobEncode") == BenchmarkCell(0.0118, 5, 0.01, 0.016, -0.1331, 0.0136, 4)
     assert not cell(time, "JSONEncode").differs
     assert (space.unit, cell(space, "GobEncode").median) == ("B/op", 0)
 

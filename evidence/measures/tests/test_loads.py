@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.errors import BadProfile, TooMuch
 from evidence.measures import loadtest, sniff
 from evidence.measures.loads import times
 from evidence.measures.loadtest import Run
+from evidence.profile.errors import BadProfile, TooMuch
 
 AB = """This is ApacheBench, Version 2.3 <$Revision: 1 $>
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.errors import BadProfile, TooMuch
 from evidence.measures import sniff, sweep, swept, tables
 from evidence.measures.swept import Sweep, Threshold
+from evidence.profile.errors import BadProfile, TooMuch
 
 GRID = [
     (peers, rtt, kib) for peers in (1, 2, 5, 10, 15) for rtt in (0, 1, 10, 50, 100, 200) for kib in (4, 16, 64, 256)

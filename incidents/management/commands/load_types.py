@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from incidents import policy_file, types
+from incidents.policies import policy_file, types
 
 
 class Command(BaseCommand):

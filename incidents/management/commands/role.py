@@ -7,9 +7,10 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 
-from incidents import lifecycle, people, roles
+from incidents import lifecycle
 from incidents.models import Person
 from incidents.models.people import Role
+from incidents.people import person_matching, roles
 
 
 class Command(BaseCommand):
@@ -42,10 +43,10 @@ class Command(BaseCommand):
 
 def _person(email: str) -> Person:
     """Find someone by email or by the name of an account, one that was never used included."""
-    if (person := people.by_email(email)) is not None:
+    if (person := person_matching.by_email(email)) is not None:
         return person
     for account in User.objects.filter(Q(username=email) | Q(email__iexact=email)).order_by("pk")[:1]:
-        if (person := people.of_user(account)) is not None:
+        if (person := person_matching.of_user(account)) is not None:
             return person
     raise CommandError(f"No one is known as {email}. People appear here once the workspace has been read.")
 

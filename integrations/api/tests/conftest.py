@@ -12,7 +12,7 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
-from evidence import tokens
+from evidence.intake import tokens
 from incidents import lifecycle
 from incidents.models import Incident, Person
 from incidents.tests import shipped

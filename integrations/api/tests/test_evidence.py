@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from evidence import receiving, tokens
+from evidence.intake import receiving, tokens
 from evidence.models import Evidence, Token
 from incidents import lifecycle
 from incidents.models import Person

@@ -16,7 +16,7 @@ from integrations.identity.models import Tries
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a token ask three times a minute."""
-    monkeypatch.setattr(admitting, "PACE", tries.Limit("token", 3, 60))
+    monkeypatch.setattr(admitting, "PACE", tries.TryLimit("token", 3, 60))
 
 
 def test_one_too_many_is_told_when_to_come_back(case: Case, send: Send) -> None:

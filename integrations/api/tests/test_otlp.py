@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.profiles.v1development.profiles_service_pb2 i
     ExportProfilesServiceResponse,
 )
 
-from evidence import digesting, storage
+from evidence.intake import digesting, storage
 from evidence.models import Evidence
 from integrations.api import otlp, wire
 from integrations.api.tests.conftest import Case, Send

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from audit.models import Entry
-from evidence import tokens
-from incidents import finding, lifecycle
+from evidence.intake import tokens
+from incidents import lifecycle, search
 from incidents.models import Incident, Person
 from integrations.api.tests.conftest import Case, Send
 
@@ -44,7 +44,7 @@ def test_a_list_holds_what_its_person_may_see(case: Case, read: Send) -> None:
 
 
 def test_it_comes_page_by_page(case: Case, read: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "PAGE", 1)
+    monkeypatch.setattr(search, "PAGE", 1)
     first = read().json()
     second = read(f"?after={first['next'].replace('+', '%2B')}").json()
     assert {first["incidents"][0]["codename"], second["incidents"][0]["codename"]} == {

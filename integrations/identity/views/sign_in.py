@@ -45,7 +45,7 @@ class SignInForm(AuthenticationForm):
         tries.clear(counted)
         return cleaned
 
-    def _counted(self) -> dict[tries.Limit, str]:
+    def _counted(self) -> dict[tries.TryLimit, str]:
         request = cast("HttpRequest", self.request)
         name, place = str(self.data.get("username", ""))[:150].lower(), where(request)
         if which := browsers.known(request, name):
@@ -53,7 +53,7 @@ class SignInForm(AuthenticationForm):
         return {tries.PAIR: f"{place}|{name}", tries.PLACE: place, tries.ACCOUNT: name}
 
 
-class SignIn(LoginView):
+class SignInPage(LoginView):
     """The sign-in page."""
 
     template_name = "sign_in.html"

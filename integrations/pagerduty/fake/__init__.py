@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from integrations.pagerduty.fake.server.answers import ErrorAnswer, NotPossible, Reply
+from integrations.pagerduty.fake.server.calls import Call
+from integrations.pagerduty.fake.server.deliveries import EVENTS, PendingDelivery, signature, signed
+from integrations.pagerduty.fake.server.faults import KINDS, Fault, FaultEffect
+
 from . import rendering, seed, snapshot
-from .answers import NotPossible, Refused, Reply
-from .calls import Call
 from .core import ACCEPT, ENQUEUE, ROUTING_KEY, FakeAccount
-from .deliveries import EVENTS, Delivery, signature, signed
-from .faults import KINDS, Blow, Fault
 from .records import (
     Account,
     Incident,
@@ -45,20 +46,20 @@ __all__ = [
     "KINDS",
     "ROUTING_KEY",
     "Account",
-    "Blow",
     "Call",
-    "Delivery",
+    "ErrorAnswer",
     "FakeAccount",
     "Fault",
+    "FaultEffect",
     "Incident",
     "Layer",
     "Level",
     "NotPossible",
     "Override",
+    "PendingDelivery",
     "Policy",
     "Priority",
     "Rang",
-    "Refused",
     "Reply",
     "Responder",
     "Schedule",

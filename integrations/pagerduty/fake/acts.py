@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import changes, shapes
-from .answers import NotPossible, Refused
+from integrations.pagerduty.fake import changes
+from integrations.pagerduty.fake.server import shapes
+from integrations.pagerduty.fake.server.answers import ErrorAnswer, NotPossible
+
 from .hours import Hours
 from .records import Incident, Json, Responder
 
@@ -165,7 +167,7 @@ class Acts(Hours):
     def _do(self, change: Callable[..., T], *args: Any, **about: Any) -> T:
         try:
             result = change(self._account, *args, **about)
-        except Refused as refusal:
+        except ErrorAnswer as refusal:
             raise NotPossible(refusal.body["error"]["message"]) from refusal
         self._account.changed()
         return result

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import rendering, shapes
-from .answers import Refused
-from .records import Entry, Incident, Json, Level, Note, Policy, Responder
+from integrations.pagerduty.fake import rendering
+from integrations.pagerduty.fake.records import Incident, Json, Level, LogEntry, Note, Policy, Responder
+from integrations.pagerduty.fake.server import shapes
+from integrations.pagerduty.fake.server.answers import ErrorAnswer
+
 from .state import State, unique
 
 
@@ -45,7 +47,7 @@ def first_level(state: State, policy: Policy, *, above: int = 0) -> tuple[int, l
         people = on_level(state, level)
         if n > above and people:
             return n, people
-    raise Refused(1015)
+    raise ErrorAnswer(1015)
 
 
 def on_level(state: State, level: Level) -> list[str]:
@@ -100,10 +102,10 @@ def escalate(state: State, incident: Incident, *, agent: Json, level: int | None
     above = incident.level if level is None else level - 1
     try:
         found, people = first_level(state, policy, above=above)
-    except Refused:
-        raise Refused(1006) from None
+    except ErrorAnswer:
+        raise ErrorAnswer(1006) from None
     if level is not None and found != level:
-        raise Refused(1006)
+        raise ErrorAnswer(1006)
     _back_to_triggered(incident)
     _assign(state, incident, people, found)
     _changed(state, incident, "incident.escalated", agent)
@@ -195,7 +197,7 @@ def tick(state: State) -> list[Incident]:
 def _go_up(state: State, incident: Incident, agent: Json) -> bool:
     try:
         escalate(state, incident, agent=agent)
-    except Refused:
+    except ErrorAnswer:
         incident.waits_until = None
         if incident.loops >= state.account.policies[incident.policy].loops:
             return False
@@ -206,7 +208,7 @@ def _go_up(state: State, incident: Incident, agent: Json) -> bool:
 
 def note_entry(state: State, incident: Incident, type: str, agent: Json, *, users: list[str] | None = None) -> None:
     """Write a line of the log."""
-    incident.log.append(Entry(state.next_id("R"), type, state.now(), agent, "api", users or []))
+    incident.log.append(LogEntry(state.next_id("R"), type, state.now(), agent, "api", users or []))
 
 
 def _changed(state: State, incident: Incident, event_type: str, agent: Json) -> None:

@@ -7,18 +7,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from integrations.pagerduty.rules import Rule, find
+from integrations.pagerduty.fake import changes, events, snapshot
+from integrations.pagerduty.fake.server import deliveries
+from integrations.pagerduty.fake.server.answers import ErrorAnswer, Reply
+from integrations.pagerduty.fake.server.api_request import ApiRequest
+from integrations.pagerduty.fake.server.calls import Call, Calls
+from integrations.pagerduty.fake.server.deliveries import PendingDelivery, Verdict
+from integrations.pagerduty.fake.server.faults import FaultEffect
+from integrations.pagerduty.fake.server.rates import Rates
+from integrations.pagerduty.protocol.rules import RequestRule, find
 
-from . import changes, deliveries, events, snapshot
 from .acts import Acts
-from .answers import Refused, Reply
-from .asked import Asked
-from .calls import Call, Calls
-from .deliveries import Delivery, Verdict
-from .faults import Blow
 from .furnishing import Furnishing
 from .methods import METHODS
-from .rates import Rates
 from .records import Account, Incident, User
 
 ACCEPT: Final = "application/vnd.pagerduty+json;version=2"
@@ -61,7 +62,7 @@ class FakeAccount(Furnishing):
 
     def request(
         self, method: str, path: str, *, query: Query = (), headers: Mapping[str, str], body: bytes = b"",
-        blow: Blow | None = None,
+        blow: FaultEffect | None = None,
     ) -> Reply:  # fmt: skip
         """Answer one request of the REST API. A transport that lets latency pass first decides the `blow` itself."""
         with self.lock:
@@ -78,7 +79,9 @@ class FakeAccount(Furnishing):
             call.rule, call.sender = found[0].name if found else "", given.get("from", "")
             return reply
 
-    def enqueue(self, body: bytes, headers: Mapping[str, str] | None = None, *, blow: Blow | None = None) -> Reply:
+    def enqueue(
+        self, body: bytes, headers: Mapping[str, str] | None = None, *, blow: FaultEffect | None = None
+    ) -> Reply:
         """Answer one request of the Events API."""
         with self.lock:
             blow = self.strike("POST", ENQUEUE) if blow is None else blow
@@ -106,7 +109,7 @@ class FakeAccount(Furnishing):
                 self.changed()
             return risen
 
-    def answered(self, delivery: Delivery, status: int) -> Verdict:
+    def answered(self, delivery: PendingDelivery, status: int) -> Verdict:
         """Note how the app answered a webhook (0: not at all) and say what comes of it."""
         return deliveries.answered(self, delivery, status)
 
@@ -122,7 +125,7 @@ class FakeAccount(Furnishing):
         """Put back what `snapshot` returned. Raises ValueError for anything else."""
         snapshot.restore(self, kept)
 
-    def _log(self, method: str, path: str, query: Query, body: Any, reply: Reply, blow: Blow) -> Call:
+    def _log(self, method: str, path: str, query: Query, body: Any, reply: Reply, blow: FaultEffect) -> Call:
         n = self.calls.total + 1
         status = 0 if reply.dropped or reply.hangs else reply.status
         call = Call(n, method, path, tuple(query), body, self.now(), status, reply.done, blow.kind)
@@ -130,7 +133,7 @@ class FakeAccount(Furnishing):
         reply.call = call
         return call
 
-    def _under_faults(self, answer: Callable[[], Reply], blow: Blow) -> Reply:
+    def _under_faults(self, answer: Callable[[], Reply], blow: FaultEffect) -> Reply:
         before = self._blow_before(blow)
         if before:
             return before
@@ -139,24 +142,24 @@ class FakeAccount(Furnishing):
         reply.done = reply.status < 300
         reply.dropped, reply.hangs = blow.kind == "drop", blow.kind == "timeout"
         if blow.kind == "error_after":
-            refusal = Refused(2000)
+            refusal = ErrorAnswer(2000)
             reply.status, reply.body = refusal.status, refusal.body
         return reply
 
-    def _blow_before(self, blow: Blow) -> Reply | None:
+    def _blow_before(self, blow: FaultEffect) -> Reply | None:
         fault, late = blow.fault, blow.latency_s
         if fault is None or fault.kind not in ("ratelimited", "server_error", "drop_before"):
             return None
         if fault.kind == "drop_before":
             return Reply(0, None, dropped=True, latency_s=late)
-        refusal = Refused(2020 if fault.kind == "ratelimited" else 2000)
+        refusal = ErrorAnswer(2020 if fault.kind == "ratelimited" else 2000)
         headers = self.rates.headers(self.now())
         if fault.kind == "ratelimited":
             headers |= {"ratelimit-remaining": "0", "ratelimit-reset": str(fault.retry_after_s)}
         return Reply(refusal.status, refusal.body, headers, latency_s=late)
 
     def _answer(
-        self, found: tuple[Rule, dict[str, str]] | None, query: Query, headers: Mapping[str, str], body: Any
+        self, found: tuple[RequestRule, dict[str, str]] | None, query: Query, headers: Mapping[str, str], body: Any
     ) -> Reply:
         try:
             self._check_key(headers)
@@ -164,37 +167,37 @@ class FakeAccount(Furnishing):
             limited = self._limited(rule)
             if limited:
                 return limited
-            asked = Asked(rule, at, query, _held_against(rule, query, body), self._sender(rule, headers))
+            asked = ApiRequest(rule, at, query, _held_against(rule, query, body), self._sender(rule, headers))
             answer = METHODS[rule.name](self, asked)
-        except Refused as refusal:
+        except ErrorAnswer as refusal:
             return Reply(refusal.status, refusal.body, self.rates.headers(self.now()))
         if rule.writes:
             self.changed()
         return Reply(asked.status or rule.status, answer, self.rates.headers(self.now()))
 
-    def _limited(self, rule: Rule) -> Reply | None:
+    def _limited(self, rule: RequestRule) -> Reply | None:
         """Count the request. The limit of one operation answers without headers, as PagerDuty sometimes does."""
         at = self.now()
         if not self.rates.allows("", self.rates.per_minute, at):
-            return Reply(429, Refused(2020).body, self.rates.headers(at))
+            return Reply(429, ErrorAnswer(2020).body, self.rates.headers(at))
         if not self.rates.allows(rule.name, self.rates.operations.get(rule.name, self.rates.per_minute), at):
-            return Reply(429, Refused(2020).body)
+            return Reply(429, ErrorAnswer(2020).body)
         return None
 
     def _check_key(self, headers: Mapping[str, str]) -> None:
         if headers.get("authorization") not in (f"Token token={self.api_key}", f"Bearer {self.api_key}"):
-            raise Refused(2006)
+            raise ErrorAnswer(2006)
         accept = headers.get("accept", "").replace(" ", "")
         if "version=" in accept and accept != ACCEPT:
-            raise Refused(2001, f"Accept must be {ACCEPT}", status=406)
+            raise ErrorAnswer(2001, f"Accept must be {ACCEPT}", status=406)
 
-    def _sender(self, rule: Rule, headers: Mapping[str, str]) -> User | None:
+    def _sender(self, rule: RequestRule, headers: Mapping[str, str]) -> User | None:
         email = headers.get("from", "")
         user = next((u for u in self.account.users.values() if u.email.lower() == email.lower()), None)
         if rule.sender and not email:
-            raise Refused(2016)
+            raise ErrorAnswer(2016)
         if rule.sender and user is None:
-            raise Refused(1008)
+            raise ErrorAnswer(1008)
         return user
 
     def _take_event(self, event: Any, size: int) -> Reply:
@@ -217,9 +220,9 @@ class FakeAccount(Furnishing):
         return Reply(202, {"status": "success", "message": "Event processed", "dedup_key": key})
 
 
-def _known(found: tuple[Rule, dict[str, str]] | None) -> tuple[Rule, dict[str, str]]:
+def _known(found: tuple[RequestRule, dict[str, str]] | None) -> tuple[RequestRule, dict[str, str]]:
     if found is None:
-        raise Refused(2100)
+        raise ErrorAnswer(2100)
     return found
 
 
@@ -230,9 +233,9 @@ def _json(body: bytes) -> Any:
         return body.decode(errors="replace")
 
 
-def _held_against(rule: Rule, query: Query, body: Any) -> dict[str, Any]:
+def _held_against(rule: RequestRule, query: Query, body: Any) -> dict[str, Any]:
     """Return a body that may be sent. Raises Refused(2001) with everything that is wrong with it."""
     problems = rule.problems((name for name, _ in query), body)
     if problems:
-        raise Refused(2001, *problems)
+        raise ErrorAnswer(2001, *problems)
     return body if isinstance(body, dict) else {}

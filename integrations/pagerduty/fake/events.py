@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from integrations.pagerduty.rules import EVENT
+from integrations.pagerduty.fake.server.answers import ErrorAnswer
+from integrations.pagerduty.protocol.rules import EVENT
 
 from . import changes
-from .answers import Refused
 from .records import Alert, Incident, Integration, Json, Service
 from .state import State
 
@@ -85,7 +85,7 @@ def _open(state: State, service: Service, integration: Integration, event: Json,
             state, agent=agent, title=str(payload["summary"]), service=service.id, policy=service.policy,
             urgency="high" if payload["severity"] in ("critical", "error") else "low",
         )  # fmt: skip
-    except Refused:
+    except ErrorAnswer:
         return
     alert = Alert(
         state.next_id("A"),

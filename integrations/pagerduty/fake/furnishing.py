@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from .deliveries import EVENTS
+from integrations.pagerduty.fake.server.deliveries import EVENTS
+
 from .records import DAY_S, Integration, Layer, Level, Policy, Priority, Schedule, Service, Subscription, Team, User
 from .state import State
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from integrations.pagerduty.fake.server.answers import NotPossible
+
 from . import rendering
-from .answers import NotPossible
 from .records import Layer, Override, Schedule
 
 if TYPE_CHECKING:

@@ -170,7 +170,7 @@ class Responder:
 
 
 @dataclass(slots=True)
-class Entry:
+class LogEntry:
     """A line of an incident's log. What the incident was opened with stays in it, whatever becomes of the title."""
 
     id: str
@@ -214,7 +214,7 @@ class Incident:
     notes: list[Note] = field(default_factory=list)
     updates: list[Note] = field(default_factory=list)
     responders: list[Responder] = field(default_factory=list)
-    log: list[Entry] = field(default_factory=list)
+    log: list[LogEntry] = field(default_factory=list)
 
     @property
     def is_open(self) -> bool:

@@ -9,9 +9,10 @@ from threading import RLock
 from typing import Final
 from uuid import uuid4
 
-from . import shapes
-from .deliveries import Delivery
-from .faults import Blow, Faults
+from integrations.pagerduty.fake.server import shapes
+from integrations.pagerduty.fake.server.deliveries import PendingDelivery
+from integrations.pagerduty.fake.server.faults import FaultEffect, Faults
+
 from .records import Account, Incident, Json, Rang
 from .times import iso_ms
 
@@ -45,7 +46,7 @@ class State:
         self.version = 0
         self._serial = 0
         self._deliveries = 0
-        self._outbox: deque[Delivery] = deque(maxlen=OUTBOX)
+        self._outbox: deque[PendingDelivery] = deque(maxlen=OUTBOX)
 
     @property
     def rang(self) -> list[Rang]:
@@ -66,7 +67,7 @@ class State:
         with self.lock:
             return [r for r in self.rang if user in ("", r.user) and incident in ("", r.incident)]
 
-    def strike(self, method: str, path: str) -> Blow:
+    def strike(self, method: str, path: str) -> FaultEffect:
         """Draw what the faults in force do to one request."""
         with self.lock:
             return self.faults.strike(method, path)
@@ -87,7 +88,9 @@ class State:
             if not self._wants(subscription.id, event_type, incident):
                 continue
             self._deliveries += 1
-            told = Delivery(self._deliveries, unique().lower(), subscription.id, incident.id, {"event": event}, at)
+            told = PendingDelivery(
+                self._deliveries, unique().lower(), subscription.id, incident.id, {"event": event}, at
+            )
             told.headers = dict(subscription.custom_headers)
             self._outbox.append(told)
         if self.on_delivery:
@@ -110,7 +113,7 @@ class State:
         found = self.account.subscriptions.get(subscription)
         return found is not None and found.active and found.disabled_until <= self.now()
 
-    def take_deliveries(self) -> list[Delivery]:
+    def take_deliveries(self) -> list[PendingDelivery]:
         """Return the webhooks queued since the last time, oldest first."""
         with self.lock:
             taken = list(self._outbox)

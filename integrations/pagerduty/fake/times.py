@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
-from .answers import Refused
+from integrations.pagerduty.fake.server.answers import ErrorAnswer
 
 
 def iso(at: float) -> str:
@@ -28,5 +28,5 @@ def moment(text: str, *, code: int = 2004) -> float:
     try:
         read = datetime.fromisoformat(text)
     except ValueError:
-        raise Refused(code, f"{text!r} is not a time") from None
+        raise ErrorAnswer(code, f"{text!r} is not a time") from None
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()

@@ -15,9 +15,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from integrations.pagerduty import hearing, inbox
-from integrations.pagerduty.fake import deliveries
+from integrations.pagerduty.fake.server import deliveries
 from integrations.pagerduty.tests.straight import Given
+from integrations.pagerduty.webhooks import inbox, translate_webhook
 from workflows.oncall import people
 
 ADDRESS = "/pagerduty/webhook"
@@ -99,7 +99,7 @@ class Door:
         """Act on what waits, as a worker does; return how many webhooks that was."""
         ours, at = people.our_ids(), timezone.now() + timedelta(seconds=after_s)
         done = 0
-        while some := inbox.take(partial(hearing.act, ours=ours, at=at), at=at):
+        while some := inbox.take(partial(translate_webhook.act, ours=ours, at=at), at=at):
             done += some
         return done
 

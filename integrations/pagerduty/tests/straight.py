@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import httpx2
 
-from integrations.pagerduty import route
-from integrations.pagerduty.client import PagerDutyPager
+from integrations.pagerduty.adapter import route
+from integrations.pagerduty.adapter.client import PagerDutyPager
+from integrations.pagerduty.adapter.wire import EventsWire, Wire
 from integrations.pagerduty.fake import ENQUEUE, ROUTING_KEY, FakeAccount, Reply
-from integrations.pagerduty.setup import Setup
-from integrations.pagerduty.wire import EventsWire, Wire
+from integrations.pagerduty.protocol.setup import Setup
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from integrations.pagerduty import fake
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
 from integrations.slack import fake as slack
 from integrations.tests.house import TOKEN, house
-from workflows import ports, reconcile, sweep
+from workflows import ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
-from workflows.oncall import freshness, keeping, known, people, roster
+from workflows.oncall import freshness, lookup, people, refresh, roster
+from workflows.reconcile import reconcile, sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -53,11 +54,11 @@ class Company:
     def keep(self, after: timedelta = timedelta()) -> bool:
         """Let some time pass, and read what is due."""
         self.clock.at += after
-        return keeping.keep(at=self.now)
+        return refresh.keep(at=self.now)
 
     def on(self, subject: tuple[str, int]) -> list[str]:
         """The names of those on call."""
-        return [one.user.name for one in known.on_call([subject], at=self.now)[subject]]
+        return [one.user.name for one in lookup.on_call([subject], at=self.now)[subject]]
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ from typing import Any, Final
 import pytest
 from django.core.management import CommandError, call_command
 
-from integrations.pagerduty import current, fake, setup
+from integrations.pagerduty import fake
+from integrations.pagerduty.adapter import current
 from integrations.pagerduty.fake.core import ABILITIES
+from integrations.pagerduty.protocol import setup
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
 
 Spoil = Callable[[fake.FakeAccount], object]
@@ -119,9 +121,9 @@ django.setup()
 from dataclasses import replace
 from django.conf import settings
 from django.urls import get_resolver
-from config.env import PagerDuty
+from config.env import PagerDutySettings
 given = {"api_url": "https://a.example", "api_key": "k", "sender": "a@example.com", "events_url": "https://e.example"}
-pagerduty = PagerDuty(service="", webhook_secrets=(), routing_key="", **given)
+pagerduty = PagerDutySettings(service="", webhook_secrets=(), routing_key="", **given)
 settings.FIREKIND = replace(settings.FIREKIND, pagerduty=pagerduty)
 from workflows import ports
 assert ports.pager() is not None and get_resolver().url_patterns

@@ -10,9 +10,9 @@ import pytest
 
 from integrations.pagerduty import fake
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
-from workflows.ports import Pager, Ring, Rung, VendorError
+from workflows.ports import Pager, PageRequest, PageStatus, VendorError
 
-RING: Final = Ring("fk-1", "service/PVFIREKIND", "PVFIREKIND", "Checkout is down", "", "")
+RING: Final = PageRequest("fk-1", "service/PVFIREKIND", "PVFIREKIND", "Checkout is down", "", "")
 LONG_AGO: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
@@ -22,7 +22,7 @@ def pager() -> StraightPager:
 
 
 @pytest.fixture
-def rung(pager: StraightPager) -> Rung:
+def rung(pager: StraightPager) -> PageStatus:
     return pager.ring(RING)
 
 
@@ -37,7 +37,7 @@ def test_it_is_a_pager(pager: StraightPager) -> None:
     assert callable(port.ring)
 
 
-def test_a_look_says_how_a_page_stands_and_who_made_it_so(pager: StraightPager, rung: Rung) -> None:
+def test_a_look_says_how_a_page_stands_and_who_made_it_so(pager: StraightPager, rung: PageStatus) -> None:
     pager.account.acts.acknowledge("wei", 1)
     now = pager.look(rung.id)
     assert now is not None
@@ -56,13 +56,13 @@ def test_a_look_that_fails_is_not_taken_for_nothing(pager: StraightPager) -> Non
         pager.look("Q404")
 
 
-def test_a_page_is_found_however_old_it_is_and_wherever_it_was_moved(pager: StraightPager, rung: Rung) -> None:
+def test_a_page_is_found_however_old_it_is_and_wherever_it_was_moved(pager: StraightPager, rung: PageStatus) -> None:
     the(pager).created_at -= 300 * 86_400
     the(pager).service = "PVPAYMENTS"
     assert pager.find("fk-1", service="PVFIREKIND", since=LONG_AGO) == rung
 
 
-def test_one_that_was_never_opened_is_not_found(pager: StraightPager, rung: Rung) -> None:
+def test_one_that_was_never_opened_is_not_found(pager: StraightPager, rung: PageStatus) -> None:
     assert pager.find("fk-2", service="PVFIREKIND", since=LONG_AGO) is None
 
 
@@ -70,20 +70,20 @@ def test_looking_for_an_event_reads_the_alerts_of_few_incidents(pager: StraightP
     pager.targets()
     for n in range(40):
         pager.rest.is_down = True
-        pager.ring(Ring(f"fk-{n}", "service/PVFIREKIND", "PVFIREKIND", "Down", "", ""))
+        pager.ring(PageRequest(f"fk-{n}", "service/PVFIREKIND", "PVFIREKIND", "Down", "", ""))
     pager.rest.is_down = False
     assert pager.find("fk-none", service="PVFIREKIND", since=datetime.now(UTC) - timedelta(days=1)) is None
     assert sum(call.path.endswith("/alerts") for call in pager.account.calls) == 25
 
 
-def test_a_title_is_changed_and_cut_to_what_fits(pager: StraightPager, rung: Rung) -> None:
+def test_a_title_is_changed_and_cut_to_what_fits(pager: StraightPager, rung: PageStatus) -> None:
     pager.retitle(rung.id, "x" * 2_000)
     assert the(pager).title == "x" * 1_024
 
 
 @pytest.mark.parametrize("before", ["triggered", "acknowledged", "resolved"])
 def test_ending_a_page_is_fine_however_it_stands_and_does_not_open_it_again(
-    pager: StraightPager, rung: Rung, before: str
+    pager: StraightPager, rung: PageStatus, before: str
 ) -> None:
     if before == "acknowledged":
         pager.account.acts.acknowledge("wei", 1)
@@ -95,7 +95,7 @@ def test_ending_a_page_is_fine_however_it_stands_and_does_not_open_it_again(
     assert the(pager).status == "resolved"
 
 
-def test_a_page_whose_id_is_not_known_yet_is_ended_by_its_key(pager: StraightPager, rung: Rung) -> None:
+def test_a_page_whose_id_is_not_known_yet_is_ended_by_its_key(pager: StraightPager, rung: PageStatus) -> None:
     pager.resolve("", key="fk-1", via="rest")
     pager.resolve("", key="fk-1", via="rest")
     pager.resolve("", key="fk-unknown", via="rest")
@@ -130,7 +130,7 @@ def test_a_page_of_a_fallback_that_is_set_up_no_more_is_ended_by_hand() -> None:
     assert "PagerDuty" in caught.value.says
 
 
-def test_a_note_is_written(pager: StraightPager, rung: Rung) -> None:
+def test_a_note_is_written(pager: StraightPager, rung: PageStatus) -> None:
     pager.note(rung.id, "The room is #inc-brave-otter")
     assert [note.text for note in the(pager).notes] == ["The room is #inc-brave-otter"]
 
@@ -138,7 +138,9 @@ def test_a_note_is_written(pager: StraightPager, rung: Rung) -> None:
 @pytest.mark.parametrize(
     ("verb", "name"), [("ring", "pager.ring"), ("title", "pager.retitle"), ("end", "pager.resolve")]
 )
-def test_a_rate_limit_stops_the_errand_that_met_it(pager: StraightPager, rung: Rung, verb: str, name: str) -> None:
+def test_a_rate_limit_stops_the_errand_that_met_it(
+    pager: StraightPager, rung: PageStatus, verb: str, name: str
+) -> None:
     pager.account.faults.add("ratelimited", retry_after_s=9)
     errands: dict[str, Callable[[], object]] = {
         "ring": lambda: pager.ring(RING),

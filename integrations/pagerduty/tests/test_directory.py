@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from integrations.pagerduty import fake
-from integrations.pagerduty.route import KeptRoutes
-from integrations.pagerduty.shifts import merged
+from integrations.pagerduty.adapter.route import KeptRoutes
+from integrations.pagerduty.adapter.shifts import merged
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
 from workflows.ports import Target, Turn, VendorError
 

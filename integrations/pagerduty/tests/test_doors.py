@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from integrations.pagerduty import doors, inbox, tasks
-from integrations.pagerduty.fake import deliveries
+from integrations.pagerduty import tasks, webhook_door
+from integrations.pagerduty.fake.server import deliveries
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.tests import posted
 from integrations.pagerduty.tests.posted import SECRETS, Door, event
+from integrations.pagerduty.webhooks import inbox
 
 pytestmark = pytest.mark.django_db
 
@@ -163,8 +164,8 @@ def test_without_a_secret_it_is_asked_for_again_and_says_what_is_missing(door: D
 
 
 def test_more_than_pagerduty_ever_sends_is_refused(door: Door) -> None:
-    assert door.raw(b"x" * (doors.LARGEST + 1)).status_code == 413
-    assert door.raw(b"x" * doors.LARGEST).status_code == 202
+    assert door.raw(b"x" * (webhook_door.LARGEST + 1)).status_code == 413
+    assert door.raw(b"x" * webhook_door.LARGEST).status_code == 202
 
 
 def test_only_posts_are_taken(door: Door) -> None:

@@ -12,17 +12,19 @@ import pytest
 import uvicorn
 
 from integrations.pagerduty import fake
-from integrations.pagerduty.client import PagerDutyPager
-from integrations.pagerduty.fake.faults import Kind
-from integrations.pagerduty.route import OwnRoutes
-from integrations.pagerduty.setup import Setup
+from integrations.pagerduty.adapter.client import PagerDutyPager
+from integrations.pagerduty.adapter.route import OwnRoutes
+from integrations.pagerduty.adapter.wire import EventsWire, Wire
+from integrations.pagerduty.fake.server.faults import Kind
+from integrations.pagerduty.protocol.setup import Setup
 from integrations.pagerduty.tests.straight import SETUP
-from integrations.pagerduty.wire import EventsWire, Wire
 from integrations.sandbox.app import build
 from integrations.sandbox.settings import Settings
-from workflows.ports import Ring, VendorError
+from workflows.ports import PageRequest, VendorError
 
-RING = Ring("fk-1", "policy/PEMAJORINCIDENTS", "PVFIREKIND", "Checkout is down", "", "https://firekind.example/i")
+RING = PageRequest(
+    "fk-1", "policy/PEMAJORINCIDENTS", "PVFIREKIND", "Checkout is down", "", "https://firekind.example/i"
+)
 
 
 class Served:

@@ -12,10 +12,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from integrations.pagerduty import inbox, tasks
+from integrations.pagerduty import tasks
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.tests import posted
 from integrations.pagerduty.tests.posted import Door, event, incident
+from integrations.pagerduty.webhooks import inbox
 
 HELD = "SELECT pg_advisory_lock(hashtext('pagerduty.inbox'), hashtext('PI1'))"
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import httpx2
 import pytest
 
-from integrations.pagerduty.transport import BadAddress, Loopback, way
-from integrations.pagerduty.wire import EventsWire, Wire
+from integrations.pagerduty.adapter.transport import BadAddress, Loopback, way
+from integrations.pagerduty.adapter.wire import EventsWire, Wire
 
 
 @pytest.mark.parametrize("url", ["https://api.pagerduty.com", "https://api.eu.pagerduty.com", "https://127.0.0.1:8"])

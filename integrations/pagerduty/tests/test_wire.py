@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from integrations.pagerduty import mending
-from integrations.pagerduty.rules import RULES
-from integrations.pagerduty.wire import LAST, PAGE, EventsWire, Wire
+from integrations.pagerduty.adapter.wire import LAST, PAGE, EventsWire, Wire
+from integrations.pagerduty.protocol import error_messages
+from integrations.pagerduty.protocol.rules import RULES
 from workflows.ports import VendorError
 
 Answer = Callable[[httpx2.Request], httpx2.Response]
@@ -93,7 +93,7 @@ def test_what_fails_is_sent_once_and_means_one_thing(answer: Answer, code: str, 
     error = caught.value
     assert (error.code, error.retryable, error.unknown) == (code, again, unknown)
     assert (error.method, error.retry_after) == ("pagerduty POST /incidents", None)
-    assert error.says == mending.words(code)
+    assert error.says == error_messages.words(code)
     assert len(counting.requests) == 1
 
 

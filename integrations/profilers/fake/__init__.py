@@ -6,6 +6,6 @@ from integrations.profilers.fake.elastic import FakeElastic
 from integrations.profilers.fake.parca import FakeParca
 from integrations.profilers.fake.pprof import FakePprof
 from integrations.profilers.fake.pyroscope import FakePyroscope
-from integrations.profilers.fake.serving import Fake, Reply, serving
+from integrations.profilers.fake.serving import Fake, SourceReply, serving
 
-__all__ = ["Fake", "FakeElastic", "FakeParca", "FakePprof", "FakePyroscope", "Reply", "serving"]
+__all__ = ["Fake", "FakeElastic", "FakeParca", "FakePprof", "FakePyroscope", "SourceReply", "serving"]

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from integrations.profilers.fake.serving import Asked, Fake, Reply
+from integrations.profilers.fake.serving import Fake, SourceReply, SourceRequest
 
 ALLOWED = {"sample_size", "requested_duration", "query", "limit", "indices", "stacktrace_ids_field"}
 # Columns with one value a node: main;serve;price 60, main;serve;charge 30, and 10 in the kernel.
@@ -31,15 +31,15 @@ class FakeElastic(Fake):
     def __post_init__(self) -> None:
         super().__init__()
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: SourceRequest) -> SourceReply:
         """Draw a window, or say what is wrong with the question."""
         if self.authorization and asked.headers.get("Authorization") != self.authorization:
-            return Reply(401, b'{"error":{"type":"security_exception"},"status":401}')
+            return SourceReply(401, b'{"error":{"type":"security_exception"},"status":401}')
         if (asked.method, asked.path) != ("POST", "/_profiling/flamegraph"):
-            return Reply(404, b'{"error":"no handler found"}')
+            return SourceReply(404, b'{"error":"no handler found"}')
         body = json.loads(asked.body)
         spans = [one for one in body["query"]["bool"]["filter"] if "range" in one]
         if set(body) - ALLOWED or not spans or spans[0]["range"]["@timestamp"]["format"] != "epoch_second":
-            return Reply(400, b'{"error":{"type":"parsing_exception"},"status":400}')
+            return SourceReply(400, b'{"error":{"type":"parsing_exception"},"status":400}')
         found = {name: [] for name in FLAMEGRAPH} | {"Edges": [[]], "CountExclusive": [0]} if self.empty else FLAMEGRAPH
-        return Reply(200, json.dumps(found).encode(), {"Content-Type": "application/json"})
+        return SourceReply(200, json.dumps(found).encode(), {"Content-Type": "application/json"})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from integrations.profilers.fake.profile import pprof
-from integrations.profilers.fake.serving import Asked, Fake, Reply
+from integrations.profilers.fake.serving import Fake, SourceReply, SourceRequest
 
 
 @dataclass
@@ -20,10 +20,10 @@ class FakeParca(Fake):
     def __post_init__(self) -> None:
         super().__init__()
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: SourceRequest) -> SourceReply:
         """Merge a window, or say what is wrong with the question."""
         if asked.path != "/api/profiles/query" or asked.method != "GET":
-            return Reply(404, b'{"code":5,"message":"Not Found"}')
+            return SourceReply(404, b'{"code":5,"message":"Not Found"}')
         if asked.one("mode") != "MODE_MERGE" or asked.one("reportType") != "REPORT_TYPE_PPROF":
             return _wrong("unsupported mode")
         try:
@@ -33,8 +33,8 @@ class FakeParca(Fake):
         if begin >= end or "{" not in asked.one("merge.query"):
             return _wrong("invalid query")
         found = {"pprof": "" if self.empty else base64.b64encode(pprof()).decode(), "total": "0", "filtered": "0"}
-        return Reply(200, json.dumps(found).encode(), {"Content-Type": "application/json"})
+        return SourceReply(200, json.dumps(found).encode(), {"Content-Type": "application/json"})
 
 
-def _wrong(says: str) -> Reply:
-    return Reply(400, json.dumps({"code": 3, "message": says}).encode())
+def _wrong(says: str) -> SourceReply:
+    return SourceReply(400, json.dumps({"code": 3, "message": says}).encode())

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 
 from integrations.profilers.fake.profile import pprof
-from integrations.profilers.fake.serving import Asked, Fake, Reply
+from integrations.profilers.fake.serving import Fake, SourceReply, SourceRequest
 
 KINDS = {"profile", "heap", "allocs", "goroutine", "block", "mutex", "threadcreate"}
 PREFIX = "/debug/pprof/"
@@ -27,17 +27,17 @@ class FakePprof(Fake):
         self.body = self.body or pprof()
         self._profiling = threading.Lock()
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: SourceRequest) -> SourceReply:
         """Answer as the handlers of Go's package do, one that does not exist with 404."""
         kind, seconds = asked.path.removeprefix(PREFIX), asked.one("seconds", "30")
         if asked.method != "GET" or not asked.path.startswith(PREFIX) or kind not in KINDS:
-            return Reply(404, b"Unknown profile\n")
+            return SourceReply(404, b"Unknown profile\n")
         if not seconds.isdigit():
-            return Reply(400, b"invalid value for seconds\n")
+            return SourceReply(400, b"invalid value for seconds\n")
         if kind != "profile":
             return self._taken()
         if self.busy or not self._profiling.acquire(blocking=False):
-            return Reply(500, BUSY, {"X-Go-Pprof": "1"})
+            return SourceReply(500, BUSY, {"X-Go-Pprof": "1"})
         try:
             self.began.set()
             threading.Event().wait(int(seconds) * self.pace)
@@ -45,5 +45,5 @@ class FakePprof(Fake):
         finally:
             self._profiling.release()
 
-    def _taken(self) -> Reply:
-        return Reply(200, self.body, {"Content-Type": "application/octet-stream"})
+    def _taken(self) -> SourceReply:
+        return SourceReply(200, self.body, {"Content-Type": "application/octet-stream"})

@@ -7,8 +7,8 @@ STACKS = {"main;serve;price": 60, "main;serve;charge": 30, "main;idle": 10}
 
 def pprof(stacks: dict[str, int] | None = None) -> bytes:
     """Encode folded stacks as a profile; without any, the usual ones."""
-    from evidence import exports_pprof
-    from evidence.formats import folded
+    from evidence.exports import pprof_export
+    from evidence.formats.folded import folded
 
     text = "".join(f"{stack} {count}\n" for stack, count in (STACKS if stacks is None else stacks).items())
-    return exports_pprof.pprof(folded.read(text.encode()))
+    return pprof_export.pprof(folded.read(text.encode()))

@@ -11,7 +11,7 @@ from typing import Any
 
 from integrations.profilers import protobuf
 from integrations.profilers.fake.profile import pprof
-from integrations.profilers.fake.serving import Asked, Fake, Reply
+from integrations.profilers.fake.serving import Fake, SourceReply, SourceRequest
 
 SERVICE = "/querier.v1.QuerierService/"
 TYPE = re.compile(r"[a-z_]+(:[a-z_]+){4}")
@@ -38,38 +38,38 @@ class FakePyroscope(Fake):
     def __post_init__(self) -> None:
         super().__init__()
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: SourceRequest) -> SourceReply:
         """Answer one of the calls."""
         if self.tenant and asked.headers.get("X-Scope-OrgID") != self.tenant:
-            return Reply(401, b"no org id\n")
+            return SourceReply(401, b"no org id\n")
         if asked.path == "/pyroscope/render":
             return self._render(asked)
         if not asked.path.startswith(SERVICE):
-            return Reply(404, b"404 page not found\n")
+            return SourceReply(404, b"404 page not found\n")
         return self._connect(asked, asked.path.removeprefix(SERVICE))
 
-    def _connect(self, asked: Asked, method: str) -> Reply:
+    def _connect(self, asked: SourceRequest, method: str) -> SourceReply:
         if asked.method != "POST" or asked.headers.get("Content-Type") != "application/proto":
-            return Reply(415)
+            return SourceReply(415)
         message = memoryview(asked.body)
         type, selector = (bytes(protobuf.part(message, one) or b"").decode() for one in (1, 2))
         if not TYPE.fullmatch(type) or not selector.startswith("{"):
-            return Reply(400, b'{"code":"invalid_argument","message":"parse error"}')
+            return SourceReply(400, b'{"code":"invalid_argument","message":"parse error"}')
         profile = b"" if self.empty else gzip.decompress(pprof())
         if method == "SelectMergeProfile":
             return _proto(profile)
         if method != "SelectMergeStacktraces":
-            return Reply(404)
+            return SourceReply(404)
         if self.old:
             return _proto(_wrapped(1, b"\x1a\x00"))
         return _proto(_wrapped(5, _wrapped(1, profile)) if profile else b"")
 
-    def _render(self, asked: Asked) -> Reply:
+    def _render(self, asked: SourceRequest) -> SourceReply:
         if not asked.one("query") or not asked.one("from").isdigit() or not asked.one("until").isdigit():
-            return Reply(400, b"bad query\n")
+            return SourceReply(400, b"bad query\n")
         found = {"names": ["total"], "levels": [[0, 0, 0, 0]]} if self.empty else FLAMEBEARER
         body = {"version": 1, "flamebearer": found, "metadata": self.metadata, "timeline": None}
-        return Reply(200, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        return SourceReply(200, json.dumps(body).encode(), {"Content-Type": "application/json"})
 
 
 def _wrapped(field: int, body: bytes) -> bytes:
@@ -77,5 +77,5 @@ def _wrapped(field: int, body: bytes) -> bytes:
     return head[: len(head) - len(body)] + body
 
 
-def _proto(body: bytes) -> Reply:
-    return Reply(200, body, {"Content-Type": "application/proto"})
+def _proto(body: bytes) -> SourceReply:
+    return SourceReply(200, body, {"Content-Type": "application/proto"})

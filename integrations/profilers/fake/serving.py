@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 
 @dataclass(slots=True)
-class Asked:
+class SourceRequest:
     """One request, as it came."""
 
     method: str
@@ -26,7 +26,7 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Reply:
+class SourceReply:
     """An answer."""
 
     status: int = 200
@@ -38,14 +38,14 @@ class Fake:
     """A stand-in: keeps what it was asked, and answers ``next`` replies first when some are ordered."""
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
-        self.next: list[Reply] = []
+        self.asked: list[SourceRequest] = []
+        self.next: list[SourceReply] = []
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: SourceRequest) -> SourceReply:
         """Answer as the real one would."""
         raise NotImplementedError
 
-    def handle(self, asked: Asked) -> Reply:
+    def handle(self, asked: SourceRequest) -> SourceReply:
         """Keep a request and answer it."""
         self.asked.append(asked)
         return self.next.pop(0) if self.next else self.answer(asked)
@@ -71,7 +71,7 @@ def _handler(fake: Fake) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            asked = Asked(self.command, parts.path, parse_qs(parts.query), dict(self.headers), body)
+            asked = SourceRequest(self.command, parts.path, parse_qs(parts.query), dict(self.headers), body)
             reply = fake.handle(asked)
             try:
                 self.send_response(reply.status)

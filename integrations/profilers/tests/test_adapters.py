@@ -118,7 +118,7 @@ def test_a_window_without_samples_is_asked_about_again(one: fake.Fake, type: str
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}", b"\xff\xff\xff\xff", b'{"flamebearer": {"names": 3}}'])
 def test_an_answer_of_another_kind_is_said_to_be_one(type: str, body: bytes, serve: Serve) -> None:
     one = fake.FakeParca()
-    one.next = [fake.Reply(200, body), fake.Reply(200, b"")]
+    one.next = [fake.SourceReply(200, body), fake.SourceReply(200, b"")]
     with pytest.raises(VendorError):
         serve(one, type, query=SERIES if type != "elastic" else "").capture("checkout-api", "cpu", seconds=60, at=AT)
 
@@ -137,7 +137,7 @@ def test_what_a_source_refuses_is_said_with_the_next_step(
     status: int, retryable: bool, says: str, serve: Serve
 ) -> None:
     go = fake.FakePprof()
-    go.next = [fake.Reply(status, b"try later\n", {"Location": "http://127.0.0.1:1/"})]
+    go.next = [fake.SourceReply(status, b"try later\n", {"Location": "http://127.0.0.1:1/"})]
     with pytest.raises(VendorError) as error:
         serve(go, "pprof", "/debug/pprof").capture("checkout-api", "cpu", seconds=1, at=AT)
     assert (error.value.retryable, says in error.value.says) == (retryable, True), error.value.says

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evidence import calltree, formats
-from evidence.calltree import CallTree
+from evidence import formats
+from evidence.tree import calltree
+from evidence.tree.calltree import CallTree
 from integrations.profilers.profiler import ListedProfiler
 from integrations.profilers.sources import Listed
 from stack.outside import goburner

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from incidents.yaml_file import BadFile
+from incidents.policies.yaml_file import BadFile
 from integrations.profilers import sources
 from integrations.profilers.profiler import ADAPTERS, ListedProfiler
 

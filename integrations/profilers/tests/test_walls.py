@@ -39,20 +39,20 @@ def listed(url: str, **more: Any) -> Listed:
     return Listed("checkout-api", "pprof", url, kinds={"cpu": ""}, **({"internal": True} | more))
 
 
-def ask(source: Listed, *, patience_s: float = 5) -> asking.Answer:
+def ask(source: Listed, *, patience_s: float = 5) -> asking.SourceAnswer:
     return asking.get(source, "/profile", environ={}, patience_s=patience_s)
 
 
 @pytest.mark.parametrize("internal", [False, True])
 @pytest.mark.parametrize("address", NEVER)
 def test_where_machines_keep_credentials_is_never_asked(address: str, internal: bool) -> None:
-    with pytest.raises(addresses.Refused):
+    with pytest.raises(addresses.AddressRefused):
         addresses.check(ipaddress.ip_address(address), internal=internal)
 
 
 @pytest.mark.parametrize("address", INSIDE)
 def test_the_inside_is_asked_only_where_the_list_says_so(address: str) -> None:
-    with pytest.raises(addresses.Refused, match="internal: true"):
+    with pytest.raises(addresses.AddressRefused, match="internal: true"):
         addresses.check(ipaddress.ip_address(address), internal=False)
     addresses.check(ipaddress.ip_address(address), internal=True)
 
@@ -64,7 +64,7 @@ def test_the_outside_may_be_asked(address: str) -> None:
 
 def test_a_name_with_one_bad_address_is_refused_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     _resolves_to(monkeypatch, "93.184.215.14", "169.254.169.254")
-    with pytest.raises(addresses.Refused):
+    with pytest.raises(addresses.AddressRefused):
         addresses.resolve("mixed.example.com", 80, internal=True)
 
 

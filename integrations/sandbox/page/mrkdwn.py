@@ -28,7 +28,7 @@ _SAFE: Final = ("http://", "https://", "mailto:")
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class MrkdwnReader:
     """Who reads: decides what a mention links to and in which zone a time is shown."""
 
     slack: fake.FakeSlack
@@ -44,7 +44,7 @@ class Reader:
         return datetime.fromtimestamp(at, zone)
 
 
-def render(text: str, reader: Reader) -> Markup:
+def render(text: str, reader: MrkdwnReader) -> Markup:
     """Return a message text as HTML."""
     kept: list[Markup] = []
 
@@ -73,7 +73,7 @@ def _quoted(escaped: str) -> str:
     return "<br>".join(parts).replace("</blockquote><br>", "</blockquote>")
 
 
-def _atom(match: re.Match[str], reader: Reader) -> Markup:
+def _atom(match: re.Match[str], reader: MrkdwnReader) -> Markup:
     if match["block"]:
         return Markup("<pre>{}</pre>").format(html.unescape(match["block"].strip("\n")))
     if match["code"]:
@@ -81,7 +81,7 @@ def _atom(match: re.Match[str], reader: Reader) -> Markup:
     return _reference(html.unescape(match["ref"]), reader)
 
 
-def _reference(ref: str, reader: Reader) -> Markup:
+def _reference(ref: str, reader: MrkdwnReader) -> Markup:
     target, _, label = ref.partition("|")
     for start, shown in _REFERENCES.items():
         if target.startswith(start):
@@ -92,27 +92,27 @@ def _reference(ref: str, reader: Reader) -> Markup:
     return escape(f"<{ref}>")
 
 
-def _person(id: str, label: str, reader: Reader) -> Markup:
+def _person(id: str, label: str, reader: MrkdwnReader) -> Markup:
     person = reader.slack.workspace.people.get(id)
     name = person.handle if person else label or id
     mine = " mine" if id == reader.person.id else ""
     return Markup('<span class="mention{}">@{}</span>').format(mine, name)
 
 
-def _channel(id: str, _: str, reader: Reader) -> Markup:
+def _channel(id: str, _: str, reader: MrkdwnReader) -> Markup:
     channel = reader.slack.workspace.channels.get(id)
     if channel is None or (channel.is_private and reader.person.id not in channel.members):
         return Markup('<span class="mention">a private channel</span>')
     return Markup('<a class="mention" href="{}">#{}</a>').format(reader.link_to(id), channel.name)
 
 
-def _group(target: str, label: str, reader: Reader) -> Markup:
+def _group(target: str, label: str, reader: MrkdwnReader) -> Markup:
     group = reader.slack.workspace.groups.get(target)
     mine = " mine" if group and reader.person.id in group.members else ""
     return Markup('<span class="mention{}">{}</span>').format(mine, f"@{group.handle}" if group else label)
 
 
-def _date(target: str, label: str, reader: Reader) -> Markup:
+def _date(target: str, label: str, reader: MrkdwnReader) -> Markup:
     stamp, _, pattern = target.partition("^")
     if not stamp.isdigit():
         return escape(label)
@@ -124,7 +124,7 @@ def _date(target: str, label: str, reader: Reader) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(utc.isoformat(), label, words)
 
 
-def _everyone(word: str, _: str, reader: Reader) -> Markup:
+def _everyone(word: str, _: str, reader: MrkdwnReader) -> Markup:
     return Markup('<span class="mention mine">@{}</span>').format(word)
 
 
@@ -140,7 +140,7 @@ _DATE_TOKENS: Final = {
     "{time}": "%H:%M",
     "{ago}": "%-d %b %H:%M",
 }
-_REFERENCES: Final[dict[str, Callable[[str, str, Reader], Markup]]] = {
+_REFERENCES: Final[dict[str, Callable[[str, str, MrkdwnReader], Markup]]] = {
     "@": _person,
     "#": _channel,
     "!subteam^": _group,

@@ -9,20 +9,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from integrations.sandbox.page.screen import Screen, ScreenAddress
 from integrations.slack import fake
-from integrations.slack.fake import entities, shapes
-from integrations.slack.rules import RULES
+from integrations.slack.fake import entities
+from integrations.slack.fake.server import shapes
+from integrations.slack.protocol.rules import RULES
 
 from . import drawing, mrkdwn
 from .bell import Bell
-from .screen import Place, Screen
 
 
 async def page(request: Request) -> Response:
     """Show the workspace to one person, or ask who they are."""
     slack: fake.FakeSlack = request.app.state.slack
     asked = request.query_params
-    place = Place(
+    place = ScreenAddress(
         who=asked.get("as", ""),
         channel=asked.get("in", ""),
         thread=asked.get("thread", ""),

@@ -8,17 +8,16 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from integrations.sandbox.page.mrkdwn import MrkdwnReader
 from integrations.slack import fake
 from integrations.slack.fake import screens
-
-from .mrkdwn import Reader
 
 SHOWN: Final = 120
 TOGETHER_S: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ScreenAddress:
     """Where a person is on the page: the parts of its address."""
 
     who: str = ""
@@ -37,7 +36,7 @@ class Place:
 
 
 @dataclass(slots=True)
-class Line:
+class MessageLine:
     """One message as it is shown."""
 
     kind: str
@@ -62,7 +61,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class Entry:
+class SidebarEntry:
     """One conversation in the sidebar."""
 
     channel: fake.Channel
@@ -75,14 +74,14 @@ class Entry:
 class Screen:
     """One person's view of the workspace at one place."""
 
-    def __init__(self, slack: fake.FakeSlack, place: Place) -> None:
+    def __init__(self, slack: fake.FakeSlack, place: ScreenAddress) -> None:
         self.slack = slack
         self.workspace = slack.workspace
         self.place = place
         person = self.workspace.person_named(place.who)
         self.me = person if person and not person.deleted and not person.is_bot else None
         if self.me:
-            self.reader = Reader(slack, self.me, self.to_channel)
+            self.reader = MrkdwnReader(slack, self.me, self.to_channel)
             self.current = self._current()
 
     def people(self) -> list[fake.Person]:
@@ -92,7 +91,7 @@ class Screen:
 
     def to_channel(self, id: str) -> str:
         """Return the address of a channel."""
-        return Place(who=self.place.who).url(**{"in": id})
+        return ScreenAddress(who=self.place.who).url(**{"in": id})
 
     def _current(self) -> fake.Channel | None:
         channel = self.workspace.channel_named(self.place.channel) if self.place.channel else None
@@ -113,18 +112,18 @@ class Screen:
 
     # The sidebar
 
-    def channels(self) -> list[Entry]:
+    def channels(self) -> list[SidebarEntry]:
         """List the person's open channels, and the one being looked at."""
         shown = (c for c in self.workspace.channels.values() if not c.is_direct and not c.is_archived)
         mine = [self._entry(c) for c in shown if self.is_in(c) or c is self.current]
         return sorted(mine, key=lambda entry: entry.name)
 
-    def archived(self) -> list[Entry]:
+    def archived(self) -> list[SidebarEntry]:
         """List the archived channels the person was in, newest first."""
         gone = [c for c in self.workspace.channels.values() if c.is_archived and self.is_in(c)]
         return [self._entry(c) for c in reversed(gone)]
 
-    def directs(self) -> list[Entry]:
+    def directs(self) -> list[SidebarEntry]:
         """List the person's direct messages."""
         return [self._entry(c) for c in self.workspace.channels.values() if c.is_direct and self.is_in(c)]
 
@@ -142,7 +141,7 @@ class Screen:
         others = [self.workspace.people[id].name for id in channel.members if id != self._me.id]
         return ", ".join(others) or self._me.name
 
-    def _entry(self, channel: fake.Channel) -> Entry:
+    def _entry(self, channel: fake.Channel) -> SidebarEntry:
         read = channel.read.get(self._me.id, "")
         unread, mentioned = 0, False
         if self.is_in(channel) and not channel.is_archived:
@@ -152,7 +151,7 @@ class Screen:
                 if message.user != self._me.id and not message.is_reply and not message.is_system:
                     unread += 1
                     mentioned = mentioned or self._mentions_me(message)
-        return Entry(channel, self.name_of(channel), unread, mentioned, channel is self.current)
+        return SidebarEntry(channel, self.name_of(channel), unread, mentioned, channel is self.current)
 
     def _mentions_me(self, message: fake.Message) -> bool:
         groups = (g.id for g in self.workspace.groups.values() if self._me.id in g.members)
@@ -161,7 +160,7 @@ class Screen:
 
     # The channel
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[MessageLine]:
         """List what is said in the current channel, with what only this person sees, oldest first."""
         channel = self.current
         if channel is None:
@@ -180,13 +179,13 @@ class Screen:
             return 0
         return max(0, sum(not m.is_reply or m.broadcast for m in self.current.messages.values()) - SHOWN)
 
-    def thread(self) -> list[Line]:
+    def thread(self) -> list[MessageLine]:
         """List the open thread."""
         if self.current is None or self.place.thread not in self.current.messages:
             return []
         return self._flow(self.current, self.current.replies(self.place.thread), read="~", in_thread=True)
 
-    def pinned(self) -> list[Line]:
+    def pinned(self) -> list[MessageLine]:
         """List the pinned messages, newest pin first."""
         channel = self.current
         if channel is None:
@@ -200,8 +199,8 @@ class Screen:
         *,
         read: str,
         in_thread: bool = False,
-    ) -> list[Line]:
-        lines: list[Line] = []
+    ) -> list[MessageLine]:
+        lines: list[MessageLine] = []
         new_marked = in_thread or not self.is_in(channel)
         for item in items:
             line = self._line(channel, item)
@@ -218,12 +217,12 @@ class Screen:
                 lines.append(line)
         return lines
 
-    def _line(self, channel: fake.Channel, item: fake.Message | fake.Ephemeral) -> Line:
+    def _line(self, channel: fake.Channel, item: fake.Message | fake.Ephemeral) -> MessageLine:
         at = self.reader.local(float(item.ts))
         if isinstance(item, fake.Ephemeral):
             author = self.workspace.people.get(item.by)
             name = author.name if author else "Sandbox"
-            line = Line("whispered", item.ts, at, author, name, item.text, item.blocks, id=item.id)
+            line = MessageLine("whispered", item.ts, at, author, name, item.text, item.blocks, id=item.id)
             line.attachments = item.attachments
             return line
         author = self.workspace.people.get(item.user)
@@ -231,7 +230,7 @@ class Screen:
         convert = item.subtype.startswith("channel_convert")
         kind = "told" if item.is_system or convert else "said"
         joins = item.subtype in ("channel_join", "group_join")
-        line = Line(kind, item.ts, at, author, name, item.text, item.blocks, is_mine=item.user == self._me.id)
+        line = MessageLine(kind, item.ts, at, author, name, item.text, item.blocks, is_mine=item.user == self._me.id)
         line.joined = [author.handle] if author and joins else []
         line.attachments, line.edited, line.pinned = item.attachments, bool(item.edited), item.ts in channel.pins
         line.replies = len(channel.replies(item.ts)) - 1 if item.thread_ts == item.ts else 0
@@ -258,10 +257,10 @@ class Screen:
         return self.workspace.views.get(self.workspace.homes.get(self._me.id, ""))
 
 
-def _follows(before: Line, line: Line) -> bool:
+def _follows(before: MessageLine, line: MessageLine) -> bool:
     same = before.kind == line.kind == "said" and before.author is line.author and before.name == line.name
     return same and (line.at - before.at).total_seconds() < TOGETHER_S
 
 
-def _both_joined(before: Line, line: Line) -> bool:
+def _both_joined(before: MessageLine, line: MessageLine) -> bool:
     return bool(before.joined and line.joined)

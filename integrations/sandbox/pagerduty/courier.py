@@ -68,7 +68,7 @@ class Courier:
         """List the last attempt for each webhook, in the order of the webhooks."""
         return [last for _, last in sorted({sent.n: sent for sent in self.sent}.items())]
 
-    async def _carry(self, delivery: fake.Delivery) -> None:
+    async def _carry(self, delivery: fake.PendingDelivery) -> None:
         while self._account.is_active(delivery.subscription):
             async with self._lanes.gate:
                 verdict = await self._attempt(delivery)
@@ -76,7 +76,7 @@ class Courier:
                 return
             await self._lanes.rest(self._retry_s[min(delivery.attempts, len(self._retry_s)) - 1])
 
-    async def _attempt(self, delivery: fake.Delivery) -> str:
+    async def _attempt(self, delivery: fake.PendingDelivery) -> str:
         began = time.monotonic()
         subscription = self._account.account.subscriptions[delivery.subscription]
         headers, body = fake.signed(delivery, self.secrets.get(subscription.id) or (subscription.secret,))

@@ -46,7 +46,9 @@ async def enqueue(request: Request) -> Response:
     )
 
 
-async def _answered(request: Request, blow: fake.Blow, ask: Callable[[fake.Blow], fake.Reply]) -> Response:
+async def _answered(
+    request: Request, blow: fake.FaultEffect, ask: Callable[[fake.FaultEffect], fake.Reply]
+) -> Response:
     await asyncio.sleep(blow.latency_s / 2)
     reply = ask(blow)
     await asyncio.sleep(blow.latency_s / 2)

@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from integrations.pagerduty.rules import RULES
+from integrations.pagerduty.protocol.rules import RULES
 from integrations.sandbox.page import drawing
+from integrations.sandbox.pagerduty.screen import PANELS, Screen, ScreenAddress
 
 from .desk import at
-from .screen import PANELS, Place, Screen
 
 SENT_SHOWN: Final = 60
 
@@ -21,7 +21,7 @@ async def page(request: Request) -> Response:
     """Show the account as one of its people sees it."""
     desk, asked = at(request), request.query_params
     panel = asked.get("panel", "")
-    place = Place(who=asked.get("as", ""), panel=panel if panel in PANELS else "", all=bool(asked.get("all")))
+    place = ScreenAddress(who=asked.get("as", ""), panel=panel if panel in PANELS else "", all=bool(asked.get("all")))
     with desk.account.lock:
         screen = Screen(desk.account, place)
         return drawing.shown(

@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 
 from integrations.pagerduty import fake
 from integrations.pagerduty.fake.records import Incident, Rang, Service, User
-
-from .shifts import Row, Window, row
+from integrations.sandbox.pagerduty.shifts import ScheduleRow, Window, row
 
 ENDED_SHOWN: Final = 12
 RANG_SHOWN: Final = 25
@@ -19,7 +18,7 @@ RANKS: Final = {"triggered": 0, "acknowledged": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ScreenAddress:
     """Where someone is on the page: the parts of its address."""
 
     who: str = ""
@@ -36,7 +35,7 @@ class Place:
 class Screen:
     """The account as one of its people sees it."""
 
-    def __init__(self, account: fake.FakeAccount, place: Place) -> None:
+    def __init__(self, account: fake.FakeAccount, place: ScreenAddress) -> None:
         self.account = account.account
         self.place = place
         self._fake = account
@@ -68,7 +67,7 @@ class Screen:
             self.account.services.values(), key=lambda one: not any(way.key != own for way in one.integrations)
         )
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ScheduleRow]:
         """List the schedules."""
         schedules = sorted(self.account.schedules.values(), key=lambda schedule: schedule.name)
         return [row(self._fake, schedule, self.window) for schedule in schedules]

@@ -84,7 +84,7 @@ class On:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScheduleRow:
     """One schedule: who is on it now and next, and its bars."""
 
     schedule: Schedule
@@ -95,7 +95,7 @@ class Row:
     overrides: list[Override]
 
 
-def row(account: fake.FakeAccount, schedule: Schedule, window: Window) -> Row:
+def row(account: fake.FakeAccount, schedule: Schedule, window: Window) -> ScheduleRow:
     """Return what there is to show of one schedule."""
     spans = rendering.rendered(schedule, window.since, window.now + AHEAD_S)
     taken = [s for s in spans if s.user]
@@ -104,7 +104,7 @@ def row(account: fake.FakeAccount, schedule: Schedule, window: Window) -> Row:
     shown = [s for s in taken if s.overlaps(window.since, window.until)]
     bars = _bars(account.account, shown, window)
     coming = [o for o in [*schedule.overrides, *schedule.shifts] if o.end > window.now]
-    return Row(
+    return ScheduleRow(
         schedule,
         now=[On(s.user, _name(account.account, s.user), window.says(s.end)) for s in now],
         later=[On(s.user, _name(account.account, s.user), window.says(s.start)) for s in taken if s.start == soon],

@@ -20,7 +20,7 @@ import uvicorn
 from slack_sdk import WebClient
 
 from integrations.sandbox.app import build
-from integrations.sandbox.settings import PagerDuty, Settings
+from integrations.sandbox.settings import PagerDutyStandIn, Settings
 
 SECRET = "test secret"
 WEBHOOK_SECRET = "test webhook secret"
@@ -111,7 +111,7 @@ class serving:  # noqa: N801 -- used as a `with` statement reads
             data_file=data_file,
             retry_after_s=(0.05,),
             patience_s=0.3,
-            pagerduty=PagerDuty(
+            pagerduty=PagerDutyStandIn(
                 webhook_secrets=(WEBHOOK_SECRET,),
                 data_file=data_file.with_name("pagerduty.json"),
                 retry_s=(0.05,),

@@ -8,8 +8,8 @@ import urllib.request
 import pytest
 
 from integrations.sandbox.page import emoji, mrkdwn
-from integrations.sandbox.page.mrkdwn import Reader
-from integrations.sandbox.page.screen import Place, Screen
+from integrations.sandbox.page.mrkdwn import MrkdwnReader
+from integrations.sandbox.page.screen import Screen, ScreenAddress
 from integrations.sandbox.tests.conftest import App, Sandbox
 from integrations.slack import fake
 
@@ -63,12 +63,12 @@ def slack() -> fake.FakeSlack:
 
 @pytest.mark.parametrize(("text", "shown"), TEXTS, ids=[text[:30] for text, _ in TEXTS])
 def test_mrkdwn(slack: fake.FakeSlack, text: str, shown: str) -> None:
-    reader = Reader(slack, slack.person("ada"), lambda channel: f"/in/{channel}")
+    reader = MrkdwnReader(slack, slack.person("ada"), lambda channel: f"/in/{channel}")
     assert str(mrkdwn.render(text, reader)) == shown
 
 
 def screen(slack: fake.FakeSlack, who: str, channel: str = "") -> Screen:
-    return Screen(slack, Place(who=who, channel=channel))
+    return Screen(slack, ScreenAddress(who=who, channel=channel))
 
 
 def test_private_channels_are_shown_to_their_members_alone(slack: fake.FakeSlack) -> None:
@@ -115,7 +115,7 @@ def test_threads_stay_out_of_the_channel(slack: fake.FakeSlack) -> None:
     slack.acts.say("ada", "open", "reply", thread_ts=ts)
     (line,) = screen(slack, "ada", "open").lines()
     assert line.replies == 1
-    thread = Screen(slack, Place(who="ada", channel="open", thread=ts)).thread()
+    thread = Screen(slack, ScreenAddress(who="ada", channel="open", thread=ts)).thread()
     assert [line.text for line in thread] == ["first", "reply"]
 
 

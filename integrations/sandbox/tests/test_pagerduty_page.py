@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from integrations.pagerduty import fake
-from integrations.sandbox.pagerduty.screen import Place, Screen
+from integrations.sandbox.pagerduty.screen import Screen, ScreenAddress
 from integrations.sandbox.pagerduty.shifts import Window, row
 from integrations.sandbox.tests.conftest import App, Sandbox
 
@@ -59,7 +59,7 @@ def test_several_people_at_once_have_a_line_each(account: fake.FakeAccount) -> N
 
 
 def test_whoever_is_on_call_acts_unless_somebody_is_chosen(account: fake.FakeAccount) -> None:
-    chosen = [Screen(account, Place(who=who)).me for who in ("", "PUCLEO", "nobody")]
+    chosen = [Screen(account, ScreenAddress(who=who)).me for who in ("", "PUCLEO", "nobody")]
     assert [person.name for person in chosen if person] == ["Ada", "Cleo", "Ada"]
 
 

@@ -15,14 +15,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import seed, snapshot, transfers
-from .answering import respond
-from .answers import NotPossible, Reply
-from .calls import Call
+from integrations.slack.fake import seed, snapshot
+from integrations.slack.fake.server import transfers
+from integrations.slack.fake.server.answering import respond
+from integrations.slack.fake.server.answers import NotPossible, Reply
+from integrations.slack.fake.server.calls import Call
+from integrations.slack.fake.server.deliveries import EVENTS, PendingDelivery, signature, signed
+from integrations.slack.fake.server.faults import KINDS, Fault, FaultEffect
+from integrations.slack.fake.server.fields import Incomplete
+
 from .core import BOT_SCOPES, FakeSlack
-from .deliveries import EVENTS, Delivery, signature, signed
-from .faults import KINDS, Blow, Fault
-from .fields import Incomplete
 from .state import APP_ID, BOT_ID, BOT_USER
 from .workspace import Channel, Ephemeral, Group, Message, Person, View, Workspace
 
@@ -33,17 +35,17 @@ __all__ = [
     "BOT_USER",
     "EVENTS",
     "KINDS",
-    "Blow",
     "Call",
     "Channel",
-    "Delivery",
     "Ephemeral",
     "FakeSlack",
     "Fault",
+    "FaultEffect",
     "Group",
     "Incomplete",
     "Message",
     "NotPossible",
+    "PendingDelivery",
     "Person",
     "Reply",
     "View",

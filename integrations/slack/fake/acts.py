@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from . import changes, entities, guards, shapes
-from .answers import NotPossible, Refused
+from integrations.slack.fake import changes, entities
+from integrations.slack.fake.server import guards, shapes
+from integrations.slack.fake.server.answers import ErrorAnswer, NotPossible
+
 from .interactions import Interactions
 from .workspace import Channel, File, Json, Message, Person
 
@@ -245,5 +247,5 @@ class Acts(Interactions):
     def _free(self, name: str) -> str:
         try:
             return guards.free_name(self._slack, name)
-        except Refused as refusal:
+        except ErrorAnswer as refusal:
             raise NotPossible(f"#{name} cannot be the name: {refusal.code.replace('_', ' ')}") from None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from . import shapes
+from integrations.slack.fake.server import shapes
+
 from .workspace import Channel, Ephemeral, File, Group, Json, Kind, Message, Note
 
 WHISPERS_KEPT = 2_000

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from integrations.slack.limits import MAX_METADATA, MAX_POST_TEXT
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
+from integrations.slack.protocol.limits import MAX_METADATA, MAX_POST_TEXT
 
 from . import blockkit
-from .answers import Refused
-from .args import Args
 from .workspace import Json
 
 _MARKDOWN = 12_000
@@ -22,12 +22,12 @@ def read(args: Args) -> dict[str, Any]:
     text = args.text("text")
     if "markdown_text" in args:
         if text or blocks:
-            raise Refused("markdown_text_conflict")
+            raise ErrorAnswer("markdown_text_conflict")
         text = args.text("markdown_text")
         if len(text) > _MARKDOWN:
-            raise Refused("invalid_arguments", "must be less than 12001 characters [json-pointer:/markdown_text]")
+            raise ErrorAnswer("invalid_arguments", "must be less than 12001 characters [json-pointer:/markdown_text]")
     if not text and not blocks and not attachments:
-        raise Refused("no_text")
+        raise ErrorAnswer("no_text")
     fields = {"text": text[:MAX_POST_TEXT], "blocks": blocks or [], "attachments": attachments or []}
     return fields | {"metadata": metadata(args)}
 
@@ -38,10 +38,10 @@ def read_blocks(args: Args) -> list[Json] | None:
     if blocks is None:
         return None
     if not isinstance(blocks, list):
-        raise Refused("invalid_blocks_format")
+        raise ErrorAnswer("invalid_blocks_format")
     problems = blockkit.block_problems(blocks)
     if problems:
-        raise Refused("invalid_blocks", *problems, errors=problems)
+        raise ErrorAnswer("invalid_blocks", *problems, errors=problems)
     return with_ids(blocks)
 
 
@@ -62,11 +62,11 @@ def _attachments(args: Args) -> list[Json] | None:
     if attachments is None:
         return None
     if len(attachments) > _ATTACHMENTS:
-        raise Refused("too_many_attachments")
+        raise ErrorAnswer("too_many_attachments")
     for attachment in attachments:
         problems = blockkit.block_problems(attachment.get("blocks") or [], at="/attachments/blocks")
         if problems:
-            raise Refused("invalid_blocks", *problems, errors=problems)
+            raise ErrorAnswer("invalid_blocks", *problems, errors=problems)
     return list(attachments)
 
 
@@ -76,13 +76,13 @@ def metadata(args: Args) -> Json | None:
     if given is None:
         return None
     if not isinstance(given, dict) or set(given) - {"event_type", "event_payload", "entities"}:
-        raise Refused("invalid_metadata_format")
+        raise ErrorAnswer("invalid_metadata_format")
     if not given:
         return None
     if not isinstance(given.get("event_type"), str) or not isinstance(given.get("event_payload"), dict):
-        raise Refused("invalid_metadata_format")
+        raise ErrorAnswer("invalid_metadata_format")
     if len(json.dumps(given)) > MAX_METADATA:
-        raise Refused("metadata_too_large")
+        raise ErrorAnswer("metadata_too_large")
     return given
 
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from integrations.slack.rules import RULES, Rule, words
+from integrations.slack.fake.server.answers import ErrorAnswer, Reply
+from integrations.slack.fake.server.args import Args
+from integrations.slack.fake.server.calls import Call, Calls
+from integrations.slack.fake.server.faults import FaultEffect, Faults
+from integrations.slack.fake.server.rates import Rates
+from integrations.slack.protocol.rules import RULES, MethodRule, words
 
 from .acts import Acts
-from .answers import Refused, Reply
-from .args import Args
-from .calls import Call, Calls
-from .faults import Blow, Faults
 from .looking import Looking
 from .methods import METHODS
-from .rates import Rates
 from .state import BOT_USER
 from .workspace import Json, Workspace
 
@@ -77,7 +77,7 @@ class FakeSlack(Looking):
         }
         self._user_token = user_token
 
-    def call(self, method: str, args: Mapping[str, Any], *, token: str, blow: Blow | None = None) -> Reply:
+    def call(self, method: str, args: Mapping[str, Any], *, token: str, blow: FaultEffect | None = None) -> Reply:
         """Answer one Web API call. A transport that lets latency pass first decides the `blow` itself (`strike`)."""
         given = {key: value for key, value in args.items() if value is not None and key != "token"}
         with self.lock:
@@ -87,7 +87,7 @@ class FakeSlack(Looking):
             reply.call = self._log(method, given, began_at, reply, blow)
             return reply
 
-    def _log(self, method: str, args: Json, began_at: float, reply: Reply, blow: Blow) -> Call:
+    def _log(self, method: str, args: Json, began_at: float, reply: Reply, blow: FaultEffect) -> Call:
         done = bool(reply.body.get("ok")) or (blow.kind == reply.body.get("error") == "fatal_error")
         error = "" if reply.ok else str(reply.body.get("error") or "dropped")
         n = self.calls.total + 1
@@ -108,12 +108,12 @@ class FakeSlack(Looking):
         caller = self._tokens.get(token) or self._owner(token)
         return caller is not None and scope in caller.scopes
 
-    def strike(self, method: str) -> Blow:
+    def strike(self, method: str) -> FaultEffect:
         """Draw what the faults in force do to one call."""
         with self.lock:
             return self.faults.strike(method)
 
-    def _under_faults(self, method: str, args: Json, token: str, blow: Blow) -> Reply:
+    def _under_faults(self, method: str, args: Json, token: str, blow: FaultEffect) -> Reply:
         before = self._blow_before(blow)
         if before:
             return before
@@ -125,7 +125,7 @@ class FakeSlack(Looking):
             reply.body = {"ok": False, "error": "fatal_error"}
         return reply
 
-    def _blow_before(self, blow: Blow) -> Reply | None:
+    def _blow_before(self, blow: FaultEffect) -> Reply | None:
         late = blow.latency_s
         match blow.fault:
             case None:
@@ -149,22 +149,22 @@ class FakeSlack(Looking):
                 return _ratelimited(wait_s)
             _check_arguments(rule, args)
             body = METHODS[method](self, caller, Args(args))
-        except Refused as refusal:
+        except ErrorAnswer as refusal:
             return Reply(200, {"ok": False, "error": refusal.code, **refusal.body})
         if rule.writes:
             self.changed()
         return Reply(200, {"ok": True, **body}, {"X-OAuth-Scopes": ",".join(sorted(caller.scopes))})
 
-    def _caller(self, rule: Rule, token: str) -> Caller:
+    def _caller(self, rule: MethodRule, token: str) -> Caller:
         if not token:
-            raise Refused("not_authed")
+            raise ErrorAnswer("not_authed")
         caller = self._tokens.get(token) or self._owner(token)
         if caller is None:
-            raise Refused("invalid_auth")
+            raise ErrorAnswer("invalid_auth")
         if caller.kind not in rule.tokens:
-            raise Refused("not_allowed_token_type")
+            raise ErrorAnswer("not_allowed_token_type")
         if rule.scopes and not rule.scopes & caller.scopes:
-            raise Refused(
+            raise ErrorAnswer(
                 "missing_scope", needed=",".join(sorted(rule.scopes)), provided=",".join(sorted(caller.scopes))
             )
         return caller
@@ -177,10 +177,10 @@ class FakeSlack(Looking):
         return Caller("user", owner.id, everything)
 
 
-def _rule(method: str) -> Rule:
+def _rule(method: str) -> MethodRule:
     rule = RULES.get(method)
     if rule is None:
-        raise Refused("unknown_method", req_method=method)
+        raise ErrorAnswer("unknown_method", req_method=method)
     return rule
 
 
@@ -195,15 +195,15 @@ _WORDS_FOR_MISSING: Final = {
 }
 
 
-def _check_arguments(rule: Rule, args: Json) -> None:
+def _check_arguments(rule: MethodRule, args: Json) -> None:
     missing = [name for name in rule.required if _is_missing(name, args)]
     for name in missing:
         for code in _WORDS_FOR_MISSING.get(name, ()):
             if code in rule.errors:
-                raise Refused(code)
+                raise ErrorAnswer(code)
     unknown = [f"unknown field: {name}" for name in args if not rule.allows(name)]
     if missing or unknown:
-        raise Refused("invalid_arguments", *(f"missing required field: {name}" for name in missing), *unknown)
+        raise ErrorAnswer("invalid_arguments", *(f"missing required field: {name}" for name in missing), *unknown)
 
 
 def _is_missing(name: str, args: Json) -> bool:

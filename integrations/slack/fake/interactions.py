@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import answering, entities, fields, screens, shapes
-from .answers import NotPossible
-from .deliveries import Delivery
+from integrations.slack.fake import entities, screens
+from integrations.slack.fake.server import answering, fields, shapes
+from integrations.slack.fake.server.answers import NotPossible
+from integrations.slack.fake.server.deliveries import PendingDelivery
+
 from .workspace import Channel, Ephemeral, Json, Message, Person, View
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ class Interactions:
     def __init__(self, slack: FakeSlack) -> None:
         self._slack = slack
 
-    def command(self, user: str, channel: str, text: str) -> Delivery:
+    def command(self, user: str, channel: str, text: str) -> PendingDelivery:
         """Type a slash command. Raises NotPossible for a command no app has."""
         with self._slack.lock:
             person, where = self._in(user, channel)
@@ -61,7 +63,7 @@ class Interactions:
         home: bool = False,
         value: Any = None,
         values: Json | None = None,
-    ) -> Delivery | None:
+    ) -> PendingDelivery | None:
         """Press a button or choose in a menu: in a message of a channel, in a view, or on the App Home.
 
         `values` is what else was typed into the view by then, which Slack tells along. Without `ts` the newest
@@ -91,7 +93,7 @@ class Interactions:
 
     def _press_in_channel(
         self, person: Person, channel: str, ts: str, action_id: str, block_id: str, value: Any
-    ) -> Delivery:
+    ) -> PendingDelivery:
         where = self._channel(channel)
         if where.is_private and person.id not in where.members:
             raise NotPossible(f"{person.handle} is not in that channel")
@@ -116,7 +118,7 @@ class Interactions:
         about = {"user": person.id, "channel": where.id, "response_id": right.id}
         return self._slack.delivery("interaction", "block_actions", payload, **about)
 
-    def submit(self, user: str, values: Json | None = None, *, view_id: str = "") -> Delivery:
+    def submit(self, user: str, values: Json | None = None, *, view_id: str = "") -> PendingDelivery:
         """Fill the modal on someone's screen and submit it. Raises `fields.Incomplete` where the client would."""
         with self._slack.lock:
             person = self._person(user)
@@ -141,7 +143,7 @@ class Interactions:
                 del self._slack.workspace.ephemerals[id]
             self._done()
 
-    def close(self, user: str) -> Delivery | None:
+    def close(self, user: str) -> PendingDelivery | None:
         """Close the modal on someone's screen; the app hears of it if it asked to."""
         with self._slack.lock:
             person = self._person(user)
@@ -154,7 +156,7 @@ class Interactions:
             payload = self._interaction("view_closed", person) | {"view": written, "is_cleared": False}
             return self._slack.delivery("interaction", "view_closed", payload, user=person.id)
 
-    def shortcut(self, user: str, callback_id: str, *, channel: str = "", ts: str = "") -> Delivery:
+    def shortcut(self, user: str, callback_id: str, *, channel: str = "", ts: str = "") -> PendingDelivery:
         """Choose a shortcut: of a message where `ts` is given, else a global one."""
         with self._slack.lock:
             person = self._person(user)
@@ -179,7 +181,7 @@ class Interactions:
             about = {"user": person.id, "channel": where.id, "response_id": right.id}
             return self._slack.delivery("interaction", type, payload, **about)
 
-    def suggest(self, user: str, action_id: str, query: str, *, view_id: str = "") -> Delivery:
+    def suggest(self, user: str, action_id: str, query: str, *, view_id: str = "") -> PendingDelivery:
         """Type into a menu whose options come from the app."""
         with self._slack.lock:
             person = self._person(user)
@@ -194,7 +196,7 @@ class Interactions:
             }
             return self._slack.delivery("suggestion", "block_suggestion", payload, user=person.id, view_id=view.id)
 
-    def answered(self, delivery: Delivery, status: int, body: bytes = b"") -> Json:
+    def answered(self, delivery: PendingDelivery, status: int, body: bytes = b"") -> Json:
         """Apply the app's answer to a delivery, as Slack would, and say what it came to. Status 0 means no answer."""
         with self._slack.lock:
             outcome = answering.apply(self._slack, delivery, status, body)

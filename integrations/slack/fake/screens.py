@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from . import shapes
+from integrations.slack.fake.server import shapes
+
 from .workspace import Json, View
 
 if TYPE_CHECKING:

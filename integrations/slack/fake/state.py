@@ -9,9 +9,9 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any, Final
 
-from integrations.slack.limits import RESPONSE_URL_S, TRIGGER_S
+from integrations.slack.fake.server.deliveries import EVENTS, Kind, PendingDelivery
+from integrations.slack.protocol.limits import RESPONSE_URL_S, TRIGGER_S
 
-from .deliveries import EVENTS, Delivery, Kind
 from .workspace import Channel, Json, Person, ResponseUrl, Trigger, Workspace
 
 BOT_USER: Final = "U0FIREKIND"
@@ -41,7 +41,7 @@ class State:
         self.last_ts = "0000000000.000000"
         self._serial = 0
         self._deliveries = 0
-        self._outbox: deque[Delivery] = deque(maxlen=OUTBOX)
+        self._outbox: deque[PendingDelivery] = deque(maxlen=OUTBOX)
         self._settle_bot()
 
     @property
@@ -106,12 +106,12 @@ class State:
         if self.on_delivery:
             self.on_delivery()
 
-    def delivery(self, kind: Kind, type: str, payload: Json, **about: Any) -> Delivery:
+    def delivery(self, kind: Kind, type: str, payload: Json, **about: Any) -> PendingDelivery:
         """Number a delivery."""
         self._deliveries += 1
-        return Delivery(self._deliveries, kind, type, payload, **about)
+        return PendingDelivery(self._deliveries, kind, type, payload, **about)
 
-    def take_deliveries(self) -> list[Delivery]:
+    def take_deliveries(self) -> list[PendingDelivery]:
         """Return the events queued since the last time, oldest first."""
         with self.lock:
             taken = list(self._outbox)

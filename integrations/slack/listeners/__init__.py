@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from incidents import lifecycle
-from integrations.slack.answers import Answer
-from integrations.slack.asked import Asked
-from integrations.slack.delivered import Listener
+from integrations.slack.interaction.answers import Answer
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.interaction.slack_event import Listener
 from integrations.slack.listeners import (
     access,
     by_hand,
@@ -19,16 +19,12 @@ from integrations.slack.listeners import (
     evidence,
     fill,
     findings,
-    home,
-    links,
-    messages,
     paging,
     retry,
     retype,
-    rooms,
     say,
-    workspace,
 )
+from integrations.slack.listeners.events import home, links, messages, rooms, workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +33,11 @@ class Shortcut:
 
     name: str
     says: str
-    run: Callable[[Asked], Answer]
+    run: Callable[[SlackRequest], Answer]
     on_message: bool = True
 
 
-BUTTONS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
+BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     "firekind:declare": declare.pressed,
     "firekind:declare-type": declare.chosen,
     "firekind:retype": retype.pressed,
@@ -58,7 +54,7 @@ BUTTONS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
     "firekind:by-hand": by_hand.pressed,
     **{f"firekind:{verb.name}": say.button(verb) for verb in say.VERBS.values()},
 }
-MODALS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
+MODALS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     declare.CALLBACK: declare.submitted,
     retype.CALLBACK: retype.submitted,
     say.CALLBACK: say.submitted,

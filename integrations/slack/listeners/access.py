@@ -8,15 +8,16 @@ from typing import Final
 
 from incidents import lifecycle, visibility
 from incidents.models import Incident, Source
-from integrations.slack import messages, places, setup
-from integrations.slack.answers import Answer, Nothing, Say
-from integrations.slack.asked import Asked
+from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction.answers import Answer, Nothing, Say
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.protocol import setup
 
 SAID: Final = re.compile(r"#?(?P<name>[\w-]{1,80})\s*(?:\bbecause\b:?)?\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
 ASKED: Final = "If that incident exists, the people in it have your request."
 
 
-def command(asked: Asked) -> Answer:
+def command(asked: SlackRequest) -> Answer:
     """Ask to be let in; what is said is the same for any codename that one may not see."""
     said = SAID.fullmatch(messages.typed(asked.words))
     if said is None:
@@ -26,15 +27,15 @@ def command(asked: Asked) -> Answer:
     except Incident.DoesNotExist:
         lifecycle.ask_in(said["name"], person=asked.by, because=said["because"], at=asked.at)
         return Say(ASKED)
-    return Say(f"You already have access: {places.linked(seen)}.")
+    return Say(f"You already have access: {incident_lookup.linked(seen)}.")
 
 
-def answer(verb: Callable[..., object]) -> Callable[[Asked], Answer]:
+def answer(verb: Callable[..., object]) -> Callable[[SlackRequest], Answer]:
     """Make the button of an answer: the card then says who answered, and its buttons go."""
 
-    def run(asked: Asked) -> Answer:
+    def run(asked: SlackRequest) -> Answer:
         codename, _, n = asked.value.partition("|")
-        incident = places.named(codename, by=asked.by)
+        incident = incident_lookup.named(codename, by=asked.by)
         verb(incident, n=int(n), by=asked.by, at=asked.at, source=Source.SLACK)
         return Nothing()
 

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from incidents import lifecycle
 from incidents.models import Source
-from integrations.slack import places, words
-from integrations.slack.answers import Answer, Later
-from integrations.slack.asked import Asked
-from workflows import by_hand
+from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction.answers import Answer, Later
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.protocol import mrkdwn
+from workflows.status import manual_steps
 
 
-def pressed(asked: Asked) -> Answer:
+def pressed(asked: SlackRequest) -> Answer:
     """Check what the effect whose number came with the button was about, and say what came of it."""
     codename, _, effect = asked.value.partition("|")
-    incident = places.named(codename, by=asked.by)
+    incident = incident_lookup.named(codename, by=asked.by)
     number = int(effect) if effect.isdecimal() else 0
 
     def check() -> str:
         try:
-            return words.escape(by_hand.done(number, incident, by=asked.by, at=asked.at, source=Source.SLACK))
+            return mrkdwn.escape(manual_steps.done(number, incident, by=asked.by, at=asked.at, source=Source.SLACK))
         except lifecycle.Refused as refused:
-            return words.escape(str(refused))
+            return mrkdwn.escape(str(refused))
         except lifecycle.NotThere:
-            return places.NOT_THERE
+            return incident_lookup.NOT_THERE
 
     return Later(check)

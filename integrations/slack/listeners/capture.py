@@ -6,21 +6,23 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from incidents import lifecycle, people
+from incidents import lifecycle
 from incidents.models import Event, Incident, Person, Source
-from integrations.slack import blocks, messages, places, replying, setup, words
-from integrations.slack.answers import Answer, Nothing, Open, Say, Wrong
-from integrations.slack.asked import Asked, keep, short
-from integrations.slack.delivered import Deed, Delivered, moment
+from incidents.people import person_matching
+from integrations.slack.interaction import incident_lookup, messages, replying
+from integrations.slack.interaction.answers import Answer, Nothing, Open, Say, Wrong
+from integrations.slack.interaction.messages import SharedFile, WrittenMessage
+from integrations.slack.interaction.request import SlackRequest, keep, short
+from integrations.slack.interaction.slack_event import Deed, SlackEvent, moment
 from integrations.slack.listeners import evidence
-from integrations.slack.messages import File, Message
-from workflows import rooms
+from integrations.slack.protocol import blocks, mrkdwn, setup
+from workflows.channels import rooms
 
 CALLBACK: Final = "firekind:capture"
 KEPT_FILES: Final = 5  # a modal has no room for more beside the words
 
 
-def reacted(told: Delivered) -> Deed | None:
+def reacted(told: SlackEvent) -> Deed | None:
     """Put the message on the timeline when someone reacts to it with the capturing reaction."""
     found = _reaction(told)
     if found is None:
@@ -32,7 +34,7 @@ def reacted(told: Delivered) -> Deed | None:
     return partial(_capture, incident, messages.of(raw, channel_id=channel_id), by=person, told=told)
 
 
-def unreacted(told: Delivered) -> Deed | None:
+def unreacted(told: SlackEvent) -> Deed | None:
     """Retract it when the one who captured it takes the reaction away."""
     found = _reaction(told)
     if found is None:
@@ -44,7 +46,7 @@ def unreacted(told: Delivered) -> Deed | None:
     return partial(lifecycle.retract, incident, n=event.n, by=person, at=told.at, source=Source.SLACK)
 
 
-def changed(told: Delivered) -> Deed | None:
+def changed(told: SlackEvent) -> Deed | None:
     """Follow what becomes of a captured message: edited, or deleted. Other messages are not read."""
     subtype = told.text("subtype")
     if subtype == "message_changed":
@@ -60,39 +62,39 @@ def changed(told: Delivered) -> Deed | None:
     return None
 
 
-def from_message(asked: Asked) -> Answer:
+def from_message(asked: SlackRequest) -> Answer:
     """Add a message to the timeline of its channel's incident; elsewhere, ask which."""
     message = messages.of(asked.message, channel_id=asked.channel_id)
-    incident = places.of_channel(asked.channel_id, by=asked.by)
+    incident = incident_lookup.of_channel(asked.channel_id, by=asked.by)
     if incident is None:
         return _ask(message, asked)
     _add(incident, message.text, message.author, message.ref, asked)
     brought = evidence.bring(incident, message.files, by=asked.by, at=asked.at)
     also = f" {'Its file is' if brought == 1 else 'Its files are'} being read as evidence." if brought else ""
-    return Say(f"Added to the timeline of {places.linked(incident)}.{also}")
+    return Say(f"Added to the timeline of {incident_lookup.linked(incident)}.{also}")
 
 
-def submitted(asked: Asked) -> Answer:
+def submitted(asked: SlackRequest) -> Answer:
     """Add the message to the incident that was chosen."""
     form = asked.filled
     if not form.text("incident"):
         return Wrong({"incident": "Choose an incident."})
-    incident = places.named(form.text("incident"), by=asked.by)
+    incident = incident_lookup.named(form.text("incident"), by=asked.by)
     _add(incident, str(form.kept["text"]), str(form.kept["author"]), str(form.kept["ref"]), asked)
-    files = [File(str(id), str(name)) for id, name in form.kept.get("files", ())]
+    files = [SharedFile(str(id), str(name)) for id, name in form.kept.get("files", ())]
     evidence.bring(incident, files, by=asked.by, at=asked.at)
     return Nothing()
 
 
-def _reaction(told: Delivered) -> tuple[Incident, Person, str, str] | None:
+def _reaction(told: SlackEvent) -> tuple[Incident, Person, str, str] | None:
     item = told.part("item")
     given = setup.current()
     if given is None or told.text("reaction").partition("::")[0] != given.capture_reaction:
         return None
     if item.get("type") != "message" or told.text("user") == told.bot_user_id:
         return None
-    channel_id, person = str(item.get("channel", "")), people.by_chat_id(told.text("user"))
-    incident = places.of_channel(channel_id, by=person)
+    channel_id, person = str(item.get("channel", "")), person_matching.by_chat_id(told.text("user"))
+    incident = incident_lookup.of_channel(channel_id, by=person)
     return (incident, person, channel_id, str(item.get("ts", ""))) if incident else None
 
 
@@ -104,7 +106,7 @@ def _read(channel_id: str, ts: str) -> Mapping[str, Any] | None:
     return next((one for one in answer["messages"] if one.get("ts") == ts), None)
 
 
-def _capture(incident: Incident, message: Message, *, by: Person, told: Delivered) -> None:
+def _capture(incident: Incident, message: WrittenMessage, *, by: Person, told: SlackEvent) -> None:
     lifecycle.capture(
         incident,
         text=message.text,
@@ -118,39 +120,39 @@ def _capture(incident: Incident, message: Message, *, by: Person, told: Delivere
     evidence.bring(incident, message.files, by=by, at=told.at)
 
 
-def _captured(told: Delivered, ts: str) -> Event | None:
+def _captured(told: SlackEvent, ts: str) -> Event | None:
     incident = rooms.incident_of_channel(told.text("channel")) if ts else None
     return lifecycle.captured(incident, messages.ref(told.text("channel"), ts)) if incident else None
 
 
-def _follow(told: Delivered, event: Event, raw: Mapping[str, Any]) -> Deed | None:
+def _follow(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Deed | None:
     before = told.part("previous_message")
     if raw.get("text") == before.get("text"):
         return None  # a preview was added, or a thread grew
-    text = words.cut(messages.typed(str(raw.get("text") or "(no text)")), lifecycle.CAPTURED_CHARS)
+    text = mrkdwn.cut(messages.typed(str(raw.get("text") or "(no text)")), lifecycle.CAPTURED_CHARS)
     return partial(lifecycle.edit, event.incident, n=event.n, text=text, by=None, at=told.at, source=Source.SLACK)
 
 
-def _retract(event: Event, told: Delivered) -> None:
+def _retract(event: Event, told: SlackEvent) -> None:
     because = "deleted in Slack"
     lifecycle.retract(event.incident, n=event.n, by=None, at=told.at, because=because, source=Source.SLACK)
 
 
-def _ask(message: Message, asked: Asked) -> Answer:
-    incidents = places.seen(asked.by)[:100]
-    options = [blocks.option(words.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
+def _ask(message: WrittenMessage, asked: SlackRequest) -> Answer:
+    incidents = incident_lookup.seen(asked.by)[:100]
+    options = [blocks.option(mrkdwn.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
     if not options:
         return Say("There is no incident yet to add this to.")
     parts = [
-        blocks.context(f"{words.escape(message.author)}: {words.escape(words.cut(message.text, 300))}"),
+        blocks.context(f"{mrkdwn.escape(message.author)}: {mrkdwn.escape(mrkdwn.cut(message.text, 300))}"),
         blocks.field("Incident", blocks.select(options, action_id="incident"), block_id="incident"),
     ]
-    files = [[one.id, words.cut(one.name, 40)] for one in message.files[:KEPT_FILES]]
+    files = [[one.id, mrkdwn.cut(one.name, 40)] for one in message.files[:KEPT_FILES]]
     kept = keep(ref=message.ref, author=message.author, text=short(message.text), files=files)
     return Open(blocks.modal("Add to a timeline", parts, callback_id=CALLBACK, submit="Add", kept=kept))
 
 
-def _add(incident: Incident, text: str, author: str, ref: str, asked: Asked) -> None:
+def _add(incident: Incident, text: str, author: str, ref: str, asked: SlackRequest) -> None:
     channel_id, _, ts = ref.partition(":")
     link = messages.link(channel_id, ts)
     lifecycle.capture(

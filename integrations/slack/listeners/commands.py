@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from incidents import noted
+from incidents import audit_notes
 from incidents.models import Incident
-from integrations.slack import blocks, inbox, places, setup, words
-from integrations.slack.answers import Answer, Say
-from integrations.slack.asked import Asked
+from integrations.slack.interaction import inbox, incident_lookup
+from integrations.slack.interaction.answers import Answer, Say
+from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import (
     access,
     declare,
@@ -26,6 +26,7 @@ from integrations.slack.listeners import (
     retype,
     say,
 )
+from integrations.slack.protocol import blocks, mrkdwn, setup
 
 PICK: Final = "firekind:pick"
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
@@ -38,13 +39,13 @@ class Command:
     name: str
     usage: str
     says: str
-    run: Callable[[Asked], Answer] | None = None
-    about: Callable[[Asked, Incident], Answer] | None = None
+    run: Callable[[SlackRequest], Answer] | None = None
+    about: Callable[[SlackRequest, Incident], Answer] | None = None
     of: tuple[bool, ...] = OPEN
     aliases: tuple[str, ...] = ()
 
 
-def help_(asked: Asked) -> Answer:
+def help_(asked: SlackRequest) -> Answer:
     """List what can be typed."""
     root = setup.command()
     lines = [f"`{root} {one.usage}`  {one.says}" for one in COMMANDS]
@@ -142,7 +143,7 @@ COMMANDS: Final = (
 NAMED: Final = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}
 
 
-def run(asked: Asked) -> Answer:
+def run(asked: SlackRequest) -> Answer:
     """Carry out what was typed, or say what comes closest."""
     first, rest = [*asked.words.split(maxsplit=1), "", ""][:2]
     command = NAMED.get(first.lower()) if first else NAMED["help"]
@@ -151,14 +152,14 @@ def run(asked: Asked) -> Answer:
     asked = asked.saying(rest.strip())
     if command.run is not None:
         return command.run(asked)
-    incident = places.of_channel(asked.channel_id, by=asked.by)
+    incident = incident_lookup.of_channel(asked.channel_id, by=asked.by)
     if incident is None:
-        incident, said = places.first_word(asked.words, by=asked.by)
+        incident, said = incident_lookup.first_word(asked.words, by=asked.by)
         asked = asked.saying(said)
     return _about(command, asked, incident) if incident is not None else _picker(command, asked)
 
 
-def picked(asked: Asked) -> Answer:
+def picked(asked: SlackRequest) -> Answer:
     """Carry out the command that waited for its incident."""
     number = int(asked.block_id.rpartition(":")[2] or 0)
     waiting = json.loads(inbox.kept(number) or "{}")
@@ -166,21 +167,21 @@ def picked(asked: Asked) -> Answer:
         return Say("This was already done, or has expired. Type the command again.", instead=True)
     if waiting["by"] != asked.by.pk:
         return Say("Only the person who typed the command can choose.")
-    incident = places.named(asked.value, by=asked.by)
+    incident = incident_lookup.named(asked.value, by=asked.by)
     answer = _about(NAMED[waiting["name"]], asked.saying(waiting["words"]), incident)
     inbox.spend(number)
     return Say(answer.text, answer.blocks, instead=True) if isinstance(answer, Say) else answer
 
 
-def _about(command: Command, asked: Asked, incident: Incident) -> Answer:
+def _about(command: Command, asked: SlackRequest, incident: Incident) -> Answer:
     assert command.about is not None, "run() has taken the other kind"
-    noted.read(incident, by=asked.by)
+    audit_notes.read(incident, by=asked.by)
     return command.about(asked, incident)
 
 
-def _picker(command: Command, asked: Asked) -> Answer:
-    incidents = places.seen(asked.by).filter(active__in=command.of)[:100]
-    options = [blocks.option(words.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
+def _picker(command: Command, asked: SlackRequest) -> Answer:
+    incidents = incident_lookup.seen(asked.by).filter(active__in=command.of)[:100]
+    options = [blocks.option(mrkdwn.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
     if not options:
         return Say(f"There is no {'ended' if command.of == ENDED else 'open'} incident to use this on.")
     inbox.keep(asked.number, json.dumps({"name": command.name, "by": asked.by.pk, "words": asked.words}))
@@ -190,12 +191,12 @@ def _picker(command: Command, asked: Asked) -> Answer:
 
 
 def _closest(first: str, said: str) -> Answer:
-    root, quoted = setup.command(), words.escape(words.cut(first, 40))
+    root, quoted = setup.command(), mrkdwn.escape(mrkdwn.cut(first, 40))
     close = difflib.get_close_matches(first.lower(), NAMED, n=1, cutoff=0.6)
     if close:
         return Say(
             f"Unknown command `{quoted}`. Did you mean `{root} {NAMED[close[0]].name}`? `{root} help` lists everything."
         )
     if " " in said:
-        return Say(f"To open an incident, type `{root} declare {words.escape(words.cut(said, 200))}`.")
+        return Say(f"To open an incident, type `{root} declare {mrkdwn.escape(mrkdwn.cut(said, 200))}`.")
     return Say(f"Unknown command `{quoted}`. `{root} help` lists all commands.")

@@ -8,18 +8,19 @@ from typing import Any, Final
 
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Source
-from integrations.slack import blocks, messages, places, plans, words
-from integrations.slack.answers import Answer, Open, Redraw, Replace, Say, Wrong
-from integrations.slack.asked import Asked, Form, keep, short
-from integrations.slack.delivered import moment
-from workflows import retyping
+from integrations.slack.interaction import incident_lookup, messages, plans
+from integrations.slack.interaction.answers import Answer, Open, Redraw, Replace, Say, Wrong
+from integrations.slack.interaction.request import Form, SlackRequest, keep, short
+from integrations.slack.interaction.slack_event import moment
+from integrations.slack.protocol import blocks, mrkdwn
+from workflows.reconcile import retyping
 
 CALLBACK: Final = "firekind:declare"
 PRIVATE: Final = "Only the people named here, and anyone they invite, will see it."
 TYPED: Final = re.compile(r"\s*([A-Za-z][\w -]{0,39})\s*:\s*(\S.*)", re.DOTALL)
 
 
-def command(asked: Asked) -> Answer:
+def command(asked: SlackRequest) -> Answer:
     """Declare at once when there is a title; open the modal when there is none."""
     if not asked.words:
         return Open(modal())
@@ -35,28 +36,28 @@ def typed(said: str) -> tuple[IncidentType | None, str]:
     if match is None:
         return None, said
     try:
-        return places.usable_type(match[1]), match[2]
+        return incident_lookup.usable_type(match[1]), match[2]
     except lifecycle.Refused:
         return None, said
 
 
-def pressed(asked: Asked) -> Answer:
+def pressed(asked: SlackRequest) -> Answer:
     """Open the modal from a button or a global shortcut."""
     return Open(modal())
 
 
-def from_message(asked: Asked) -> Answer:
+def from_message(asked: SlackRequest) -> Answer:
     """Open the modal filled from a message, which also goes on the new timeline."""
     message = messages.of(asked.message, channel_id=asked.channel_id)
     first = message.text.strip().partition("\n")[0]
     kept = {"ref": message.ref, "author": message.author, "text": short(message.text)}
-    return Open(modal(title=words.cut(first, 200), summary=message.text, message=kept))
+    return Open(modal(title=mrkdwn.cut(first, 200), summary=message.text, message=kept))
 
 
-def chosen(asked: Asked) -> Answer:
+def chosen(asked: SlackRequest) -> Answer:
     """Show what the chosen type brings along, while the modal stays open."""
     form = asked.filled
-    type = places.usable_type(form.text("type"))
+    type = incident_lookup.usable_type(form.text("type"))
     plan = retyping.preview_declare(type=type, by=asked.by, lead=form.person("lead"))
     view = modal(
         title=form.text("title"),
@@ -70,7 +71,7 @@ def chosen(asked: Asked) -> Answer:
     return Redraw(view, form.id, form.hash)
 
 
-def submitted(asked: Asked) -> Answer:
+def submitted(asked: SlackRequest) -> Answer:
     """Declare what the modal says, and say so in it."""
     form = asked.filled
     lead = form.person("lead")
@@ -81,7 +82,7 @@ def submitted(asked: Asked) -> Answer:
         by=asked.by,
         at=asked.at,
         source=Source.SLACK,
-        type=places.usable_type(form.text("type")) if form.text("type") else None,
+        type=incident_lookup.usable_type(form.text("type")) if form.text("type") else None,
         summary=form.text("summary"),
         lead=lead,
         services=form.text("services").split(","),
@@ -149,14 +150,14 @@ def type_options(types: list[IncidentType]) -> list[blocks.Option]:
 
 def _declared(incident: Incident) -> str:
     room = "private channel" if incident.private else "channel"
-    type = words.escape(incident.policy.name)
+    type = mrkdwn.escape(incident.policy.name)
     return (
-        f"*{words.escape(incident.title)}* is declared as {type}: {places.linked(incident)}.\n"
+        f"*{mrkdwn.escape(incident.title)}* is declared as {type}: {incident_lookup.linked(incident)}.\n"
         f"Its {room} opens in a moment, and you are invited to it."
     )
 
 
-def _capture(incident: Incident, form: Form, asked: Asked) -> None:
+def _capture(incident: Incident, form: Form, asked: SlackRequest) -> None:
     message = form.kept.get("m")
     if not message:
         return

@@ -6,14 +6,15 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from evidence import fetching, receiving
+from evidence.intake import fetching, receiving
 from evidence.models import Evidence
 from evidence.models.evidence import Phase, State
 from incidents.models import Incident, Person
-from integrations.slack import blocks, messages, places, setup, words
-from integrations.slack.answers import Answer, Open, Say, Wrong
-from integrations.slack.asked import Asked, keep
-from integrations.slack.messages import File
+from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction.answers import Answer, Open, Say, Wrong
+from integrations.slack.interaction.messages import SharedFile
+from integrations.slack.interaction.request import SlackRequest, keep
+from integrations.slack.protocol import blocks, mrkdwn, setup
 
 CALLBACK: Final = "firekind:evidence"
 LISTED: Final = 6
@@ -21,7 +22,7 @@ FILES: Final = 10
 SAYS: Final = 200
 
 
-def command(asked: Asked, incident: Incident) -> Answer:
+def command(asked: SlackRequest, incident: Incident) -> Answer:
     """Put a link on the timeline at once; without one, open the modal with what there is."""
     said = messages.typed(asked.words)
     if not said:
@@ -31,13 +32,13 @@ def command(asked: Asked, incident: Incident) -> Answer:
         root = setup.command()
         return Say(f"`{root} evidence` opens a form for files; `{root} evidence https://… title` adds a link.")
     receiving.add_link(incident, link=link, title=title, by=asked.by, via="slack", at=asked.at)
-    return Say(f"Link added to the evidence of {places.linked(incident)}.")
+    return Say(f"Link added to the evidence of {incident_lookup.linked(incident)}.")
 
 
-def submitted(asked: Asked) -> Answer:
+def submitted(asked: SlackRequest) -> Answer:
     """Bring the files and the link of the modal; the files are fetched and read afterwards."""
     form = asked.filled
-    incident = places.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
     found, link, title = form.files("files"), form.text("link").strip(), form.text("title").strip()
     if not found and not link:
         return Wrong({"files": "Choose a file, or paste a link below."})
@@ -45,12 +46,12 @@ def submitted(asked: Asked) -> Answer:
         receiving.add_link(incident, link=link, title=title, by=asked.by, via="slack", at=asked.at)
     bring(incident, found, by=asked.by, at=asked.at, title=title if len(found) == 1 else "", phase=form.text("phase"))
     what = "The result is posted in the channel once it has been read." if found else "The link was added."
-    return Say(f"{what} {words.link(page(incident), 'All evidence')}")
+    return Say(f"{what} {mrkdwn.link(page(incident), 'All evidence')}")
 
 
 def bring(
     incident: Incident,
-    found: Iterable[File],
+    found: Iterable[SharedFile],
     *,
     by: Person,
     at: datetime,
@@ -87,18 +88,18 @@ def modal(incident: Incident) -> blocks.Block:
 
 def page(incident: Incident) -> str:
     """Return the address of an incident's evidence."""
-    return f"{places.page(incident)}evidence/"
+    return f"{incident_lookup.page(incident)}evidence/"
 
 
 def _listed(incident: Incident) -> str:
     shown = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).order_by("-n")[: LISTED + 1]
     lines = [_line(incident, one) for one in shown[:LISTED]]
-    more = words.link(page(incident), "All evidence, and commands to run on a host")
+    more = mrkdwn.link(page(incident), "All evidence, and commands to run on a host")
     return "\n".join([*(lines or ["No evidence yet."]), more])
 
 
 def _line(incident: Incident, one: Evidence) -> str:
     address = one.link or f"{page(incident)}{one.n}/"
     says = "being read" if one.state == State.READING else one.says
-    said = f": {words.escape(words.cut(says, SAYS))}" if says else ""
-    return f"{one.n}  {words.link(address, words.cut(one.title, 75))}{said}"
+    said = f": {mrkdwn.escape(mrkdwn.cut(says, SAYS))}" if says else ""
+    return f"{one.n}  {mrkdwn.link(address, mrkdwn.cut(one.title, 75))}{said}"

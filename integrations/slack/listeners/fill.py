@@ -6,24 +6,25 @@ from typing import Final
 
 from incidents import lifecycle
 from incidents.models import Incident, Source
-from integrations.slack import blocks, places, words
-from integrations.slack.answers import Answer, Nothing, Open, Wrong
-from integrations.slack.asked import Asked, keep
+from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction.answers import Answer, Nothing, Open, Wrong
+from integrations.slack.interaction.request import SlackRequest, keep
+from integrations.slack.protocol import blocks, mrkdwn
 
 CALLBACK: Final = "firekind:fill"
 
 
-def pressed(asked: Asked) -> Answer:
+def pressed(asked: SlackRequest) -> Answer:
     """Open the modal from the message that says what is missing."""
     codename, _, role = asked.value.partition("|")
-    incident = places.named(codename, by=asked.by)
+    incident = incident_lookup.named(codename, by=asked.by)
     return Open(modal(incident, role))
 
 
-def submitted(asked: Asked) -> Answer:
+def submitted(asked: SlackRequest) -> Answer:
     """Give the role to the person chosen; they are brought in."""
     form = asked.filled
-    incident = places.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
     person = form.person("person")
     if person is None:
         return Wrong({"person": "Choose a person."})
@@ -34,7 +35,7 @@ def submitted(asked: Asked) -> Answer:
 
 def modal(incident: Incident, role: str) -> blocks.Block:
     """Build the modal: one person."""
-    about = f"{places.linked(incident)}  {words.escape(words.cut(incident.title, 150))}"
+    about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}"
     parts = [
         blocks.context(about),
         blocks.field(

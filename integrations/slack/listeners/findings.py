@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from evidence import findings
+from evidence.findings import findings
 from evidence.models import Evidence, Finding
 from evidence.models.evidence import State
 from evidence.models.finding import Verdict
 from incidents.forms.given import numbers
 from incidents.models import Incident, Source
-from integrations.slack import blocks, messages, places, words
-from integrations.slack.answers import Answer, Open, Say
-from integrations.slack.asked import Asked, Form, keep
+from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction.answers import Answer, Open, Say
+from integrations.slack.interaction.request import Form, SlackRequest, keep
+from integrations.slack.protocol import blocks, mrkdwn
 
 CALLBACK: Final = "firekind:finding"
 NEW: Final = "new"
@@ -29,7 +30,7 @@ JUDGED: Final = re.compile(
 BECAUSE: Final = re.compile(r"\s+because\s+", re.IGNORECASE)
 
 
-def command(asked: Asked, incident: Incident) -> Answer:
+def command(asked: SlackRequest, incident: Incident) -> Answer:
     """Claim or judge at once with what was typed; without words, open the modal."""
     said = messages.typed(asked.words)
     if not said:
@@ -44,10 +45,10 @@ def command(asked: Asked, incident: Incident) -> Answer:
     return Say(_line(incident, finding))
 
 
-def submitted(asked: Asked) -> Answer:
+def submitted(asked: SlackRequest) -> Answer:
     """Claim what the modal says, judge it, or both."""
     form = asked.filled
-    incident = places.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
     chosen, claim, verdict = form.text("finding"), form.text("claim").strip(), form.text("verdict")
     if chosen and chosen != NEW:
         finding = findings.claimed(incident, chosen)
@@ -61,7 +62,7 @@ def submitted(asked: Asked) -> Answer:
 def modal(incident: Incident) -> blocks.Block:
     """Build the form: what was claimed so far, then a claim, a verdict, and what it rests on."""
     known = findings.of(incident)
-    options = [blocks.option(words.cut(f"{one.n}. {one.claim}", 75), str(one.n)) for one in known[: CHOICES - 1]]
+    options = [blocks.option(mrkdwn.cut(f"{one.n}. {one.claim}", 75), str(one.n)) for one in known[: CHOICES - 1]]
     new = blocks.option("New hypothesis", NEW)
     verdicts = [blocks.option(str(one.label), one.value) for one in Verdict]
     proofs = _proofs(incident)
@@ -86,7 +87,7 @@ def modal(incident: Incident) -> blocks.Block:
     return blocks.modal("Finding", parts, callback_id=CALLBACK, submit="Save", close="Cancel", kept=kept)
 
 
-def _meant(asked: Asked, incident: Incident, claim: str) -> Finding:
+def _meant(asked: SlackRequest, incident: Incident, claim: str) -> Finding:
     """Return the finding that is meant; words that nobody claimed yet are claimed now."""
     try:
         return findings.claimed(incident, claim)
@@ -96,7 +97,7 @@ def _meant(asked: Asked, incident: Incident, claim: str) -> Finding:
     return findings.claim(incident, text=claim, by=asked.by, at=asked.at, source=Source.SLACK)
 
 
-def _judge(asked: Asked, finding: Finding, *, verdict: str, text: str, form: Form | None = None) -> None:
+def _judge(asked: SlackRequest, finding: Finding, *, verdict: str, text: str, form: Form | None = None) -> None:
     findings.judge(
         finding,
         verdict=verdict,
@@ -121,19 +122,19 @@ def _verdict(said: str) -> str:
 
 def _proofs(incident: Incident) -> list[blocks.Option]:
     shown = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).order_by("-n")[:CHOICES]
-    return [blocks.option(words.cut(f"{one.n}. {one.title}", 75), str(one.n)) for one in shown]
+    return [blocks.option(mrkdwn.cut(f"{one.n}. {one.title}", 75), str(one.n)) for one in shown]
 
 
 def _listed(incident: Incident, known: list[Finding]) -> str:
     lines = [_line(incident, one) for one in known[:LISTED]]
-    page = words.link(f"{places.page(incident)}findings/", "All findings with their rounds")
+    page = mrkdwn.link(f"{incident_lookup.page(incident)}findings/", "All findings with their rounds")
     return "\n".join([*(lines or ["No findings yet."]), page])
 
 
 def _line(incident: Incident, finding: Finding) -> str:
     verdict = str(Verdict(finding.verdict).label)
-    address = f"{places.page(incident)}findings/{finding.n}/"
-    said = words.link(address, words.cut(finding.claim, 200))
+    address = f"{incident_lookup.page(incident)}findings/{finding.n}/"
+    said = mrkdwn.link(address, mrkdwn.cut(finding.claim, 200))
     return (
         f"*{verdict}*  {finding.n}. ~{said}~"
         if finding.verdict == Verdict.REFUTED

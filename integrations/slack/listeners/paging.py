@@ -6,13 +6,17 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from incidents import lifecycle, people
+from incidents import lifecycle
 from incidents.models import Incident, Source
-from integrations.slack import blocks, messages, places, setup, words
-from integrations.slack.answers import Answer, Nothing, Open, Redraw, Replace, Say, Wrong
-from integrations.slack.asked import Asked, Form, keep
-from workflows import paged, paging, ports
-from workflows.paging import Choice
+from incidents.people import person_matching
+from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace, Say, Wrong
+from integrations.slack.interaction.request import Form, SlackRequest, keep
+from integrations.slack.protocol import blocks, mrkdwn, setup
+from workflows import ports
+from workflows.paging import paging
+from workflows.paging.paging import PageChoice
+from workflows.status import page_status
 
 CALLBACK: Final = "firekind:page"
 TARGET: Final = "firekind:page-target"
@@ -26,7 +30,7 @@ CHANGED: Final = "*Who would be paged changed while you were reading.* This is t
 LISTED: Final = 100
 
 
-def command(asked: Asked, incident: Incident) -> Answer:
+def command(asked: SlackRequest, incident: Incident) -> Answer:
     """Open the modal: with who would be paged when someone was named, else with a list to choose from."""
     among = _choices(incident)
     whom, because = _read(asked.words)
@@ -36,31 +40,31 @@ def command(asked: Asked, incident: Incident) -> Answer:
     return Open(modal(incident, among, choice=choice, because=because))
 
 
-def pressed(asked: Asked) -> Answer:
+def pressed(asked: SlackRequest) -> Answer:
     """Open the modal from a button."""
-    incident = places.named(asked.value, by=asked.by)
+    incident = incident_lookup.named(asked.value, by=asked.by)
     return Open(modal(incident, _choices(incident)))
 
 
-def chosen(asked: Asked) -> Answer:
+def chosen(asked: SlackRequest) -> Answer:
     """Show who would be paged for what is chosen now."""
     form = asked.filled
-    incident = places.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
     among = _choices(incident)
     choice = _chosen(form, among)
     return Redraw(modal(incident, among, choice=choice, because=form.text("because")), form.id, form.hash)
 
 
-def submitted(asked: Asked) -> Answer:
+def submitted(asked: SlackRequest) -> Answer:
     """Page the people shown; show anyone who was not shown, or whose shift has ended, first."""
     form = asked.filled
-    incident = places.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
     among = _choices(incident)
     choice = _chosen(form, among)
     if choice is None:
         return Wrong({"target": "Choose who to page."})
     because = form.text("because")
-    if form.kept.get("d") != paged.digest(choice):
+    if form.kept.get("d") != page_status.digest(choice):
         changed = form.kept.get("t") == choice.target
         return Replace(modal(incident, among, choice=choice, because=because, changed=changed))
     paging.ask(incident, target=choice.target, by=asked.by, at=asked.at, because=because, via=Source.SLACK)
@@ -69,14 +73,14 @@ def submitted(asked: Asked) -> Answer:
 
 def modal(
     incident: Incident,
-    among: Sequence[Choice],
+    among: Sequence[PageChoice],
     *,
-    choice: Choice | None = None,
+    choice: PageChoice | None = None,
     because: str = "",
     changed: bool = False,
 ) -> blocks.Block:
     """Build the modal, with who would be paged once someone is chosen."""
-    parts = [blocks.context(f"{places.linked(incident)}  {words.escape(words.cut(incident.title, 150))}")]
+    parts = [blocks.context(f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}")]
     parts += [blocks.section(CHANGED)] if changed else []
     parts.append(_whom(among, choice))
     if choice is not None:
@@ -84,14 +88,16 @@ def modal(
     hint = "Shown here and in the channel, but not sent to PagerDuty."
     reason = blocks.text_input(action_id="because", initial=because, lines=True)
     parts.append(blocks.field("Why?", reason, block_id="because", optional=True, hint=hint))
-    kept = keep(i=incident.codename, t=choice.target if choice else None, d=paged.digest(choice) if choice else None)
+    kept = keep(
+        i=incident.codename, t=choice.target if choice else None, d=page_status.digest(choice) if choice else None
+    )
     submit = "Page" if choice else "Show who is paged"
     return blocks.modal("Page someone", parts, callback_id=CALLBACK, submit=submit, close="Cancel", kept=kept)
 
 
-def _whom(among: Sequence[Choice], choice: Choice | None) -> blocks.Block:
+def _whom(among: Sequence[PageChoice], choice: PageChoice | None) -> blocks.Block:
     """The field that chooses, with who would be paged now under each name; what does not fit is left to the command."""
-    groups = {label: list(map(_option, _some(found, choice))) for label, found in paged.grouped(among).items()}
+    groups = {label: list(map(_option, _some(found, choice))) for label, found in page_status.grouped(among).items()}
     picked = choice.target if choice else None
     select = blocks.grouped_select(groups, action_id=TARGET, chosen=picked, placeholder="Choose who to page")
     shown = sum(map(len, groups.values()))
@@ -99,31 +105,31 @@ def _whom(among: Sequence[Choice], choice: Choice | None) -> blocks.Block:
     return blocks.field("Whom?", select, block_id="target", hint=more, tells=True)
 
 
-def _some(found: Sequence[Choice], choice: Choice | None) -> Sequence[Choice]:
+def _some(found: Sequence[PageChoice], choice: PageChoice | None) -> Sequence[PageChoice]:
     """Return as many of a kind as Slack lists, the chosen one among them."""
     return sorted(found, key=lambda one: one != choice)[:LISTED] if len(found) > LISTED else found
 
 
-def _option(choice: Choice) -> blocks.Option:
+def _option(choice: PageChoice) -> blocks.Option:
     says = f"already paged: {choice.state}" if choice.state else choice.rings
     return blocks.option(choice.name, choice.target, says=says)
 
 
-def _shown(choice: Choice) -> str:
-    name = words.escape(choice.name)
+def _shown(choice: PageChoice) -> str:
+    name = mrkdwn.escape(choice.name)
     if choice.state:
-        return f"*{name}* was already paged: {words.escape(choice.state)}."
-    says = f"*{name}*: {words.escape(choice.rings)} now." if choice.rings else f"*{name}* is being paged."
-    unmatched = words.escape(", ".join(choice.strangers))
+        return f"*{name}* was already paged: {mrkdwn.escape(choice.state)}."
+    says = f"*{name}*: {mrkdwn.escape(choice.rings)} now." if choice.rings else f"*{name}* is being paged."
+    unmatched = mrkdwn.escape(", ".join(choice.strangers))
     return f"{says} Not brought in, because they are not matched to anyone here: {unmatched}." if unmatched else says
 
 
-def _open_already(choice: Choice, incident: Incident) -> str:
-    page = words.link(f"{places.page(incident)}pages", "All pages of this incident")
+def _open_already(choice: PageChoice, incident: Incident) -> str:
+    page = mrkdwn.link(f"{incident_lookup.page(incident)}pages", "All pages of this incident")
     return f"{_shown(choice)} {page}."
 
 
-def _choices(incident: Incident) -> list[Choice]:
+def _choices(incident: Incident) -> list[PageChoice]:
     """Return who can be paged for an incident; raise ``Refused`` with the reason when that is no one."""
     if not incident.is_active:
         raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you page someone for it.")
@@ -141,21 +147,21 @@ def _read(said: str) -> tuple[str, str]:
     return (found["whom"].strip(), messages.typed(found["because"])) if found else (said.strip(), "")
 
 
-def _meant(whom: str, among: Sequence[Choice]) -> Choice:
+def _meant(whom: str, among: Sequence[PageChoice]) -> PageChoice:
     """Return who is meant by a mention, a name or an id; raise ``Refused`` with the closest matches."""
-    mentioned = words.people(whom)
+    mentioned = mrkdwn.people(whom)
     if mentioned:
         return _mentioned(mentioned, among)
     try:
-        return paged.meant(messages.typed(whom), among)
+        return page_status.meant(messages.typed(whom), among)
     except lifecycle.BadInput as unknown:
         raise lifecycle.Refused(f"{unknown} {setup.command()} page alone lists everyone.") from unknown
 
 
-def _mentioned(chat_ids: Sequence[str], among: Sequence[Choice]) -> Choice:
+def _mentioned(chat_ids: Sequence[str], among: Sequence[PageChoice]) -> PageChoice:
     if len(chat_ids) > 1:
         raise lifecycle.Refused("Name one person: page each with a separate command.")
-    person = people.by_chat_id(chat_ids[0])
+    person = person_matching.by_chat_id(chat_ids[0])
     choice = paging.of_person(person, among)
     if choice is None:
         says = (
@@ -166,6 +172,6 @@ def _mentioned(chat_ids: Sequence[str], among: Sequence[Choice]) -> Choice:
     return choice
 
 
-def _chosen(form: Form, among: Sequence[Choice]) -> Choice | None:
+def _chosen(form: Form, among: Sequence[PageChoice]) -> PageChoice | None:
     target = form.text("target")
     return next((one for one in among if one.target == target), None)

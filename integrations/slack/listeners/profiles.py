@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from incidents.models import Incident, Source
-from integrations.slack import setup, words
-from integrations.slack.answers import Answer, Say
-from integrations.slack.asked import Asked
-from workflows import capturing, ports
+from integrations.slack.interaction.answers import Answer, Say
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.protocol import mrkdwn, setup
+from workflows import ports
+from workflows.performing import capturing
 
 
-def command(asked: Asked, incident: Incident) -> Answer:
+def command(asked: SlackRequest, incident: Incident) -> Answer:
     """Ask for a capture: a source, then what of it, then for how many seconds; alone it lists the sources."""
     said = asked.words.split()
     if not said:
@@ -18,7 +19,7 @@ def command(asked: Asked, incident: Incident) -> Answer:
     done = capturing.ask(
         incident, source=source, kind=kind, seconds=seconds, by=asked.by, at=asked.at, via=Source.SLACK
     )
-    return Say(f"Requested: {words.escape(done)}. The result is posted in the channel.")
+    return Say(f"Requested: {mrkdwn.escape(done)}. The result is posted in the channel.")
 
 
 def _read(said: list[str]) -> tuple[str, str, int | None]:

@@ -8,52 +8,53 @@ from typing import Final
 
 from incidents import timeline
 from incidents.models import Incident, Person
-from integrations.slack import places, setup, words
-from integrations.slack.answers import Answer, Say
-from integrations.slack.asked import Asked
-from workflows import progress
+from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction.answers import Answer, Say
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.protocol import mrkdwn, setup
+from workflows.status import progress
 
 ENTRIES: Final = 12
 LISTED: Final = 20
 
 
-def status(asked: Asked, incident: Incident) -> Answer:
+def status(asked: SlackRequest, incident: Incident) -> Answer:
     """Say where an incident stands."""
-    channels = places.channels([incident])
-    lines = [f"*{words.escape(incident.title)}*", _facts(incident, channels, at=asked.at)]
+    channels = incident_lookup.channels([incident])
+    lines = [f"*{mrkdwn.escape(incident.title)}*", _facts(incident, channels, at=asked.at)]
     update = timeline.last_update(incident)
     if update is not None:
-        lines.append(f"Last update, {words.when(update.event.at)}: {words.escape(words.cut(update.text, 600))}")
+        lines.append(f"Last update, {mrkdwn.when(update.event.at)}: {mrkdwn.escape(mrkdwn.cut(update.text, 600))}")
     if incident.update_due_at:
-        lines.append(f"The next update is due {words.when(incident.update_due_at)}.")
+        lines.append(f"The next update is due {mrkdwn.when(incident.update_due_at)}.")
     lines += _owed(incident)
-    lines.append(words.link(places.page(incident), "Open in Firekind"))
+    lines.append(mrkdwn.link(incident_lookup.page(incident), "Open in Firekind"))
     return Say("\n".join(lines))
 
 
-def recent(asked: Asked, incident: Incident) -> Answer:
+def recent(asked: SlackRequest, incident: Incident) -> Answer:
     """Show the newest entries of the timeline."""
     entries = timeline.latest(incident, limit=ENTRIES, reader=asked.by)
     lines = [_entry(entry) for entry in entries]
-    lines.append(words.link(places.page(incident), "The whole timeline"))
+    lines.append(mrkdwn.link(incident_lookup.page(incident), "The whole timeline"))
     return Say("\n".join(lines))
 
 
-def listed(asked: Asked) -> Answer:
+def listed(asked: SlackRequest) -> Answer:
     """List the open incidents that someone may see."""
-    found = list(places.seen(asked.by).filter(active=True)[: LISTED + 1])
+    found = list(incident_lookup.seen(asked.by).filter(active=True)[: LISTED + 1])
     if not found:
         return Say(f"No incident is open. `{setup.command()} declare` opens one.")
-    channels = places.channels(found)
+    channels = incident_lookup.channels(found)
     lines = [line(incident, channels, at=asked.at) for incident in found[:LISTED]]
     if len(found) > LISTED:
-        lines.append(words.link(f"{setup.base_url()}/", "See all"))
+        lines.append(mrkdwn.link(f"{setup.base_url()}/", "See all"))
     return Say("\n".join(lines))
 
 
 def line(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:
     """Say one incident in two short lines."""
-    return f"{places.linked(incident)}  *{words.escape(incident.title)}*\n{_facts(incident, channels, at=at)}"
+    return f"{incident_lookup.linked(incident)}  *{mrkdwn.escape(incident.title)}*\n{_facts(incident, channels, at=at)}"
 
 
 def age(seconds: float) -> str:
@@ -67,7 +68,7 @@ def age(seconds: float) -> str:
 
 
 def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:
-    parts = [words.escape(incident.policy.name), str(incident.get_status_display()), age(incident.age_s(at=at))]
+    parts = [mrkdwn.escape(incident.policy.name), str(incident.get_status_display()), age(incident.age_s(at=at))]
     parts.append(_lead(incident.lead))
     if incident.pk in channels:
         parts.append(f"<#{channels[incident.pk]}>")
@@ -75,21 +76,21 @@ def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> 
 
 
 def _lead(lead: Person | None) -> str:
-    return f"{words.mention(lead.chat_id, lead.name)} leads" if lead else "no lead yet"
+    return f"{mrkdwn.mention(lead.chat_id, lead.name)} leads" if lead else "no lead yet"
 
 
 def _owed(incident: Incident) -> list[str]:
     so_far = progress.of(incident)
-    gaps = [f"Missing: {words.escape(gap.says)}" for gap in so_far.gaps]
+    gaps = [f"Missing: {mrkdwn.escape(gap.says)}" for gap in so_far.gaps]
     failed = [
-        f"Failed: {words.escape(one.sentence)}. {words.escape(one.detail)}" for one in so_far.effects if one.can_retry
+        f"Failed: {mrkdwn.escape(one.sentence)}. {mrkdwn.escape(one.detail)}" for one in so_far.effects if one.can_retry
     ]
     return [*gaps, *failed]
 
 
-def _entry(entry: timeline.Entry) -> str:
-    who = words.escape(entry.event.by.name) if entry.event.by else ""
-    said = words.escape(words.cut(entry.sentence, 200))
+def _entry(entry: timeline.TimelineEntry) -> str:
+    who = mrkdwn.escape(entry.event.by.name) if entry.event.by else ""
+    said = mrkdwn.escape(mrkdwn.cut(entry.sentence, 200))
     if entry.kind.editable:  # someone's own words
-        return f"{words.when(entry.event.at)}  {who} · {entry.kind.label}: {said}"
-    return f"{words.when(entry.event.at)}  {who} {said}".replace("   ", "  ")
+        return f"{mrkdwn.when(entry.event.at)}  {who} · {entry.kind.label}: {said}"
+    return f"{mrkdwn.when(entry.event.at)}  {who} {said}".replace("   ", "  ")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from incidents.models import Source
-from integrations.slack import places
-from integrations.slack.answers import Answer, Say
-from integrations.slack.asked import Asked
-from workflows import progress
+from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction.answers import Answer, Say
+from integrations.slack.interaction.request import SlackRequest
+from workflows.status import progress
 
 
-def pressed(asked: Asked) -> Answer:
+def pressed(asked: SlackRequest) -> Answer:
     """Try the effect again whose number came with the button."""
     codename, _, effect = asked.value.partition("|")
-    incident = places.named(codename, by=asked.by)
+    incident = incident_lookup.named(codename, by=asked.by)
     number = int(effect) if effect.isdecimal() else 0
     if progress.retry(number, incident, by=asked.by, at=asked.at, source=Source.SLACK):
         return Say("Retrying now.")

@@ -8,13 +8,14 @@ from typing import Final
 
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person, Source
-from incidents.policy import moves_room
-from integrations.slack import blocks, messages, places, plans, words
-from integrations.slack.answers import Answer, Nothing, Open, Redraw, Replace
-from integrations.slack.asked import Asked, Form, keep
+from incidents.policies.policy import moves_room
+from integrations.slack.interaction import incident_lookup, messages, plans
+from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace
+from integrations.slack.interaction.request import Form, SlackRequest, keep
 from integrations.slack.listeners.declare import type_options
-from workflows import retyping
-from workflows.plan import Plan
+from integrations.slack.protocol import blocks, mrkdwn
+from workflows.planning.plan import Plan
+from workflows.reconcile import retyping
 
 CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
@@ -33,7 +34,7 @@ class Along:
 ALONE: Final = Along()
 
 
-def command(asked: Asked, incident: Incident) -> Answer:
+def command(asked: SlackRequest, incident: Incident) -> Answer:
     """Open the modal: with the plan when a type was named, else with the types to choose from."""
     _must_be_active(incident)
     said = messages.typed(asked.words)
@@ -44,37 +45,37 @@ def command(asked: Asked, incident: Incident) -> Answer:
         slug, because = match["type"], match["because"]
     else:
         slug, _, because = said.partition(" ")
-    to = places.usable_type(slug)
+    to = incident_lookup.usable_type(slug)
     if to.pk == incident.type_id:
         raise lifecycle.Refused(f"{incident.codename} is already {incident.policy.name}.")
     plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
     return Open(modal(incident, to=to, plan=plan, because=because.strip()))
 
 
-def pressed(asked: Asked) -> Answer:
+def pressed(asked: SlackRequest) -> Answer:
     """Open the modal from a card or the Home tab."""
-    incident = places.named(asked.value, by=asked.by)
+    incident = incident_lookup.named(asked.value, by=asked.by)
     _must_be_active(incident)
     return Open(modal(incident))
 
 
-def chosen(asked: Asked) -> Answer:
+def chosen(asked: SlackRequest) -> Answer:
     """Show the plan for the type, and for the people brought along, that are chosen now."""
     form = asked.filled
     if not form.text("type"):
         return Nothing()
-    incident = places.named(str(form.kept["i"]), by=asked.by)
-    to, along, because = places.usable_type(form.text("type")), _along(form), form.text("because")
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    to, along, because = incident_lookup.usable_type(form.text("type")), _along(form), form.text("because")
     plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
     view = modal(incident, to=to, plan=plan, along=along, because=because, since=form.kept["n"])
     return Redraw(view, form.id, form.hash)
 
 
-def submitted(asked: Asked) -> Answer:
+def submitted(asked: SlackRequest) -> Answer:
     """Retype as shown; a plan that was not the one shown is shown instead."""
     form = asked.filled
-    incident = places.named(str(form.kept["i"]), by=asked.by)
-    to, along, because = places.usable_type(form.text("type")), _along(form), form.text("because")
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    to, along, because = incident_lookup.usable_type(form.text("type")), _along(form), form.text("because")
     unseen = form.kept.get("d") is None or form.kept.get("t") != to.slug
     if unseen:  # sent before the plan had been drawn
         plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
@@ -113,7 +114,7 @@ def modal(
     changed: bool = False,
 ) -> blocks.Block:
     """Build the modal, with the plan once a type is chosen; ``changed`` says that it is not the one shown before."""
-    is_now = f"{places.linked(incident)} is *{words.escape(incident.policy.name)}* now."
+    is_now = f"{incident_lookup.linked(incident)} is *{mrkdwn.escape(incident.policy.name)}* now."
     types = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
     parts = [
         blocks.section(f"{CHANGED}\n{is_now}" if changed else is_now),

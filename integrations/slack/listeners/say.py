@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from incidents import lifecycle
 from incidents.models import Incident, Source
-from integrations.slack import blocks, messages, places, words
-from integrations.slack.answers import Answer, Nothing, Open, Replace, Say
-from integrations.slack.asked import Asked, keep
+from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction.answers import Answer, Nothing, Open, Replace, Say
+from integrations.slack.interaction.request import SlackRequest, keep
+from integrations.slack.protocol import blocks, mrkdwn
 
 CALLBACK: Final = "firekind:say"
 
@@ -77,10 +78,10 @@ VERBS: Final[Mapping[str, Verb]] = {
 }
 
 
-def command(verb: Verb) -> Callable[[Asked, Incident], Answer]:
+def command(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
     """Make the command of a verb: done at once with its words, or asked for in a modal when it needs some."""
 
-    def run(asked: Asked, incident: Incident) -> Answer:
+    def run(asked: SlackRequest, incident: Incident) -> Answer:
         if not asked.words and not verb.bare:
             return Open(modal(verb, incident))
         _do(verb, incident, asked, messages.typed(asked.words))
@@ -89,20 +90,20 @@ def command(verb: Verb) -> Callable[[Asked, Incident], Answer]:
     return run
 
 
-def button(verb: Verb) -> Callable[[Asked], Answer]:
+def button(verb: Verb) -> Callable[[SlackRequest], Answer]:
     """Make the button of a verb: it opens the modal."""
 
-    def run(asked: Asked) -> Answer:
-        return Open(modal(verb, places.named(asked.value, by=asked.by)))
+    def run(asked: SlackRequest) -> Answer:
+        return Open(modal(verb, incident_lookup.named(asked.value, by=asked.by)))
 
     return run
 
 
-def submitted(asked: Asked) -> Answer:
+def submitted(asked: SlackRequest) -> Answer:
     """Carry out what the modal says."""
     form = asked.filled
     verb = VERBS[str(form.kept["v"])]
-    incident = places.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
     since = {"since": form.kept["n"]} if verb.checks else {}
     text = form.text("text")
     try:
@@ -114,10 +115,10 @@ def submitted(asked: Asked) -> Answer:
 
 def modal(verb: Verb, incident: Incident, *, text: str = "", changed: str = "") -> blocks.Block:
     """Build a verb's modal: one field of words, below what ``changed`` while they were written."""
-    about = f"{places.linked(incident)}  {words.escape(words.cut(incident.title, 150))}"
+    about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}"
     parts = [
         blocks.context(about),
-        *([blocks.section(words.escape(changed))] if changed else ()),
+        *([blocks.section(mrkdwn.escape(changed))] if changed else ()),
         blocks.field(
             verb.label,
             blocks.text_input(action_id="text", lines=True, initial=text),
@@ -130,9 +131,9 @@ def modal(verb: Verb, incident: Incident, *, text: str = "", changed: str = "") 
     return blocks.modal(verb.title, parts, callback_id=CALLBACK, submit=verb.submit, close=verb.close, kept=kept)
 
 
-def _do(verb: Verb, incident: Incident, asked: Asked, text: str, **rest: Any) -> None:
+def _do(verb: Verb, incident: Incident, asked: SlackRequest, text: str, **rest: Any) -> None:
     verb.do(incident, text=text, by=asked.by, at=asked.at, source=Source.SLACK, **rest)
 
 
 def _done(verb: Verb, incident: Incident) -> str:
-    return f"{places.linked(incident)} {verb.done}" if verb.done.startswith("is ") else verb.done
+    return f"{incident_lookup.linked(incident)} {verb.done}" if verb.done.startswith("is ") else verb.done

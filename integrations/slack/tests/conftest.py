@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from integrations.slack import current
-from integrations.slack.client import SlackChat
-from integrations.slack.identity import Identity
+from integrations.slack.adapter import current
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.door import Door, DoorWire
 from integrations.tests import house as building
 

@@ -10,7 +10,8 @@ from django.http import HttpResponse
 from django.test import Client
 
 from incidents.models import Incident
-from integrations.slack import fake, setup
+from integrations.slack import fake
+from integrations.slack.protocol import setup
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.house import House
 
@@ -65,12 +66,12 @@ class Door:
         """Use a shortcut."""
         return self.send(self.slack.acts.shortcut(user, callback_id, **where))
 
-    def send(self, delivery: fake.Delivery) -> dict[str, Any]:
+    def send(self, delivery: fake.PendingDelivery) -> dict[str, Any]:
         """Deliver one thing, and apply the answer as Slack would."""
         response = self.post(delivery)
         return self.slack.acts.answered(delivery, response.status_code, response.content)
 
-    def post(self, delivery: fake.Delivery, *, at: float | None = None) -> HttpResponse:
+    def post(self, delivery: fake.PendingDelivery, *, at: float | None = None) -> HttpResponse:
         """Deliver one thing and leave the answer alone."""
         headers, body = fake.signed(delivery, secret(), at=at or time.time())
         return self.raw(body, headers)

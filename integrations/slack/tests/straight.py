@@ -10,8 +10,9 @@ from urllib.error import HTTPError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
-from integrations.slack import transfer, wire
-from integrations.slack.fake import FakeSlack, transfers
+from integrations.slack.adapter import transfer, wire
+from integrations.slack.fake import FakeSlack
+from integrations.slack.fake.server import transfers
 
 
 class StraightWire(wire.Wire):

@@ -3,9 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integrations.slack import cards, words
+from integrations.slack.adapter import cards
 from integrations.slack.fake import blockkit
-from workflows.card import Button, Card
+from integrations.slack.protocol import mrkdwn
+from workflows.planning.wording.card import Button, Card
 
 FULL = Card(
     kind="headline",
@@ -57,10 +58,10 @@ def test_what_grows_by_escaping_stays_within_what_slack_takes() -> None:
     said = [block["text"]["text"] for block in message["blocks"]]
     assert len(message["text"]) <= 4_000
     assert sum(map(len, said)) <= 13_000
-    assert not [text for text in said if words.UNFINISHED.search(text.removesuffix("…"))]
+    assert not [text for text in said if mrkdwn.UNFINISHED.search(text.removesuffix("…"))]
 
 
 @given(st.text(max_size=500))
 def test_nobody_can_be_mentioned_by_plain_text(text: str) -> None:
-    assert "<!" not in words.mrkdwn(f"{text}<!channel>")
-    assert words.unescape(words.escape(text)) == text
+    assert "<!" not in mrkdwn.mrkdwn(f"{text}<!channel>")
+    assert mrkdwn.unescape(mrkdwn.escape(text)) == text

@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from integrations.slack import directory, fake, manifest
-from integrations.slack.client import SlackChat
-from integrations.slack.fake.faults import Kind
-from integrations.slack.identity import Identity
+from integrations.slack import fake, manifest
+from integrations.slack.adapter import directory
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
+from integrations.slack.fake.server.faults import Kind
 from integrations.slack.tests.straight import StraightWire
-from workflows.card import Card
+from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
 
 TOKEN = "xoxb-sandbox"

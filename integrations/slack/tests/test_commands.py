@@ -110,9 +110,9 @@ def test_status(door: Door, incident: Incident, channel: str) -> None:
 
 def test_status_names_what_is_missing_and_what_failed(door: Door) -> None:
     door.slack.workspace.groups.pop(door.slack.group("security").id)
-    from workflows import directory
+    from workflows.usergroups import workspace_cache
 
-    directory.refresh()
+    workspace_cache.refresh()
     door.slack.faults.add("error", method="bookmarks.add", error="access_denied")
     incident = door.declared(type="security")
     said = door.command("ann", "status", channel=door.house.channel(incident))

@@ -17,14 +17,16 @@ from django.db import connection
 from django.utils import timezone
 
 from incidents.models import Incident
-from integrations.slack import bolt, doors, fake, inbox
+from integrations.slack import fake
+from integrations.slack.doors import bolt, http
+from integrations.slack.interaction import inbox
 from integrations.slack.models import Delivery
 from integrations.slack.tests.door import Door, secret
 
 FORM = "application/x-www-form-urlencoded"
 
 
-def command(door: Door, text: str = "declare checkout is slow") -> fake.Delivery:
+def command(door: Door, text: str = "declare checkout is slow") -> fake.PendingDelivery:
     """A command on its way."""
     return door.slack.acts.command("ann", "lobby", f"/incident {text}")
 
@@ -178,7 +180,7 @@ def test_a_request_that_does_not_say_how_long_it_is_is_refused(door: Door) -> No
 
 
 def test_more_than_slack_ever_sends_is_refused_unread(door: Door) -> None:
-    body = b"x" * (doors.LARGEST + 1)
+    body = b"x" * (http.LARGEST + 1)
     assert door.raw(body, signed(body)).status_code == 413
 
 

@@ -8,14 +8,14 @@ from datetime import datetime
 import pytest
 from django.utils import timezone
 
-from evidence import digesting, receiving
+from evidence.intake import digesting, receiving
 from evidence.models import Evidence
 from evidence.models.evidence import State
 from incidents.models import Incident
 from integrations.slack import fake
 from integrations.slack.tests.door import Door
 from workflows import ports
-from workflows.captures import Source
+from workflows.planning.captures import ProfileSource
 from workflows.ports import Captured
 
 FOLDED = b"main;serve;price_basket 61\nmain;serve;render 20\nmain;idle 19\n"
@@ -166,8 +166,8 @@ def test_capture_without_sources_says_so(door: Door, incident: Incident, channel
 class Profiler:
     """One source, and nothing is ever taken from it here."""
 
-    def sources(self) -> Sequence[Source]:
-        return [Source("checkout-api", ("cpu", "heap"))]
+    def sources(self) -> Sequence[ProfileSource]:
+        return [ProfileSource("checkout-api", ("cpu", "heap"))]
 
     def capture(self, source: str, kind: str, *, seconds: int, at: datetime) -> Captured:
         raise NotImplementedError

@@ -8,7 +8,7 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.tests.door import Door
-from workflows import directory
+from workflows.usergroups import workspace_cache
 
 GAP = "firekind:fill"
 
@@ -18,7 +18,7 @@ def secret(door: Door) -> Incident:
     """A security incident while nobody of platform leadership can be had."""
     guest = door.slack.add_person("guy", is_restricted=True)
     door.slack.group("platform-leadership").members[:] = [guest.id]
-    directory.refresh(everybody=True)
+    workspace_cache.refresh(everybody=True)
     return door.declared("a token leaked", type="security", by="sam")
 
 

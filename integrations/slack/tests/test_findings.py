@@ -7,7 +7,8 @@ import io
 import pytest
 from django.utils import timezone
 
-from evidence import findings, receiving
+from evidence.findings import findings
+from evidence.intake import receiving
 from evidence.models import Finding
 from incidents.models import Incident
 from integrations.slack.tests.door import Door

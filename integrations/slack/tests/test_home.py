@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from integrations.slack import homes
+from integrations.slack.listeners import home_tab
 from integrations.slack.tests.door import Door
 
 
@@ -40,10 +40,10 @@ def test_what_turned_private_is_taken_off_the_tabs_of_everyone_else(door: Door) 
     for who in ("ann", "out"):
         assert "keys leaked" in opened(door, who)
     door.house.retype(incident, "security", by="ann")
-    assert homes.redraw() == 1
+    assert home_tab.redraw() == 1
     assert "keys leaked" not in str(door.slack.home("out"))
     assert "keys leaked" in str(door.slack.home("ann"))
-    assert homes.redraw() == 0
+    assert home_tab.redraw() == 0
 
 
 def test_a_tab_that_cannot_be_drawn_now_is_drawn_later(door: Door) -> None:
@@ -51,8 +51,8 @@ def test_a_tab_that_cannot_be_drawn_now_is_drawn_later(door: Door) -> None:
     assert "keys leaked" in opened(door, "out")
     door.house.retype(incident, "security", by="ann")
     door.slack.faults.add("ratelimited", method="views.publish", times=1)
-    assert homes.redraw() == 0
-    assert homes.redraw() == 1
+    assert home_tab.redraw() == 0
+    assert home_tab.redraw() == 1
     assert "keys leaked" not in str(door.slack.home("out"))
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from integrations.slack import fake
-from integrations.slack.identity import Identity
+from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
 
 

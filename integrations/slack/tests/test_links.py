@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from incidents.models import Incident
-from integrations.slack import setup
+from integrations.slack.protocol import setup
 from integrations.slack.tests.door import Door
 
 

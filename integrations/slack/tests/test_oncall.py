@@ -12,9 +12,9 @@ from incidents.models import Person
 from integrations.slack.tests.door import Door
 from workflows import ports
 from workflows.models import PagerRead
-from workflows.oncall import keeping
-from workflows.oncall.tests.pager import DOWN, LittlePager, small
+from workflows.oncall import refresh
 from workflows.ports import PagerPerson, Turn
+from workflows.tests.oncall.pager import DOWN, LittlePager, small
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def pager(door: Door) -> Iterator[LittlePager]:
         Turn("POL", 2, "PBEN", None, None),
     ]
     with ports.using(chat=ports.chat(), pager=little):
-        keeping.keep(at=now)
+        refresh.keep(at=now)
         yield little
 
 
@@ -59,7 +59,7 @@ def test_the_nearest_name_is_offered(door: Door, pager: LittlePager) -> None:
 
 def test_a_pager_that_is_away_is_said_below(door: Door, pager: LittlePager) -> None:
     pager.fails["turns"] = DOWN
-    keeping.keep(at=timezone.now() + timedelta(minutes=1))
+    refresh.keep(at=timezone.now() + timedelta(minutes=1))
     said = door.command("ann", "oncall platform")
     assert said.startswith("*Platform leadership*: <@")
     assert "PagerDuty has not responded since <!date^" in said

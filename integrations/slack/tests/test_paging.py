@@ -12,7 +12,7 @@ from incidents.models import Incident
 from integrations.slack.tests.door import Door
 from workflows import ports
 from workflows.models import Page, PagerRead, PagerTarget, PagerUser, Shift
-from workflows.oncall.tests.pager import LittlePager
+from workflows.tests.oncall.pager import LittlePager
 
 MODAL = "firekind:page"
 TARGET = "firekind:page-target"

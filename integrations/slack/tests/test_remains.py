@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from integrations.slack import fake, looking
-from integrations.slack.client import SlackChat
+from integrations.slack import fake
+from integrations.slack.adapter import channel_state
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
 from integrations.slack.fake import changes
-from integrations.slack.identity import Identity
 from integrations.slack.tests.straight import StraightWire
-from workflows.card import Card
+from workflows.planning.wording.card import Card
 
 TOKEN = "xoxb-test"
 
@@ -61,7 +62,7 @@ def test_what_another_app_posted_counts_too(slack: fake.FakeSlack, chat: SlackCh
 def test_what_is_not_looked_at_is_said_to_be_more(
     slack: fake.FakeSlack, chat: SlackChat, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looking, "THREADS", 1)
+    monkeypatch.setattr(channel_state, "THREADS", 1)
     for _ in range(2):
         slack.acts.say("ben", room, "below", thread_ts=slack.acts.say("ann", room, "above"))
     found = chat.remains(room)

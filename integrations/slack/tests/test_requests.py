@@ -11,9 +11,9 @@ from typing import Final
 import pytest
 from slack_sdk import WebClient
 
-from integrations.slack import cards
-from integrations.slack.rules import RULES
-from workflows.card import Card
+from integrations.slack.adapter import cards
+from integrations.slack.protocol.rules import RULES
+from workflows.planning.wording.card import Card
 
 HOME: Final = Path(__file__).parents[1]
 # Who makes a request, by its last name, and what each adds to the arguments it is given.

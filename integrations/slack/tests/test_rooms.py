@@ -5,10 +5,11 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Person
-from integrations.slack.fake import shapes
+from integrations.slack.fake.server import shapes
 from integrations.slack.tests.door import Door
-from workflows import directory, rooms
+from workflows.channels import rooms
 from workflows.models import DirectoryRead
+from workflows.usergroups import workspace_cache
 
 
 @pytest.fixture
@@ -167,15 +168,15 @@ def test_a_status_that_changes_costs_one_query(door: Door, django_assert_num_que
 
 def test_somebody_whom_only_a_group_names_is_looked_for_once(door: Door) -> None:
     door.slack.group("support").members.append("U0ELSEWHERE")
-    directory.refresh()
+    workspace_cache.refresh()
     assert not Person.objects.get(chat_id="U0ELSEWHERE").can_join
     door.slack.calls.clear()
-    directory.refresh()
+    workspace_cache.refresh()
     assert not door.slack.calls.count("users.list")
 
 
 def test_a_changed_group_is_read_anew_soon(door: Door) -> None:
-    directory.refresh()
+    workspace_cache.refresh()
     door.slack.acts.set_group("support", ["sue", "eve"])
     door.deliver()
     assert DirectoryRead.objects.get().stale

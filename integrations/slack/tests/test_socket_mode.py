@@ -10,7 +10,8 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from incidents.models import Incident
-from integrations.slack import setup, socket_mode
+from integrations.slack.doors import socket_mode
+from integrations.slack.protocol import setup
 from integrations.slack.tests.door import Door
 
 

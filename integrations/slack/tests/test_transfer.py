@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from integrations.slack import transfer
-from integrations.slack.wire import Wire
+from integrations.slack.adapter import transfer
+from integrations.slack.adapter.wire import Wire
 from workflows.ports import VendorError
 
 TOKEN = "xoxb-test"
@@ -103,7 +103,7 @@ def test_nothing_goes_to_an_address_that_is_not_slacks(server: Server, url: str)
     ],
 )
 def test_what_is_slacks(url: str, is_slacks: bool) -> None:
-    known = transfer.Transfer(api_url="https://slack.com/api/", token=TOKEN, timeout_s=1, tls=None)
+    known = transfer.FileTransfer(api_url="https://slack.com/api/", token=TOKEN, timeout_s=1, tls=None)
     assert known.is_slacks(url) is is_slacks
 
 

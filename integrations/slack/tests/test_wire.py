@@ -14,8 +14,8 @@ import uvicorn
 from integrations.sandbox.app import build
 from integrations.sandbox.settings import Settings
 from integrations.slack import fake
-from integrations.slack.fake.faults import Kind
-from integrations.slack.wire import Wire
+from integrations.slack.adapter.wire import Wire
+from integrations.slack.fake.server.faults import Kind
 from workflows.ports import VendorError
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from integrations.slack import words
+from integrations.slack.protocol import mrkdwn
 
 NAMES = {"U1": "Ana Ruiz"}
 
@@ -24,19 +24,19 @@ NAMES = {"U1": "Ana Ruiz"}
     ],
 )
 def test_what_slack_stores_reads_as_it_was_typed(stored: str, read: str) -> None:
-    assert words.plain(stored, name_of=lambda chat_id: NAMES.get(chat_id, chat_id)) == read
+    assert mrkdwn.plain(stored, name_of=lambda chat_id: NAMES.get(chat_id, chat_id)) == read
 
 
 def test_a_link_cannot_be_ended_early() -> None:
-    assert words.link("https://a.example/", "a|b>c") == "<https://a.example/|a/b&gt;c>"
+    assert mrkdwn.link("https://a.example/", "a|b>c") == "<https://a.example/|a/b&gt;c>"
 
 
 def test_a_long_text_is_cut_visibly() -> None:
-    assert words.cut("x" * 10, 5) == "xxxx…"
-    assert words.cut("xxxxx", 5) == "xxxxx"
+    assert mrkdwn.cut("x" * 10, 5) == "xxxx…"
+    assert mrkdwn.cut("xxxxx", 5) == "xxxxx"
 
 
 def test_a_topic_with_an_address_reads_as_it_was_set() -> None:
-    assert words.as_typed("<https://a.example> &amp; <http://b.example|b.example> is slow") == (
+    assert mrkdwn.as_typed("<https://a.example> &amp; <http://b.example|b.example> is slow") == (
         "https://a.example & b.example is slow"
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from incidents import live
+from incidents.live import live_stream
 from incidents.models import Incident
 from integrations.tests.outsiders import once
 from integrations.tests.outsiders.once import Laid
@@ -15,7 +15,7 @@ from integrations.tests.outsiders.scene import Scene
 @pytest.fixture(autouse=True)
 def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a stream's door keep the connection, which is the test's own here."""
-    monkeypatch.setattr(live, "let_go", lambda: None)
+    monkeypatch.setattr(live_stream, "let_go", lambda: None)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from django.db import transaction
 from pytest_django import DjangoDbBlocker
 
 from integrations.pagerduty.tests.straight import pager_on
-from integrations.slack import current
+from integrations.slack.adapter import current
 from integrations.tests.outsiders import scene as building
 from integrations.tests.outsiders.scene import Scene
 from workflows import ports

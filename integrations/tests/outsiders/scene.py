@@ -11,21 +11,23 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from evidence import digesting, findings, receiving, tokens
+from evidence.findings import findings
+from evidence.intake import digesting, receiving, tokens
 from evidence.models import Token
 from evidence.models.token import Scope
 from incidents import lifecycle
 from incidents.models import Incident, Person
-from integrations.slack import current
-from integrations.slack.client import SlackChat
-from integrations.slack.identity import Identity
+from integrations.slack.adapter import current
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.door import Door, DoorWire
 from integrations.tests import duty as building
 from integrations.tests.house import TOKEN, House
-from workflows import paging, rooms
+from workflows.alerts import intake
+from workflows.channels import rooms
 from workflows.models import Alert
-from workflows.oncall import alerts
-from workflows.oncall.news import News, Told
+from workflows.oncall.pager_events import PagerEvent, PagerIncident
+from workflows.paging import paging
 
 MEMBER, BROUGHT, FORMER, LEFT, OUTSIDER = "dee", "sue", "ann", "ben", "out"
 GUEST, EXTERNAL, GONE, MANAGER, AUDITOR = "gus", "ext", "zoe", "mia", "aud"
@@ -119,8 +121,10 @@ class Scene:
     def alarm(self, incident: Incident, word: str = WORD, *, count: int = 1) -> None:
         """Let an alert of the pager join it."""
         for n in range(count):
-            page = Told(f"Q{word}{n}", title=f"{word} alert {n}", service_id="S1", service="checkout", priority="P1")
-            alerts.hear(News(f"{word}{n}", "triggered", timezone.now(), page, "", ""), at=timezone.now())
+            page = PagerIncident(
+                f"Q{word}{n}", title=f"{word} alert {n}", service_id="S1", service="checkout", priority="P1"
+            )
+            intake.hear(PagerEvent(f"{word}{n}", "triggered", timezone.now(), page, "", ""), at=timezone.now())
         Alert.objects.filter(incident=None, pager_id__startswith=f"Q{word}").update(
             incident=incident, joined_at=timezone.now()
         )

@@ -13,12 +13,13 @@ from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle
 from incidents.models import Codename, Event, Incident
-from integrations.slack import homes
+from integrations.slack.listeners import home_tab
 from integrations.tests.outsiders import alike, holding, once
 from integrations.tests.outsiders.once import Laid
 from integrations.tests.outsiders.scene import ANONYMOUS, FORMER, MEMBER, OUTSIDER, WORD, Scene
 from integrations.tests.outsiders.table import API, NOT_BY_PAGE, OF_INCIDENTS, OF_NONE, routes
-from workflows import progress, sweep
+from workflows.reconcile import sweep
+from workflows.status import progress
 
 READERS = (OUTSIDER, FORMER)
 NAMING = {"page", "live", "earlier", "api", "api events", "/incident timeline", "terminal", "terminal --json"}
@@ -113,7 +114,7 @@ def _slack(scene: Scene, pair: Pair, who: str) -> Iterator[tuple[str, str]]:
     channel = slack.channel(scene.house.channel(pair.double))
     for verb in ("status", "timeline", "list"):
         yield f"/incident {verb}", scene.door.command(who, verb, channel=channel.name)
-    yield "the Home tab", str(homes.view(homes.on_tab(scene.person(who))))
+    yield "the Home tab", str(home_tab.view(home_tab.on_tab(scene.person(who))))
     yield CHANNEL, "\n".join(text for _, text in holding.channel(slack, channel))
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from incidents.models import Incident
-from integrations.slack import homes
+from integrations.slack.listeners import home_tab
 from integrations.tests.outsiders import alike
 from integrations.tests.outsiders import scene as building
 from integrations.tests.outsiders.scene import AUDITOR, EXTERNAL, GUEST, MANAGER, OUTSIDER, WORD, Scene
@@ -68,7 +68,7 @@ def seen(scene: Scene, who: str, known: Incident, name: str) -> dict[str, str]:
     browser = scene.browser(who)
     pages = {one: alike.text(browser.get(one.replace("{}", name))) for one in looks(who, known)}
     said = scene.door.command(who, "list")
-    shown = {"list": said, "home": str(homes.view(homes.on_tab(scene.person(who))))}
+    shown = {"list": said, "home": str(home_tab.view(home_tab.on_tab(scene.person(who))))}
     return {where: alike.without(text, name) for where, text in (pages | shown).items()}
 
 

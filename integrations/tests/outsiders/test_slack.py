@@ -13,7 +13,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from incidents.models import Event, Incident, Knock
-from integrations.slack import fake, inbox, listeners
+from integrations.slack import fake, listeners
+from integrations.slack.interaction import inbox
 from integrations.slack.listeners import commands
 from integrations.tests.outsiders import alike
 from integrations.tests.outsiders.scene import ANONYMOUS, EXTERNAL, FORMER, GONE, GUEST, LEFT, OUTSIDER, WORD, Scene
@@ -121,7 +122,7 @@ def send(scene: Scene, who: str, kind: Any, type: str, payload: dict[str, Any], 
     filled = json.loads(json.dumps(payload).replace("THAT", name)) if name else payload
     before = len(list(slack.calls))
     with CaptureQueriesContext(connection) as asked:
-        response = scene.door.post(fake.Delivery(1, kind, type, filled))
+        response = scene.door.post(fake.PendingDelivery(1, kind, type, filled))
     modal = slack.modal(who) or {}
     said = json.dumps({key: modal.get(key) for key in ("callback_id", "private_metadata", "title", "blocks")})
     body, modal_said = (NUMBERS.sub("", alike.without(one, name or "-")) for one in (response.content.decode(), said))

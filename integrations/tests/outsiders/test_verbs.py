@@ -22,7 +22,7 @@ from integrations.tests.outsiders import verbs
 from integrations.tests.outsiders.scene import ANONYMOUS, MEMBER, OUTSIDER, OUTSIDERS, Scene
 from integrations.tests.outsiders.verbs import ACTED, ELSEWHERE, READS, UNASKED, Case, Verb
 from workflows import ports
-from workflows.captures import Source
+from workflows.planning.captures import ProfileSource
 
 OURS = ("audit", "evidence", "incidents", "slack", "workflows")
 
@@ -30,9 +30,9 @@ OURS = ("audit", "evidence", "incidents", "slack", "workflows")
 class Profiler:
     """Lists one source, and is never asked for a profile."""
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[ProfileSource]:
         """What the operator named."""
-        return [Source("checkout-api", ("cpu",))]
+        return [ProfileSource("checkout-api", ("cpu",))]
 
 
 @pytest.fixture

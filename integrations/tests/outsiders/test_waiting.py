@@ -15,12 +15,12 @@ from incidents import visibility
 from incidents.models import Event, Incident
 from integrations.api import otlp
 from integrations.api.tests.test_otlp import pushed
-from integrations.slack import places
+from integrations.slack.interaction import incident_lookup
 from integrations.tests.outsiders import alike, test_slack
 from integrations.tests.outsiders import scene as building
 from integrations.tests.outsiders.scene import MEMBER, OUTSIDER, PROFILE, Scene
 from integrations.tests.outsiders.waiting import done_to, meanwhile
-from workflows import paging
+from workflows.paging import paging
 from workflows.views.pages import PageForm
 
 Form = Mapping[str, Any]
@@ -146,7 +146,7 @@ def test_slack_says_that_there_is_none(scene: Scene, public: Incident) -> None:
 
     typed = [command(one) for one in (f"update {TEXT}", "resolved", "lead me", "finding It is me")]
     answers = meanwhile(scene, public, *typed, *map(interaction, (shortcut, modal, button)))
-    assert [one for one in answers if places.NOT_THERE not in one] == []
+    assert [one for one in answers if incident_lookup.NOT_THERE not in one] == []
     assert done_to(public) == before
 
 

@@ -17,7 +17,8 @@ from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle
 from incidents.models import Incident
-from integrations.slack import homes, setup
+from integrations.slack.listeners import home_tab
+from integrations.slack.protocol import setup
 from integrations.tests.outsiders import alike, holding, once
 from integrations.tests.outsiders.once import Laid
 from integrations.tests.outsiders.scene import (
@@ -33,8 +34,8 @@ from integrations.tests.outsiders.scene import (
     Scene,
 )
 from integrations.tests.outsiders.table import OF_NONE, routes
-from workflows import progress
 from workflows.models import Page
+from workflows.status import progress
 
 NOWHERE = "z" * len(WORD)
 # Tables that hold what the incident itself holds, and nobody else is shown: each is read under ``visible_to`` alone.
@@ -113,7 +114,7 @@ def _moved(scene: Scene) -> tuple[Incident, str, int]:
     scene.alarm(incident, f"{WORD}-late")
     lifecycle.resolve(incident, text=f"The {WORD} is gone", by=scene.person(MEMBER), at=scene.house.now())
     incident = scene.house.settle(incident)
-    homes.redraw()  # as the beat does
+    home_tab.redraw()  # as the beat does
     scene.door.command(OUTSIDER, "list")
     return incident, *before
 

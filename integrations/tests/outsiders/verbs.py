@@ -17,11 +17,15 @@ from typing import Any, Final
 
 import evidence
 import workflows
-from evidence import fetching, findings, receiving, tokens, withdrawing
+from evidence.findings import findings
+from evidence.intake import fetching, receiving, tokens, withdrawing
 from evidence.models import Evidence, Finding
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person
-from workflows import by_hand, capturing, missing, paging, progress, retyping
+from workflows.paging import paging
+from workflows.performing import capturing
+from workflows.reconcile import retyping
+from workflows.status import manual_steps, missing, progress
 
 HOW: Final = "add it to integrations/tests/outsiders/verbs.py"
 ABOUT: Final = ("Incident", "Evidence", "Finding")
@@ -89,30 +93,34 @@ UNASKED: Final[Mapping[str, str]] = {
     "warn": "is Firekind",
 }
 ELSEWHERE: Final[Mapping[str, Verb]] = {
-    "evidence.fetching.expect": lambda a: fetching.expect(a.incident, ref="F1", title="Mine", via="slack", **a.asked),
-    "evidence.findings.attach": lambda a: findings.attach(a.finding, supports=[a.evidence.n], **a.asked),
-    "evidence.findings.claim": lambda a: findings.claim(a.incident, text=TEXT, **a.asked),
-    "evidence.findings.judge": lambda a: findings.judge(a.finding, verdict="refuted", **a.asked),
-    "evidence.receiving.add": lambda a: receiving.add(_mine(a), by=a.by),
-    "evidence.receiving.add_link": lambda a: receiving.add_link(
+    "evidence.intake.fetching.expect": lambda a: fetching.expect(
+        a.incident, ref="F1", title="Mine", via="slack", **a.asked
+    ),
+    "evidence.findings.findings.attach": lambda a: findings.attach(a.finding, supports=[a.evidence.n], **a.asked),
+    "evidence.findings.findings.claim": lambda a: findings.claim(a.incident, text=TEXT, **a.asked),
+    "evidence.findings.findings.judge": lambda a: findings.judge(a.finding, verdict="refuted", **a.asked),
+    "evidence.intake.receiving.add": lambda a: receiving.add(_mine(a), by=a.by),
+    "evidence.intake.receiving.add_link": lambda a: receiving.add_link(
         a.incident, link=LINK, title="Mine", via="link", **a.asked
     ),
-    "evidence.receiving.read_again": lambda a: receiving.read_again(a.evidence, by=a.by),
-    "evidence.receiving.receive": lambda a: receiving.receive(
+    "evidence.intake.receiving.read_again": lambda a: receiving.read_again(a.evidence, by=a.by),
+    "evidence.intake.receiving.receive": lambda a: receiving.receive(
         a.incident, body=io.BytesIO(b"main;mine 1\n"), title="Mine", via="api", **a.asked
     ),
-    "evidence.tokens.issue": lambda a: tokens.issue(a.by, incident=a.incident, at=a.asked["at"]),
-    "evidence.withdrawing.withdraw": lambda a: withdrawing.withdraw(a.evidence, **a.asked),
-    "workflows.by_hand.done": lambda a: by_hand.done(1, a.incident, **a.asked),
-    "workflows.capturing.ask": lambda a: capturing.ask(a.incident, source="checkout-api", **a.asked),
-    "workflows.missing.mended": lambda a: missing.mended("gap/archived", a.incident, **a.asked),
-    "workflows.paging.ask": lambda a: paging.ask(a.incident, target=paging.choices(a.incident)[0].target, **a.asked),
-    "workflows.progress.retry": lambda a: progress.retry(1, a.incident, **a.asked),
-    "workflows.retyping.confirm": lambda a: retyping.confirm(a.incident, to=a.to, bring=[a.by], **a.asked),
+    "evidence.intake.tokens.issue": lambda a: tokens.issue(a.by, incident=a.incident, at=a.asked["at"]),
+    "evidence.intake.withdrawing.withdraw": lambda a: withdrawing.withdraw(a.evidence, **a.asked),
+    "workflows.status.manual_steps.done": lambda a: manual_steps.done(1, a.incident, **a.asked),
+    "workflows.performing.capturing.ask": lambda a: capturing.ask(a.incident, source="checkout-api", **a.asked),
+    "workflows.status.missing.mended": lambda a: missing.mended("gap/archived", a.incident, **a.asked),
+    "workflows.paging.paging.ask": lambda a: paging.ask(
+        a.incident, target=paging.choices(a.incident)[0].target, **a.asked
+    ),
+    "workflows.status.progress.retry": lambda a: progress.retry(1, a.incident, **a.asked),
+    "workflows.reconcile.retyping.confirm": lambda a: retyping.confirm(a.incident, to=a.to, bring=[a.by], **a.asked),
 }
 READS: Final[Mapping[str, str]] = {
-    "evidence.withdrawing.may": "asks whether one may, and changes nothing",
-    "workflows.retyping.preview": "shows what would be done, and does none of it",
+    "evidence.intake.withdrawing.may": "asks whether one may, and changes nothing",
+    "workflows.reconcile.retyping.preview": "shows what would be done, and does none of it",
 }
 
 

@@ -8,9 +8,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from incidents import lifecycle, noted, people, visibility
+from incidents import audit_notes, lifecycle, visibility
 from incidents.models import Incident, IncidentType, Person, Source
-from workflows import capturing, paged, paging, retyping, terminal
+from incidents.people import person_matching
+from workflows import terminal
+from workflows.paging import paging
+from workflows.performing import capturing
+from workflows.reconcile import retyping
+from workflows.status import page_status
 
 # The verbs that take words: name -> (lifecycle's verb, help, whether words are needed).
 WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
@@ -127,7 +132,7 @@ class Command(BaseCommand):
         if not options["whom"]:
             self._print(terminal.callees(among, style=self.style))
             return
-        choice = paged.meant(options["whom"], among)
+        choice = page_status.meant(options["whom"], among)
         if options["dry_run"]:
             self._print(terminal.callees([choice], style=self.style))
             return
@@ -159,7 +164,7 @@ class Command(BaseCommand):
         seen = seen.order_by("-active", "-declared_at", "-pk")
         seen = seen.filter(active=True) if options["active"] else seen
         if private := sum(one.private for one in seen):
-            noted.note("read", by=by, about="the list of incidents", private=private)
+            audit_notes.note("read", by=by, about="the list of incidents", private=private)
         if options["json"]:
             self._json([terminal.row(incident) for incident in seen])
         else:
@@ -170,14 +175,14 @@ class Command(BaseCommand):
             incident = visibility.find(by or visibility.OPERATOR, options["codename"])
         except Incident.DoesNotExist:
             raise self._no_incident(options) from None
-        noted.read(incident, by=by)
+        audit_notes.read(incident, by=by)
         return incident
 
     def _no_incident(self, options: dict[str, Any]) -> CommandError:
         return CommandError(f"There is no incident {options['codename']}. Try `incident list`.")
 
     def _person(self, email: str) -> Person:
-        known = people.by_email(email)
+        known = person_matching.by_email(email)
         if known is None:
             self.stderr.write(f"No one had the email {email} yet; added them with it.")
             known = Person.objects.create(name=email.split("@", maxsplit=1)[0], email=email)

@@ -1,16 +1,16 @@
-"""Every request the stand-in answers, by method and path; `integrations.pagerduty.rules` says what each may carry."""
+"""Every request the stand-in answers, by method and path; `protocol.rules` says what each may carry."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from integrations.pagerduty.fake.asked import Asked
+from integrations.pagerduty.fake.server.api_request import ApiRequest
 from integrations.pagerduty.fake.state import State
 
 from . import directory, hooks, incidents, oncalls, parts, schedules
 
-Method = Callable[[State, Asked], Any]
+Method = Callable[[State, ApiRequest], Any]
 
 METHODS: Final[dict[str, Method]] = {
     **directory.METHODS,

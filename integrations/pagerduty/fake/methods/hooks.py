@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from integrations.pagerduty.fake import shapes
-from integrations.pagerduty.fake.answers import Refused
-from integrations.pagerduty.fake.asked import Asked, found
-from integrations.pagerduty.fake.deliveries import EVENTS
 from integrations.pagerduty.fake.records import Json, Subscription
+from integrations.pagerduty.fake.server import shapes
+from integrations.pagerduty.fake.server.answers import ErrorAnswer
+from integrations.pagerduty.fake.server.api_request import ApiRequest, found
+from integrations.pagerduty.fake.server.deliveries import EVENTS
 from integrations.pagerduty.fake.state import State
 
 FILTERS: Final = ("account_reference", "service_reference", "team_reference")
 
 
-def _list(state: State, asked: Asked) -> Json:
+def _list(state: State, asked: ApiRequest) -> Json:
     kind, id = asked.one("filter_type"), asked.one("filter_id")
     some = [
         s
@@ -24,11 +24,11 @@ def _list(state: State, asked: Asked) -> Json:
     return asked.page("webhook_subscriptions", some, shapes.of(state).subscription)
 
 
-def _get(state: State, asked: Asked) -> Json:
+def _get(state: State, asked: ApiRequest) -> Json:
     return _answer(state, found(state.account.subscriptions, asked.at["id"]))
 
 
-def _create(state: State, asked: Asked) -> Json:
+def _create(state: State, asked: ApiRequest) -> Json:
     about: Json = asked.body["webhook_subscription"]
     id = state.next_id()
     secret = f"{state.next_id('SECRET')}{id}".lower()
@@ -38,7 +38,7 @@ def _create(state: State, asked: Asked) -> Json:
     return _answer(state, subscription, secret=True)
 
 
-def _change(state: State, asked: Asked) -> Json:
+def _change(state: State, asked: ApiRequest) -> Json:
     subscription = found(state.account.subscriptions, asked.at["id"])
     _set(state, subscription, asked.body["webhook_subscription"])
     return _answer(state, subscription)
@@ -61,27 +61,27 @@ def _set(state: State, subscription: Subscription, about: Json) -> None:
 def _events(events: list[str]) -> list[str]:
     unknown = sorted(set(events) - set(EVENTS))
     if unknown or not events:
-        raise Refused(2001, *(f"{name} is not an event" for name in unknown or [""]))
+        raise ErrorAnswer(2001, *(f"{name} is not an event" for name in unknown or [""]))
     return list(events)
 
 
 def _filter(state: State, filter: Json) -> tuple[str, str]:
     type, id = str(filter["type"]), str(filter.get("id") or "")
     if type not in FILTERS:
-        raise Refused(2001, f"{type} is not a filter")
+        raise ErrorAnswer(2001, f"{type} is not a filter")
     things = {"service_reference": list(state.account.services), "team_reference": list(state.account.teams)}
     if id not in things.get(type, [id]):
-        raise Refused(2001, "Filter refers to nothing")
+        raise ErrorAnswer(2001, "Filter refers to nothing")
     return type, id
 
 
-def _drop(state: State, asked: Asked) -> None:
+def _drop(state: State, asked: ApiRequest) -> None:
     found(state.account.subscriptions, asked.at["id"])
     del state.account.subscriptions[asked.at["id"]]
     state.discard(asked.at["id"])
 
 
-def _enable(state: State, asked: Asked) -> Json:
+def _enable(state: State, asked: ApiRequest) -> Json:
     subscription = found(state.account.subscriptions, asked.at["id"])
     subscription.disabled_until, subscription.drops = 0.0, 0
     return _answer(state, subscription)

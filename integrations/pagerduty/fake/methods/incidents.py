@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from integrations.pagerduty.fake import changes, shapes
-from integrations.pagerduty.fake.answers import Refused
-from integrations.pagerduty.fake.asked import Asked, found
+from integrations.pagerduty.fake import changes
 from integrations.pagerduty.fake.records import DAY_S, Incident, Json
+from integrations.pagerduty.fake.server import shapes
+from integrations.pagerduty.fake.server.answers import ErrorAnswer
+from integrations.pagerduty.fake.server.api_request import ApiRequest, found
 from integrations.pagerduty.fake.state import State
 
 MONTH_S: Final = 30 * DAY_S
@@ -15,7 +16,7 @@ LONGEST_S: Final = 184 * DAY_S
 KEY_TAKEN: Final = "Open incident with matching dedup key already exists on this service"
 
 
-def _list(state: State, asked: Asked) -> Json:
+def _list(state: State, asked: ApiRequest) -> Json:
     incidents = sorted(state.account.incidents.values(), key=lambda i: i.number)
     if asked.one("sort_by").endswith(":desc"):
         incidents.reverse()
@@ -25,7 +26,7 @@ def _list(state: State, asked: Asked) -> Json:
     return asked.page("incidents", [i for i in incidents if _wanted(state, i, asked)], shapes.of(state).incident)
 
 
-def _wanted(state: State, incident: Incident, asked: Asked) -> bool:
+def _wanted(state: State, incident: Incident, asked: ApiRequest) -> bool:
     asks: dict[str, set[str]] = {
         "statuses": {incident.status},
         "service_ids": {incident.service},
@@ -39,19 +40,19 @@ def _wanted(state: State, incident: Incident, asked: Asked) -> bool:
     )
 
 
-def _get(state: State, asked: Asked) -> Json:
+def _get(state: State, asked: ApiRequest) -> Json:
     return {"incident": shapes.of(state).incident(found(state.account.incidents, asked.at["id"]))}
 
 
-def _create(state: State, asked: Asked) -> Json:
+def _create(state: State, asked: ApiRequest) -> Json:
     about: Json = asked.body["incident"]
     service = found(state.account.services, about["service"]["id"])
     policy, people = _assigned(state, about)
     key = about.get("incident_key") or None
     if not str(about["title"]).strip():
-        raise Refused(2001, "Title cannot be empty.")
+        raise ErrorAnswer(2001, "Title cannot be empty.")
     if key and taken(state, service.id, key):
-        raise Refused(2002, KEY_TAKEN)
+        raise ErrorAnswer(2002, KEY_TAKEN)
     incident = changes.open_incident(
         state,
         agent=shapes.of(state).user_ref(asked.user.id),
@@ -82,7 +83,7 @@ def taken(state: State, service: str, key: str) -> bool:
 def _assigned(state: State, about: Json) -> tuple[str, list[str] | None]:
     policy, assignments = about.get("escalation_policy"), about.get("assignments")
     if policy and assignments:
-        raise Refused(2001, "Only one of escalation_policy and assignments is allowed")
+        raise ErrorAnswer(2001, "Only one of escalation_policy and assignments is allowed")
     people = [_assignee(state, one["assignee"]) for one in assignments or ()]
     if policy:
         found(state.account.policies, policy["id"], code=1014)
@@ -96,7 +97,7 @@ def _assignee(state: State, ref: Json) -> str:
 def _urgency(about: Json) -> str:
     urgency = str(about.get("urgency") or "high")
     if urgency not in ("high", "low"):
-        raise Refused(2001, "Urgency must be high or low")
+        raise ErrorAnswer(2001, "Urgency must be high or low")
     return urgency
 
 
@@ -108,11 +109,11 @@ def _priority(state: State, about: Json) -> str:
 def _type(state: State, about: Json) -> str:
     name = str((about.get("incident_type") or {}).get("name") or "incident_default")
     if name not in state.account.types:
-        raise Refused(2001, f"Incident type {name} does not exist")
+        raise ErrorAnswer(2001, f"Incident type {name} does not exist")
     return name
 
 
-def _change(state: State, asked: Asked) -> Json:
+def _change(state: State, asked: ApiRequest) -> Json:
     incident = found(state.account.incidents, asked.at["id"])
     about: Json = asked.body["incident"]
     agent = shapes.of(state).user_ref(asked.user.id)
@@ -122,7 +123,7 @@ def _change(state: State, asked: Asked) -> Json:
     if "status" in about:
         _set_status(state, incident, str(about["status"]), agent, asked.user.id)
     elif not incident.is_open:
-        raise Refused(1001)
+        raise ErrorAnswer(1001)
     _hand_over(state, incident, about, agent)
     _set_fields(state, incident, about, agent)
     return {"incident": shapes.of(state).incident(incident)}
@@ -130,10 +131,10 @@ def _change(state: State, asked: Asked) -> Json:
 
 def _set_status(state: State, incident: Incident, status: str, agent: Json, user: str) -> None:
     if status not in ("triggered", "acknowledged", "resolved"):
-        raise Refused(1003)
+        raise ErrorAnswer(1003)
     if status == "resolved":
         if not incident.is_open:
-            raise Refused(1001)
+            raise ErrorAnswer(1001)
         changes.resolve(state, incident, agent=agent)
         return
     if not incident.is_open:
@@ -142,7 +143,7 @@ def _set_status(state: State, incident: Incident, status: str, agent: Json, user
         changes.unacknowledge(state, incident, agent=agent)
     if status == "acknowledged":
         if user in incident.acknowledgers:
-            raise Refused(1002)
+            raise ErrorAnswer(1002)
         changes.acknowledge(state, incident, agent=agent, user=user)
 
 
@@ -169,7 +170,7 @@ def _hand_over(state: State, incident: Incident, about: Json, agent: Json) -> No
 
 def _level(given: Any) -> int:
     if not isinstance(given, int) or given < 1:
-        raise Refused(2001, "Escalation level must be a number from 1")
+        raise ErrorAnswer(2001, "Escalation level must be a number from 1")
     return given
 
 

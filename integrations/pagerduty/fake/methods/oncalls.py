@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from integrations.pagerduty.fake import rendering, shapes
-from integrations.pagerduty.fake.asked import Asked
+from integrations.pagerduty.fake import rendering
 from integrations.pagerduty.fake.records import DAY_S, Json
+from integrations.pagerduty.fake.server import shapes
+from integrations.pagerduty.fake.server.api_request import ApiRequest
 from integrations.pagerduty.fake.state import State
 from integrations.pagerduty.fake.times import iso_or_none
 
@@ -28,7 +29,7 @@ class OnCall:
     end: float | None
 
 
-def _list(state: State, asked: Asked) -> Json:
+def _list(state: State, asked: ApiRequest) -> Json:
     now = state.now()
     since, until = asked.window(since=now, until=now, longest_s=LONGEST_S)
     wanted = [call for call in _all(state, since, until) if _wanted(call, asked)]
@@ -51,7 +52,7 @@ def _all(state: State, since: float, until: float) -> Iterator[OnCall]:
                         yield OnCall(policy.id, n, target, span.user, span.start, span.end)
 
 
-def _wanted(call: OnCall, asked: Asked) -> bool:
+def _wanted(call: OnCall, asked: ApiRequest) -> bool:
     asks = {"schedule_ids": call.schedule, "escalation_policy_ids": call.policy, "user_ids": call.user}
     return all(not asked.all(name) or value in asked.all(name) for name, value in asks.items())
 

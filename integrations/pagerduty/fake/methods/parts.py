@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from integrations.pagerduty.fake import changes, shapes
-from integrations.pagerduty.fake.answers import Refused
-from integrations.pagerduty.fake.asked import Asked, found
-from integrations.pagerduty.fake.records import Entry, Incident, Json
+from integrations.pagerduty.fake import changes
+from integrations.pagerduty.fake.records import Incident, Json, LogEntry
+from integrations.pagerduty.fake.server import shapes
+from integrations.pagerduty.fake.server.answers import ErrorAnswer
+from integrations.pagerduty.fake.server.api_request import ApiRequest, found
 from integrations.pagerduty.fake.state import State
 from integrations.pagerduty.fake.times import iso
 
@@ -15,26 +16,26 @@ NOTES: Final = 2000
 RESPONDING: Final = "coordinated_responding"
 
 
-def _incident(state: State, asked: Asked) -> Incident:
+def _incident(state: State, asked: ApiRequest) -> Incident:
     return found(state.account.incidents, asked.at["id"])
 
 
-def _notes(state: State, asked: Asked) -> Json:
+def _notes(state: State, asked: ApiRequest) -> Json:
     return {"notes": [shapes.of(state).note(note) for note in _incident(state, asked).notes]}
 
 
-def _add_note(state: State, asked: Asked) -> Json:
+def _add_note(state: State, asked: ApiRequest) -> Json:
     incident, text = _incident(state, asked), str(asked.body["note"]["content"])
     if not text.strip():
-        raise Refused(2001, "Content cannot be empty.")
+        raise ErrorAnswer(2001, "Content cannot be empty.")
     if len(incident.notes) >= NOTES:
-        raise Refused(2001, f"An incident has at most {NOTES} notes")
+        raise ErrorAnswer(2001, f"An incident has at most {NOTES} notes")
     return {"note": shapes.of(state).note(changes.annotate(state, incident, asked.user.id, text))}
 
 
-def _ask_for_help(state: State, asked: Asked) -> Json:
+def _ask_for_help(state: State, asked: ApiRequest) -> Json:
     if RESPONDING not in state.account.abilities:
-        raise Refused(2014, f"The account lacks the ability {RESPONDING}")
+        raise ErrorAnswer(2014, f"The account lacks the ability {RESPONDING}")
     incident = _incident(state, asked)
     requester = found(state.account.users, asked.body["requester_id"], code=2013)
     targets = [one["responder_request_target"] for one in asked.body["responder_request_targets"]]
@@ -42,7 +43,7 @@ def _ask_for_help(state: State, asked: Asked) -> Json:
     message = str(asked.body["message"])
     made = [changes.ask(state, incident, requester.id, user, message, policy=policy) for user, policy in asks]
     if not made:
-        raise Refused(2001, "Responder request targets cannot be empty.")
+        raise ErrorAnswer(2001, "Responder request targets cannot be empty.")
     return {"responder_request": shapes.of(state).request(incident, made)}
 
 
@@ -53,7 +54,7 @@ def _people(state: State, target: Json) -> list[tuple[str, str]]:
     return [(found(state.account.users, target["id"], code=2013).id, "")]
 
 
-def _publish(state: State, asked: Asked) -> Json:
+def _publish(state: State, asked: ApiRequest) -> Json:
     incident = _incident(state, asked)
     update = changes.publish(state, incident, asked.user.id, str(asked.body["message"]))
     sender = shapes.of(state).user_ref(asked.user.id)
@@ -65,17 +66,17 @@ def _publish(state: State, asked: Asked) -> Json:
     }  # fmt: skip
 
 
-def _alerts(state: State, asked: Asked) -> Json:
+def _alerts(state: State, asked: ApiRequest) -> Json:
     incident, key, statuses = _incident(state, asked), asked.one("alert_key"), asked.all("statuses")
     some = [a for a in incident.alerts if key in ("", a.key) and (not statuses or a.status in statuses)]
     shape = shapes.of(state)
     return asked.page("alerts", some, lambda alert: shape.alert(incident, alert))
 
 
-def _log(state: State, asked: Asked) -> Json:
+def _log(state: State, asked: ApiRequest) -> Json:
     shape, incident = shapes.of(state), _incident(state, asked)
 
-    def write(entry: Entry) -> Json:
+    def write(entry: LogEntry) -> Json:
         said = {"subject": entry.subject, "details": entry.details} if entry.subject else {}
         about = {"agent": entry.agent, "channel": {"type": entry.channel, **said}, "created_at": iso(entry.at)}
         seen = {"incident": shape.incident_ref(incident), "assignees": [shape.user_ref(id) for id in entry.users]}
@@ -84,7 +85,7 @@ def _log(state: State, asked: Asked) -> Json:
     return asked.page("log_entries", reversed(incident.log), write)
 
 
-def _types(state: State, asked: Asked) -> Json:
+def _types(state: State, asked: ApiRequest) -> Json:
     types = [
         {"id": f"PY{n}", "type": "incident_type", "name": name, "display_name": shown, "enabled": True, "parent": None}
         for n, (name, shown) in enumerate(state.account.types.items(), 1)

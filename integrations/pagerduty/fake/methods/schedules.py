@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from integrations.pagerduty.fake import rendering, shapes
-from integrations.pagerduty.fake.answers import Refused
-from integrations.pagerduty.fake.asked import Asked, found, named
+from integrations.pagerduty.fake import rendering
 from integrations.pagerduty.fake.records import DAY_S, Json, Layer, Override, Schedule
 from integrations.pagerduty.fake.rendering import Span
+from integrations.pagerduty.fake.server import shapes
+from integrations.pagerduty.fake.server.answers import ErrorAnswer
+from integrations.pagerduty.fake.server.api_request import ApiRequest, found, named
 from integrations.pagerduty.fake.state import State
 from integrations.pagerduty.fake.times import iso, moment
 
@@ -19,19 +20,19 @@ LONGEST_S: Final = 92 * DAY_S
 SOON_S: Final = 14 * DAY_S
 
 
-def _list(state: State, asked: Asked) -> Json:
+def _list(state: State, asked: ApiRequest) -> Json:
     shape = shapes.of(state)
     some = [s for s in state.account.schedules.values() if not s.v3]
     return asked.page("schedules", named(some, asked.one("query"), lambda s: s.name), lambda s: _about(state, s, shape))
 
 
-def _list_v3(state: State, asked: Asked) -> Json:
+def _list_v3(state: State, asked: ApiRequest) -> Json:
     some = named((s for s in state.account.schedules.values() if s.v3), asked.one("query"), lambda s: s.name)
     ref = shapes.of(state).schedule_ref
     return asked.page("schedules", some, lambda s: ref(s.id), limit=100, longest=1000, totals=False)
 
 
-def _get(state: State, asked: Asked) -> Json:
+def _get(state: State, asked: ApiRequest) -> Json:
     schedule = _layered(state, asked)
     shape = shapes.of(state)
     written = _about(state, schedule, shape)
@@ -47,12 +48,12 @@ def _get(state: State, asked: Asked) -> Json:
     return {"schedule": written}
 
 
-def _get_v3(state: State, asked: Asked) -> Json:
+def _get_v3(state: State, asked: ApiRequest) -> Json:
     schedule = found(state.account.schedules, asked.at["id"])
     if not schedule.v3:
-        raise Refused(3001, "Schedule is not a shift-based schedule")
+        raise ErrorAnswer(3001, "Schedule is not a shift-based schedule")
     if set(asked.all("include")) - {"final_schedule"}:
-        raise Refused(2001, "include[] must be final_schedule")
+        raise ErrorAnswer(2001, "include[] must be final_schedule")
     shape = shapes.of(state)
     rotations = [_rotation(layer, schedule.time_zone) for layer in schedule.layers]
     written = {**_about(state, schedule, shape), "type": "schedule_v3", "rotations": rotations}
@@ -61,23 +62,23 @@ def _get_v3(state: State, asked: Asked) -> Json:
     return {"schedule": written}
 
 
-def _users(state: State, asked: Asked) -> Json:
+def _users(state: State, asked: ApiRequest) -> Json:
     schedule = _layered(state, asked)
     since, until = asked.window(since=state.now(), until=state.now(), longest_s=LONGEST_S)
     people = dict.fromkeys(span.user for span in rendering.rendered(schedule, since, until))
     return {"users": [shapes.of(state).user(state.account.users[id]) for id in people]}
 
 
-def _overrides(state: State, asked: Asked) -> Json:
+def _overrides(state: State, asked: ApiRequest) -> Json:
     schedule = _layered(state, asked)
     if not (asked.one("since") and asked.one("until")):
-        raise Refused(2003, "since and until are required")
+        raise ErrorAnswer(2003, "since and until are required")
     since, until = _window(state, asked)
     shape = shapes.of(state)
     return {"overrides": [_override(override, shape) for override in _within(schedule, since, until)]}
 
 
-def _add_overrides(state: State, asked: Asked) -> list[Json]:
+def _add_overrides(state: State, asked: ApiRequest) -> list[Json]:
     schedule = _layered(state, asked)
     shape = shapes.of(state)
     made = [_made(state, about) for about in asked.body["overrides"]]
@@ -89,11 +90,11 @@ def _made(state: State, about: Json) -> Override:
     user = found(state.account.users, about["user"]["id"], code=4004)
     start, end = (moment(about[name], code=4004) for name in ("start", "end"))
     if end <= start or end <= state.now():
-        raise Refused(4004, "Override must end after its start and after now")
+        raise ErrorAnswer(4004, "Override must end after its start and after now")
     return Override(state.next_id(), user.id, start, end)
 
 
-def _drop_override(state: State, asked: Asked) -> None:
+def _drop_override(state: State, asked: ApiRequest) -> None:
     """Take an override away. One that runs ends now and is answered with 200, one that is over stays.
 
     https://developer.pagerduty.com/api-reference/operations/deleteScheduleOverride
@@ -101,23 +102,23 @@ def _drop_override(state: State, asked: Asked) -> None:
     schedule, now = _layered(state, asked), state.now()
     override = next((o for o in schedule.overrides if o.id == asked.at["override_id"]), None)
     if override is None:
-        raise Refused(4004, "Override Not Found", status=404)
+        raise ErrorAnswer(4004, "Override Not Found", status=404)
     if override.end <= now:
-        raise Refused(4004, "Override is over")
+        raise ErrorAnswer(4004, "Override is over")
     if override.start < now:
         override.end, asked.status = now, 200
     else:
         schedule.overrides.remove(override)
 
 
-def _layered(state: State, asked: Asked) -> Schedule:
+def _layered(state: State, asked: ApiRequest) -> Schedule:
     schedule = found(state.account.schedules, asked.at["id"])
     if schedule.v3:
-        raise Refused(3001, "Schedule is a shift-based schedule")
+        raise ErrorAnswer(3001, "Schedule is a shift-based schedule")
     return schedule
 
 
-def _window(state: State, asked: Asked) -> tuple[float, float]:
+def _window(state: State, asked: ApiRequest) -> tuple[float, float]:
     now = state.now()
     return asked.window(since=now, until=now + SOON_S, longest_s=LONGEST_S)
 

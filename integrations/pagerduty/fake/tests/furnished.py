@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from integrations.pagerduty import fake
-from integrations.pagerduty.rules import COMMON_ERRORS, RULES
+from integrations.pagerduty.protocol.rules import COMMON_ERRORS, RULES
 
 SENDER = "bot@example.com"
 NINE = 1_795_251_600.0

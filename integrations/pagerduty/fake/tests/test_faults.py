@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from integrations.pagerduty.fake.faults import Kind
+from integrations.pagerduty.fake.server.faults import Kind
 
 from .furnished import incident, small
 

@@ -8,7 +8,7 @@ import pytest
 
 from integrations.pagerduty import fake
 from integrations.pagerduty.fake.methods import METHODS
-from integrations.pagerduty.rules import RULES, find
+from integrations.pagerduty.protocol.rules import RULES, find
 
 from .furnished import SENDER, incident, ref, small, status
 

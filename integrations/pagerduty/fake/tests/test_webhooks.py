@@ -136,7 +136,7 @@ def test_a_secret_is_shown_once(account: Strict) -> None:
     assert account.ask(f"GET {path}").status == 404
 
 
-def waiting(account: Strict, n: int) -> list[fake.Delivery]:
+def waiting(account: Strict, n: int) -> list[fake.PendingDelivery]:
     account.told()
     for number in range(n):
         account.acts.note("ada", 1, f"note {number}")

@@ -8,8 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from integrations.pagerduty import current, inbox, setup
-from integrations.pagerduty.checking import Finding, findings
+from integrations.pagerduty.adapter import current
+from integrations.pagerduty.checking import CheckResult, findings
+from integrations.pagerduty.protocol import setup
+from integrations.pagerduty.webhooks import inbox
 
 
 class Command(BaseCommand):
@@ -39,7 +41,7 @@ def _stuck() -> Iterator[str]:
         yield f"{says} See the rows of pagerduty_webhook and the worker's log."
 
 
-def _word(finding: Finding) -> str:
+def _word(finding: CheckResult) -> str:
     if not finding.is_fine:
         return "fix"
     return "note" if finding.is_note else "fine"

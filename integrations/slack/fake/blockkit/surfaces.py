@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from integrations.slack.limits import MAX_MESSAGE_BLOCKS, MAX_VIEW_BLOCKS
+from integrations.slack.protocol.limits import MAX_MESSAGE_BLOCKS, MAX_VIEW_BLOCKS
 
 from .checks import (
     Check,

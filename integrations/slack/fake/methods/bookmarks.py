@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from integrations.slack.fake import guards
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake.server import guards
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 from urllib.parse import urlsplit
 
 from integrations.slack.fake.workspace import Channel, Json
-from integrations.slack.limits import MAX_BOOKMARKS
+from integrations.slack.protocol.limits import MAX_BOOKMARKS
 
 
 def add(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Add a link."""
     channel = _channel(slack, caller, args)
     if args.text("type") != "link":
-        raise Refused("invalid_bookmark_type")
+        raise ErrorAnswer("invalid_bookmark_type")
     if len(channel.bookmarks) >= MAX_BOOKMARKS:
-        raise Refused("too_many_bookmarks")
+        raise ErrorAnswer("too_many_bookmarks")
     bookmark: Json = {
         "id": slack.next_id("Bk"),
         "channel_id": channel.id,
@@ -74,7 +74,7 @@ def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 def _channel(slack: FakeSlack, caller: Caller, args: Args) -> Channel:
     channel = guards.member_channel(slack, caller, args.text("channel_id"), otherwise="access_denied")
     if channel.is_archived:
-        raise Refused("access_denied")
+        raise ErrorAnswer("access_denied")
     return channel
 
 
@@ -83,20 +83,20 @@ def _bookmark(channel: Channel, args: Args) -> Json:
     for bookmark in channel.bookmarks:
         if bookmark["id"] == wanted:
             return bookmark
-    raise Refused("not_found")
+    raise ErrorAnswer("not_found")
 
 
 def _link(args: Args) -> str:
     link = args.text("link")
     if urlsplit(link).scheme not in ("http", "https"):
-        raise Refused("invalid_link")
+        raise ErrorAnswer("invalid_link")
     return link
 
 
 def _emoji(args: Args) -> str:
     emoji = args.text("emoji")
     if emoji and not (emoji.startswith(":") and emoji.endswith(":") and len(emoji) > 2):
-        raise Refused("invalid_emoji")
+        raise ErrorAnswer("invalid_emoji")
     return emoji
 
 

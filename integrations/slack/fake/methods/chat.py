@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from integrations.slack.fake import changes, guards, shapes
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake import changes
+from integrations.slack.fake.server import guards, shapes
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 from integrations.slack.fake import content
 from integrations.slack.fake.workspace import Channel, Message
-from integrations.slack.limits import MAX_POST_TEXT, MAX_UPDATE_TEXT
+from integrations.slack.protocol.limits import MAX_POST_TEXT, MAX_UPDATE_TEXT
 
 
 def post_message(slack: FakeSlack, caller: Caller, args: Args) -> Body:
@@ -27,7 +28,7 @@ def post_message(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     if thread_ts:
         parent = channel.messages.get(thread_ts)
         if parent is None or parent.is_reply:
-            raise Refused("cannot_reply_to_message")
+            raise ErrorAnswer("cannot_reply_to_message")
     message = changes.post(
         slack, channel, caller.user, thread_ts=thread_ts, broadcast=args.flag("reply_broadcast"), **fields
     )
@@ -43,17 +44,17 @@ def _target(slack: FakeSlack, caller: Caller, name: str) -> Channel:
 
 def _may_post(slack: FakeSlack, caller: Caller, channel: Channel) -> None:
     if channel.is_archived:
-        raise Refused("is_archived")
+        raise ErrorAnswer("is_archived")
     if caller.user not in channel.members and "chat:write.public" not in caller.scopes:
-        raise Refused("not_in_channel")
+        raise ErrorAnswer("not_in_channel")
     if channel.read_only and not slack.workspace.people[caller.user].is_admin:
-        raise Refused("restricted_action_read_only_channel")
+        raise ErrorAnswer("restricted_action_read_only_channel")
 
 
 def _signature(slack: FakeSlack, caller: Caller, args: Args) -> dict[str, str]:
     customised = any(name in args for name in ("username", "icon_emoji", "icon_url"))
     if customised and "chat:write.customize" not in caller.scopes:
-        raise Refused("missing_scope", needed="chat:write.customize")
+        raise ErrorAnswer("missing_scope", needed="chat:write.customize")
     person = slack.workspace.people[caller.user]
     return {"bot_id": person.bot_id, "app_id": person.app_id, **content.looks(args)}
 
@@ -68,11 +69,11 @@ def update(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     message = guards.existing_message(channel, args.text("ts"), bad="message_not_found")
     if message.user != caller.user or message.is_system:
-        raise Refused("cant_update_message")
+        raise ErrorAnswer("cant_update_message")
     if channel.is_archived:
-        raise Refused("is_inactive")
+        raise ErrorAnswer("is_inactive")
     if len(args.text("text")) > MAX_UPDATE_TEXT:
-        raise Refused("msg_too_long")
+        raise ErrorAnswer("msg_too_long")
     changes.edit(slack, channel, message, caller.user, **_changed_fields(message, args))
     written = shapes.message(channel, message, team_id=slack.workspace.team_id)
     return {"channel": channel.id, "ts": message.ts, "text": message.text, "message": written}
@@ -90,7 +91,7 @@ def _changed_fields(message: Message, args: Args) -> dict[str, Any]:
     if "text" in args or "markdown_text" in args:
         fields["text"] = args.text("text") or args.text("markdown_text")
     if not (fields.get("text") or fields.get("blocks") or fields.get("attachments") or "metadata" in fields):
-        raise Refused("no_text")
+        raise ErrorAnswer("no_text")
     return fields
 
 
@@ -99,7 +100,7 @@ def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     message = guards.existing_message(channel, args.text("ts"), bad="message_not_found")
     if message.user != caller.user or message.is_system:
-        raise Refused("cant_delete_message")
+        raise ErrorAnswer("cant_delete_message")
     changes.delete(slack, channel, message)
     return {"channel": channel.id, "ts": message.ts}
 
@@ -108,9 +109,9 @@ def post_ephemeral(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Show a message to one person in a channel; nobody can read it back."""
     channel = guards.open_channel(slack, caller, args.text("channel"))
     if args.text("user") not in channel.members:
-        raise Refused("user_not_in_channel")
+        raise ErrorAnswer("user_not_in_channel")
     if len(args.text("text")) > MAX_POST_TEXT:
-        raise Refused("msg_too_long")
+        raise ErrorAnswer("msg_too_long")
     fields = content.read(args)
     fields.pop("metadata")
     shown = changes.whisper(slack, channel.id, args.text("user"), thread_ts=args.text("thread_ts"), **fields)
@@ -131,16 +132,16 @@ def unfurl(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Show what stands behind a link someone posted."""
     for name, error in _UNFURL_NEEDS.items():
         if name not in args:
-            raise Refused(error)
+            raise ErrorAnswer(error)
     channel = slack.workspace.channels.get(args.text("channel"))
     if channel is None:
-        raise Refused("cannot_find_channel")
+        raise ErrorAnswer("cannot_find_channel")
     message = channel.messages.get(args.text("ts"))
     if message is None:
-        raise Refused("cannot_find_message")
+        raise ErrorAnswer("cannot_find_message")
     unfurls = args.json("unfurls", error="invalid_unfurls_format")
     if not isinstance(unfurls, dict):
-        raise Refused("invalid_unfurls_format")
+        raise ErrorAnswer("invalid_unfurls_format")
     message.attachments = [{"from_url": url, **about} for url, about in unfurls.items()]
     return {}
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from integrations.slack.fake import changes, guards, shapes
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake import changes
+from integrations.slack.fake.server import guards, shapes
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from integrations.slack.fake.core import Caller, FakeSlack
 
 from integrations.slack.fake.workspace import Channel
-from integrations.slack.limits import MAX_TOPIC
+from integrations.slack.protocol.limits import MAX_TOPIC
 
 _TYPES: Final = {"public_channel": "public", "private_channel": "private", "im": "im", "mpim": "mpim"}
 
@@ -24,7 +25,7 @@ def create(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     is_private = args.flag("is_private")
     needed = {"groups:write"} if is_private else {"channels:manage", "channels:write"}
     if not needed & caller.scopes:
-        raise Refused("missing_scope", needed=",".join(sorted(needed)))
+        raise ErrorAnswer("missing_scope", needed=",".join(sorted(needed)))
     name = guards.free_name(slack, args.text("name"))
     return _channel(slack, caller, changes.create_channel(slack, name, caller.user, is_private=is_private))
 
@@ -69,7 +70,7 @@ def _listing(slack: FakeSlack, caller: Caller, args: Args, *, viewer: str, only_
 def _kinds(args: Args) -> set[str]:
     names = args.names("types") or ["public_channel"]
     if any(name not in _TYPES for name in names):
-        raise Refused("invalid_types")
+        raise ErrorAnswer("invalid_types")
     return {_TYPES[name] for name in names}
 
 
@@ -78,7 +79,7 @@ def rename(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     channel = guards.no_direct(guards.open_channel(slack, caller, args.text("channel")))
     person = slack.workspace.people[caller.user]
     if channel.creator != caller.user and not (person.is_admin or person.is_owner):
-        raise Refused("not_authorized")
+        raise ErrorAnswer("not_authorized")
     name = args.text("name")
     if name != channel.name:
         changes.rename(slack, channel, caller.user, guards.free_name(slack, name))
@@ -103,7 +104,7 @@ def _describable(slack: FakeSlack, caller: Caller, args: Args, what: str) -> Cha
     channel = guards.no_direct(guards.open_channel(slack, caller, args.text("channel")))
     guards.need_scope(caller, channel, "write", "manage", "write.topic")
     if len(args.text(what)) > MAX_TOPIC:
-        raise Refused("too_long")
+        raise ErrorAnswer("too_long")
     return channel
 
 
@@ -112,11 +113,11 @@ def archive(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     channel = guards.no_direct(guards.visible_channel(slack, caller, args.text("channel")))
     guards.need_scope(caller, channel, "write", "manage")
     if channel.is_archived:
-        raise Refused("already_archived")
+        raise ErrorAnswer("already_archived")
     if caller.user not in channel.members:
-        raise Refused("not_in_channel")
+        raise ErrorAnswer("not_in_channel")
     if channel.is_general:
-        raise Refused("cant_archive_general")
+        raise ErrorAnswer("cant_archive_general")
     changes.archive(slack, channel, caller.user)
     return {}
 
@@ -125,7 +126,7 @@ def unarchive(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Bring a channel back. The table refuses bot tokens: Slack documents that they cannot."""
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     if not channel.is_archived:
-        raise Refused("not_archived")
+        raise ErrorAnswer("not_archived")
     changes.unarchive(slack, channel, caller.user)
     return {}
 
@@ -133,12 +134,12 @@ def unarchive(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 def convert_to_private(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Make a public channel private; for user tokens of an Enterprise plan alone."""
     if slack.workspace.plan != "enterprise":
-        raise Refused("feature_not_enabled")
+        raise ErrorAnswer("feature_not_enabled")
     channel = slack.workspace.channels.get(args.text("channel_id"))
     if channel is None:
-        raise Refused("channel_not_found")
+        raise ErrorAnswer("channel_not_found")
     if channel.kind != "public" or channel.is_general:
-        raise Refused("could_not_convert_channel")
+        raise ErrorAnswer("could_not_convert_channel")
     changes.convert(slack, channel, caller.user, is_private=True)
     return {}
 

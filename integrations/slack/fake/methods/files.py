@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from integrations.slack.fake import changes, guards, shapes
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake import changes
+from integrations.slack.fake.server import guards, shapes
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -25,9 +26,9 @@ def upload_url(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Hand out the address a file is sent to."""
     length = args.number("length", 0)
     if len(args.text("alt_txt")) > _ALT_TEXT:
-        raise Refused("alt_txt_too_large")
+        raise ErrorAnswer("alt_txt_too_large")
     if not 0 < length <= _SIZE:
-        raise Refused("file_upload_size_restricted")
+        raise ErrorAnswer("file_upload_size_restricted")
     file = File(
         slack.next_id("F"),
         args.text("filename"),
@@ -44,10 +45,10 @@ def complete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Finish an upload, once, and share the files in channels; without a channel they stay private."""
     files = [_uploaded(slack, part) for part in args.json("files") or []]
     if not files:
-        raise Refused("file_not_found")
+        raise ErrorAnswer("file_not_found")
     names = [args.text("channel_id")] if "channel_id" in args else args.names("channels")
     if len(names) > _CHANNELS:
-        raise Refused("channels_limit_exceeded")
+        raise ErrorAnswer("channels_limit_exceeded")
     channels = [guards.open_channel(slack, caller, name) for name in names]
     for file in files:
         file.state, file.channels = "complete", [channel.id for channel in channels]
@@ -68,7 +69,7 @@ def complete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 def _uploaded(slack: FakeSlack, part: dict[str, Any]) -> File:
     file = slack.workspace.files.get(str(part.get("id")))
     if file is None or file.state != "uploaded":
-        raise Refused("file_not_found")
+        raise ErrorAnswer("file_not_found")
     file.title = str(part.get("title") or file.name)
     return file
 
@@ -77,7 +78,7 @@ def info(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Describe a file that the caller may see."""
     file = _existing(slack, args)
     if file.state != "complete" or not _may_see(slack, caller, file):
-        raise Refused("file_not_found")
+        raise ErrorAnswer("file_not_found")
     return {"file": shapes.file(file, base_url=slack.base_url, workspace=slack.workspace)}
 
 
@@ -91,7 +92,7 @@ def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Delete one of your own files."""
     file = _existing(slack, args)
     if file.user != caller.user:
-        raise Refused("cant_delete_file")
+        raise ErrorAnswer("cant_delete_file")
     changes.delete_file(slack, file)
     return {}
 
@@ -99,9 +100,9 @@ def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 def _existing(slack: FakeSlack, args: Args) -> File:
     file = slack.workspace.files.get(args.text("file"))
     if file is None:
-        raise Refused("file_not_found")
+        raise ErrorAnswer("file_not_found")
     if file.state == "deleted":
-        raise Refused("file_deleted")
+        raise ErrorAnswer("file_deleted")
     return file
 
 
@@ -109,7 +110,7 @@ def create_canvas(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Give a channel its canvas; it can have one."""
     channel = guards.member_channel(slack, caller, args.text("channel_id"), otherwise="canvas_creation_failed")
     if channel.canvas_id:
-        raise Refused("channel_canvas_already_exists")
+        raise ErrorAnswer("channel_canvas_already_exists")
     channel.canvas_id = slack.next_id("F")
     slack.workspace.canvases[channel.canvas_id] = _markdown(args.json("document_content"))
     return {"canvas_id": channel.canvas_id}
@@ -119,14 +120,14 @@ def edit_canvas(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Change a canvas: insert at an end or replace all of it."""
     id = args.text("canvas_id")
     if id not in slack.workspace.canvases:
-        raise Refused("canvas_not_found")
+        raise ErrorAnswer("canvas_not_found")
     for change in args.json("changes") or []:
         text, old = _markdown(change.get("document_content")), slack.workspace.canvases[id]
         results = {"insert_at_start": text + old, "insert_at_end": old + text, "replace": text}
         if change.get("operation") not in results:
-            raise Refused("canvas_editing_failed")
+            raise ErrorAnswer("canvas_editing_failed")
         if len(results[change["operation"]]) > _CANVAS:
-            raise Refused("canvas_too_large")
+            raise ErrorAnswer("canvas_too_large")
         slack.workspace.canvases[id] = results[change["operation"]]
     return {}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from integrations.slack.fake import guards, shapes
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake.server import guards, shapes
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -33,7 +33,7 @@ def replies(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     guards.need_scope(caller, channel, "history")
     message = channel.messages.get(args.text("ts"))
     if message is None:
-        raise Refused("thread_not_found")
+        raise ErrorAnswer("thread_not_found")
     return _cut(slack, channel, channel.replies(message.thread_ts or message.ts), args)
 
 
@@ -54,7 +54,7 @@ def _moment(args: Args, name: str) -> float:
     try:
         return float(value) if value else 0.0
     except ValueError:
-        raise Refused(f"invalid_ts_{name}") from None
+        raise ErrorAnswer(f"invalid_ts_{name}") from None
 
 
 def _within(ts: float, oldest: float, latest: float, *, inclusive: bool) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from integrations.slack.fake import changes, guards, shapes
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake import changes
+from integrations.slack.fake.server import guards, shapes
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from integrations.slack.fake.core import Caller, FakeSlack
 
 from integrations.slack.fake.workspace import Channel
-from integrations.slack.limits import MAX_INVITES
+from integrations.slack.protocol.limits import MAX_INVITES
 
 
 def invite(slack: FakeSlack, caller: Caller, args: Args) -> Body:
@@ -23,14 +24,14 @@ def invite(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     guards.need_scope(caller, channel, "write", "manage", "write.invites")
     users = list(dict.fromkeys(args.names("users")))
     if not users:
-        raise Refused("no_user")
+        raise ErrorAnswer("no_user")
     if len(users) > MAX_INVITES:
-        raise Refused("invalid_arguments", f"no more than {MAX_INVITES} items allowed [json-pointer:/users]")
+        raise ErrorAnswer("invalid_arguments", f"no more than {MAX_INVITES} items allowed [json-pointer:/users]")
     faults = {user: code for user in users if (code := _why_not(slack, caller, channel, user))}
     errors = [{"user": user, "ok": False, "error": code} for user, code in faults.items()]
     welcome = [user for user in users if user not in faults]
     if faults and not (args.flag("force") and welcome):
-        raise Refused(next(iter(faults.values())), errors=errors)
+        raise ErrorAnswer(next(iter(faults.values())), errors=errors)
     for user in welcome:
         changes.join(slack, channel, user, inviter=caller.user)
     body = {"channel": shapes.channel(channel, team_id=slack.workspace.team_id, viewer=caller.user)}
@@ -56,9 +57,9 @@ def join(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Join a public channel; joining twice is a warning, not an error."""
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     if channel.kind != "public":
-        raise Refused("method_not_supported_for_channel_type")
+        raise ErrorAnswer("method_not_supported_for_channel_type")
     if channel.is_archived:
-        raise Refused("is_archived")
+        raise ErrorAnswer("is_archived")
     already = caller.user in channel.members
     if not already:
         changes.join(slack, channel, caller.user)
@@ -72,11 +73,11 @@ def kick(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     guards.need_scope(caller, channel, "write", "manage")
     person = guards.existing_person(slack, args.text("user"))
     if person.id == caller.user:
-        raise Refused("cant_kick_self")
+        raise ErrorAnswer("cant_kick_self")
     if channel.is_general:
-        raise Refused("cant_kick_from_general")
+        raise ErrorAnswer("cant_kick_from_general")
     if person.id not in channel.members:
-        raise Refused("not_in_channel")
+        raise ErrorAnswer("not_in_channel")
     changes.leave(slack, channel, person.id, kicked_by=caller.user)
     return {"errors": {}}
 
@@ -85,13 +86,13 @@ def leave(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Leave a channel; leaving one the caller is not in is fine."""
     channel = guards.no_direct(guards.visible_channel(slack, caller, args.text("channel")))
     if channel.is_archived:
-        raise Refused("is_archived")
+        raise ErrorAnswer("is_archived")
     if channel.is_general:
-        raise Refused("cant_leave_general")
+        raise ErrorAnswer("cant_leave_general")
     if caller.user not in channel.members:
         return {"not_in_channel": True}
     if len(channel.members) == 1 and channel.is_private:
-        raise Refused("last_member")
+        raise ErrorAnswer("last_member")
     changes.leave(slack, channel, caller.user)
     return {}
 
@@ -110,12 +111,12 @@ def open_direct(slack: FakeSlack, caller: Caller, args: Args) -> Body:
         return {"channel": {"id": guards.visible_channel(slack, caller, args.text("channel")).id}}
     users = list(dict.fromkeys(args.names("users")))
     if not users:
-        raise Refused("users_list_not_supplied")
+        raise ErrorAnswer("users_list_not_supplied")
     if len(users) > 8:
-        raise Refused("too_many_users")
+        raise ErrorAnswer("too_many_users")
     for user in users:
         if guards.existing_person(slack, user).deleted:
-            raise Refused("user_disabled")
+            raise ErrorAnswer("user_disabled")
     channel = changes.direct(slack, [caller.user, *users])
     viewer_sees = shapes.channel(channel, team_id=slack.workspace.team_id, viewer=caller.user)
     return {"channel": viewer_sees if args.flag("return_im") else {"id": channel.id}}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from integrations.slack.fake import changes, guards, shapes
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake import changes
+from integrations.slack.fake.server import guards, shapes
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
     from integrations.slack.fake.core import Caller, FakeSlack
 
 from integrations.slack.fake.workspace import Channel, Message
-from integrations.slack.limits import MAX_PINS
+from integrations.slack.protocol.limits import MAX_PINS
 
 
 def add(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Pin a message."""
     channel, message = _item(slack, caller, args, otherwise="not_in_channel")
     if message.ts in channel.pins:
-        raise Refused("already_pinned")
+        raise ErrorAnswer("already_pinned")
     if message.is_system:
-        raise Refused("not_pinnable")
+        raise ErrorAnswer("not_pinnable")
     if len(channel.pins) >= MAX_PINS:
-        raise Refused("too_many_pins")
+        raise ErrorAnswer("too_many_pins")
     changes.pin(slack, channel, message, caller.user)
     return {}
 
@@ -34,7 +35,7 @@ def remove(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Take a pin away."""
     channel, message = _item(slack, caller, args, otherwise="channel_not_found")
     if message.ts not in channel.pins:
-        raise Refused("no_pin")
+        raise ErrorAnswer("no_pin")
     changes.unpin(slack, channel, message, caller.user)
     return {}
 
@@ -58,7 +59,7 @@ def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 def _item(slack: FakeSlack, caller: Caller, args: Args, *, otherwise: str) -> tuple[Channel, Message]:
     channel = guards.member_channel(slack, caller, args.text("channel"), otherwise=otherwise)
     if "timestamp" not in args:
-        raise Refused("no_item_specified")
+        raise ErrorAnswer("no_item_specified")
     return channel, guards.existing_message(channel, args.text("timestamp"))
 
 

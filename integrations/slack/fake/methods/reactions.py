@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from integrations.slack.fake import changes, guards, shapes
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake import changes
+from integrations.slack.fake.server import guards, shapes
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -25,12 +26,12 @@ def add(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """React to a message, once per name."""
     channel, message = _item(slack, caller, args)
     if channel.is_archived:
-        raise Refused("is_archived")
+        raise ErrorAnswer("is_archived")
     name = _name(args)
     if caller.user in message.reactions.get(name, ()):
-        raise Refused("already_reacted")
+        raise ErrorAnswer("already_reacted")
     if name not in message.reactions and len(message.reactions) >= _MOST:
-        raise Refused("too_many_emoji")
+        raise ErrorAnswer("too_many_emoji")
     changes.react(slack, channel, message, caller.user, name)
     return {}
 
@@ -40,7 +41,7 @@ def remove(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     channel, message = _item(slack, caller, args)
     name = _name(args)
     if caller.user not in message.reactions.get(name, ()):
-        raise Refused("no_reaction")
+        raise ErrorAnswer("no_reaction")
     changes.unreact(slack, channel, message, caller.user, name)
     return {}
 
@@ -54,7 +55,7 @@ def get(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 def _item(slack: FakeSlack, caller: Caller, args: Args) -> tuple[Channel, Message]:
     if "channel" not in args or "timestamp" not in args:
-        raise Refused("no_item_specified")
+        raise ErrorAnswer("no_item_specified")
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     message = guards.existing_message(channel, args.text("timestamp"))
     return channel, message
@@ -63,7 +64,7 @@ def _item(slack: FakeSlack, caller: Caller, args: Args) -> tuple[Channel, Messag
 def _name(args: Args) -> str:
     name = args.text("name").strip(":")
     if not _NAME.fullmatch(name):
-        raise Refused("invalid_name")
+        raise ErrorAnswer("invalid_name")
     return name
 
 

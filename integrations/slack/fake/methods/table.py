@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from integrations.slack.fake.args import Args
+from integrations.slack.fake.server.args import Args
 
 if TYPE_CHECKING:
     from integrations.slack.fake.core import Caller, FakeSlack

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def api_test(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Answer what was asked; with `error`, fail with it."""
     if "error" in args:
-        raise Refused(args.text("error"))
+        raise ErrorAnswer(args.text("error"))
     return {"args": {}}
 
 
@@ -38,7 +38,7 @@ def info(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Describe the workspace."""
     workspace = slack.workspace
     if args.text("team", workspace.team_id) != workspace.team_id:
-        raise Refused("team_not_found")
+        raise ErrorAnswer("team_not_found")
     return {"team": {"id": workspace.team_id, "name": workspace.name, "domain": workspace.domain, "icon": {}}}
 
 

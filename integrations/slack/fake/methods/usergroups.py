@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from integrations.slack.fake import changes, shapes
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake import changes
+from integrations.slack.fake.server import shapes
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -38,10 +39,10 @@ def update_users(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     group = _editable(slack, caller, args)
     users = args.names("users")
     if not users:
-        raise Refused("no_users_provided")
+        raise ErrorAnswer("no_users_provided")
     people = [slack.workspace.people.get(user) for user in users]
     if any(p is None or p.is_bot or p.is_guest or p.is_stranger or p.deleted for p in people):
-        raise Refused("invalid_users")
+        raise ErrorAnswer("invalid_users")
     changes.set_members(slack, group, users, caller.user)
     return _written(slack, group)
 
@@ -62,20 +63,20 @@ def disable(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 def _paid(slack: FakeSlack) -> None:
     if slack.workspace.plan == "free":
-        raise Refused("plan_upgrade_required")
+        raise ErrorAnswer("plan_upgrade_required")
 
 
 def _group(slack: FakeSlack, args: Args) -> Group:
     _paid(slack)
     group = slack.workspace.groups.get(args.text("usergroup"))
     if group is None:
-        raise Refused("no_such_subteam")
+        raise ErrorAnswer("no_such_subteam")
     return group
 
 
 def _editable(slack: FakeSlack, caller: Caller, args: Args) -> Group:
     if caller.is_bot and not slack.workspace.anyone_edits_groups:
-        raise Refused("permission_denied")
+        raise ErrorAnswer("permission_denied")
     return _group(slack, args)
 
 

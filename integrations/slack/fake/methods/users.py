@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from integrations.slack.fake import guards, shapes
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake.server import guards, shapes
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -34,7 +34,7 @@ def lookup_by_email(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     for person in slack.workspace.people.values():
         if person.email.lower() == email and not person.deleted:
             return {"user": shapes.person(person)}
-    raise Refused("users_not_found")
+    raise ErrorAnswer("users_not_found")
 
 
 def profile(slack: FakeSlack, caller: Caller, args: Args) -> Body:

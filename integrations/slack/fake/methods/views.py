@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from integrations.slack.fake import blockkit, guards
-from integrations.slack.fake.answers import Refused
-from integrations.slack.fake.args import Args
+from integrations.slack.fake import blockkit
+from integrations.slack.fake.server import guards
+from integrations.slack.fake.server.answers import ErrorAnswer
+from integrations.slack.fake.server.args import Args
 
 from .table import Body, Method
 
@@ -32,9 +33,9 @@ def push(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Put a modal on top of the one the trigger came from; three are the most."""
     trigger = _trigger(slack, args)
     if len(slack.workspace.modals.get(trigger.user, [])) >= _STACK:
-        raise Refused("push_limit_reached")
+        raise ErrorAnswer("push_limit_reached")
     if not slack.workspace.modals.get(trigger.user):
-        raise Refused("not_found")
+        raise ErrorAnswer("not_found")
     body = _body(slack, args, kind="modal")
     trigger.used = True
     return _view(slack, screens.push_modal(slack, trigger.user, body))
@@ -44,7 +45,7 @@ def update(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Replace the content of an open view; with `hash`, only if it has not changed meanwhile."""
     view = _existing(slack, args)
     if args.text("hash", view.hash) != view.hash:
-        raise Refused("hash_conflict")
+        raise ErrorAnswer("hash_conflict")
     kind = view.body.get("type", "modal")
     return _view(slack, screens.replace_body(slack, view, _body(slack, args, kind=kind, besides=view.id)))
 
@@ -53,10 +54,10 @@ def publish(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Set someone's App Home."""
     person = guards.existing_person(slack, args.text("user_id"), otherwise="invalid_arguments")
     if person.is_bot or person.deleted:
-        raise Refused("not_enabled")
+        raise ErrorAnswer("not_enabled")
     current = slack.workspace.views.get(slack.workspace.homes.get(person.id, ""))
     if current and args.text("hash", current.hash) != current.hash:
-        raise Refused("hash_conflict")
+        raise ErrorAnswer("hash_conflict")
     body = _body(slack, args, kind="home", besides=current.id if current else "")
     return _view(slack, screens.show_home(slack, person.id, body))
 
@@ -64,11 +65,11 @@ def publish(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 def _trigger(slack: FakeSlack, args: Args) -> Trigger:
     trigger = slack.triggers.get(args.text("trigger_id") or args.text("interactivity_pointer"))
     if trigger is None:
-        raise Refused("invalid_trigger_id")
+        raise ErrorAnswer("invalid_trigger_id")
     if trigger.used:
-        raise Refused("exchanged_trigger_id")
+        raise ErrorAnswer("exchanged_trigger_id")
     if trigger.expires_at < slack.now():
-        raise Refused("expired_trigger_id")
+        raise ErrorAnswer("expired_trigger_id")
     return trigger
 
 
@@ -78,12 +79,12 @@ def _body(slack: FakeSlack, args: Args, *, kind: str, besides: str = "") -> Json
     if not problems and body["type"] != kind:
         problems = [f"must be of type {kind} [json-pointer:/view/type]"]
     if problems:
-        raise Refused("invalid_arguments", *problems)
+        raise ErrorAnswer("invalid_arguments", *problems)
     if blockkit.is_too_large(body):
-        raise Refused("view_too_large")
+        raise ErrorAnswer("view_too_large")
     name = body.get("external_id")
     if name and any(v.external_id == name and v.id != besides for v in slack.workspace.views.values()):
-        raise Refused("duplicate_external_id")
+        raise ErrorAnswer("duplicate_external_id")
     return {**body, "blocks": with_ids(body["blocks"])}
 
 
@@ -93,7 +94,7 @@ def _existing(slack: FakeSlack, args: Args) -> View:
     if found is None and "external_id" in args:
         found = next((v for v in views.values() if v.external_id == args.text("external_id")), None)
     if found is None:
-        raise Refused("not_found")
+        raise ErrorAnswer("not_found")
     return found
 
 

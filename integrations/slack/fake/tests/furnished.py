@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from integrations.slack import fake
-from integrations.slack.rules import RULES
+from integrations.slack.protocol.rules import RULES
 
 TOKEN = "xoxb-sandbox"
 BOT = fake.BOT_USER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from integrations.slack import fake
-from integrations.slack.fake import transfers
+from integrations.slack.fake.server import transfers
 from integrations.slack.fake.tests.furnished import TOKEN, small
 
 

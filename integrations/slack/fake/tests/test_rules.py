@@ -9,7 +9,7 @@ import pytest
 from integrations.slack import fake
 from integrations.slack.fake.methods import METHODS
 from integrations.slack.fake.tests.furnished import BOT, TOKEN, small
-from integrations.slack.rules import COMMON_ERRORS, PER_MINUTE, RULES
+from integrations.slack.protocol.rules import COMMON_ERRORS, PER_MINUTE, RULES
 
 MANY = ",".join(f"U{n}" for n in range(101))
 LONG = "x" * 4_001

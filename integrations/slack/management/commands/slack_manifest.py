@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from integrations.slack import manifest, setup
+from integrations.slack import manifest
+from integrations.slack.protocol import setup
 
 
 class Unset:

@@ -11,7 +11,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from slack_sdk.errors import SlackApiError
 
-from integrations.slack import setup, socket_mode
+from integrations.slack.doors import socket_mode
+from integrations.slack.protocol import setup
 
 FIRST_WAITS_S = (1, 2, 4, 8, 15)
 LATER_WAIT_S = 30

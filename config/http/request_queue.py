@@ -1,0 +1,62 @@
+"""Who goes first: pages, then commands, then deliveries that nobody waits for.
+
+Slack gives its doors three seconds; a person at a page feels a tenth of one. And a declaration brings some twenty
+deliveries after it (who joined, what was posted) while the next person's command is on its way.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+LEARNING = 0.1
+
+
+class Crowd:
+    """Those who are being served right now, in one event loop."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self.gone = asyncio.Event()
+        self.gone.set()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count one more for as long as the block lasts."""
+        self._count += 1
+        self.gone.clear()
+        try:
+            yield
+        finally:
+            self._count -= 1
+            if not self._count:
+                self.gone.set()
+
+
+class RequestQueue:
+    """First come, first served; gives way to a crowd but for a ``share`` of this process's computing.
+
+    Nobody in it waits longer than ``patience_s``, whatever the share.
+    """
+
+    def __init__(self, *, after: Crowd, share: float, patience_s: float) -> None:
+        self._after = after
+        self._share = share
+        self._patience_s = patience_s
+        self._line = asyncio.Lock()
+        self._free_at = 0.0
+        self._takes_s = 0.002
+
+    async def wait(self) -> None:
+        """Wait for a turn: not at all while there is no crowd, else until this line has not had more than its share."""
+        gives_up_at = time.monotonic() + self._patience_s
+        async with self._line:
+            wait_s = min(self._free_at, gives_up_at) - time.monotonic()
+            if wait_s > 0:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._after.gone.wait(), wait_s)
+            self._free_at = max(self._free_at, time.monotonic()) + self._takes_s / self._share
+
+    def took(self, seconds: float) -> None:
+        """Learn how much computing one turn takes."""
+        self._takes_s += (seconds - self._takes_s) * LEARNING

@@ -1,0 +1,151 @@
+"""How a request reaches Django: pages first, doors next, each in one thread from start to end."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO
+
+from asgiref.sync import sync_to_async
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.http.response import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import set_script_prefix
+
+from audit import request_origin
+from config.http import request_body
+from config.http.request_body import Receive, Scope, Send
+from config.http.request_queue import Crowd, RequestQueue
+from integrations.api import gate
+
+# A request waits for the database half of its time; more threads than these only fight for the interpreter. Files
+# that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no page.
+PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
+DOORS = "/slack/"
+PAGER_DOOR = "/pagerduty/"
+
+
+class Application(ASGIHandler):
+    """Django's handler with the whole of a request in one job of a thread that is kept.
+
+    A stream of events is consumed on the event loop as Django does it, and ends when its reader goes away. Of other
+    requests nobody is told that the reader went away: they are over before it matters.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._readers, self._people = Crowd(), Crowd()
+        self._commands_line = RequestQueue(after=self._readers, share=0.05, patience_s=1.0)
+        self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
+        # Storing one takes a moment; PagerDuty waits five seconds, and a storm of them must not hold up Slack's doors.
+        self._pager_line = RequestQueue(after=self._people, share=0.25, patience_s=0.5)
+        self._pages = ThreadPoolExecutor(PAGES, thread_name_prefix="page")
+        self._commands = ThreadPoolExecutor(COMMANDS, thread_name_prefix="command")
+        self._events = ThreadPoolExecutor(EVENTS, thread_name_prefix="event")
+        self._pager = ThreadPoolExecutor(PAGER, thread_name_prefix="pager")
+        self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        """Chain the middleware for a thread, not for the event loop."""
+        super().load_middleware(is_async=False)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        path = scope["path"]
+        try:
+            refusal = await self._refusal(scope) if gate.concerns(path) else None
+            if refusal is not None:
+                await request_body.refuse(refusal, receive, send)
+                return
+            body = await request_body.read(scope, receive, most=gate.most(path))
+        except RequestAborted:
+            return
+        except request_body.BodyTooLarge:
+            await request_body.refuse(gate.too_large(path), receive, send)
+            return
+        response = await self._answer(scope, body)
+        if isinstance(response, StreamingHttpResponse):
+            if not response.is_async:
+                response.streaming_content = self._parts(iter(response))
+            await self._stream(response, receive, send)
+        else:
+            await self.send_response(response, send)
+
+    async def _refusal(self, scope: Scope) -> HttpResponse | None:
+        """Ask whether a program may send at all, before anything of what it sends is kept."""
+        return await sync_to_async(self._ask, thread_sensitive=False, executor=self._files)(scope)
+
+    def _ask(self, scope: Scope) -> HttpResponse | None:
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        try:
+            authorization, cookie = request_body.header(scope, b"authorization"), request_body.header(scope, b"cookie")
+            with request_origin.at("api", (scope.get("client") or [""])[0]):
+                return gate.check(scope["path"], authorization=authorization, cookie=cookie)
+        finally:
+            signals.request_finished.send(sender=self.__class__)  # gives the database connection back
+
+    async def _answer(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+        if gate.concerns(scope["path"]):
+            return (await self._in_thread(self._files, scope, body))[0]
+        if scope["path"].startswith(PAGER_DOOR):
+            return await self._in_turn(self._pager_line, self._pager, scope, body)
+        if not scope["path"].startswith(DOORS):
+            with self._readers.one(), self._people.one():
+                return (await self._in_thread(self._pages, scope, body))[0]
+        if _is_event(scope):
+            return await self._in_turn(self._events_line, self._events, scope, body)
+        with self._people.one():
+            return await self._in_turn(self._commands_line, self._commands, scope, body)
+
+    async def _in_turn(
+        self, line: RequestQueue, threads: ThreadPoolExecutor, scope: Scope, body: IO[bytes]
+    ) -> HttpResponseBase:
+        await line.wait()
+        response, took_s = await self._in_thread(threads, scope, body)
+        line.took(took_s)
+        return response
+
+    async def _in_thread(
+        self, threads: ThreadPoolExecutor, scope: Scope, body: IO[bytes]
+    ) -> tuple[HttpResponseBase, float]:
+        work = sync_to_async(self._work, thread_sensitive=False, executor=threads)
+        return await work(scope, body)
+
+    def _work(self, scope: Scope, body: IO[bytes]) -> tuple[HttpResponseBase, float]:
+        """Do all of a request, and tell the seconds of computing that it took."""
+        began = time.thread_time()
+        with body:
+            set_script_prefix(get_script_prefix(scope))
+            signals.request_started.send(sender=self.__class__, scope=scope)
+            request, refusal = self.create_request(scope, body)
+            response: HttpResponseBase | None = refusal if request is None else self.get_response(request)
+            assert response is not None, "there is a request or a refusal"
+            if not response.streaming:
+                response.close()  # here, where its database connection is
+        return response, time.thread_time() - began
+
+    async def _parts(self, parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """Take the parts of a file in a thread, one after the other: Django would take them all at once."""
+        take = sync_to_async(lambda: next(parts, None), thread_sensitive=False, executor=self._files)
+        while (part := await take()) is not None:
+            yield part
+
+    async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
+        """Send what comes until the stream ends or its reader goes away."""
+        gone = asyncio.create_task(self.listen_for_disconnect(receive))
+        sending = asyncio.create_task(self.send_response(response, send))
+        try:
+            await asyncio.wait([gone, sending], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (gone, sending):
+                task.cancel()
+            _, sent = await asyncio.gather(gone, sending, return_exceptions=True)
+            response.close()  # nothing in it waits; a thread for each of many streams would hold up everyone
+        if isinstance(sent, Exception):
+            raise sent
+
+
+def _is_event(scope: Scope) -> bool:
+    """Tell deliveries that nobody waits for: Slack sends those as JSON, commands and interactions as forms."""
+    return any(name == b"content-type" and value.startswith(b"application/json") for name, value in scope["headers"])

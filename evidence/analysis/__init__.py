@@ -1,0 +1,1 @@
+"""What a profile says: layers, functions, idleness, guards, one sentence, differences. Pure."""

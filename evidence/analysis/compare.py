@@ -1,0 +1,172 @@
+"""Two or more profiles of the same unit as one tree, and what moved between them. Pure: numpy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidence.analysis import sentence
+from evidence.profile.amounts import percent
+from evidence.profile.stacks import Codes, Ints, SampleType
+from evidence.tree.calltree import CallTree, from_levels
+from evidence.tree.tree_levels import merge_level
+
+MOVED = 0.005  # of all: half a percentage point
+NEAR = 50  # of those, as many are looked at
+AS_MUCH = 0.85  # of the largest move; the most particular of those that moved so is named
+
+
+class NotComparable(ValueError):
+    """These profiles do not count the same thing; the message says what each counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A function on two sides: exact self and total of each, and shares of each side's total, from 0 to 1."""
+
+    name: str
+    total: tuple[int, int]
+    self_: tuple[int, int]
+    share: tuple[float, float]
+    self_share: tuple[float, float]
+
+    @property
+    def points(self) -> float:
+        """By how many percentage points its share of all changed; negative when it fell."""
+        return 100 * (self.share[1] - self.share[0])
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is on the second side alone."""
+        return not self.total[0] and self.total[1] > 0
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it is on the first side alone."""
+        return not self.total[1] and self.total[0] > 0
+
+
+def same_type(trees: Sequence[CallTree], type: str = "") -> list[int]:
+    """Return for each tree the place of the sample type to compare: ``type`` by name, else the first's own.
+
+    Names and units must be equal. Raises ``NotComparable``.
+    """
+    first = trees[0]
+    wanted = next((one for one in first.sample_types if one.name == type), first.sample_types[first.default_type])
+    places = []
+    for tree in trees:
+        if wanted not in tree.sample_types:
+            has = ", ".join(f"{one.name} in {one.unit}" for one in tree.sample_types)
+            counts = f"one counts {wanted.name} in {wanted.unit}, the other has {has}"
+            raise NotComparable(f"These can't be compared: {counts}.")
+        places.append(tree.sample_types.index(wanted))
+    return places
+
+
+def merge(trees: Sequence[CallTree], *, types: Sequence[int], labels: Sequence[str]) -> CallTree:
+    """Return one tree with a sample type for each given tree, named by its label; every node of each is in it."""
+    names = sorted(set().union(*(tree.names for tree in trees)))
+    code_of = {name: code for code, name in enumerate(names)}
+    codes = [np.array([code_of[name] for name in tree.names], dtype=np.int32) for tree in trees]
+    unit = trees[0].sample_types[types[0]].unit
+    like = replace(
+        trees[0],
+        names=names,
+        hints=_hints(trees, code_of),
+        sample_types=tuple(SampleType(label, unit) for label in labels),
+        default_type=0,
+        about={},
+    )
+    levels = []
+    at = [np.zeros(1, dtype=np.int64) for _ in trees]  # for each node of a tree's level, its place in the merged one
+    for depth in range(1, max(len(tree.levels) for tree in trees) - 1):
+        group, name, weights, sizes = _level(trees, types, codes, at, depth)
+        if not len(name):
+            break
+        level, place = merge_level(group, name, weights, len(names))
+        levels.append(level)
+        at = np.split(place, np.cumsum(sizes)[:-1])
+    root = np.array([tree.totals[type, 0] for tree, type in zip(trees, types, strict=True)], dtype=np.int64)
+    self_ = np.zeros((len(trees), len(names)), dtype=np.int64)
+    for own, code, tree, type in zip(self_, codes, trees, types, strict=True):
+        own[code] = tree.self_[type]
+    merged = from_levels(like, levels, root=root, self_=self_)
+    for passed, code, tree, type in zip(merged.function_totals, codes, trees, types, strict=True):
+        passed[code] = tree.function_totals[type]
+    return merged
+
+
+def _level(
+    trees: Sequence[CallTree],
+    types: Sequence[int],
+    codes: Sequence[Codes],
+    at: Sequence[NDArray[np.int64]],
+    depth: int,
+) -> tuple[NDArray[np.int64], Codes, Ints, list[int]]:
+    """Return one level of all trees, one after the other: merged parents, names, a row of weights for each tree."""
+    groups, names, sizes, parts = [], [], [], []
+    for tree, type, code, above in zip(trees, types, codes, at, strict=True):
+        low, high = (int(tree.levels[min(depth + one, len(tree.levels) - 1)]) for one in (0, 1))
+        start = int(tree.levels[min(depth - 1, len(tree.levels) - 1)])
+        groups.append(above[tree.parent[low:high] - start] if high > low else np.empty(0, dtype=np.int64))
+        names.append(code[tree.name[low:high]])
+        parts.append(tree.totals[type, low:high].astype(np.int64))
+        sizes.append(high - low)
+    weights = np.zeros((len(trees), sum(sizes)), dtype=np.int64)
+    for row, (end, part) in enumerate(zip(np.cumsum(sizes), parts, strict=True)):
+        weights[row, end - len(part) : end] = part
+    return np.concatenate(groups), np.concatenate(names), weights, sizes
+
+
+def _hints(trees: Sequence[CallTree], code_of: dict[str, int]) -> list[str]:
+    hints = [""] * len(code_of)
+    for tree in trees:
+        for name, hint in zip(tree.names, tree.hints, strict=True):
+            hints[code_of[name]] = hints[code_of[name]] or hint
+    return hints
+
+
+def moved(merged: CallTree, *, before: int = 0, after: int = 1, least: float = MOVED) -> list[Moved]:
+    """Return the functions whose share of all changed by at least ``least``, the largest change first.
+
+    ``before`` and ``after`` are sample types of a merged tree. Functions of either side alone count.
+    """
+    sides = (before, after)
+    of = [max(merged.total(side), 1) for side in sides]
+    shares = [merged.function_totals[side] / whole for side, whole in zip(sides, of, strict=True)]
+    change = np.abs(shares[1] - shares[0])
+    order = np.argsort(-change, kind="stable")
+    return [_moved(merged, code, sides, of) for code in order.tolist() if change[code] >= least and change[code] > 0]
+
+
+def _moved(merged: CallTree, code: int, sides: tuple[int, int], of: Sequence[int]) -> Moved:
+    total = [int(merged.function_totals[side, code]) for side in sides]
+    own = [int(merged.self_[side, code]) for side in sides]
+    return Moved(
+        merged.names[code],
+        (total[0], total[1]),
+        (own[0], own[1]),
+        (total[0] / of[0], total[1] / of[1]),
+        (own[0] / of[0], own[1] / of[1]),
+    )
+
+
+def _depth(merged: CallTree, name: str) -> int:
+    """Return how far below the root a function lies where it lies highest: callers come before what they call."""
+    node = int(np.argmax(merged.name[1:] == merged.by_name[name])) + 1
+    return int(np.searchsorted(merged.levels, node, side="right"))
+
+
+def says(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
+    """Say what moved most: *`apply_async` 27.9 % → 2.9 %*; its callers moved along, so the most particular is named."""
+    found = moved(merged, before=before, after=after)
+    own = [one for one in found if not sentence.is_plumbing(merged, merged.by_name[one.name])] or found
+    if not own:
+        return "Nothing changed by half a percentage point or more."
+    largest = abs(own[0].points)
+    near = [one for one in own if abs(one.points) >= AS_MUCH * largest and one.points * own[0].points > 0]
+    best = min(near[:NEAR], key=lambda one: (round(max(one.share), 3), -_depth(merged, one.name), one.name))
+    return f"`{best.name}` {percent(best.share[0])} → {percent(best.share[1])}"

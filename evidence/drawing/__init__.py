@@ -1,0 +1,1 @@
+"""Flame graphs: for the page by viewport, and as pictures. Pure."""

@@ -1,0 +1,72 @@
+"""Draw a merged tree of two or more profiles: where one has more or less than another. Pure.
+
+Widths follow the side that is asked for, or both sides together, so that what is new and what is gone can be seen.
+Shares are of each side's own total (normalised); absolute values are as they were counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evidence.drawing import flamegraph
+from evidence.profile.stacks import Ints
+from evidence.tree.calltree import ROOT, CallTree
+
+WIDTHS = ("both", "before", "after")
+BUDGET = 2_400
+BITS = 20  # how finely two totals are brought to one scale
+
+
+def payload(
+    merged: CallTree,
+    *,
+    before: int = 0,
+    after: int = 1,
+    width: str = "both",
+    absolute: bool = False,
+    root: int = ROOT,
+    budget: int = BUDGET,
+) -> dict[str, Any]:
+    """Return what a page needs to draw the difference under ``root``; each box with its exact total on both sides."""
+    widths = widths_of(merged, before=before, after=after, width=width, absolute=absolute)
+    boxes = flamegraph.widest(merged, widths, root=root, budget=budget)
+    names = flamegraph.FrameNames(merged)
+    told = flamegraph.columns_of(boxes, names.local(merged.name[boxes.node], boxes.node), own=False)
+    edges = np.flatnonzero(np.diff(boxes.level, prepend=-1, append=-1))
+    for row, low, high in zip(told["levels"], edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        nodes = boxes.node[low:high]
+        row.extend([[], merged.totals[before, nodes].tolist(), merged.totals[after, nodes].tolist()])
+    path = [ROOT, *merged.path(root)[:-1]] if root != ROOT else []
+    return {
+        "unit": merged.sample_types[before].unit,
+        "root": root,
+        "total": int(widths[ROOT]),
+        "totals": [merged.total(before), merged.total(after)],
+        "path": [_step(merged, widths, names, node, (before, after)) for node in path],
+        "pruned": boxes.pruned,
+        "width": width,
+        "absolute": absolute,
+        **told,
+        **names.told(),
+    }
+
+
+def widths_of(merged: CallTree, *, before: int, after: int, width: str, absolute: bool) -> Ints:
+    """Return every node's width; both sides are joined by whole factors, so that children lie within their parents."""
+    sides = merged.totals[before].astype(np.int64), merged.totals[after].astype(np.int64)
+    if width != "both":
+        return np.asarray(sides[WIDTHS.index(width) - 1])
+    if absolute:
+        return np.asarray(sides[0] + sides[1])
+    most = max(merged.total(before), merged.total(after), 1)
+    shift = max(0, most.bit_length() - 41)
+    factors = [round((most << BITS) / max(1, merged.total(side))) for side in (before, after)]
+    joined = [(one >> shift) * min(factor, 1 << 2 * BITS) for one, factor in zip(sides, factors, strict=True)]
+    return np.asarray((joined[0] + joined[1]) >> BITS)
+
+
+def _step(merged: CallTree, widths: Ints, names: flamegraph.FrameNames, node: int, sides: tuple[int, int]) -> list[int]:
+    code = names.local(merged.name[[node]], np.array([node]))[0]
+    return [node, code, int(widths[node]), 0, *(merged.total(side, node) for side in sides)]

@@ -1,0 +1,1 @@
+"""A profile in other tools' formats. Pure."""

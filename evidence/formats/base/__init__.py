@@ -1,0 +1,1 @@
+"""What several formats need: bounded reading, protobuf, JSON, units, names and symbols. Pure."""

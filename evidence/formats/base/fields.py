@@ -1,0 +1,97 @@
+"""JSON that may be hostile: parsed within bounds, asked field by field; what is wrong is named by its place. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from evidence.formats import Buffer
+from evidence.profile.errors import BadProfile
+
+# Levels of nesting that are followed: trees nest twice a frame. The C stack of a process bears several times this.
+NESTED = 5_000
+MOST = 1 << 63
+
+
+def parse(data: Buffer | bytes) -> Any:
+    """Parse JSON. Raises ``BadProfile`` naming line and column, and ``MemoryError``."""
+    try:
+        with _nesting(NESTED):
+            return json.loads(data[:], parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise BadProfile(f"The JSON is malformed or truncated: {error.msg}", where=where) from error
+    except RecursionError as error:
+        raise BadProfile(f"The JSON is nested more than {NESTED} levels deep") from error
+    except ValueError as error:
+        raise BadProfile(f"The JSON can't be parsed: {error}") from error
+
+
+def listed(value: Any, where: str) -> Sequence[Any]:
+    """Return a list, or say where none is."""
+    return value if isinstance(value, list) else _wrong("a list", value, where)
+
+
+def mapped(value: Any, where: str) -> Mapping[str, Any]:
+    """Return an object, or say where none is."""
+    return value if isinstance(value, dict) else _wrong("an object", value, where)
+
+
+def words(value: Any, where: str) -> str:
+    """Return a text, or say where none is."""
+    return value if isinstance(value, str) else _wrong("a text", value, where)
+
+
+def number(value: Any, where: str) -> int | float:
+    """Return a finite number, or say where none is."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        _wrong("a number", value, where)
+    return value
+
+
+def scaled(value: Any, where: str, *, times: int) -> int:
+    """Return a number of larger units as a whole number of smaller ones."""
+    found = number(value, where) * times
+    if abs(found) >= MOST:
+        raise BadProfile(f"{value!s:.40} doesn't fit in 63 bits", where=where)
+    return round(found)
+
+
+def whole(value: Any, where: str) -> int:
+    """Return a whole number, also one written as text as protobuf's JSON does, or say where none is."""
+    if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) < 25:
+        return int(value)
+    found = number(value, where)
+    return int(found) if found == int(found) else _wrong("a whole number", value, where)
+
+
+def index(value: Any, where: str, *, of: int, into: str) -> int:
+    """Return an index into ``of`` things, or say where it points nowhere."""
+    found = whole(value, where)
+    if not 0 <= found < of:
+        raise BadProfile(f"{into} {found} does not exist: there are {of}", where=where)
+    return found
+
+
+def _wrong(needed: str, value: Any, where: str) -> NoReturn:
+    found = "nothing" if value is None else type(value).__name__
+    found = {"dict": "an object", "list": "a list", "str": "a text", "int": "a number"}.get(found, found)
+    raise BadProfile(f"Expected {needed} here, found {found}", where=where)
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} isn't a number")
+
+
+@contextmanager
+def _nesting(levels: int) -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, levels))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

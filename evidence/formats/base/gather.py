@@ -1,0 +1,87 @@
+"""Stacks in the making: names become codes, and every excess over the limits is refused where it happens."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import SampleType, Stacks
+
+MOST = (1 << 63) - 1
+UNNAMED = "(unnamed)"
+# What no name may hold: it would break a line, a terminal or a database.
+CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
+
+
+def named(name: str, *, limits: Limits) -> str:
+    """Return a name as it can be shown and stored: one line, no control characters, cut where it is overlong."""
+    cut = name[: limits.name]
+    return CONTROL.sub(" ", cut).strip() or UNNAMED
+
+
+class Gather:
+    """Collects samples, stack by stack, root first."""
+
+    def __init__(self, types: Sequence[SampleType], *, limits: Limits) -> None:
+        if len(types) > limits.sample_types:
+            raise TooMuch(f"It has {len(types)} sample types; the limit is {limits.sample_types}")
+        self.types = tuple(types)
+        self.limits = limits
+        self.names: dict[str, int] = {}
+        self.hints: list[str] = []
+        self._frames = array("i")
+        self._offsets = array("q", [0])
+        self._values = array("q")
+        self._totals = [0] * len(types)
+
+    def code(self, name: str, *, hint: str = "") -> int:
+        """Return the code of a name; the first hint given for it stays."""
+        name = named(name, limits=self.limits)
+        code = self.names.setdefault(name, len(self.names))
+        if code == len(self.hints):
+            if code >= self.limits.names:
+                raise TooMuch(f"It has more than {self.limits.names:,} functions")
+            self.hints.append(hint)
+        return code
+
+    def add(self, stack: Sequence[int], values: Sequence[int], *, where: str) -> None:
+        """Add one sample: codes from the root on, and what it counts for each sample type."""
+        for type, value in enumerate(values):
+            self._totals[type] += value
+            if value < 0:
+                raise BadProfile(f"A sample has a negative value, {value}", where=where)
+            if self._totals[type] > MOST:
+                raise BadProfile("The values add up to more than fits in 63 bits", where=where)
+        self._bound(len(stack), where)
+        self._frames.extend(stack)
+        self._offsets.append(len(self._frames))
+        self._values.extend(values)
+
+    def _bound(self, depth: int, where: str) -> None:
+        if depth > self.limits.depth:
+            raise TooMuch(f"A stack is {depth:,} frames deep; the limit is {self.limits.depth:,}", where=where)
+        if len(self._frames) + depth > self.limits.frames:
+            raise TooMuch(f"Its stacks have more than {self.limits.frames:,} frames in all", where=where)
+        if len(self._offsets) > self.limits.stacks:
+            raise TooMuch(f"It has more than {self.limits.stacks:,} samples", where=where)
+
+    def stacks(self, format: str, *, default_type: int = 0, about: Mapping[str, Any] | None = None) -> Stacks:
+        """Return all that was collected."""
+        values = np.frombuffer(self._values, dtype=np.int64).reshape(-1, len(self.types)).T
+        return Stacks(
+            format=format,
+            sample_types=self.types,
+            names=list(self.names),
+            offsets=np.frombuffer(self._offsets, dtype=np.int64),
+            frames=np.frombuffer(self._frames, dtype=np.int32),
+            values=np.ascontiguousarray(values),
+            hints=self.hints,
+            default_type=default_type,
+            about=about or {},
+        )

@@ -1,0 +1,63 @@
+"""Units as profilers write them, into ours: whole nanoseconds, bytes, samples, objects, events. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from evidence.profile.errors import BadProfile
+from evidence.profile.stacks import SampleType, Stacks
+
+# As written -> how many of ours, and our word.
+UNITS: dict[str, tuple[int, str]] = {
+    **dict.fromkeys(("ns", "nanosecond", "nanoseconds"), (1, "nanoseconds")),
+    **dict.fromkeys(("us", "µs", "μs", "microsecond", "microseconds"), (1_000, "nanoseconds")),
+    **dict.fromkeys(("ms", "millisecond", "milliseconds"), (1_000_000, "nanoseconds")),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), (1_000_000_000, "nanoseconds")),
+    **dict.fromkeys(("min", "minute", "minutes"), (60_000_000_000, "nanoseconds")),
+    **dict.fromkeys(("b", "byte", "bytes", "by"), (1, "bytes")),
+    **dict.fromkeys(("kb", "kib", "kilobyte", "kilobytes"), (1 << 10, "bytes")),
+    **dict.fromkeys(("mb", "mib", "megabyte", "megabytes"), (1 << 20, "bytes")),
+    **dict.fromkeys(("gb", "gib", "gigabyte", "gigabytes"), (1 << 30, "bytes")),
+    **dict.fromkeys(("sample", "samples"), (1, "samples")),
+    **dict.fromkeys(("object", "objects"), (1, "objects")),
+    **dict.fromkeys(("", "none", "1", "count", "counts", "event", "events"), (1, "events")),
+}
+# What folded stacks count unless told otherwise, and what each unit counts.
+UNNAMED = {"samples"}
+NAMES = {"nanoseconds": "time", "bytes": "memory", "objects": "objects"}
+_MOST = 1 << 63
+
+
+def ours(unit: str) -> tuple[int, str]:
+    """Return how many of our unit one of ``unit`` is, and our word for it; an unknown unit stays as it is."""
+    return UNITS.get(unit.strip().lower(), (1, unit.strip()))
+
+
+def told(stacks: Stacks, unit: str) -> Stacks:
+    """Give values of unknown unit the one that their sender says.
+
+    Only folded stacks cannot say theirs, except those of a dialect that has but one. Counts with fractions become
+    whole numbers of our unit, rounded half up; where that is the sender's own they stay thousandths of it, or less.
+    Raises ``BadProfile`` when the values no longer fit 64 bits.
+    """
+    if not unit or stacks.format != "folded" or "dialect" in stacks.about:
+        return stacks
+    times, word = ours(unit)
+    if times * max(stacks.totals, default=0) >= _MOST:
+        raise BadProfile(f"The values are too large to be {unit}")
+    scale = int(stacks.about.get("scale", 1))
+    if times == 1 and scale > 1:
+        types = tuple(replace(kind, unit=kind.unit.replace("samples", word)) for kind in stacks.sample_types)
+        return replace(stacks, sample_types=types)
+    types = tuple(SampleType(_renamed(kind.name, word), word) for kind in stacks.sample_types)
+    about = {key: value for key, value in stacks.about.items() if key != "scale"}
+    return replace(
+        stacks, sample_types=types, values=(stacks.values * np.int64(times) + scale // 2) // scale, about=about
+    )
+
+
+def _renamed(name: str, unit: str) -> str:
+    """Return what is counted, where *samples* is no longer the word for it."""
+    return NAMES.get(unit, name) if name in UNNAMED else name

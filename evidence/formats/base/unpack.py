@@ -1,0 +1,116 @@
+"""gzip and zstd, told by content, unpacked through a file that has no name: bounded disk, no copy in memory."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+from evidence.profile.errors import BadProfile, NotRecognised, TooMuch
+from evidence.profile.limits import DEFAULT, MIB, Limits
+
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+PACKED_TWICE = 2
+_CHUNK = 1 << 16
+# One block of zstd may be 4 bytes for 128 KiB, so little goes in at a time.
+_SIP = 1 << 10
+_WINDOW = 128 * MIB
+
+
+def unpacked(path: Path, *, limits: Limits = DEFAULT) -> mmap.mmap:
+    """Return the content of a file mapped into memory, after unpacking what is packed once or twice.
+
+    Raises ``BadProfile`` for a torn stream, naming the byte, ``TooMuch`` beyond ``limits.unpacked`` bytes,
+    ``NotRecognised`` for an empty file.
+    """
+    file: BinaryIO = path.open("rb")
+    for _ in range(PACKED_TWICE):
+        with file:
+            stream = _stream(file)
+            if stream is None:
+                return _mapped(file, limits)
+            file = _spill(stream(file), limits)
+    with file:
+        if _stream(file):
+            raise BadProfile("The file is compressed more than twice")
+        return _mapped(file, limits)
+
+
+def _stream(file: BinaryIO) -> Callable[[BinaryIO], Iterator[bytes]] | None:
+    head = file.read(4)
+    file.seek(0)
+    if head.startswith(GZIP):
+        return _gzip
+    return _zstd if head == ZSTD else None
+
+
+def _mapped(file: BinaryIO, limits: Limits) -> mmap.mmap:
+    size = file.seek(0, 2)
+    if not size:
+        raise NotRecognised("The file is empty")
+    if size > limits.unpacked:
+        raise _too_large(limits)
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _spill(chunks: Iterator[bytes], limits: Limits) -> BinaryIO:
+    with ExitStack() as on_failure:
+        file = on_failure.enter_context(tempfile.TemporaryFile())
+        size = 0
+        for chunk in chunks:
+            size += len(chunk)
+            if size > limits.unpacked:
+                raise _too_large(limits)
+            file.write(chunk)
+        file.seek(0)
+        on_failure.pop_all()
+    return file
+
+
+def _too_large(limits: Limits) -> TooMuch:
+    return TooMuch(f"The profile is larger than {limits.unpacked // MIB} MiB uncompressed, which is over the limit")
+
+
+def _gzip(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what the members of a gzip file hold, one after the other (RFC 1952, 2.2)."""
+    data = file.read(_CHUNK)
+    while data.strip(b"\0"):
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            data = data or file.read(_CHUNK)
+            if not data:
+                raise BadProfile("The gzip stream is truncated", where=f"byte {file.tell()}")
+            try:
+                yield member.decompress(data, _CHUNK)
+            except zlib.error as error:
+                raise BadProfile(f"The gzip stream is damaged: {error}", where=_after(file, data)) from error
+            data = member.unconsumed_tail
+        data = member.unused_data or file.read(_CHUNK)
+
+
+def _zstd(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what the frames of a zstd file hold (RFC 8878, 3.1)."""
+    import zstandard
+
+    data = file.read(_SIP)
+    while data:
+        frame = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+        while not frame.eof:
+            data = data or file.read(_SIP)
+            if not data:
+                raise BadProfile("The zstd stream is truncated", where=f"byte {file.tell()}")
+            try:
+                yield frame.decompress(data)
+            except zstandard.ZstdError as error:
+                raise BadProfile(f"The zstd stream is damaged: {error}", where=_after(file, data)) from error
+            data = b""
+        data = frame.unused_data or file.read(_SIP)
+
+
+def _after(file: BinaryIO, data: bytes) -> str:
+    return f"after byte {file.tell() - len(data)}"

@@ -1,0 +1,1 @@
+"""What Chrome and V8 write: trace events, CPU profiles, heap profiles."""

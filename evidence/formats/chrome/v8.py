@@ -1,0 +1,167 @@
+"""V8's own profiles: ``.cpuprofile`` (nodes, samples, timeDeltas) and ``.heapprofile`` (a tree of allocation sites).
+
+Source: the Profiler and HeapProfiler domains of the DevTools protocol.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from evidence.formats import Buffer
+from evidence.formats.base import branches, fields, naming
+from evidence.formats.base.branches import Key
+from evidence.formats.base.fields import listed, mapped, scaled, whole
+from evidence.formats.base.gather import Gather
+from evidence.profile.errors import BadProfile
+from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.stacks import SampleType, Stacks
+
+NAME = "v8"
+CPU = (SampleType("samples", "samples"), SampleType("cpu", "nanoseconds"))
+HEAP = (SampleType("alloc_space", "bytes"),)
+ROOT = "(root)"
+# What V8 calls the time outside of JavaScript.
+HINTS = {"(idle)": "idle", "(program)": "native", "(garbage collector)": "native"}
+MICROSECOND = 1_000
+# The phase of an event of Chrome's; a function may be called so too.
+EVENTS = re.compile(rb'"ph"\s*:\s*"')
+
+
+def looks_like(head: bytes) -> bool:
+    """Tell by call frames, or by V8's older tree of functions; a trace of Chrome holds them too, among its events."""
+    frames = b'"callFrame"' in head or (b'"head"' in head and b'"functionName"' in head)
+    return frames and not EVENTS.search(head) and (b'"nodes"' in head or b'"head"' in head)
+
+
+def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+    """Read a CPU or heap profile. Raises ``BadProfile`` naming the node or sample; ``TooMuch``."""
+    file = mapped(fields.parse(data), "the file")
+    nodes = _flat(file) if "head" in file else nodes_of(file)
+    if "head" in file and "timestamps" not in file:
+        return _heap(nodes, limits=limits)
+    gather = Gather(CPU, limits=limits)
+    add_cpu(gather, nodes, file)
+    return timed(gather, NAME)
+
+
+def add_cpu(gather: Gather, nodes: Sequence[Mapping[str, Any]], file: Mapping[str, Any]) -> None:
+    """Add samples over nodes: how often each node was seen, and how long until the next sample."""
+    tree = _coded(nodes, _parents(nodes), gather)
+    hits, lasted = _seen(nodes, file, known=tree)
+    branches.grow(gather, tree, {key: (hits[key], lasted[key]) for key in hits | lasted})
+
+
+def timed(gather: Gather, name: str) -> Stacks:
+    """Return CPU samples, and their time as the default where times are known."""
+    stacks = gather.stacks(name)
+    duration = stacks.totals[1]
+    if not duration:
+        return replace(stacks, sample_types=CPU[:1], values=stacks.values[:1])
+    return replace(stacks, default_type=1, about={"duration_ns": duration})
+
+
+def _heap(nodes: Sequence[Mapping[str, Any]], *, limits: Limits) -> Stacks:
+    gather = Gather(HEAP, limits=limits)
+    sizes: dict[Key, int] = Counter()
+    for at, node in enumerate(nodes):
+        sizes[_id(node, at)] += whole(node.get("selfSize", 0), f"node {at}, selfSize")
+    branches.grow(gather, _coded(nodes, _parents(nodes), gather), {key: (size,) for key, size in sizes.items()})
+    return gather.stacks(NAME)
+
+
+def nodes_of(file: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the nodes of a profile that lists them."""
+    return [mapped(node, f"nodes[{at}]") for at, node in enumerate(listed(file.get("nodes"), "nodes"))]
+
+
+def _flat(file: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the nodes of a nested tree as a list, each with the ids of its children."""
+    found: list[Mapping[str, Any]] = []
+    waiting = [mapped(file["head"], "head")]
+    while waiting:
+        node = waiting.pop()
+        children = [
+            mapped(child, f"a child of node {len(found)}") for child in listed(node.get("children", []), "children")
+        ]
+        found.append({**node, "children": [child.get("id") for child in children]})
+        waiting.extend(children)
+    return found
+
+
+def _id(node: Mapping[str, Any], at: int) -> int:
+    return whole(node.get("id"), f"node {at}, id")
+
+
+def _parents(nodes: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Return each node's parent, which files give from above (``children``) or from below (``parent``)."""
+    parents: dict[int, int] = {}
+    for at, node in enumerate(nodes):
+        if "parent" in node:
+            parents[_id(node, at)] = whole(node["parent"], f"node {at}, parent")
+        for child in listed(node.get("children", []), f"node {at}, children"):
+            parents[whole(child, f"node {at}, children")] = _id(node, at)
+    return parents
+
+
+def _coded(
+    nodes: Sequence[Mapping[str, Any]], parents: Mapping[int, int], gather: Gather
+) -> dict[Key, tuple[int | None, Key | None]]:
+    places = [_place(node, at) for at, node in enumerate(nodes)]
+    names = naming.distinct(places)
+    tree: dict[Key, tuple[int | None, Key | None]] = {}
+    for at, (node, place) in enumerate(zip(nodes, places, strict=True)):
+        key = _id(node, at)
+        if key in tree:
+            raise BadProfile(f"Two nodes have the id {key}", where=f"node {at}")
+        code = None if place.name == ROOT else gather.code(names[place], hint=HINTS.get(place.name, ""))
+        tree[key] = code, parents.get(key)
+    return tree
+
+
+def _place(node: Mapping[str, Any], at: int) -> naming.SourceFunction:
+    frame = mapped(node.get("callFrame", node), f"node {at}, callFrame")
+    name = fields.words(frame.get("functionName", ""), f"node {at}, functionName")
+    line = frame.get("lineNumber")
+    file = frame.get("url")
+    return naming.SourceFunction(name, file if isinstance(file, str) else "", line + 1 if isinstance(line, int) else 0)
+
+
+def _seen(
+    nodes: Sequence[Mapping[str, Any]], file: Mapping[str, Any], *, known: Mapping[Key, object]
+) -> tuple[Counter[int], Counter[int]]:
+    """Return how often each node was sampled, and for how many nanoseconds."""
+    samples = [whole(node, f"samples[{at}]") for at, node in enumerate(listed(file.get("samples", []), "samples"))]
+    if not samples:
+        hits = {_id(node, at): whole(node.get("hitCount", 0), f"node {at}, hitCount") for at, node in enumerate(nodes)}
+        return Counter(hits), Counter()
+    for at, node in enumerate(samples):
+        if node not in known:
+            raise BadProfile(f"Node {node} does not exist", where=f"samples[{at}]")
+    lasted: Counter[int] = Counter()
+    times = _times(file)
+    if times and len(times) != len(samples):
+        raise BadProfile(f"There are {len(samples)} samples and {len(times)} times of them", where="samples")
+    # V8 takes samples on several threads and may write them out of order.
+    order = sorted(range(len(times)), key=times.__getitem__)
+    end = max(scaled(file.get("endTime", 0), "endTime", times=MICROSECOND), max(times, default=0))
+    for this, following in pairwise([*order, -1]):
+        until = end if following == -1 else times[following]
+        lasted[samples[this]] += until - times[this]
+    return Counter(samples), lasted
+
+
+def _times(file: Mapping[str, Any]) -> list[int]:
+    """Return when each sample was taken, in nanoseconds, where the file says so."""
+    if "timeDeltas" not in file:
+        return [scaled(at, "timestamps", times=MICROSECOND) for at in listed(file.get("timestamps", []), "timestamps")]
+    now = scaled(file.get("startTime", 0), "startTime", times=MICROSECOND)
+    times = []
+    for at, delta in enumerate(listed(file["timeDeltas"], "timeDeltas")):
+        now += scaled(delta, f"timeDeltas[{at}]", times=MICROSECOND)
+        times.append(now)
+    return times

@@ -1,0 +1,1 @@
+"""Folded stacks, one a line."""

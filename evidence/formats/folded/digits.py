@@ -1,0 +1,82 @@
+"""Read the counts at the ends of many lines at once: eight bytes are one number to the processor. Pure: numpy alone.
+
+Texts are *padded*: ``PAD`` bytes that end lines come before the first byte, and ``SLACK`` after the last, so that
+looking around needs no bounds; places count from that first byte.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidence.profile.stacks import Ints
+
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+PAD = 32
+SLACK = 16
+# Counts with more digits, and more white space than this before the end of a line, are read one by one.
+MOST_DIGITS = 15
+MOST_BLANKS = 4
+_W = np.uint64
+
+
+def tails(padded: Bytes, ends: Ints, *, columns: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+    """Return where stacks end, their counts, and which lines end plainly, in digits after white space.
+
+    ``ends`` are the places of the newlines. Of lines that do not end plainly the rest means nothing.
+    """
+    counts = np.zeros((columns, len(ends)), dtype=np.int64)
+    plain = np.ones(len(ends), dtype=np.bool_)
+    last = ends - 1
+    for column in reversed(range(columns)):
+        last = _before_blanks(padded, last)
+        counts[column], digits = _numbers(padded, last)
+        last = last - digits
+        plain &= (digits > 0) & (digits <= MOST_DIGITS) & is_blank(padded[last + PAD])
+    return last, counts, plain
+
+
+def is_blank(bytes: Bytes) -> NDArray[np.bool_]:
+    """Tell which bytes are white space within a line."""
+    return np.asarray((bytes == 32) | (bytes == 9) | (bytes == 13))
+
+
+def _before_blanks(padded: Bytes, last: Ints) -> Ints:
+    for _ in range(MOST_BLANKS):
+        blank = is_blank(padded[last + PAD])
+        if not blank.any():
+            break
+        last = last - blank
+    return last
+
+
+def _numbers(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
+    """Return the numbers that end at these places, and how many digits they have, sixteen at most."""
+    value, digits = _eight(padded, last)
+    long = np.flatnonzero(digits == 8)
+    if len(long):
+        more, further = _eight(padded, last[long] - 8)
+        value[long] += more * 10**8
+        digits[long] += further
+    return value, digits
+
+
+def _eight(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
+    """Return the numbers of up to eight digits that end at these places, and how many digits they have."""
+    begins = last + (PAD - 7)
+    words = padded[: len(padded) & ~7].view("<u8")
+    low, high = words.take(begins >> 3, mode="clip"), words.take((begins >> 3) + 1, mode="clip")
+    shift = ((begins & 7) << 3).astype(np.uint64)
+    word = (low >> shift) | ((high << (_W(63) - shift)) << _W(1))
+    word ^= _W(0x3030303030303030)
+    other = (((word & _W(0x7F7F7F7F7F7F7F7F)) + _W(0x7676767676767676)) | word) & _W(0x8080808080808080)
+    # The last byte is the highest; the highest byte that is no digit tells how many follow it.
+    digits = 7 - ((np.frexp(other.astype(np.float64))[1].astype(np.int64) - 1) >> 3)
+    some = digits > 0
+    shift = (8 * (8 - digits)).astype(np.uint64) * some
+    word = np.where(some, (word >> shift) << shift, _W(0))
+    word = (word * _W(10) + (word >> _W(8))) & _W(0x00FF00FF00FF00FF)
+    word = (word * _W(100) + (word >> _W(16))) & _W(0x0000FFFF0000FFFF)
+    word = (word * _W(10000) + (word >> _W(32))) & _W(0x00000000FFFFFFFF)
+    return word.astype(np.int64), digits

@@ -1,0 +1,145 @@
+"""Folded stacks, one a line: of flamegraph.pl and its collapsers, bpftrace, py-spy, async-profiler, tracing-flame.
+
+Counts are samples unless the file shows what else they are: tracing-flame, whose stacks begin with a thread, writes
+nanoseconds. A file is differential (two sample types, *before* and *after*) when each of its lines ends in two counts
+and one of them has two frames or more; else a number before the count belongs to the name. Counts with fractions are
+read exactly to nine places and kept in thousandths, millionths or billionths, whichever is the first to hold all.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Any
+
+import numpy as np
+
+from evidence.formats import Buffer
+from evidence.formats.folded import grammar
+from evidence.formats.folded.grammar import LARGEST, PLACES, FoldedLines, NotPairs
+from evidence.formats.folded.head import looks_like
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import DEFAULT, MIB, Limits
+from evidence.profile.stacks import Ints, SampleType, Stacks
+
+__all__ = ["NAME", "looks_like", "read"]
+
+NAME = "folded"
+# Below this, loading Arrow takes longer than reading line by line.
+SMALL = 3 * MIB
+# What collapsers write after a name. Names keep it, so that folding what was unfolded gives the same text.
+SUFFIXES = {
+    "_[k]": "kernel", "_[j]": "jit", "_[1]": "jit", "_[i]": "inlined", "_[0]": "interpreted",
+    "_[g]": "gpu", "_[G]": "gpu-source",
+}  # fmt: skip
+BOUNDARIES = {"-", "--"}
+FRACTIONS = {3: "thousandths of samples", 6: "millionths of samples", 9: "billionths of samples"}
+TRACING_THREAD = re.compile(r"ThreadId\(\d+\)|all-threads$")
+TRACING_PLACE = re.compile(r"(.+?):[^:]*\.rs:\d+")
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+    """Read folded stacks of any dialect; lines that are none are skipped, counted and shown.
+
+    Raises ``BadProfile`` when no line can be read, naming the first, ``TooMuch`` beyond ``limits``.
+    """
+    data = _in_utf8(data)
+    lines = _differential(data, limits) or _lines(data, columns=1, limits=limits)
+    if not len(lines.offsets) - 1:
+        raise BadProfile("No line ends with a count", where=lines.skipped.where)
+    if _of_tracing_flame(lines):
+        return _tracing(lines)
+    return _stacks(lines, name="samples", unit="samples")
+
+
+def _in_utf8(data: Buffer) -> Buffer:
+    if data[:2] in _UTF16:
+        return bytes(data).decode("utf-16", "replace").encode()
+    return bytes(data).removeprefix(codecs.BOM_UTF8) if data[:3] == codecs.BOM_UTF8 else data
+
+
+def _lines(data: Buffer, *, columns: int, limits: Limits) -> FoldedLines:
+    if len(data) < SMALL:
+        return grammar.read(bytes(data), columns=columns, limits=limits)
+    from evidence.formats.folded import blocks
+
+    return blocks.read(data, columns=columns, limits=limits)
+
+
+def _differential(data: Buffer, limits: Limits) -> FoldedLines | None:
+    """Read two counts a line, if all lines have them and some stack shows that the first is not part of a name."""
+    try:
+        if not _begins_with_two(data):
+            return None
+        lines = _lines(data, columns=2, limits=limits)
+    except NotPairs:
+        return None
+    return lines if np.diff(lines.offsets).max(initial=0) > 1 else None
+
+
+def _begins_with_two(data: Buffer) -> bool:
+    """Tell whether the first line that can be read has two counts."""
+    at = 0
+    while at < len(data):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        line = bytes(data[at:end])
+        if grammar.tail(line, columns=1):
+            return grammar.tail(line, columns=2) is not None
+        at = end + 1
+    return False
+
+
+def _of_tracing_flame(lines: FoldedLines) -> bool:
+    """Tell whether every stack begins with a thread the way tracing-flame names one."""
+    begins = lines.offsets[:-1][np.diff(lines.offsets) > 0]
+    roots = np.unique(lines.frames[begins])
+    return len(roots) > 0 and all(TRACING_THREAD.match(lines.names[code]) for code in roots)
+
+
+def _tracing(lines: FoldedLines) -> Stacks:
+    """Read what tracing-flame means: nanoseconds, and spans whose name ends where their source is written.
+
+    A span keeps its name when its code moves, so that it can be compared with itself.
+    """
+    spans = [TRACING_PLACE.sub(r"\1", name) if TRACING_PLACE.fullmatch(name) else name for name in lines.names]
+    lines.names = sorted(set(spans))
+    code = {name: code for code, name in enumerate(lines.names)}
+    lines.frames = np.array([code[name] for name in spans], dtype=np.int32)[lines.frames]
+    return _stacks(lines, name="wall", unit="nanoseconds", dialect="tracing-flame")
+
+
+def _stacks(lines: FoldedLines, *, name: str, unit: str, **about: Any) -> Stacks:
+    places = _scale(lines)
+    if places:
+        unit = FRACTIONS[places] if unit == "samples" else unit
+        about["scale"] = 10**places
+    types: tuple[SampleType, ...] = (SampleType(name, unit),)
+    if len(lines.counts) == 2:
+        types = (SampleType("before", unit), SampleType("after", unit))
+    return Stacks(
+        NAME, types, lines.names, lines.offsets, lines.frames, lines.counts, list(map(hint_of, lines.names)),
+        default_type=len(types) - 1, about={**about, **lines.skipped.about()},
+    )  # fmt: skip
+
+
+def hint_of(name: str) -> str:
+    """Return the hint that a name's annotation gives."""
+    return "boundary" if name in BOUNDARIES else SUFFIXES.get(name[-4:], "")
+
+
+def _scale(lines: FoldedLines) -> int:
+    """Turn counts into whole numbers of a fraction when some are not whole; return the number of places it has."""
+    places = next(p for p in (0, *FRACTIONS) if all(part % 10 ** (PLACES - p) == 0 for _, _, part in lines.parts))
+    if (_largest_sum(lines.counts) + len(lines.parts)) * 10**places > LARGEST:
+        raise TooMuch("The counts overflow when added up")
+    lines.counts *= 10**places
+    for column, sample, part in lines.parts:
+        lines.counts[column, sample] += part // 10 ** (PLACES - places)
+    return places
+
+
+def _largest_sum(counts: Ints) -> int:
+    fits = int(counts.max(initial=0)) <= LARGEST // max(counts.shape[1], 1)
+    return max(int(column.sum(dtype=np.int64 if fits else object)) for column in counts)

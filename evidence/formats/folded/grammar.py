@@ -1,0 +1,182 @@
+"""The grammar of folded stacks, one line at a time, and what reading them gathers. Pure.
+
+A line is frames joined by ``;``, white space, a count. A count is digits with or without a fraction (flamegraph.pl's
+``\\d+(\\.\\d*)?``); *differential* lines end in two of them (difffolded.pl). White space around a frame is not part of
+its name (tracing-flame joins with ``; ``), a frame without a name is none, a count without frames counts for the root.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import accumulate
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from evidence.formats.base.skipped import Skipped
+from evidence.profile.errors import TooMuch
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import Codes, Ints
+
+BLANK = b" \t\r"
+NO_FRAME = -1
+LARGEST = (1 << 63) - 1
+PLACES = 9
+_COUNT = re.compile(rb"([0-9]+)(?:\.([0-9]*))?")
+_ENDINGS = {b";": b" ", b" ": b";"}
+_CONTROLS = dict.fromkeys((*range(32), 127), "\N{REPLACEMENT CHARACTER}")
+
+
+class NotPairs(Exception):
+    """A line that has one count alone: the file is not differential, and numbers before counts belong to names."""
+
+
+class Tail(NamedTuple):
+    """The end of a line: where its stack ends, its counts in whole numbers and the billionths beyond them."""
+
+    end: int
+    counts: tuple[int, ...]
+    parts: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class FoldedLines:
+    """What the lines of a file say. ``parts`` holds [column, sample, billionths] for each count that is not whole."""
+
+    names: list[str]
+    offsets: Ints
+    frames: Codes
+    counts: Ints
+    parts: list[tuple[int, int, int]] = field(default_factory=list)
+    skipped: Skipped = field(default_factory=Skipped)
+
+
+class FrameCodes:
+    """Frames as written, each with the code of its name; may be asked by several threads at once."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.codes: dict[str, int] = {}
+        self._met: dict[bytes, int] = {}
+        self._limits = limits
+        self._lock = Lock()
+
+    def __call__(self, frames: list[bytes]) -> list[int]:
+        """Return the codes of frames. A frame may still have the ``;`` that ends it; what ends a line is none."""
+        codes = list(map(self._met.get, frames))
+        if None not in codes:
+            return codes  # type: ignore[return-value]  # nothing is missing
+        return [self._new(frame) if code is None else code for code, frame in zip(codes, frames, strict=True)]
+
+    def _new(self, frame: bytes) -> int:
+        """Give a frame its code, unless it is the end of a line; often it was met with the other ending."""
+        if frame.endswith(b"\n"):
+            if not frame.strip(b"\n"):
+                self._met[frame] = NO_FRAME
+            return NO_FRAME
+        code = self._met.get(frame[:-1] + _ENDINGS.get(frame[-1:], b"\n"))
+        if code is None:
+            code = self._code(frame.rstrip(b";").strip(BLANK).decode(errors="replace"))
+        self._met[frame] = code
+        return code
+
+    def _code(self, name: str) -> int:
+        if not name:
+            return NO_FRAME
+        name = (name if name.isprintable() else name.translate(_CONTROLS))[: self._limits.name]
+        with self._lock:
+            code = self.codes.setdefault(name, len(self.codes))
+        if code >= self._limits.names:
+            raise TooMuch(f"More than {self._limits.names:,} different functions")
+        return code
+
+    def ordered(self) -> tuple[list[str], Codes]:
+        """Return the names in their order, and for each code its place in that order."""
+        names = sorted(self.codes)
+        rank = np.empty(len(names), dtype=np.int32)
+        rank[[self.codes[name] for name in names]] = np.arange(len(names), dtype=np.int32)
+        return names, rank
+
+
+def tail(line: bytes, *, columns: int) -> Tail | None:
+    """Read the counts at the end of a line, or return nothing when it is not one of folded stacks."""
+    counts: list[int] = []
+    parts: list[int] = []
+    end = len(line)
+    for _ in range(columns):
+        line = line[:end].rstrip(BLANK)
+        end = max(map(line.rfind, (b" ", b"\t", b"\r")))
+        count = _COUNT.fullmatch(line, end + 1)
+        if count is None:
+            return None
+        whole, part = _number(count[1], count[2] or b"")
+        if whole > LARGEST:
+            return None
+        counts.append(whole)
+        parts.append(part)
+        end = max(end, 0)
+    return Tail(end, tuple(counts[::-1]), tuple(parts[::-1]))
+
+
+def _number(digits: bytes, fraction: bytes) -> tuple[int, int]:
+    """Return whole and billionths; a tenth place is rounded half up."""
+    if len(digits) > len(str(LARGEST)) and len(digits.lstrip(b"0")) > len(str(LARGEST)):
+        return LARGEST + 1, 0
+    places = int(fraction[:PLACES].ljust(PLACES, b"0")) + (fraction[PLACES : PLACES + 1] >= b"5")
+    return int(digits) + places // 10**PLACES, places % 10**PLACES
+
+
+def is_blank(line: bytes) -> bool:
+    """Tell whether a line is blank, so it need not be reported as skipped."""
+    return not line.strip(BLANK)
+
+
+def odd(line: bytes, *, columns: int) -> Tail | None:
+    """Read the end of any line; raise ``NotPairs`` for one that has a single count where two are expected."""
+    found = tail(line, columns=columns)
+    if found is None and columns > 1 and tail(line, columns=1):
+        raise NotPairs
+    return found
+
+
+def read(data: bytes, *, columns: int, limits: Limits) -> FoldedLines:
+    """Read every line in turn: the plain way, which needs no library to start and says what the quick one must say."""
+    names = FrameCodes(limits)
+    skipped = Skipped()
+    stacks: list[list[int]] = []
+    counts: list[tuple[int, ...]] = []
+    parts: list[tuple[int, int, int]] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        found = odd(line, columns=columns)
+        if found is None:
+            if not is_blank(line):
+                skipped.add(number, line)
+            continue
+        codes = names(line[: found.end].split(b";"))
+        codes = [code for code in codes if code != NO_FRAME] if NO_FRAME in codes else codes
+        check_depth(len(codes), number, limits)
+        parts += [(column, len(stacks), part) for column, part in enumerate(found.parts) if part]
+        stacks.append(codes)
+        counts.append(found.counts)
+    lengths = list(map(len, stacks))
+    check_size(len(stacks), sum(lengths), limits)
+    frames = np.fromiter((code for codes in stacks for code in codes), dtype=np.int32, count=sum(lengths))
+    columned = np.array(counts, dtype=np.int64).reshape(-1, columns).T
+    offsets = np.fromiter(accumulate(lengths, initial=0), dtype=np.int64, count=len(lengths) + 1)
+    ordered, rank = names.ordered()
+    return FoldedLines(ordered, offsets, rank[frames], np.ascontiguousarray(columned), parts, skipped)
+
+
+def check_depth(depth: int, line: int, limits: Limits) -> None:
+    """Raise ``TooMuch`` for a stack deeper than we read."""
+    if depth > limits.depth:
+        raise TooMuch(f"A stack of {depth:,} frames is deeper than the limit of {limits.depth:,}", where=f"line {line}")
+
+
+def check_size(stacks: int, frames: int, limits: Limits) -> None:
+    """Raise ``TooMuch`` for more stacks, or more frames in them, than we read."""
+    if stacks > limits.stacks:
+        raise TooMuch(f"More than {limits.stacks:,} stacks")
+    if frames > limits.frames:
+        raise TooMuch(f"More than {limits.frames:,} frames")

@@ -1,0 +1,1 @@
+"""Java Flight Recorder."""

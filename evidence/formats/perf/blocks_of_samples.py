@@ -1,0 +1,110 @@
+"""How a ``perf script`` text is read: whole samples where they are like most, line by line where they are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evidence.formats.perf import sample_header
+from evidence.formats.perf.gathered import Gathered
+from evidence.formats.perf.lines import LineReader
+from evidence.formats.perf.names import NOT_A_FRAME
+from evidence.formats.perf.position import Buffer, Position
+from evidence.formats.perf.sample_header import NO_SAMPLE
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import Stacks
+
+REMEMBERED = 32 << 20
+MOST_KINDS = 100_000
+NOT_USUAL = -1
+
+
+class SampleReader:
+    """Reads the samples of one file into ``gathered``.
+
+    Samples of one function differ in the address of their leaf, and share what is above it: the lines above are read
+    once for all of them (``_callers``), and so is who was sampled by which event (``_kinds``).
+    """
+
+    def __init__(self, data: Buffer, *, limits: Limits) -> None:
+        self.gathered = Gathered(limits=limits)
+        self.place = Position(data)
+        self.lines = LineReader(self.gathered, self.place)
+        self._seen: dict[tuple[int, int, int], int] = {}
+        self._callers: dict[bytes, int] = {}
+        self._frames: list[bytes] = []
+        self._kinds: dict[tuple[bytes, bytes, bool], int] = {}
+        self._roots: list[tuple[bytes, int]] = []
+        self._remembered = 0
+
+    def open(self, chunk: bytes, *, start: int) -> None:
+        """Begin the piece of the file at ``start``; what would make memory grow with the file is forgotten."""
+        self.place.open(chunk, start=start)
+        if self.lines.is_open:
+            return
+        if self.gathered.lines.forget() or self._remembered > REMEMBERED or len(self._kinds) > MOST_KINDS:
+            for remembered in (self._seen, self._callers, self._frames, self._kinds, self._roots):
+                remembered.clear()
+            self._remembered = 0
+
+    def read(self, block: bytes) -> None:
+        """Read one sample: a header, the leaf's line, and the lines of its callers."""
+        lines = block.split(b"\n", 2)
+        header = sample_header.read(lines[0]) if len(lines) > 1 else None
+        if header is None:
+            return self.lines.read(block)
+        leaf, above = lines[1], lines[2] if len(lines) > 2 else b""
+        who, time, period, event = header
+        kind = self._kinds.get((who, event, period is None))
+        if kind is None:
+            kind = self._read_kind(who, event, weighted=period is not None)
+        code = self.gathered.lines[leaf]
+        callers = self._callers.get(above)
+        if callers is None:
+            callers = self._read_callers(above)
+        if kind == NOT_USUAL or code == NOT_A_FRAME or callers == NOT_USUAL:
+            return self.lines.read(block)
+        slot = self._seen.get((kind, code, callers))
+        if slot is None:
+            slot = self._meet(kind, code, callers)
+        self.gathered.last = time
+        self.gathered.first = self.gathered.first or time
+        self.gathered.counts[slot] += 1
+        self.gathered.weights[slot] += int(period or 1)
+        return None
+
+    def _read_kind(self, who: bytes, event: bytes, *, weighted: bool) -> int:
+        """Return the number of a thread and an event, ``NOT_USUAL`` for what is no sample."""
+        comm = sample_header.comm(who)
+        kind = NOT_USUAL
+        if comm and not event.startswith(NO_SAMPLE):
+            kind = len(self._roots)
+            self._roots.append((self.gathered.root(comm), self.gathered.events.code(event, weighted=weighted)))
+        self._kinds[who, event, not weighted] = kind
+        return kind
+
+    def _read_callers(self, lines: bytes) -> int:
+        """Return the number of the callers in ``lines``, ``NOT_USUAL`` where a line is something else."""
+        codes = list(map(self.gathered.lines.__getitem__, lines.split(b"\n"))) if lines else []
+        if NOT_A_FRAME in codes:
+            return NOT_USUAL
+        self._frames.append(self.gathered.frames(codes))
+        self._callers[lines] = len(self._frames) - 1
+        self._remembered += len(lines)
+        return len(self._frames) - 1
+
+    def _meet(self, kind: int, leaf: int, callers: int) -> int:
+        """Return the slot of a stack that was not met yet in this shape."""
+        root, event = self._roots[kind]
+        slot = self.gathered.slot(root + self._frames[callers] + self.gathered.frames([leaf]), event)
+        self._seen[kind, leaf, callers] = slot
+        return slot
+
+    def stacks(self) -> Stacks:
+        """Return what was read, with which command was recorded and how long it took."""
+        about: dict[str, Any] = self.place.skipped.about()
+        if self.lines.command:
+            about["command"] = self.lines.command.decode(errors="replace").strip()
+        first, last = float(self.gathered.first or 0), float(self.gathered.last or 0)
+        if 0 < first < last:
+            about["duration_ns"] = round((last - first) * 1e9)
+        return self.gathered.stacks(about)

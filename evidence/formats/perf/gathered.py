@@ -1,0 +1,105 @@
+"""What reading ``perf script`` gathers: different stacks, and how often each event met them."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from evidence.formats.perf.events import Events
+from evidence.formats.perf.names import FunctionCodes, StackLines
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import Codes, Ints, Stacks
+
+SHOWN_THREADS = 200
+
+
+class Gathered:
+    """Stacks as the bytes of their codes, root first. A slot is one stack met by one event.
+
+    ``first`` and ``last`` are when samples were taken, in seconds as they are printed.
+    """
+
+    def __init__(self, *, limits: Limits) -> None:
+        self.names = FunctionCodes(limits)
+        self.lines = StackLines(self.names)
+        self.events = Events(limits)
+        self.counts: list[int] = []
+        self.weights: list[int] = []
+        self.first: bytes | None = None
+        self.last: bytes | None = None
+        self._limits = limits
+        self._slots: dict[tuple[int, int], int] = {}
+        self._stacks: dict[bytes, int] = {}
+        self._roots: dict[bytes, bytes] = {b"": b""}
+        self._frames = 0
+
+    def root(self, comm: bytes) -> bytes:
+        """Return the first frame of a thread's stacks, its name; *swapper* is what runs when nothing does."""
+        root = self._roots.get(comm)
+        if root is None:
+            name = comm.decode(errors="replace").replace(";", ":")
+            code = self.names.code(name, "idle" if comm == b"swapper" else "")
+            root = self._roots[comm] = array("i", [code]).tobytes()
+        return root
+
+    def frames(self, codes: list[int]) -> bytes:
+        """Return the frames of stack lines, innermost first, as bytes, root first."""
+        frames = self.lines.frames(codes)
+        return array("i", frames[::-1]).tobytes()
+
+    def slot(self, stack: bytes, event: int) -> int:
+        """Return where samples of this stack and event are counted. Raises ``TooMuch``."""
+        place = self._stacks.setdefault(stack, len(self._stacks))
+        slot = self._slots.setdefault((place, event), len(self.counts))
+        if slot == len(self.counts):
+            self._check(len(stack) // 4)
+            self.counts.append(0)
+            self.weights.append(0)
+        return slot
+
+    def _check(self, depth: int) -> None:
+        self._frames += depth
+        if depth > self._limits.depth:
+            raise TooMuch(f"A stack is {depth:,} frames deep; the limit is {self._limits.depth:,}")
+        if len(self.counts) >= self._limits.stacks:
+            raise TooMuch(f"It has more than {self._limits.stacks:,} different stacks")
+        if self._frames > self._limits.frames:
+            raise TooMuch(f"Its stacks have more than {self._limits.frames:,} frames in all")
+
+    def stacks(self, about: dict[str, Any]) -> Stacks:
+        """Return everything. Raises ``BadProfile`` where the periods do not fit 63 bits."""
+        if sum(self.weights) >= 1 << 63:
+            raise BadProfile("The periods add up to more than fits in 63 bits")
+        pairs = np.fromiter((number for pair in self._slots for number in pair), dtype=np.int64).reshape(-1, 2)
+        counts, weights = (np.array(column, dtype=np.int64) for column in (self.counts, self.weights))
+        size = len(self._stacks)
+        depths = np.fromiter((len(stack) // 4 for stack in self._stacks), dtype=np.int64, count=size)
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(depths)])
+        frames = np.frombuffer(b"".join(self._stacks), dtype=np.int32)
+        return Stacks(
+            format="perf script",
+            sample_types=self.events.sample_types(),
+            names=list(self.names.codes),
+            hints=self.names.hints,
+            offsets=offsets,
+            frames=frames,
+            values=self.events.values(pairs[:, 1], pairs[:, 0], counts=counts, weights=weights, size=size),
+            default_type=self.events.default_type,
+            about={"threads": self._threads(pairs[:, 0], counts, frames, offsets), **about},
+        )
+
+    def _threads(self, stacks: Ints, counts: Ints, frames: Codes, offsets: Ints) -> dict[str, int]:
+        """Count samples by the name of their thread, the root of each stack; the most frequent first."""
+        names = list(self.names.codes)
+        roots = {code for root in self._roots.values() for code in np.frombuffer(root, dtype=np.int32).tolist()}
+        of_stack = [int(frames[at]) if at < end else -1 for at, end in pairwise(offsets.tolist())]
+        threads: Counter[str] = Counter()
+        for stack, count in zip(stacks.tolist(), counts.tolist(), strict=True):
+            if of_stack[stack] in roots:
+                threads[names[of_stack[stack]]] += count
+        return dict(threads.most_common(SHOWN_THREADS))

@@ -1,0 +1,86 @@
+"""Names of functions by code, and the stack lines that were read before."""
+
+from __future__ import annotations
+
+from evidence.formats.base.gather import named
+from evidence.formats.perf import stack_lines
+from evidence.formats.perf.sample_header import HEADER
+from evidence.profile.errors import TooMuch
+from evidence.profile.limits import Limits
+
+NOT_A_FRAME = -1
+HEX = b"0123456789abcdef"
+LONGEST = 1 << 16
+REMEMBERED = 500_000
+
+
+class FunctionCodes:
+    """Names by code, each with the hint that all its frames agree on."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.codes: dict[str, int] = {}
+        self.hints: list[str] = []
+        self._limits = limits
+
+    def code(self, name: str, hint: str) -> int:
+        """Return the code of ``name``; a name that kernel and user code share keeps no hint."""
+        name = named(name, limits=self._limits)
+        code = self.codes.setdefault(name, len(self.codes))
+        if code == len(self.hints):
+            if code >= self._limits.names:
+                raise TooMuch(f"More than {self._limits.names} different functions")
+            self.hints.append(hint)
+        elif self.hints[code] != hint:
+            self.hints[code] = ""
+        return code
+
+
+class StackLines(dict[bytes, int]):
+    """Stack line -> the code of its function; below zero where a line is not exactly one frame."""
+
+    def __init__(self, names: FunctionCodes) -> None:
+        super().__init__()
+        self._names = names
+        self._several: list[list[int]] = [[]]
+        self._known: dict[tuple[bytes, bytes], int] = {}
+
+    def __missing__(self, line: bytes) -> int:
+        address, _, rest = line.lstrip().partition(b" ")
+        if address.translate(None, HEX) or len(line) > LONGEST:
+            return NOT_A_FRAME
+        symbol, _, module = rest.rpartition(b" (")
+        if not symbol or module.count(b")") != 1 or b": " in symbol:
+            return self._read(line)
+        symbol, plus, offset = symbol.rpartition(b"+0x")
+        where = (symbol, module) if plus and not offset.translate(None, HEX) else (rest, b"")
+        code = self._known.get(where)
+        if code is None:
+            self._known[where] = code = self._read(line)
+        self[line] = code
+        return code
+
+    def _read(self, line: bytes) -> int:
+        """Read a line whose symbol was not met yet, or which is unlike most."""
+        frames = stack_lines.read(line)
+        if frames is None or (not stack_lines.says_module(line) and HEADER.match(line)):
+            return NOT_A_FRAME
+        codes = [self._names.code(*frame) for frame in frames]
+        if len(codes) == 1:
+            return codes[0]
+        self._several.append(codes)
+        return -len(self._several)
+
+    def frames(self, codes: list[int]) -> list[int]:
+        """Spread the codes of lines that hold several functions, or none; the order stays."""
+        if len(self._several) == 1 or min(codes, default=0) >= 0:
+            return codes
+        return [each for code in codes for each in ([code] if code >= 0 else self._several[-code - 1])]
+
+    def forget(self) -> bool:
+        """Let go of all lines when there are too many of them, and say so: codes below zero are then assigned again."""
+        if max(len(self), len(self._known), len(self._several)) <= REMEMBERED:
+            return False
+        self.clear()
+        self._known.clear()
+        self._several = [[]]
+        return True

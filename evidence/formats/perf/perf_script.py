@@ -1,0 +1,103 @@
+"""The text of ``perf script``: samples of one or several events, each with its stack, innermost frame first.
+
+A file repeats few stacks many times, so blocks are told apart by their bytes and each different one is read once.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+
+from evidence.formats.perf import stack_lines
+from evidence.formats.perf.blocks_of_samples import SampleReader
+from evidence.formats.perf.sample_header import BARE, HEADER
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.stacks import Stacks
+
+Buffer = bytes | mmap.mmap
+
+NAME = "perf script"
+CHUNK = 1 << 18
+
+
+def looks_like(head: bytes) -> bool:
+    """Tell a header with an event or a time and a stack line below it, or a second such header."""
+    lines = [line for line in head[:CHUNK].split(b"\n")[:200] if line.strip() and not line.startswith(b"#")]
+    return any(_begins(line, following) for line, following in zip(lines[:20], [*lines[1:], b""], strict=False))
+
+
+def _begins(line: bytes, following: bytes) -> bool:
+    """Say whether ``line`` opens a sample, the next line being ``following``."""
+    header = HEADER.match(line)
+    framed = stack_lines.read(following) is not None
+    if header and header[4]:
+        return framed or bool(header[2]) or bool(stack_lines.read(line[header.end() :]))
+    if framed and (header or BARE.match(line)):
+        return True
+    return stack_lines.says_module(line) and stack_lines.says_module(following)
+
+
+def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+    """Read all samples, each event a column of its own, weighted by its period where one is printed.
+
+    Lines that are neither header nor stack are skipped and counted; a last line that is cut off as well, with its
+    sample. Raises ``BadProfile`` when no sample is found.
+    """
+    samples = SampleReader(data, limits=limits)
+    try:
+        _read(data, into=samples)
+    except TooMuch as error:
+        raise TooMuch(error.says, where=f"line {samples.place.line}") from error
+    if not samples.gathered.counts:
+        raise BadProfile("No samples found in what looks like perf script output", where=samples.place.skipped.where)
+    return samples.stacks()
+
+
+def _read(data: Buffer, *, into: SampleReader) -> None:
+    for start, chunk, ended in _chunks(data):
+        whole, cut = _whole(chunk) if ended else (chunk, b"")
+        into.open(whole, start=start)
+        _read_chunk(whole, ended=ended, into=into)
+        if cut:
+            into.lines.skip_cut(cut)
+    into.lines.end()
+
+
+def _chunks(data: Buffer) -> Iterator[tuple[int, bytes, bool]]:
+    """Cut the text after blank lines, or after any line where blank ones are far apart; say where, and which."""
+    dos = b"\r\n" in data[: 1 << 16]
+    blank = b"\r\n\r\n" if dos else b"\n\n"
+    at = 0
+    while at < len(data):
+        piece = data[at : at + CHUNK]
+        more = at + len(piece) < len(data)
+        cut, ended = piece.rfind(blank) + len(blank), True
+        if not more or cut < len(blank):
+            cut, ended = ((piece.rfind(b"\n") + 1) or len(piece), False) if more else (len(piece), True)
+        piece = piece[:cut]
+        yield at, (piece.replace(b"\r\n", b"\n") if dos else piece), ended
+        at += cut
+
+
+def _whole(chunk: bytes) -> tuple[bytes, bytes]:
+    """Part the last sample of the file from a piece, where the file ends within it: its callers are not known."""
+    at = chunk.rfind(b"\n") + 1
+    if at == len(chunk) or chunk.endswith(b")"):
+        return chunk, b""
+    block = max(chunk.rfind(b"\n\n") + 2, 0) if b"\n\n" in chunk else 0
+    alone = chunk.count(b"\n", block) == 0 or HEADER.match(chunk[at:]) is not None
+    cut = at if alone else block
+    return chunk[:cut], chunk[cut:]
+
+
+def _read_chunk(chunk: bytes, *, ended: bool, into: SampleReader) -> None:
+    """Read the blocks between blank lines; one that was seen before costs a look-up."""
+    if not ended or into.lines.is_open:
+        first, _, chunk = chunk.partition(b"\n\n") if ended else (chunk, b"", b"")
+        into.lines.read(first, ended=ended)
+        into.place.at += len(first) + 2
+    for block in chunk.split(b"\n\n"):
+        if block:
+            into.read(block)
+        into.place.at += len(block) + 2

@@ -1,0 +1,102 @@
+"""One stack line of ``perf script``: *address symbol+offset (module)*. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from evidence.formats.base import symbols
+
+
+class Frame(NamedTuple):
+    """A function as the line names it, with one of ``stacks.HINTS``."""
+
+    name: str
+    hint: str
+
+
+LONGEST_PATH = 4200
+_ADDRESS = re.compile(rb"([0-9a-f]{1,16})(?:[ \t]+(.*))?$", re.DOTALL)
+_OFFSET = re.compile(rb"\+0x[0-9a-f]+$")
+_SOURCE_LINE = re.compile(rb"[^()]*(?::\d+|:\?|\[[0-9a-f]+\])$", re.DOTALL)
+_ALONE = re.compile(rb"[0-9a-f]{6,16}[ \t]+\S+$")
+_KERNEL = re.compile(r"\[(?!unknown|vdso|vsyscall|heap|stack|anon|uprobes|JIT|inlined)|.*(?:/vmlinux|\.ko\b)|bpf_prog_")
+_JIT = re.compile(r".*/(?:perf-\d+\.map|jitted-\d+-\d+\.so|memfd:doublemapper)|\[JIT\]")
+_INTERPRETED = re.compile(r"Interpreter$|(?:LazyCompile|Function|Script|Eval|Handler):~")
+
+
+def read(line: bytes) -> list[Frame] | None:
+    """Return the frames of a stack line, innermost first; None when it is no such line.
+
+    One line holds several where a compiler inlined: ``a->b`` is b, inlined into a.
+    """
+    found = _ADDRESS.match(line.strip())
+    if not found:
+        return None
+    symbol, module = _split(found.group(2) or b"")
+    if module is None and not any(48 <= digit < 58 for digit in found.group(1)):
+        return None
+    return _frames(_OFFSET.sub(b"", symbol).decode(errors="replace"), (module or b"[unknown]").decode(errors="replace"))
+
+
+def says_module(line: bytes) -> bool:
+    """Tell a stack line that names its module, which nothing else looks like, from one that could be a header."""
+    found = _ADDRESS.match(line.strip())
+    return bool(found) and line.rstrip().endswith(b")") and b": " not in line
+
+
+def is_sampled(rest: bytes) -> bool:
+    """Tell the one frame that stands behind an event, where no stacks were recorded, from fields of a tracepoint."""
+    return says_module(rest) or bool(_ALONE.match(rest))
+
+
+def is_source_line(line: bytes) -> bool:
+    """Tell the *file.c:12* that ``perf script -F +srcline`` puts below each stack line."""
+    return len(line) < LONGEST_PATH and line[:1] in b" \t" and bool(_SOURCE_LINE.match(line.strip()))
+
+
+def _split(text: bytes) -> tuple[bytes, bytes | None]:
+    """Split *symbol (module)*; the module is what the last bracket after a space encloses, brackets in it included."""
+    if not text.endswith(b")"):
+        return text, None
+    symbol, _, module = text.rpartition(b" (")
+    if symbol and module.count(b")") == 1:
+        return symbol.rstrip(), module[:-1]
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        depth += {41: 1, 40: -1}.get(text[at], 0)
+        if depth == 0:
+            break
+    if depth or (at > 0 and text[at - 1] not in b" \t"):
+        return text, None
+    return text[:at].rstrip(), text[at + 1 : -1]
+
+
+def _frames(symbol: str, module: str) -> list[Frame]:
+    """Name the frames of one line by its symbol, or by the module where the symbol is not known."""
+    if not symbol or symbol == "[unknown]":
+        return [Frame(_of_module(module), _hint("", module))]
+    if symbol.startswith("(") and not symbol.startswith("(anonymous"):
+        return []  # the name of a process, as stackcollapse-perf.pl has it
+    hint = _hint(symbol, module)
+    if hint not in ("jit", "interpreted") or "->" not in symbol:
+        return [Frame(symbols.tidy(symbol), hint)]
+    outer, *inlined = (symbols.tidy(part) or "[unknown]" for part in symbol.split("->"))
+    return [*(Frame(name, "inlined") for name in reversed(inlined)), Frame(outer, hint)]
+
+
+def _of_module(module: str) -> str:
+    """Write the module of an unknown symbol, *[libc.so.6]*."""
+    base = module.rpartition("/")[2] or module
+    return base if base.startswith("[") and base.endswith("]") else f"[{symbols.tidy(base)}]"
+
+
+def _hint(symbol: str, module: str) -> str:
+    """Say what kind of code the module holds."""
+    if module == "inlined":
+        return "inlined"
+    if _JIT.match(module):
+        if symbol.startswith("py::"):
+            return ""  # an interpreted function of Python, told by its name
+        return "interpreted" if _INTERPRETED.match(symbol) else "jit"
+    return "kernel" if _KERNEL.match(module) else ""

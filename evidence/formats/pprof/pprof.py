@@ -1,0 +1,82 @@
+"""pprof's ``profile.proto``: Go, Rust, Node, Parca, Pyroscope. What is packed by gzip arrives here unpacked.
+
+Source: github.com/google/pprof, ``proto/profile.proto``; the field numbers are its.
+"""
+
+from __future__ import annotations
+
+import mmap
+
+import numpy as np
+
+from evidence.formats.base import wire
+from evidence.formats.pprof.header import COMMENT, SAMPLE_TYPE, Header
+from evidence.formats.pprof.samples import read_samples
+from evidence.formats.pprof.tables import Strings, read_tables
+from evidence.profile.errors import BadProfile
+from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.stacks import Stacks
+
+Buffer = bytes | mmap.mmap
+
+NAME = "pprof"
+IN_MEMORY = 64 << 20
+SAMPLE, STRINGS = 2, 6
+MESSAGES = {1, 2, 3, 4, 5, 6, 11}
+NUMBERS = {7, 8, 9, 10, 12, 14, 15}
+
+
+def looks_like(head: bytes) -> bool:
+    """Tell by the fields of the outermost message: all are pprof's, and a sample type is two numbers."""
+    types = 0
+    try:
+        for number, kind, begin, end in wire.walk(head, 0, len(head)):
+            if not _known(number, kind) or (number == SAMPLE_TYPE and not _is_value_type(head[begin:end])):
+                return False
+            types += number == SAMPLE_TYPE
+    except BadProfile:
+        return types > 0  # the head ends within a field
+    return types > 0
+
+
+def _known(number: int, kind: int) -> bool:
+    if number == COMMENT:
+        return kind in (wire.VARINT, wire.LENGTH)
+    return kind == wire.LENGTH if number in MESSAGES else number in NUMBERS and kind == wire.VARINT
+
+
+def _is_value_type(message: bytes) -> bool:
+    try:
+        return {(number, kind) for number, kind, _, _ in wire.walk(message, 0, len(message))} <= {(1, 0), (2, 0)}
+    except BadProfile:
+        return False
+
+
+def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+    """Read all sample types, inlined frames included.
+
+    Values below zero, which differences of two profiles hold, count as zero; what they would have taken away is in
+    ``about["negative"]``, a sum for each sample type. Frames that the profile itself asks to drop are dropped, as
+    pprof does. Raises ``BadProfile`` naming the byte or the sample, and ``TooMuch``.
+    """
+    if len(data) <= IN_MEMORY:
+        data = data[:]  # a mapped file costs twice as much a byte
+    top = wire.top(data)
+    columns = np.frombuffer(data, dtype=np.uint8) if len(data) else np.zeros(0, dtype=np.uint8)
+    strings = Strings(data, *top.ranges(STRINGS))
+    header = Header(data, top, strings, limits=limits)
+    tables = read_tables(columns, top, strings, limits=limits)
+    tables.prune(drop=header.drop, keep=header.keep)
+    samples = read_samples(columns, *top.ranges(SAMPLE), times=header.times, tables=tables, limits=limits)
+    negative = {"negative": samples.negative} if any(samples.negative) else {}
+    return Stacks(
+        format=NAME,
+        sample_types=header.sample_types,
+        names=tables.names,
+        hints=tables.hints,
+        offsets=samples.offsets,
+        frames=samples.frames,
+        values=samples.values,
+        default_type=header.default_type,
+        about={**header.about(), **samples.labels.about(strings), **negative},
+    )

@@ -1,0 +1,157 @@
+"""The samples of a pprof profile, some tens of thousands at a time: stacks, values, labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidence.formats.base import columns
+from evidence.formats.pprof.labels import Labels
+from evidence.formats.pprof.tables import Tables
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import Codes, Ints
+
+AT_ONCE = 1 << 14
+LOCATION, VALUE, LABEL = 1, 2, 3
+LONGEST_VARINT = 10
+_MOST = float(1 << 63)
+
+
+@dataclass(slots=True)
+class PprofSamples:
+    """All samples, root first, the last of the file first; ``negative`` sums the values that count as none."""
+
+    offsets: Ints
+    frames: Codes
+    values: Ints
+    labels: Labels
+    negative: list[int]
+
+
+def read_samples(
+    data: columns.Bytes, begin: Ints, end: Ints, *, times: Sequence[int], tables: Tables, limits: Limits
+) -> PprofSamples:
+    """Read all samples. Raises ``BadProfile`` naming the sample, and ``TooMuch``."""
+    if len(begin) > limits.stacks:
+        raise TooMuch(f"It has more than {limits.stacks:,} samples")
+    reading = _Reading(data, np.array(times, dtype=np.int64), tables, limits)
+    for low, high in pairwise([*range(0, len(begin), AT_ONCE), len(begin)]):
+        reading.read(begin[low:high], end[low:high], before=low)
+    return reading.samples()
+
+
+class _Reading:
+    def __init__(self, data: columns.Bytes, times: Ints, tables: Tables, limits: Limits) -> None:
+        self._data, self._times, self._tables, self._limits = data, times, tables, limits
+        self._frames: list[Codes] = []
+        self._depths: list[Ints] = []
+        self._values: list[Ints] = []
+        self._labels = Labels(len(times))
+        self._negative = np.zeros(len(times), dtype=np.int64)
+        self._read = 0
+
+    def read(self, begin: Ints, end: Ints, *, before: int) -> None:
+        """Read one batch; ``before`` samples were read already."""
+        found = columns.fields(self._data, begin, end)
+        self._read_stacks(found.of(LOCATION), len(begin), before)
+        values = self._read_values(found.of(VALUE), len(begin), before)
+        self._labels.read(self._data, found.of(LABEL), values)
+
+    def _read_stacks(self, found: columns.Fields, count: int, before: int) -> None:
+        """Turn location ids into the codes of functions, innermost first."""
+        self._bound(found, before)
+        ids, sizes = columns.ints(self._data, found, count)
+        edges = np.cumsum(sizes)
+        at = self._tables.ids.index(
+            ids, lambda place: f"sample {before + 1 + int(np.searchsorted(edges, place, 'right'))}"
+        )
+        if self._tables.pruned.any():
+            at, sizes = _pruned(at, sizes, self._tables)
+        frames, depths = _spread(at, sizes, self._tables)
+        self._read += len(frames)
+        deep = np.flatnonzero(depths > self._limits.depth)
+        if len(deep):
+            raise TooMuch(
+                f"A stack is deeper than {self._limits.depth:,} frames", where=f"sample {before + 1 + int(deep[0])}"
+            )
+        if self._read > self._limits.frames:
+            raise TooMuch(f"Its stacks have more than {self._limits.frames:,} frames in all")
+        self._frames.append(frames)
+        self._depths.append(depths)
+
+    def _bound(self, found: columns.Fields, before: int) -> None:
+        """Refuse a list of locations that must be too deep before it is read."""
+        long = np.flatnonzero(found.end - found.begin > self._limits.depth * LONGEST_VARINT)
+        if len(long):
+            where = f"sample {before + 1 + int(found.message[long[0]])}"
+            raise TooMuch(f"A stack is deeper than {self._limits.depth:,} frames", where=where)
+
+    def _read_values(self, found: columns.Fields, count: int, before: int) -> Ints:
+        """Read one value a sample type; return them as samples x types, none below zero."""
+        types = len(self._times)
+        long = np.flatnonzero(found.end - found.begin > types * LONGEST_VARINT)
+        values, sizes = columns.ints(self._data, found, count) if not len(long) else (self._negative, None)
+        if sizes is None or (sizes != types).any():
+            wrong = int(found.message[long[0]]) if sizes is None else int(np.flatnonzero(sizes != types)[0])
+            has = "more values than" if sizes is None or sizes[wrong] > types else "fewer values than the"
+            raise BadProfile(f"A sample has {has} {types} of its sample types", where=f"sample {before + 1 + wrong}")
+        table = values.reshape(count, types)
+        if (np.abs(table.astype(np.float64)).sum(axis=0) * self._times >= _MOST).any():
+            raise BadProfile("The values add up to more than fits in 63 bits")
+        table = table * self._times
+        self._negative += np.minimum(table, 0).sum(axis=0)
+        table = np.maximum(table, 0)
+        self._values.append(table)
+        return table
+
+    def samples(self) -> PprofSamples:
+        """Return everything, turned around: so each stack begins at its root."""
+        types = len(self._times)
+        frames = np.concatenate([np.zeros(0, dtype=np.int32), *self._frames])[::-1]
+        values = np.concatenate([np.zeros((0, types), dtype=np.int64), *self._values])[::-1]
+        depths = np.concatenate([np.zeros(0, dtype=np.int64), *self._depths])[::-1]
+        if (values.sum(axis=0, dtype=np.float64) >= _MOST).any():
+            raise BadProfile("The values add up to more than fits in 63 bits")
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(depths)])
+        return PprofSamples(
+            offsets,
+            np.ascontiguousarray(frames),
+            np.ascontiguousarray(values.T),
+            self._labels,
+            [int(total) for total in self._negative],
+        )
+
+
+def _spread(at: Ints, sizes: Ints, tables: Tables) -> tuple[Codes, Ints]:
+    """Put the functions of each location in its place; return them, and how many each sample has."""
+    each = np.diff(tables.first)
+    if not len(at):
+        return np.zeros(0, dtype=np.int32), sizes
+    if (each == 1).all():
+        return tables.frames[at], sizes
+    count = each[at]
+    edges = np.cumsum(count)
+    place = np.repeat(tables.first[at] - (edges - count), count) + np.arange(edges[-1])
+    ends = np.concatenate([np.zeros(1, dtype=np.int64), edges])[np.cumsum(sizes)]
+    return tables.frames[place], np.diff(ends, prepend=0)
+
+
+def _pruned(at: Ints, sizes: Ints, tables: Tables) -> tuple[Ints, Ints]:
+    """End samples at the first pruned location, seen from the root, that a kept one stands above."""
+    kept = np.ones(len(at), dtype=np.bool_)
+    flagged: NDArray[np.bool_] = tables.pruned[at]
+    ends = np.cumsum(sizes)
+    for sample in np.unique(np.searchsorted(ends, np.flatnonzero(flagged), "right")).tolist():
+        low, high = int(ends[sample] - sizes[sample]), int(ends[sample])
+        user = np.flatnonzero(~flagged[low:high])
+        beneath = np.flatnonzero(flagged[low : low + int(user[-1])]) if len(user) else user
+        if len(beneath):
+            last = low + int(beneath[-1])
+            kept[low : last + int(tables.gone[at[last]])] = False
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    return at[kept], np.bincount(owner[kept], minlength=len(sizes)).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Evidence on its way in: received, stored, leased, read once, shown, withdrawn."""

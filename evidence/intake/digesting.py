@@ -1,0 +1,145 @@
+"""Read what was received: in a process apart, once, with an outcome that is always told."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from evidence.intake import fetching, images, lease, receiving, storage, withdrawing
+from evidence.intake.storage import StorageError
+from evidence.models import Evidence, HotFunction
+from evidence.models.evidence import Kind, State
+from evidence.profile.errors import NotRecognised, Unreadable
+from evidence.reader import child
+
+log = logging.getLogger(__name__)
+
+# Claims in a row that nobody recorded anything of. What ends the reader itself is told at once (`child`); a claim is
+# renewed while its worker lives, however slow that is, so that many workers died.
+UNANSWERED = 8
+VERSION = 1  # of what a reader makes; a new one reads old originals into trees of their own
+PATIENCE = timedelta(hours=6)
+GONE = "Couldn't read it: the file is no longer in storage."
+LOST = "Couldn't read it: the worker crashed on every attempt. The file is kept; process it again later."
+
+
+def waiting(*, at: datetime, limit: int = 50) -> list[int]:
+    """Return evidence that no worker is reading, oldest first."""
+    free = Q(leased_until=None) | Q(leased_until__lt=at)
+    found = Evidence.objects.filter(free, state=State.READING).order_by("pk")
+    return list(found.values_list("pk", flat=True)[:limit])
+
+
+def digest(evidence_id: int, *, at: datetime) -> None:
+    """Read one piece of evidence and write what was found, with its entry on the timeline.
+
+    Does nothing when another worker is reading it or has read it. A storage that does not answer leaves it to a later
+    sweep.
+    """
+    evidence = _claimed(evidence_id, at=at)
+    if evidence is None:
+        return
+    if evidence.unanswered > UNANSWERED:
+        _end(evidence, State.FAILED, says=LOST)
+        return
+    try:
+        with lease.held(evidence):
+            _read(evidence)
+    except NotRecognised as error:
+        _keep(evidence, says=str(error))
+    except Unreadable as error:
+        _end(evidence, State.FAILED, says=str(error))
+    except StorageError as error:
+        log.warning("evidence %s waits for the storage: %s", evidence.pk, error)
+        if timezone.now() - evidence.added_at > PATIENCE:
+            _end(evidence, State.FAILED, says=GONE)
+            return
+        lease.mine(evidence).update(leased_until=timezone.now() + timedelta(seconds=10), unanswered=0)
+
+
+def _keep(evidence: Evidence, *, says: str) -> None:
+    """Store what isn't parsed: an image, or a file of another kind."""
+    image = images.kind_of(storage.store().local(evidence.original))
+    if image:
+        _end(evidence, State.READY, says="", summary={"kind": Kind.PICTURE, "format": image})
+    else:
+        _end(evidence, State.KEPT, says=f"Stored as is. {says}")
+
+
+def _claimed(evidence_id: int, *, at: datetime) -> Evidence | None:
+    free = Q(leased_until=None) | Q(leased_until__lt=at)
+    mine = Evidence.objects.filter(free, pk=evidence_id, state=State.READING)
+    again = {"token": F("token") + 1, "unanswered": F("unanswered") + 1}
+    if not mine.update(leased_until=at + lease.LEASE, **again):
+        return None
+    return Evidence.objects.select_related("incident", "added_by").get(pk=evidence_id)
+
+
+def _read(evidence: Evidence) -> None:
+    kept = storage.store()
+    if not evidence.original:
+        fetching.fetch(evidence)
+    path = kept.local(evidence.original)
+    with tempfile.TemporaryDirectory(dir=kept.scratch()) as folder:
+        tree = Path(folder) / "tree"
+        small = Path(folder) / "thumbnail"
+        found = child.read_apart(path, tree=tree, thumbnail=small, unit=evidence.unit, subject=_subject(evidence))
+        key = ""
+        if tree.exists():
+            key = _tree_key(evidence)
+            kept.keep(storage.thumbnail_key(key), small)
+            kept.keep(key, tree)
+    if not _end(evidence, State.READY, says=str(found.plain.get("sentence", "")), summary=found.plain, tree=key):
+        withdrawing.forget("", key)
+
+
+def _subject(evidence: Evidence) -> str:
+    """Return the words that may name the process or service which the incident is about."""
+    return " ".join([evidence.title, evidence.incident.title, *evidence.incident.services])[:1000]
+
+
+def _tree_key(evidence: Evidence) -> str:
+    same = hashlib.sha256(f"{evidence.original}\0{evidence.unit}\0{VERSION}".encode()).hexdigest()
+    return f"trees/{same[:2]}/{same}"
+
+
+def _end(
+    evidence: Evidence, state: State, *, says: str, summary: Mapping[str, Any] | None = None, tree: str = ""
+) -> bool:
+    """Write the outcome, the functions by which it is found again, and the entry; tell whether it still was wanted."""
+    now = timezone.now()
+    summary = summary or {}
+    with transaction.atomic():
+        evidence.state, evidence.says, evidence.summary, evidence.tree = state, says, dict(summary), tree
+        evidence.kind = Kind(summary.get("kind", Kind.PROFILE if tree else evidence.kind))
+        evidence.format, evidence.read_at, evidence.leased_until = summary.get("format", ""), now, None
+        fields = ("state", "says", "summary", "tree", "kind", "format", "read_at", "leased_until")
+        if not lease.mine(evidence).update(**{field: getattr(evidence, field) for field in fields}):
+            return False  # another worker read it in the meantime, or it was withdrawn
+        HotFunction.objects.filter(evidence=evidence).delete()
+        HotFunction.objects.bulk_create(
+            HotFunction(
+                evidence=evidence,
+                digest=name_digest(one["name"]),
+                name=one["name"],
+                share=one["share"],
+                self_share=one["self_share"],
+            )
+            for one in summary.get("hot", [])
+        )
+        receiving.note(evidence, at=now)
+    return True
+
+
+def name_digest(name: str) -> str:
+    """Return what a function is indexed by."""
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,223 @@
+"""Take evidence in: the original is stored at once and read later by a worker."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.db.models import Max, Q
+
+from evidence.intake import hints, storage, withdrawing
+from evidence.models import Evidence
+from evidence.models.evidence import Kind, Phase, State
+from incidents import lifecycle, timeline
+from incidents.lifecycle import rules
+from incidents.models import Incident, Person, Source
+
+CHUNK = 1 << 18
+VIAS = ("upload", "api", "slack", "capture", "otlp", "terminal", "link")
+MIB = 1 << 20
+SOURCES = {
+    "slack": Source.SLACK,
+    "api": Source.API,
+    "otlp": Source.API,
+    "terminal": Source.TERMINAL,
+    "capture": Source.SYSTEM,
+}
+
+
+class EvidenceTooLarge(lifecycle.BadInput):
+    """The file is larger than what is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOriginal:
+    """An original that is in the storage."""
+
+    key: str
+    size: int
+
+
+def receive(
+    incident: Incident,
+    *,
+    body: BinaryIO | Iterable[bytes],
+    title: str,
+    by: Person | None,
+    via: str,
+    at: datetime,
+    file_name: str = "",
+    origin: Mapping[str, Any] | None = None,
+    window: tuple[datetime | None, datetime | None] = (None, None),
+    phase: str = "",
+    variant: str = "",
+    is_control: bool = False,
+    unit: str = "",
+    limit_bytes: int | None = None,
+) -> Evidence:
+    """Store a file as evidence of an incident; reading it is hinted after the commit.
+
+    ``body`` is read in chunks and never held whole. Raises ``TooLarge``, ``BadInput`` and
+    ``NotThere``; nothing is kept then.
+    """
+    _check(via=via, phase=phase, window=window)
+    said = rules.title(title or file_name or "Evidence")
+    stored = store_body(body, limit_bytes=limit_bytes)
+    more = {"file_name": shown_name(file_name)} if file_name else {}
+    evidence = Evidence(
+        incident=incident,
+        title=said,
+        origin={**(origin or {}), **more, "via": via},
+        window_from=window[0],
+        window_to=window[1],
+        phase=phase,
+        variant=variant[:80],
+        is_control=is_control,
+        unit=unit[:40],
+        original=stored.key,
+        size=stored.size,
+        added_by=by,
+        added_at=at,
+    )
+    try:
+        return add(evidence, by=by)
+    except lifecycle.NotThere:
+        withdrawing.forget(stored.key, "")
+        raise
+
+
+def add(evidence: Evidence, *, by: Person | None) -> Evidence:
+    """Number a new piece of evidence and write it; live pages look again, and a reader is hinted.
+
+    Raises ``NotThere``.
+    """
+    with rules.changing(evidence.incident, by=by):
+        last = Evidence.objects.filter(incident=evidence.incident_id).aggregate(last=Max("n"))["last"]
+        evidence.n = (last or 0) + 1
+        evidence.save(force_insert=True)
+        timeline.nudge_readers(evidence.incident_id)
+        if evidence.state == State.READING:
+            hints.tell(evidence)
+    return evidence
+
+
+def add_link(incident: Incident, *, link: str, title: str, by: Person | None, via: str, at: datetime) -> Evidence:
+    """Put a link on the timeline as evidence; what it leads to is not fetched."""
+    url = rules.text(link, field="link")
+    if not url.startswith(("https://", "http://")) or len(url) > 2000 or any(one.isspace() for one in url):
+        raise lifecycle.BadInput("link", "Enter a link that starts with https:// and has no spaces.")
+    said = rules.title(title or url.partition("://")[2][:120])
+    evidence = Evidence(
+        incident=incident,
+        kind=Kind.LINK,
+        state=State.READY,
+        title=said,
+        link=url,
+        origin={"via": via},
+        added_by=by,
+        added_at=at,
+        read_at=at,
+    )
+    with rules.changing(incident, by=by):
+        add(evidence, by=by)
+        note(evidence, at=at)
+    return evidence
+
+
+def read_again(evidence: Evidence, *, by: Person | None) -> bool:
+    """Have evidence read again that could not be read; tell whether there is something to read.
+
+    Raises ``NotThere``.
+    """
+    nowhere = Q(original="", origin__ref__isnull=True)  # neither stored nor to be fetched
+    again = Evidence.objects.filter(pk=evidence.pk, state__in=[State.FAILED, State.KEPT]).exclude(nowhere)
+    with rules.changing(evidence.incident, by=by):
+        if not again.update(state=State.READING, says="", unanswered=0, leased_until=None):
+            return False
+        hints.tell(evidence)
+    return True
+
+
+def note(evidence: Evidence, *, at: datetime) -> None:
+    """Write the timeline's entry of evidence that was read, in the caller's transaction, for its author."""
+    data = {
+        "n": evidence.n,
+        "kind": evidence.kind,
+        "state": evidence.state,
+        "says": evidence.says,
+        "picture": evidence.kind == Kind.PROFILE and evidence.state == State.READY,
+    }
+    event = lifecycle.remark(
+        evidence.incident,
+        "evidence",
+        at=evidence.added_at,
+        recorded_at=at,
+        by=None,
+        author=evidence.added_by,
+        source=SOURCES.get(evidence.origin.get("via", ""), Source.WEB),
+        text=evidence.title,
+        data=data,
+        link=evidence.link[:500],
+    )
+    evidence.event_n = event.n
+    evidence.save(update_fields=["event_n"])
+
+
+def store_body(body: BinaryIO | Iterable[bytes], *, limit_bytes: int | None = None) -> StoredOriginal:
+    """Store a body under the hash of its content; raises ``TooLarge``, or ``BadInput`` when it is empty."""
+    limit = limit_bytes or settings.FIREKIND.evidence_max_mib * MIB
+    kept, digest, size = storage.store(), hashlib.sha256(), 0
+    with tempfile.NamedTemporaryFile(dir=kept.scratch(), delete=False) as file:
+        path = Path(file.name)
+        try:
+            for chunk in _bounded(body, limit):
+                size += len(chunk)
+                digest.update(chunk)
+                file.write(chunk)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+    key = storage.original_key(digest.hexdigest())
+    kept.keep(key, path)
+    return StoredOriginal(key, size)
+
+
+def _bounded(body: BinaryIO | Iterable[bytes], limit: int) -> Iterator[bytes]:
+    size = 0
+    for chunk in _chunks(body):
+        size += len(chunk)
+        if size > limit:
+            raise EvidenceTooLarge("file", f"The file is larger than the {limit // MIB:,} MiB limit.")
+        yield chunk
+    if not size:
+        raise lifecycle.BadInput("file", "The file is empty.")
+
+
+def _chunks(body: BinaryIO | Iterable[bytes]) -> Iterator[bytes]:
+    read = getattr(body, "read", None)  # a file yields lines when it is gone through, which may be of any length
+    if read is None:
+        yield from body
+        return
+    while chunk := read(CHUNK):
+        yield chunk
+
+
+def _check(*, via: str, phase: str, window: tuple[datetime | None, datetime | None]) -> None:
+    assert via in VIAS, "the door names itself"
+    if phase and phase not in Phase.values:
+        raise lifecycle.BadInput("phase", f"The phase must be one of {', '.join(Phase.values)}, or empty.")
+    begin, end = window
+    if begin and end and end < begin:
+        raise lifecycle.BadInput("to", "The window ends before it begins.")
+
+
+def shown_name(name: str) -> str:
+    """Return the last part of a name, fit to be shown; it never decides where or how a file is kept."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(one for one in last if one.isprintable())[:120]

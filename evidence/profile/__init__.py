@@ -1,0 +1,1 @@
+"""The values that every reader of profiles shares: stacks, errors, limits, amounts, searches. Pure."""

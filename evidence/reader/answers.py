@@ -1,0 +1,86 @@
+"""What a profile answers, as plain values: exact totals, every function, what a search finds, what moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evidence.analysis import compare, sentence
+from evidence.profile import searching
+from evidence.reader import reading
+from evidence.tree.calltree import CallTree
+
+
+class NotAsked(ValueError):
+    """What was asked of a profile does not fit it; the message says why."""
+
+
+def type_of(tree: CallTree, wanted: str) -> int:
+    """Return the place of a sample type told by its name, or by ``name/unit``; without one, the default."""
+    if not wanted:
+        return tree.default_type
+    for type, kind in enumerate(tree.sample_types):
+        if wanted in {kind.name, f"{kind.name}/{kind.unit}"}:
+            return type
+    has = ", ".join(kind.name for kind in tree.sample_types)
+    raise NotAsked(f"It has no sample type {wanted!r}. It has: {has}.")
+
+
+def profile(tree: CallTree, *, type: int, samples: int) -> dict[str, Any]:
+    """Return what a profile is and says, with every function that some sample passes."""
+    summary = reading.summary_of(tree, samples=samples, functions=0)
+    kind = tree.sample_types[type]
+    said = sentence.of(tree, type=type)
+    return {
+        **{key: summary[key] for key in ("format", "samples", "sample_types")},
+        "sample_type": {"name": kind.name, "unit": kind.unit},
+        "total": tree.total(type),
+        "sentence": said.text,
+        "guards": list(said.guards),
+        "functions": _functions(tree, type),
+        "skipped": summary["skipped"],
+        "about": summary["about"],
+    }
+
+
+def _functions(tree: CallTree, type: int) -> list[dict[str, Any]]:
+    """Return the functions that some sample passes, but those that only count in another sample type."""
+    seen = {tree.names[code] for code in set(tree.name[1:].tolist())}
+    elsewhere = {name for name, most in zip(tree.names, tree.function_totals.max(axis=0).tolist(), strict=True) if most}
+    every = reading.top(tree, type=type, functions=None)
+    return [one for one in every if one["name"] in seen and (one["total"] or one["name"] not in elsewhere)]
+
+
+def matched(tree: CallTree, *, type: int, pattern: str) -> dict[str, Any]:
+    """Return how much passes a function in whose name a regular expression is found, each sample once.
+
+    Case matters, as it does for grep. Raises ``NotAsked``.
+    """
+    try:
+        found = tree.search(searching.regular(pattern, any_case=False), type=type)
+    except searching.BadPattern as error:
+        raise NotAsked(str(error)) from error
+    names = [tree.names[code] for code in found.codes.tolist()]
+    return {"pattern": pattern, "total": found.total, "percent": 100 * found.share, "functions": names}
+
+
+def difference(before: CallTree, after: CallTree, *, type: int) -> dict[str, Any]:
+    """Return the functions whose share of all moved between two profiles. Raises ``NotAsked``."""
+    try:
+        places = compare.same_type([before, after], before.sample_types[type].name)
+    except compare.NotComparable as error:
+        raise NotAsked(str(error)) from error
+    merged = compare.merge([before, after], types=places, labels=["before", "after"])
+    return {
+        "before": {"total": merged.total(0)},
+        "after": {"total": merged.total(1)},
+        "sentence": compare.says(merged),
+        "moved": [_moved(one) for one in compare.moved(merged)],
+    }
+
+
+def _moved(one: compare.Moved) -> dict[str, Any]:
+    sides = {
+        side: {"self": one.self_[at], "total": one.total[at], "percent": 100 * one.share[at]}
+        for at, side in enumerate(("before", "after"))
+    }
+    return {"name": one.name, **sides, "points": one.points}

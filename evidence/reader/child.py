@@ -1,0 +1,101 @@
+"""Have a file that may be hostile read by a process of its own: bounded, without our secrets, ended when it is late."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evidence.profile import errors
+from evidence.profile.errors import TooMuch, Unreadable
+from evidence.reader import isolated, reading
+
+log = logging.getLogger(__name__)
+
+TIMEOUT_S = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOutcome:
+    """What was read: ``plain`` is all of it, as stored with the evidence; the rest are its parts by name."""
+
+    plain: Mapping[str, Any]
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+        return str(self.plain["format"])
+
+    @property
+    def sample_types(self) -> Sequence[Mapping[str, Any]]:
+        """Each sample type: ``name``, ``unit``, exact ``total``."""
+        return list(self.plain["sample_types"])
+
+    @property
+    def functions(self) -> Sequence[Mapping[str, Any]]:
+        """The top functions of the default sample type: ``name``, exact ``self`` and ``total``."""
+        return list(self.plain["functions"])
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What else the file says of itself."""
+        return dict(self.plain["about"])
+
+
+def read_apart(
+    path: Path,
+    *,
+    tree: Path,
+    thumbnail: Path | None = None,
+    timeout_s: float = TIMEOUT_S,
+    unit: str = "",
+    subject: str = "",
+    memory_mib: int = reading.MEMORY_MIB,
+    cpu_s: int = reading.CPU_S,
+) -> ReadOutcome:
+    """Read a profile in a process of its own, which stores its call tree at ``tree``, and a small picture if asked.
+
+    ``subject`` are words that may name the process which matters. What is no profile but another measurement gives a
+    summary and no tree. Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for who brought
+    it; then no tree is stored.
+    """
+    with tempfile.TemporaryDirectory(prefix="reading-") as room:
+        answer = Path(room) / "summary.json"
+        words = [str(path.resolve()), "--tree", str(tree.resolve()), "--summary", str(answer), "--unit", unit]
+        words += ["--thumbnail", str(thumbnail.resolve())] if thumbnail else []
+        words += ["--memory-mib", str(memory_mib), "--cpu-s", str(cpu_s)]
+        asked = {"words": words, "env": {"HOME": room, "SUBJECT": subject}}
+        try:
+            ended = isolated.run(b"r", json.dumps(asked).encode(), timeout_s=timeout_s)
+        except isolated.Late:
+            raise TooMuch(reading.MORE_TIME, where=f"{timeout_s:g} s") from None
+        except isolated.Gone as error:
+            raise _broken(1, said=str(error), cpu_s=cpu_s) from error
+        finally:
+            tree.with_name(f"{tree.name}.part").unlink(missing_ok=True)
+        if ended.code not in {0, reading.COULD_NOT}:
+            raise _broken(ended.code, said=ended.said, cpu_s=cpu_s)
+        return _understood(json.loads(answer.read_text(encoding="utf-8")))
+
+
+def _understood(answer: Mapping[str, Any]) -> ReadOutcome:
+    if "error" not in answer:
+        return ReadOutcome(answer)
+    error = answer["error"]
+    kind: type[Unreadable] = getattr(errors, error["kind"])
+    raise kind(error["says"], where=error["where"])
+
+
+def _broken(ended: int, *, said: str, cpu_s: int) -> Unreadable:
+    """Tell why a reader ended without an answer: its limits, or a mistake of ours, which the log keeps."""
+    if ended in {-signal.SIGXCPU, -signal.SIGKILL} and "Traceback" not in said:
+        return TooMuch(reading.MORE_TIME, where=f"{cpu_s} s of processor time")
+    if "MemoryError" in said or "bad_alloc" in said:
+        return TooMuch(reading.MORE_MEMORY)
+    log.error("The reader ended with %s: %s", ended, said)
+    return Unreadable("Couldn't read this file: the reader failed on it. The file is stored as is.")

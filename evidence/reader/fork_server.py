@@ -1,0 +1,91 @@
+"""A small clean process from which readers are forked, so that nobody waits for an interpreter and numpy each time.
+
+``python -m evidence.reader.fork_server`` takes what is to be done from the socket on its stdin: one byte that names the
+work, and with it what the work reads, where it complains, and a line that both ends hold. Each piece of work is a fork,
+which bounds itself; this process looks at no file. Work whose line is closed is killed. It ends when nobody holds the
+other end any more, when nothing was asked for a while, and when work was ended by a signal: what broke one reader is
+given no other with the same places in memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Final, NoReturn
+
+from evidence.reader import forking
+
+IDLE_S: Final = 60
+# Arrow starts a thread as it is loaded, and a fork of two threads may hang: who needs it loads it.
+LATER: Final = frozenset({"tests", "blocks"})
+
+
+def read() -> int:
+    """Read the file that stdin names, as ``evidence.reader.reading`` does."""
+    from evidence.reader import reading
+
+    asked = json.load(sys.stdin)
+    os.environ.update(asked["env"])
+    return reading.main(asked["words"])
+
+
+def draw() -> int:
+    """Draw the tree that stdin names, as ``evidence.drawing.draw_picture`` does."""
+    from evidence.drawing import draw_picture
+
+    return draw_picture.main()
+
+
+WORK: Final[dict[bytes, Callable[[], int]]] = {b"r": read, b"d": draw}
+
+
+def main() -> int:
+    """Load what readers need, say so, and fork them."""
+    _load()
+    gc.freeze()
+    asked = forking.serve(idle_s=IDLE_S, until_killed=True)
+    if asked:
+        _work(asked)
+    return 0
+
+
+def _load() -> None:
+    from PIL import Image, ImageDraw, ImageFont, PngImagePlugin  # noqa: F401 (they are loaded for what is forked)
+
+    from evidence import formats, measures
+    from evidence.analysis import sentence  # noqa: F401 (the same)
+    from evidence.drawing import picture
+
+    for package in (formats, measures):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not LATER & set(found.name.split(".")):
+                importlib.import_module(found.name)
+    for size in picture.SIZES:
+        picture.font(size)
+
+
+def _work(asked: forking.ForkRequest) -> NoReturn:
+    """Do one piece of work in this fork, with nothing of the others' in its hands, and end."""
+    ended = 1
+    try:
+        given, said = asked.files
+        os.dup2(given, 0)
+        os.dup2(said, 2)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        ended = WORK[asked.work]()
+    except MemoryError:
+        os.write(2, b"MemoryError")
+    except BaseException:  # noqa: BLE001 (nothing of it may come back into the process that forks)
+        os.write(2, traceback.format_exc().encode("utf-8", "replace"))
+    finally:
+        os._exit(ended)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Have work done by a process apart, without our secrets and with nothing of ours open: see ``fork_server``."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from evidence.reader import forking
+
+# What it needs of our environment; everything else may hold a secret.
+INHERITED: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
+# numpy and Arrow would start threads, each with memory of its own.
+SINGLE: Final = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+HOME: Final = Path(__file__).resolve().parents[2]
+START_S: Final = 60
+END_S: Final = 30
+TRIES: Final = 3
+TAIL: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a piece of work ended: its exit code, negative for the signal that killed it, and what it complained of."""
+
+    code: int
+    said: str
+
+
+class Late(Exception):
+    """It took longer than it was given, and was killed."""
+
+
+class Gone(Exception):
+    """The process that forks could not be started, or ended; the message is what it said."""
+
+
+def run(work: bytes, given: bytes, *, timeout_s: float) -> Ended:
+    """Have a piece of work done with ``given`` on its stdin. Raises ``Late`` and ``Gone``."""
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+        stdin.write(given)
+        stdin.seek(0)
+        with _forker.begun(work, stdin, stderr) as line:
+            line.settimeout(timeout_s)
+            try:
+                code = forking.heard(line)
+            except TimeoutError:
+                line.shutdown(socket.SHUT_WR)  # it is killed
+                line.settimeout(END_S)
+                with suppress(OSError):
+                    forking.heard(line)
+                raise Late from None
+        return Ended(-signal.SIGKILL if code is None else code, _tail(stderr))
+
+
+def environment() -> dict[str, str]:
+    """Return what the process that forks is started with."""
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return {**inherited, **SINGLE, "HOME": os.devnull, "PYTHONUTF8": "1"}
+
+
+class Forker:
+    """The process that forks, started when the first work comes, and again when it has gone."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._door: socket.socket | None = None
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that fork, or still see to work that goes on."""
+        return [one.pid for one in self._started if one.poll() is None]
+
+    def begun(self, work: bytes, *files: IO[bytes]) -> socket.socket:
+        """Begin a piece of work and return the line that tells how it ended."""
+        for _ in range(TRIES):
+            with self._lock:
+                door = self._door or self._start()
+                self._door = door
+            if asked := forking.ask(door, work, *(one.fileno() for one in files), timeout_s=START_S):
+                return asked[0]
+            with self._lock:
+                if self._door is door:
+                    self._leave()
+        raise Gone("It ends before it begins anything")
+
+    def end(self) -> None:
+        """End it; work that goes on is seen to its end first."""
+        with self._lock:
+            self._leave()
+            for one in self._started:
+                one.wait()
+            self._started.clear()
+
+    def _leave(self) -> None:
+        if self._door:
+            self._door.close()
+            self._door = None
+
+    def _start(self) -> socket.socket:
+        self._started = [one for one in self._started if one.poll() is None]
+        ours, theirs = socket.socketpair()
+        with theirs, tempfile.TemporaryFile() as stderr:
+            argv = [sys.executable, "-s", "-m", "evidence.reader.fork_server"]
+            started = subprocess.Popen(
+                argv, cwd=HOME, env=environment(), stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=stderr
+            )
+            theirs.close()
+            if not _is_ready(ours):
+                ours.close()
+                started.kill()
+                started.wait()
+                raise Gone(_tail(stderr))
+        self._started.append(started)
+        return ours
+
+
+_forker = Forker()
+atexit.register(_forker.end)
+
+
+def _is_ready(door: socket.socket) -> bool:
+    door.settimeout(START_S)
+    with suppress(OSError):
+        return door.recv(1) == forking.READY
+    return False
+
+
+def _tail(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - TAIL))
+    return file.read().decode("utf-8", "replace")

@@ -1,0 +1,175 @@
+"""What a profile says, for a terminal and for programs: ``manage.py profile``. No database, no server."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from evidence.profile.errors import NotRecognised, TooMuch, Unreadable
+from evidence.profile.limits import DEFAULT
+from evidence.reader import reading
+
+if TYPE_CHECKING:
+    from evidence.tree.calltree import CallTree
+
+STDIN = "-"
+COUNTS = {"samples", "objects", "events", "goroutines", "threads", "contentions"}
+TOP = 20
+CHUNK = 1 << 20
+# Ours -> how people read it, largest first.
+READABLE = {
+    "nanoseconds": ((3_600_000_000_000, "h"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns")),
+    "bytes": ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PrintRequest:
+    """What to print of which file; ``top`` functions, or as many as is usual for the way it is printed."""
+
+    file: str
+    top: int | None = None
+    search: str = ""
+    sample_type: str = ""
+    unit: str = ""
+    diff: str = ""
+    as_json: bool = False
+    folded: bool = False
+
+
+def pages(asked: PrintRequest) -> Iterator[str]:
+    """Yield what was asked, piece by piece. Raises ``Unreadable``, ``answers.NotAsked`` or ``OSError``."""
+    with reading.contained():
+        from evidence.reader import answers
+
+        try:
+            tree, samples = _read(asked.file, asked)
+        except NotRecognised as error:
+            yield from _measured(asked, otherwise=error)
+            return
+        type = answers.type_of(tree, asked.sample_type)
+        if asked.folded:
+            from evidence.exports import exports
+
+            # Names alone, as the stack collapsers write them unless asked for more: they are what --json says.
+            plain = replace(tree.stacks(), hints=[""] * len(tree.names))
+            yield from (piece.decode() for piece in exports.folded(plain, type=type))
+            return
+        answer = answers.profile(tree, type=type, samples=samples)
+        if asked.search:
+            answer["matched"] = answers.matched(tree, type=type, pattern=asked.search)
+        if asked.diff:
+            answer["diff"] = answers.difference(tree, _read(asked.diff, asked)[0], type=type)
+            answer["diff"]["before"]["file"], answer["diff"]["after"]["file"] = asked.file, asked.diff
+        if asked.as_json:
+            answer["functions"] = answer["functions"][: asked.top]
+            answer["sample_types"] = [_as_written(kind, answer["format"]) for kind in answer["sample_types"]]
+            yield json.dumps(answer, ensure_ascii=False) + "\n"
+        else:
+            yield from (f"{line}\n" for line in _lines(answer, top=TOP if asked.top is None else asked.top))
+
+
+def _measured(asked: PrintRequest, *, otherwise: NotRecognised) -> Iterator[str]:
+    """Yield what a file says that is no profile but another measurement; any other raises ``otherwise``."""
+    found = reading.measured(Path(asked.file)) if Path(asked.file).is_file() else None
+    if found is None:
+        raise otherwise
+    if asked.as_json:
+        yield json.dumps(found, ensure_ascii=False) + "\n"
+    else:
+        yield f"Format:  {found['format']} ({found['kind']}, no profile)\n\n{found['sentence']}\n"
+
+
+def _as_written(kind: Mapping[str, Any], format: str) -> Mapping[str, Any]:
+    """Give a sample type with the unit that pprof itself writes; we name what is counted (*objects*, *samples*)."""
+    counted = format == "pprof" and kind["unit"] in COUNTS
+    return {**kind, "unit": "count"} if counted else kind
+
+
+def _read(file: str, asked: PrintRequest) -> tuple[CallTree, int]:
+    path = Path(file)
+    try:
+        if file != STDIN and (path.is_file() or path.is_dir() or not path.exists()):
+            return reading.tree_of(path, unit=asked.unit)
+        with tempfile.NamedTemporaryFile() as kept, _stream(file) as stream:
+            _take_in(stream, kept)
+            return reading.tree_of(Path(kept.name), unit=asked.unit)
+    except Unreadable as error:
+        raise type(error)(f"{'standard input' if file == STDIN else file}: {error.says}", where=error.where) from error
+
+
+def _stream(file: str) -> AbstractContextManager[BinaryIO]:
+    """Return what cannot be mapped into memory: standard input, a pipe."""
+    return nullcontext(sys.stdin.buffer) if file == STDIN else Path(file).open("rb")
+
+
+def _take_in(stream: BinaryIO, kept: Any) -> None:
+    left = DEFAULT.unpacked
+    while data := stream.read(min(CHUNK, left + 1)):
+        left -= len(data)
+        if left < 0:
+            raise TooMuch("It's larger than the limit")
+        kept.write(data)
+    kept.flush()
+
+
+def _lines(answer: Mapping[str, Any], *, top: int) -> Iterator[str]:
+    unit, total = answer["sample_type"]["unit"], answer["total"]
+    yield f"Format:  {answer['format']}"
+    for kind in answer["sample_types"]:
+        chosen = kind["name"] == answer["sample_type"]["name"]
+        label, hint = ("Unit:", "") if chosen else ("", f"   (--sample-type {kind['name']})")
+        yield f"{label:8} {kind['name']} in {kind['unit']}, {_counted(kind['total'], kind['unit'])} in all{hint}"
+    if answer["skipped"]:
+        yield f"Skipped: {answer['skipped']:,} lines that couldn't be read{_first(answer['about'].get('skipped_at'))}"
+    yield f"\n{answer['sentence']}"
+    yield from answer["guards"]
+    if "matched" in answer:
+        found = answer["matched"]
+        share = f"{found['percent']:.2f} %, {_counted(found['total'], unit)} of {_counted(total, unit)}"
+        yield f"\nMatched: {share}, in {len(found['functions']):,} functions (/{found['pattern']}/)"
+    yield from (
+        _moved(answer["diff"], unit, top=top) if "diff" in answer else _table(answer["functions"], total, top=top)
+    )
+
+
+def _table(functions: Sequence[Mapping[str, Any]], total: int, *, top: int) -> Iterator[str]:
+    shown = functions[:top]
+    wide = max([len(f"{one['total']:,}") for one in shown] + [5])
+    yield f"\n{'total':>{wide}}  {'':>8}  {'self':>{wide}}  {'':>8}  function"
+    for one in shown:
+        passes, own = (f"{one[key]:>{wide},}  {_percent(one[key], total):>8}" for key in ("total", "self"))
+        yield f"{passes}  {own}  {one['name']}"
+    if len(functions) > len(shown):
+        yield f"({len(functions) - len(shown):,} more functions; --top {len(functions)} shows all)"
+
+
+def _moved(found: Mapping[str, Any], unit: str, *, top: int) -> Iterator[str]:
+    for side in ("before", "after"):
+        yield f"{side.capitalize() + ':':8} {found[side]['file']}, {_counted(found[side]['total'], unit)}"
+    yield f"\n{found['sentence']}\n"
+    yield f"{'points':>8}  {'before':>8}  {'after':>8}  function"
+    for one in found["moved"][:top]:
+        sides = "  ".join(f"{one[side]['percent']:>6.2f} %" for side in ("before", "after"))
+        yield f"{one['points']:>+8.2f}  {sides}  {one['name']}"
+
+
+def _counted(value: int, unit: str) -> str:
+    for one, word in READABLE.get(unit, ()):
+        if value >= one:
+            return f"{value:,} ({value / one:.1f} {word})" if one > 1 else f"{value:,}"
+    return f"{value:,}"
+
+
+def _percent(value: int, total: int) -> str:
+    return f"{100 * value / total:.2f} %" if total else "-"
+
+
+def _first(skipped_at: Sequence[Sequence[Any]] | None) -> str:
+    return f"; the first is line {skipped_at[0][0]}: {str(skipped_at[0][1])[:80]}" if skipped_at else ""

@@ -1,0 +1,296 @@
+"""A profile as a columnar call tree: arrays in breadth-first order, small to store and cheap to ask. Pure: numpy alone.
+
+Everything that is said of a profile (totals, shares, searches) is worked out on the whole tree in exact integers;
+only what is drawn is pruned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import lt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
+from evidence.tree import container, tree_boxes, tree_growing, tree_levels
+from evidence.tree.tree_boxes import DrawableBoxes
+from evidence.tree.tree_levels import TreeLevel, merge_level
+
+ROOT = 0
+ROOT_NAME = "all"
+Matches = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchMatches:
+    """What a search found: the exact ``total`` of samples that pass a matching frame, each counted once."""
+
+    total: int
+    of: int
+    codes: Codes
+
+    @property
+    def share(self) -> float:
+        """The part of the root that was searched, between 0 and 1."""
+        return self.total / self.of if self.of else 0.0
+
+
+@dataclass
+class CallTree:
+    """Nodes in breadth-first order; node 0 is the root, which stands for all samples and has no name.
+
+    The children of ``i`` are ``first[i]`` up to ``first[i + 1]``, in the order of their names; level ``d`` begins at
+    ``levels[d]``. ``totals[t, i]`` counts the samples that pass ``i``. ``self_`` and ``function_totals`` hold one row
+    a sample type and one column a name; a function's total counts a sample once however often it recurs there.
+    """
+
+    names: Sequence[str]
+    hints: list[str]
+    name: Codes
+    parent: Codes
+    first: Codes
+    levels: Ints
+    totals: Ints
+    self_: Ints
+    function_totals: Ints
+    sample_types: tuple[SampleType, ...]
+    default_type: int = 0
+    format: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def total(self, type: int | None = None, node: int = ROOT) -> int:
+        """Return what a node counts in all, in the sample type's unit."""
+        return int(self.totals[self.default_type if type is None else type, node])
+
+    def self_of(self, type: int, node: int) -> int:
+        """Return what a node counts itself, beside its children."""
+        inside = self.totals[type, self.first[node] : self.first[node + 1]]
+        return int(self.totals[type, node]) - int(inside.sum())
+
+    def own(self, type: int) -> Ints:
+        """Return what every node counts itself, beside its children."""
+        return tree_levels.own(self.totals[type], self.first)
+
+    def name_of(self, node: int) -> str:
+        """Return the name of a node's function."""
+        return self.names[self.name[node]] if node != ROOT else ROOT_NAME
+
+    def path(self, node: int) -> list[int]:
+        """Return the nodes from the root's child down to ``node``, both included."""
+        up = []
+        while node != ROOT:
+            up.append(node)
+            node = int(self.parent[node])
+        return up[::-1]
+
+    def boxes(self, *, root: int = ROOT, type: int = 0, least: int = 1) -> DrawableBoxes:
+        """Return the boxes under ``root`` that are at least ``least`` wide; the cost follows what is seen."""
+        return tree_boxes.seen(self.name, self.first, self.totals[type], root=root, least=least)
+
+    def _children(self, nodes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return all children of some nodes, and for each the place of its parent among them."""
+        return tree_boxes.children(self.first, nodes)
+
+    def search(self, matches: Matches, *, root: int = ROOT, type: int = 0) -> SearchMatches:
+        """Return how much of ``root`` passes a frame whose name matches: exact, and overlap counted once."""
+        hit = np.fromiter((matches(name) for name in self.names), dtype=np.bool_, count=len(self.names))
+        codes = np.flatnonzero(hit).astype(np.int32)
+        total = sum(int(self.totals[type, nodes].sum()) for nodes in self._outermost(hit, root))
+        return SearchMatches(total, self.total(type, root), codes)
+
+    def _outermost(self, hit: NDArray[np.bool_], root: int = ROOT) -> list[NDArray[np.int64]]:
+        """Return, level by level, the nodes under ``root`` whose name is hit and that lie under no other such node."""
+        low, high = root, root + 1
+        covered = np.array([root != ROOT and bool(hit[self.name[root]])])
+        found = [np.array([root])] if covered[0] else []
+        while (next_low := int(self.first[low])) < (next_high := int(self.first[high])):
+            above = covered[self.parent[next_low:next_high] - low]
+            here = hit[self.name[next_low:next_high]]
+            found.append(np.flatnonzero(here & ~above) + next_low)
+            covered = above | here
+            low, high = next_low, next_high
+        return found
+
+    def nodes_of(self, code: int) -> NDArray[np.int64]:
+        """Return the outermost nodes of a function."""
+        hit = np.zeros(len(self.names), dtype=np.bool_)
+        hit[code] = True
+        found = self._outermost(hit)
+        return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+    def callees(self, code: int) -> CallTree:
+        """Return what a function calls, from all places where it is called: its child is the function itself."""
+        nodes = self.nodes_of(code)
+
+        def deeper(nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+            return self._children(nodes.astype(np.int32))
+
+        return self._grown(nodes, self.totals[:, nodes], lambda nodes, weights: _with_own(self, *deeper(nodes)))
+
+    def callers(self, code: int) -> CallTree:
+        """Return who calls a function, inverted: its child is the function itself, whose children are its callers."""
+        nodes = self.nodes_of(code)
+
+        def higher(nodes: NDArray[np.int64], weights: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64], Ints]:
+            above = self.parent[nodes].astype(np.int64)
+            there = np.flatnonzero(above != ROOT)
+            return above[there], there, weights[:, there]
+
+        return self._grown(nodes, self.totals[:, nodes].astype(np.int64), higher)
+
+    def _grown(
+        self,
+        nodes: NDArray[np.int64],
+        weights: Ints,
+        step: Callable[[NDArray[np.int64], Ints], tuple[NDArray[np.int64], NDArray[np.int64], Ints]],
+    ) -> CallTree:
+        """Merge nodes of this tree into a new one, level by level; ``step`` goes from nodes to the next."""
+        levels: list[TreeLevel] = []
+        group = np.zeros(len(nodes), dtype=np.int64)
+        while len(nodes):
+            level, group = merge_level(group, self.name[nodes], weights, len(self.names))
+            levels.append(level)
+            nodes, origin, weights = step(nodes, weights)
+            group = group[origin]
+        return from_levels(self, levels)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, int]:
+        """Each function's code by its name."""
+        return {name: code for code, name in enumerate(self.names)}
+
+    def stacks(self) -> Stacks:
+        """Return the tree as stacks again: one sample for each node that counts something itself."""
+        own = np.stack([self.own(type) for type in range(len(self.sample_types))])
+        ends = np.flatnonzero(own.any(axis=0))
+        depth = (np.searchsorted(self.levels, ends, side="right") - 1).astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum(depth)]).astype(np.int64)
+        frames = np.empty(int(offsets[-1]), dtype=np.int32)
+        at, place = ends.copy(), offsets[1:] - 1
+        while len(alive := np.flatnonzero(at != ROOT)):
+            at, place = at[alive], place[alive]
+            frames[place] = self.name[at]
+            at, place = self.parent[at].astype(np.int64), place - 1
+        return Stacks(
+            self.format, self.sample_types, list(self.names), offsets, frames, own[:, ends], self.hints,
+            self.default_type, self.about,
+        )  # fmt: skip
+
+    def save(self, path: Path) -> None:
+        """Write the tree to a file that ``open`` maps into memory."""
+        head = {
+            "sample_types": [[one.name, one.unit] for one in self.sample_types],
+            "default_type": self.default_type,
+            "format": self.format,
+            "about": dict(self.about),
+            "hints": {str(code): hint for code, hint in enumerate(self.hints) if hint},
+        }
+        arrays = {
+            key: tree_levels.narrowed(getattr(self, key)) if key in _NARROWED else getattr(self, key) for key in _ARRAYS
+        }
+        container.write(path, head=head, arrays=arrays, words=self.names)
+
+    @classmethod
+    def open(cls, path: Path) -> CallTree:
+        """Map a stored tree into memory; nothing but the names is read before it is asked for."""
+        head, arrays, names = container.read(path)
+        hints = [""] * len(names)
+        for code, hint in head["hints"].items():
+            hints[int(code)] = hint
+        types = tuple(SampleType(*one) for one in head["sample_types"])
+        return cls(
+            names=names, hints=hints, sample_types=types, default_type=head["default_type"], format=head["format"],
+            about=head["about"], **arrays,
+        )  # fmt: skip
+
+
+_NARROWED = ("name", "totals")
+_ARRAYS = ("name", "parent", "first", "levels", "totals", "self_", "function_totals")
+
+
+def _with_own(tree: CallTree, nodes: NDArray[np.int64], origin: NDArray[np.int64]) -> tuple[Any, Any, Ints]:
+    return nodes, origin, tree.totals[:, nodes].astype(np.int64)
+
+
+def build(stacks: Stacks) -> CallTree:
+    """Build the tree of all samples; names are put in order, so that siblings are in the order of their names."""
+    stacks = _in_order(stacks)
+    samples = tree_growing.GrowingSamples.of(stacks)
+    grown = tree_growing.grow(samples)
+    sizes = [1, *(len(level.name) for level in grown)]
+    levels = np.cumsum([0, *sizes], dtype=np.int64)
+    starts = levels.astype(np.int32)
+    root = np.zeros(1, dtype=np.int32)
+    name = np.concatenate([root, *(level.name for level in grown)])
+    parent = np.concatenate([root, *(level.parent + start for level, start in zip(grown, starts, strict=False))])
+    first = tree_levels.first_of(parent)
+    ends = np.concatenate([root[:0], *(level.ends + start for level, start in zip(grown, starts[1:], strict=False))])
+    types = len(stacks.sample_types)
+    ended = np.concatenate([np.empty((types, 0), np.int64), *(level.own for level in grown)], axis=1)
+    own = np.zeros((types, len(name)), dtype=np.int64)
+    own[:, ends] = ended
+    own[:, ROOT] = stacks.values[:, samples.lengths == 0].sum(axis=1)
+    like = np.concatenate([np.empty(0, np.int64), *(level.like for level in grown)])
+    return CallTree(
+        names=stacks.names, hints=stacks.hints, name=name, parent=parent, first=first, levels=levels,
+        totals=tree_levels.upwards(own, first, levels),
+        self_=tree_levels.by_name(name[ends], ended, len(stacks.names)),
+        function_totals=tree_growing.through(samples, like, ended), sample_types=stacks.sample_types,
+        default_type=stacks.default_type, format=stacks.format, about=stacks.about,
+    )  # fmt: skip
+
+
+def _self_of(totals: Ints, name: Codes, first: Codes, names: int) -> Ints:
+    own = tree_levels.own(totals, first)
+    ends = 1 + np.flatnonzero(own[1:])
+    sums: Ints = tree_levels.by_name(name[ends], own[np.newaxis, ends], names)[0]
+    return sums
+
+
+def _in_order(stacks: Stacks) -> Stacks:
+    if all(map(lt, stacks.names, stacks.names[1:])):
+        return stacks
+    order = sorted(range(len(stacks.names)), key=stacks.names.__getitem__)
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return Stacks(
+        stacks.format, stacks.sample_types, [stacks.names[code] for code in order], stacks.offsets,
+        rank[stacks.frames] if order else stacks.frames, stacks.values,
+        [stacks.hints[code] for code in order], stacks.default_type, stacks.about,
+    )  # fmt: skip
+
+
+def from_levels(
+    like: Stacks | CallTree, levels: list[TreeLevel], *, root: Ints | None = None, self_: Ints | None = None
+) -> CallTree:
+    """Join levels into a tree; the root counts what is given, else the sum of its children.
+
+    ``self_`` is what each name counts itself, where that is known; else it is worked out. ``function_totals`` are 0.
+    """
+    sizes = [1, *(len(level.name) for level in levels)]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    n = int(starts[-1])
+    types = len(like.sample_types)
+    name, parent, totals = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros((types, n), np.int64)
+    if root is None:
+        root = levels[0].totals.sum(axis=1) if levels else np.zeros(types, dtype=np.int64)
+    totals[:, 0] = root
+    for depth, level in enumerate(levels, start=1):
+        here = slice(starts[depth], starts[depth + 1])
+        name[here], parent[here], totals[:, here] = level.name, level.parent + np.int32(starts[depth - 1]), level.totals
+    first = tree_levels.first_of(parent)
+    if self_ is None:
+        self_ = np.stack([_self_of(row, name, first, len(like.names)) for row in totals])
+    return CallTree(
+        names=like.names, hints=like.hints, name=name, parent=parent, first=first, levels=starts, totals=totals,
+        self_=self_, function_totals=np.zeros_like(self_), sample_types=like.sample_types,
+        default_type=like.default_type, format=like.format, about=like.about,
+    )  # fmt: skip

@@ -1,0 +1,108 @@
+"""What trees in breadth-first order are made with: levels, their sums upwards, and sorts in packed keys. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidence.profile.stacks import Codes, Ints
+
+BITS = 63
+Number = TypeVar("Number", bound=np.generic)
+
+
+@dataclass(slots=True)
+class TreeLevel:
+    """One level of a tree that is being made: for each node its parent's place on the level above, name, totals."""
+
+    parent: Codes
+    name: Codes
+    totals: Ints
+
+
+def merge_level(
+    group: NDArray[np.int64], codes: Codes, weights: Ints, n_names: int
+) -> tuple[TreeLevel, NDArray[np.int64]]:
+    """Make one node of all that share parent and name; return the level, and for each item its node's place."""
+    bits = n_names.bit_length()
+    ordered, order = in_order((group << bits) | codes)
+    new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    starts = np.flatnonzero(new)
+    place = np.empty(len(ordered), dtype=np.int64)
+    place[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+    totals = np.stack([sums(at(row, order), starts) for row in weights])
+    keys = ordered[starts]
+    parent, name = (keys >> bits).astype(np.int32), (keys & ((1 << bits) - 1)).astype(np.int32)
+    return TreeLevel(parent, name, totals), place
+
+
+def in_order(keys: Ints, places: Ints | None = None, *, bits: int = 0) -> tuple[Ints, Ints]:
+    """Sort keys, and with them their places, which fit in so many bits; ``keys`` may be overwritten."""
+    if places is None:
+        places, bits = np.arange(len(keys)), len(keys).bit_length()
+    if int(keys.max(initial=0)).bit_length() + bits > BITS:
+        order = np.argsort(keys, kind="stable")
+        return keys[order], places[order]
+    keys <<= bits
+    keys |= places
+    keys.sort()
+    places = keys & ((1 << bits) - 1)
+    keys >>= bits
+    return keys, places
+
+
+def at(array: NDArray[Number], places: NDArray[np.integer[Any]]) -> NDArray[Number]:
+    """Return what an array holds at some places; places beyond its end, of which nothing comes, are not refused."""
+    return array.take(places, mode="clip")
+
+
+def first_of(parent: Codes) -> Codes:
+    """Return where the children of each node begin, and at the end where those of a node more would."""
+    first = np.ones(len(parent) + 1, dtype=np.int32)
+    np.cumsum(np.bincount(parent[1:], minlength=len(parent)), dtype=np.int32, out=first[1:])
+    first[1:] += 1
+    return first
+
+
+def by_name(name: Codes, values: Ints, names: int) -> Ints:
+    """Return the sums of values by name, one row a sample type."""
+    sums = np.zeros((len(values), names), dtype=np.int64)
+    for row, own in zip(sums, values, strict=True):
+        np.add.at(row, name, own)
+    return sums
+
+
+def sums(values: NDArray[np.integer[Any]], starts: Ints) -> Ints:
+    """Return the sums from each start to the next, the first of which is 0.
+
+    They are differences of running sums, which is quicker than adding each part, and right even where a running sum
+    wraps around.
+    """
+    before = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(values, out=before[1:])
+    return np.diff(at(before, starts), append=before[-1])
+
+
+def upwards(own: Ints, first: Codes, levels: NDArray[np.int64]) -> Ints:
+    """Turn what nodes count themselves, one row a sample type, into what passes them, their children's as well."""
+    totals = own
+    for low, high in reversed(list(pairwise(levels.tolist()[:-1]))):
+        begins = first[low:high] - np.int32(high)
+        for row in totals:
+            row[low:high] += sums(row[high : int(first[high])], begins)
+    return totals
+
+
+def own(totals: NDArray[np.integer[Any]], first: Codes) -> Ints:
+    """Return what each node counts itself, of one sample type: all but what passes its children."""
+    return totals - sums(totals[1:], first[:-1] - np.int32(1))
+
+
+def narrowed(array: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+    """Return whole numbers, none of them negative, in the least width that holds them all; signed, for subtraction."""
+    largest = int(array.max(initial=0))
+    return array.astype(next(width for width in (np.int16, np.int32, np.int64) if largest <= np.iinfo(width).max))

@@ -1,0 +1,1 @@
+"""The page of one profile: flame graph, functions, search, sandwich, comparison."""

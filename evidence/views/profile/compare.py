@@ -1,0 +1,177 @@
+"""Two or more profiles side by side: what moved, drawn as one graph and told as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+
+from evidence.intake.storage import StorageError
+from evidence.profile.searching import BadPattern, matcher
+from evidence.views import answering, choosing, measures
+from evidence.views.profile.compared import Sides, sides_of
+from incidents.forms.given import number
+from incidents.views.signed_in import Request, signed_in
+
+ROWS = 25
+LEAST = 0.0005  # of all: what moved by less is no row
+
+
+@signed_in
+def page(request: Request, codename: str) -> HttpResponseBase:
+    """Show the difference of two profiles, or of several against one control; other measurements side by side.
+
+    Without anything to compare it asks what to compare.
+    """
+    from evidence.analysis import compare
+
+    if "control" not in request.GET:
+        return choosing.page(request, codename)
+    if measured := measures.asked(request, codename):
+        return measures.compare(request, measured)
+    sides = sides_of(request, codename)
+    context: dict[str, Any] = {
+        "here": "incidents",
+        "graph_keys": True,
+        "incident": sides.incident,
+        "policy": sides.incident.policy,
+        "sides": sides,
+    }
+    context |= {"control": sides.control, "other": sides.other, "several": len(sides.profiles) > 2}
+    context["swapped"] = _to(sides, control=sides.other.n, others=[sides.control.n])
+    try:
+        context |= _moved(request, sides)
+    except compare.NotComparable as error:
+        return render(request, "evidence/compare.html", context | {"refused": str(error)}, status=409)
+    return render(request, "evidence/compare.html", context)
+
+
+@signed_in
+def boxes(request: Request, codename: str) -> HttpResponseBase:
+    """Return the boxes of the difference under ``root``: ``width`` both, before or after; ``absolute=1``."""
+    from evidence.drawing import differential
+
+    def answer(sides: Sides) -> dict[str, Any]:
+        width = request.GET.get("width", "both")
+        if width not in differential.WIDTHS:
+            raise answering.Unasked("Width must be both, before or after.")
+        root, absolute = answering.node_of(request, sides.merged), request.GET.get("absolute") == "1"
+        budget = answering.budget_of(request) if "most" in request.GET else differential.BUDGET
+        return differential.payload(
+            sides.merged, after=sides.shown, width=width, absolute=absolute, root=root, budget=budget
+        )
+
+    return _answered(request, codename, answer)
+
+
+@signed_in
+def search(request: Request, codename: str) -> HttpResponseBase:
+    """Return the exact share that passes what ``q`` matches, on both sides."""
+
+    def answer(sides: Sides) -> dict[str, Any]:
+        import numpy as np
+
+        try:
+            matches = matcher(request.GET.get("q", "").strip())
+        except BadPattern as error:
+            raise answering.Unasked(str(error)) from None
+        merged, root = sides.merged, answering.node_of(request, sides.merged)
+        before = merged.search(matches, root=root)
+        names = {merged.names[code] for code in before.codes.tolist()}
+        after = merged.search(names.__contains__, root=root, type=sides.shown)
+        shares = [found.total / (merged.total(type) or 1) for found, type in ((before, 0), (after, sides.shown))]
+        return {
+            "totals": [before.total, after.total],
+            "shares": shares,
+            "functions": len(before.codes),
+            "codes": np.diff(before.codes, prepend=0).tolist(),
+        }
+
+    return _answered(request, codename, answer)
+
+
+def _answered(request: Request, codename: str, answer: Any) -> HttpResponseBase:
+    from evidence.analysis import compare
+
+    sides = sides_of(request, codename)
+    tag = answering.tag_of(request, *(one.tree for one in sides.profiles))
+    if request.headers.get("If-None-Match", "").removeprefix("W/") == tag:
+        return answering.marked(answering.as_json({}, status=304), tag, private=sides.incident.private)
+    try:
+        said = answer(sides)
+    except (answering.Unasked, compare.NotComparable) as error:
+        return answering.as_json({"says": str(error)}, status=400)
+    except StorageError:
+        return answering.as_json({"says": "Evidence storage isn't responding. Try again."}, status=503)
+    return answering.marked(answering.as_json(said), tag, private=sides.incident.private)
+
+
+def _moved(request: Request, sides: Sides) -> dict[str, Any]:
+    """Return the sentence, the table of functions that moved, and what the graph is drawn with."""
+    from evidence.analysis import compare
+    from evidence.drawing import flamegraph
+
+    merged = sides.merged
+    found = compare.moved(merged, after=sides.shown, least=LEAST)
+    words = " ".join(request.GET.get("fn", "").split())
+    wrong = ""
+    try:
+        matches = matcher(words) if words else None
+    except BadPattern as error:
+        wrong, matches = str(error), None
+    rows = [one for one in found if matches is None or matches(one.name)]
+    pages = max(1, -(-len(rows) // ROWS))
+    page = min(max(1, number(request.GET.get("page")) or 1), pages)
+    shown = rows[(page - 1) * ROWS : page * ROWS]
+    query = {"control": str(sides.control.n), "with": ",".join(str(one.n) for one in sides.profiles[1:])}
+    query |= {"on": str(sides.other.n), "sample": sides.type}
+    asked = urlencode({name: value for name, value in query.items() if value}, safe=",")
+    return {
+        "sentence": compare.says(merged, after=sides.shown),
+        "unit": merged.sample_types[0].unit,
+        "sample": sides.trees[0].sample_types[sides.types[0]],
+        "samples": _shared(sides),
+        "totals": (merged.total(0), merged.total(sides.shown)),
+        "rows": [(one, _shares(sides, one.name)) for one in shown],
+        "found": len(rows),
+        "page": page,
+        "pages": pages,
+        "words": words,
+        "wrong": wrong,
+        "asked": query,
+        "asked_query": asked,
+        "doors": {
+            "boxes": f"{reverse('evidence-compare-boxes', args=[sides.incident.codename])}?{asked}",
+            "search": f"{reverse('evidence-compare-search', args=[sides.incident.codename])}?{asked}",
+        },
+        "palette": flamegraph.palette(),
+        "tabs": [(one, _to(sides, on=one.n), one is sides.other) for one in sides.profiles[1:]],
+    }
+
+
+def _shares(sides: Sides, name: str) -> list[float]:
+    """Return a function's share of each profile, where there are several; else none, the row says both."""
+    if len(sides.profiles) < 3:
+        return []
+    merged = sides.merged
+    code = merged.by_name[name]
+    return [
+        float(merged.function_totals[type, code]) / (merged.total(type) or 1) for type in range(len(sides.profiles))
+    ]
+
+
+def _shared(sides: Sides) -> list[str]:
+    """Return the sample types that all of them have, to choose from."""
+    first, *rest = (tree.sample_types for tree in sides.trees)
+    return [one.name for one in first if all(one in other for other in rest)]
+
+
+def _to(sides: Sides, *, control: int = 0, others: list[int] | None = None, on: int = 0) -> str:
+    """Return the address of a comparison with something changed."""
+    with_ = others or [one.n for one in sides.profiles[1:]]
+    query = {"control": control or sides.control.n, "with": ",".join(map(str, with_)), "on": on, "sample": sides.type}
+    asked = urlencode({name: value for name, value in query.items() if value}, safe=",")
+    return f"{reverse('evidence-compare', args=[sides.incident.codename])}?{asked}"

@@ -1,0 +1,108 @@
+"""Which profiles a comparison is of, and their merged tree: made once, kept with the trees it is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.http import Http404
+
+from evidence.intake import storage
+from evidence.intake.storage import StorageError
+from evidence.models import Evidence
+from evidence.models.evidence import Kind, State
+from evidence.views.finding import tree_of
+from incidents.forms.given import number, numbers
+from incidents.models import Incident
+from incidents.views.signed_in import Request, incident_or_404
+
+if TYPE_CHECKING:
+    from evidence.tree.calltree import CallTree
+
+MOST = 8  # profiles at once
+VERSION = 1  # of what a merged tree holds
+
+
+@dataclass
+class Sides:
+    """What is compared: the control first, then the others; ``shown`` is the one that is drawn against the control."""
+
+    incident: Incident
+    profiles: list[Evidence]
+    shown: int
+    type: str
+
+    @property
+    def control(self) -> Evidence:
+        """The profile that the others are measured against."""
+        return self.profiles[0]
+
+    @property
+    def other(self) -> Evidence:
+        """The profile that is drawn against the control."""
+        return self.profiles[self.shown]
+
+    @cached_property
+    def trees(self) -> list[CallTree]:
+        """Open the trees of all profiles."""
+        return [tree_of(one) for one in self.profiles]
+
+    @cached_property
+    def types(self) -> list[int]:
+        """Return which sample type of each is compared; raises ``compare.NotComparable``."""
+        from evidence.analysis import compare
+
+        return compare.same_type(self.trees, self.type)
+
+    @cached_property
+    def merged(self) -> CallTree:
+        """Return the merged tree, one sample type a profile; it is built on first use."""
+        from evidence.tree.calltree import CallTree
+
+        try:
+            return CallTree.open(storage.store().local(self.key))
+        except StorageError:
+            return self._made()
+
+    @property
+    def key(self) -> str:
+        """Where the merged tree is kept: it follows from the trees and types it is made of."""
+        parts = [f"{one.tree}:{type}" for one, type in zip(self.profiles, self.types, strict=True)]
+        same = hashlib.sha256("\0".join([str(VERSION), *parts]).encode()).hexdigest()
+        return f"trees/{same[:2]}/{same}"
+
+    def _made(self) -> CallTree:
+        from evidence.analysis import compare
+
+        made = compare.merge(self.trees, types=self.types, labels=[str(one.n) for one in self.profiles])
+        kept = storage.store()
+        with tempfile.TemporaryDirectory(dir=kept.scratch()) as folder:
+            made.save(Path(folder) / "tree")
+            kept.keep(self.key, Path(folder) / "tree")
+        return made
+
+
+def sides_of(request: Request, codename: str) -> Sides:
+    """Return what the address compares; profiles that are not there, or not to be seen, are all 404."""
+    incident = incident_or_404(request.person, codename)
+    control = number(request.GET.get("control"))
+    asked = [one for one in dict.fromkeys(numbers(listed(request))) if one != control]
+    ready = Evidence.objects.filter(incident=incident, kind=Kind.PROFILE, state=State.READY).exclude(tree="")
+    wanted = [control, *asked[: MOST - 1]]
+    found = {one.n: one for one in ready.select_related("added_by").filter(n__in=[n for n in wanted if n is not None])}
+    if control is None or not asked or any(n not in found for n in wanted):
+        raise Http404("No such comparison.")
+    profiles = [found[n] for n in wanted if n is not None]
+    for one in profiles:
+        one.incident = incident
+    on = number(request.GET.get("on"))
+    return Sides(incident, profiles, wanted.index(on) if on in asked else 1, request.GET.get("sample", "")[:200])
+
+
+def listed(request: Request) -> list[str]:
+    """Return what ``with`` names, given more than once or with commas between."""
+    return [one for given in request.GET.getlist("with") for one in given.split(",")]

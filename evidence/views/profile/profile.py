@@ -1,0 +1,105 @@
+"""The page of one profile: the sentence, the flame graph, the functions, where it came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+
+from evidence.analysis import parts
+from evidence.models import Evidence
+from evidence.models.evidence import Kind, State
+from evidence.views.finding import profile_of, tree_of
+from evidence.views.profile import functions
+from incidents.views.signed_in import Request, signed_in
+
+if TYPE_CHECKING:
+    from evidence.tree.calltree import CallTree
+
+FORMATS = {
+    "folded": "folded stacks",
+    "perf script": "perf script",
+    "pprof": "pprof",
+    "speedscope": "speedscope",
+    "chrome": "Chrome trace",
+    "v8": "V8 CPU profile",
+    "otlp": "OTLP profile",
+    "jfr": "Java Flight Recorder",
+}
+DOORS = ("boxes", "search", "function")
+
+
+@signed_in
+def profile(request: Request, codename: str, n: int) -> HttpResponseBase:
+    """Show a profile that was read."""
+    return page(request, profile_of(request, codename, n))
+
+
+def page(request: Request, evidence: Evidence) -> HttpResponseBase:
+    """Show a profile; without scripts its table and its picture."""
+    tree = tree_of(evidence)
+    type = functions.chosen(request, tree)
+    context = {
+        "here": "incidents",
+        "graph_keys": True,
+        "incident": evidence.incident,
+        "policy": evidence.incident.policy,
+        "evidence": evidence,
+        "format": FORMATS.get(tree.format, tree.format),
+        "type": type,
+        "types": _types(tree),
+        "total": tree.total(type),
+        "doors": {door: reverse(f"evidence-{door}", args=[evidence.incident.codename, evidence.n]) for door in DOORS},
+        "others": _others(evidence),
+        **_said(evidence, tree, type),
+        **_drawn(tree),
+        "parts": parts.of(tree, type=type),
+        **functions.shown(request, evidence, tree),
+    }
+    return render(request, "evidence/profile.html", context)
+
+
+def _types(tree: CallTree) -> list[dict[str, Any]]:
+    return [
+        {"place": place, "name": one.name, "unit": one.unit, "total": tree.total(place)}
+        for place, one in enumerate(tree.sample_types)
+    ]
+
+
+def _said(evidence: Evidence, tree: CallTree, type: int) -> dict[str, Any]:
+    """Return the sentence and its guards; of another sample type than the profile's own they are worked out now."""
+    if type == tree.default_type and evidence.says:
+        return {"sentence": evidence.says, "guards": evidence.summary.get("guards", [])}
+    from evidence.analysis import sentence
+
+    made = sentence.of(tree, type=type)
+    return {"sentence": made.text, "guards": made.guards}
+
+
+def _drawn(tree: CallTree) -> dict[str, Any]:
+    from evidence.analysis import idleness
+    from evidence.drawing import flamegraph
+
+    about = tree.about
+    return {
+        "palette": flamegraph.palette(),
+        "has_idle": idleness.has_idle(tree),
+        "skipped": int(about.get("skipped", 0)),
+        "skipped_at": list(about.get("skipped_at", []))[:5],
+        "comments": [str(one) for one in about.get("comments", [])][:5],
+        "command": str(about.get("command", "")),
+    }
+
+
+def _others(evidence: Evidence) -> list[Evidence]:
+    """Return the incident's other profiles of the same unit, to compare with: those of the same source first."""
+    found = Evidence.objects.filter(incident=evidence.incident_id, kind=Kind.PROFILE, state=State.READY)
+    mine = _units(evidence)
+    others = [one for one in found.exclude(pk=evidence.pk).order_by("-n")[:20] if mine & _units(one)]
+    return sorted(others, key=lambda one: one.origin.get("source") != evidence.origin.get("source"))
+
+
+def _units(evidence: Evidence) -> set[tuple[str, str]]:
+    return {(one["name"], one["unit"]) for one in evidence.summary.get("sample_types", [])}

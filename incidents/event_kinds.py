@@ -1,0 +1,198 @@
+"""The kinds of timeline events: one entry each says how it reads, and whether the channel is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Data = Mapping[str, Any]
+
+
+def _because(words: str, text: str) -> str:
+    return f"{words}: {text}" if text else words
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """How one kind of event reads.
+
+    ``sentence(text, data)`` follows the actor's name (*Ana retyped …*) or stands alone for the system. ``told`` kinds
+    are posted where people talk; ``news`` names that message (*post the new type*). ``editable`` ones hold
+    words that their author may mend; ``quiet`` ones are small print on the page.
+    """
+
+    label: str
+    sentence: Callable[[str, Data], str]
+    told: bool = False
+    editable: bool = False
+    news: str = "what happened"
+    quiet: bool = False
+
+
+def _retyped(text: str, data: Data) -> str:
+    said = f"retyped it from {data['from_name']} to {data['to_name']}"
+    return _because(f"{said} and stays out" if data.get("stays_out") else said, text)
+
+
+def _joined(text: str, data: Data) -> str:
+    inviter = data.get("inviter")
+    return f"{text} joined the channel, invited by {inviter}" if inviter else f"{text} joined the channel"
+
+
+def _let_in(text: str, data: Data) -> str:
+    return f"let {data['name']} in ({data['rule']})" if data.get("rule") else f"let {data['name']} in"
+
+
+def _admitted(text: str, data: Data) -> str:
+    return f"closed it to everyone but {text}" if data["closing"] else f"let in {text}"
+
+
+def _led(text: str, data: Data) -> str:
+    if not data["name"]:
+        return "cleared the lead"
+    return "took the lead" if data.get("self") else f"made {data['name']} the lead"
+
+
+def _captured(text: str, data: Data) -> str:
+    return f"{data.get('author', 'someone')} wrote: {text}"
+
+
+def _measured(text: str, data: Data) -> str:
+    """Say what evidence shows, which was written when it had been read."""
+    return f"added evidence {data['n']}, {_because(text, data.get('says', ''))}"
+
+
+# What a verdict says of a hypothesis.
+JUDGED = {
+    "root_cause": "marked {} as the root cause",
+    "supported": "supported {}",
+    "partial": "marked {} as partly true",
+    "refuted": "refuted {}",
+    "open": "reopened {}",
+}
+
+
+def _paged(text: str, data: Data) -> str:
+    return _because(f"asked to page {data['name']}", text)
+
+
+def _judged(text: str, data: Data) -> str:
+    """Say a round of a finding: *refuted “the protocol is expensive”: … (round 3)*."""
+    did = JUDGED.get(data["verdict"], "updated {}") if data["verdict"] != data["was"] else "added to {}"
+    about = did.format(f"“{data['claim']}”")
+    return f"{_because(about, text)} (round {data['round']})"
+
+
+def _duplicated(text: str, data: Data) -> str:
+    """Say which incident it duplicates only once a reader was found to see that one (`timeline.naming`)."""
+    return f"marked it as a duplicate of {data['names']}" if data.get("names") else "marked it as a duplicate"
+
+
+def _opening(text: str, data: Data) -> str:
+    """Say a summary that is not published yet, and who has to confirm it."""
+    who = data["reviewer"] or "another participant"
+    return f"wrote a public summary for {who} to confirm: {text}"
+
+
+KINDS: dict[str, EventKind] = {
+    "declared": EventKind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
+    "retyped": EventKind("Retyped", _retyped, told=True, news="the new type"),
+    "updated": EventKind("Update", lambda text, data: text, told=True, news="the update", editable=True),
+    "noted": EventKind("Note", lambda text, data: text, editable=True),
+    "captured": EventKind("Message", _captured),
+    "asked": EventKind("Capture", lambda text, data: f"asked to {text}"),
+    "evidence": EventKind("Evidence", _measured, told=True, news="the evidence"),
+    "claimed": EventKind("Hypothesis", lambda text, data: f"added a hypothesis: {text}"),
+    "judged": EventKind("Finding", _judged, told=True, news="the verdict"),
+    "paged": EventKind("Page", _paged),
+    "page": EventKind("Page", lambda text, data: text, told=True, news="the page status"),
+    "alert": EventKind("Alert", lambda text, data: text, told=True, news="the alert"),
+    "led": EventKind("Lead", _led, told=True, news="the new lead"),
+    "role": EventKind(
+        "Role",
+        lambda text, data: (
+            f"made {data['name']} {data['role']}" if data["name"] else f"cleared the role {data['role']}"
+        ),
+        told=True,
+        news="the role change",
+    ),
+    "renamed": EventKind("Renamed", lambda text, data: f"renamed it to “{text}”"),
+    "described": EventKind(
+        "Summary", lambda text, data: f"wrote the summary: {text}" if text else "cleared the summary"
+    ),
+    "served": EventKind("Services", lambda text, data: f"set the affected services: {text or 'none'}"),
+    "mitigated": EventKind(
+        "Mitigated", lambda text, data: _because("mitigated it", text), told=True, news="the mitigation"
+    ),
+    "resolved": EventKind(
+        "Resolved", lambda text, data: _because("resolved it", text), told=True, news="the resolution"
+    ),
+    "reopened": EventKind(
+        "Reopened", lambda text, data: _because("reopened it", text), told=True, news="that it was reopened"
+    ),
+    "cancelled": EventKind(
+        "Cancelled", lambda text, data: _because("cancelled it", text), told=True, news="that it was cancelled"
+    ),
+    "duplicated": EventKind(
+        "Duplicate",
+        _duplicated,
+        told=True,
+        news="that it is a duplicate",
+    ),
+    "archiving": EventKind("Archive", lambda text, data: "asked to archive the channel"),
+    "checked": EventKind("Checklist", lambda text, data: f"checked off “{text}”"),
+    "unchecked": EventKind("Checklist", lambda text, data: f"put “{text}” back on the checklist"),
+    "brought": EventKind("People", lambda text, data: _because(f"brought in {text}", data.get("because", ""))),
+    "joined": EventKind("People", _joined, quiet=True),
+    "admitted": EventKind("Access", _admitted),
+    "offered": EventKind("Access", lambda text, data: text, told=True, news="who could be let in"),
+    "request_over": EventKind("Access", lambda text, data: text, quiet=True),
+    "left": EventKind("People", lambda text, data: f"{text} left the channel", quiet=True),
+    "asked_in": EventKind(
+        "Access",
+        lambda text, data: _because("requested access", text),
+        told=True,
+        news="the access request",
+    ),
+    "let_in": EventKind("Access", _let_in),
+    "turned_away": EventKind("Access", lambda text, data: f"answered “not now” to {data['name']}", quiet=True),
+    "glass": EventKind(
+        "Access",
+        lambda text, data: _because("broke glass and can see everything from now on", text),
+        told=True,
+        news="the break glass access",
+    ),
+    "opening": EventKind("Opening up", _opening, told=True, news="the summary to confirm"),
+    "opened_up": EventKind(
+        "Opening up",
+        lambda text, data: f"confirmed the summary, now published as {data['codename']}",
+        told=True,
+        news="the published summary",
+    ),
+    "warned": EventKind("Warning", lambda text, data: text, told=True, news="a warning"),
+    "edited": EventKind("Edit", lambda text, data: f"changed entry {data['about']} to: {text}", quiet=True),
+    "retracted": EventKind(
+        "Retraction", lambda text, data: _because(f"retracted entry {data['about']}", text), quiet=True
+    ),
+    "policy": EventKind("Policy", lambda text, data: text),
+    "due": EventKind("Update due", lambda text, data: text, told=True, news="the update reminder"),
+    "did": EventKind("Done", lambda text, data: text, quiet=True),
+    "failed": EventKind("Failed", lambda text, data: text, told=True, news="what failed"),
+    "gap": EventKind("Gap", lambda text, data: text, told=True, news="what is missing"),
+    "gap_closed": EventKind("Gap closed", lambda text, data: text, quiet=True),
+    "chosen": EventKind("People", lambda text, data: text),
+}
+
+TOLD = frozenset(kind for kind, entry in KINDS.items() if entry.told)
+QUIET = frozenset(kind for kind, entry in KINDS.items() if entry.quiet)
+
+
+def of(kind: str) -> EventKind:
+    """Return the entry of a kind; one that this version does not know reads as its bare text."""
+    return KINDS.get(kind) or EventKind(kind.replace("_", " ").capitalize(), lambda text, data: text)
+
+
+def sentence(kind: str, *, text: str, data: Data) -> str:
+    """Say one event as a sentence without its actor."""
+    return of(kind).sentence(text, data)

@@ -1,0 +1,71 @@
+"""Live pages: a stream that only says *changed, now at n*.
+
+The page then fetches what it may see, so every word passes the ordinary checks. One connection of each process
+listens for all its streams; a stream holds no connection of its own and ends without help.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from time import monotonic
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from incidents import visibility
+from incidents.forms.given import number
+from incidents.live import watching
+from incidents.live.listening import LOOK, hub
+from incidents.live.watching import Viewer, let_go
+from incidents.models import Incident, Person
+from incidents.people import person_matching
+
+LASTS_S = 300.0
+BYE = "event: bye\ndata: gone\n\n"
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
+    """Stream changes of one incident after event ``n`` to someone who may see it."""
+    allowed = _allowed(request, codename)
+    if allowed is None:
+        return HttpResponse(status=401, headers=HEADERS)
+    person, incident = allowed
+    seen = number(request.GET.get("n"))
+    reader = Viewer(person.pk, request.session.session_key or "")
+    body = changes(incident.pk, n=incident.last_n, seen=-1 if seen is None else seen, reader=reader)
+    return StreamingHttpResponse(body, content_type="text/event-stream", headers=HEADERS)
+
+
+async def changes(incident: int, *, n: int, seen: int, reader: Viewer) -> AsyncGenerator[str, None]:
+    """Yield what a stream says until it ends, or until access does: that is asked whenever anything is to be said.
+
+    When access cannot be checked in time, it ends silently and the page retries.
+    """
+    ends_at = monotonic() + LASTS_S
+    say, patience_s = f"retry: 2000\n{_changed(n) if n > seen else ': hello'}\n\n", watching.OPENING_S
+    with hub.listening(incident) as heard, suppress(watching.Unanswered, TimeoutError):
+        while await watching.may_go_on(reader, incident, within_s=patience_s):
+            yield say
+            n = await asyncio.wait_for(heard.get(), timeout=ends_at - monotonic())
+            say, patience_s = ": still here\n\n" if n == LOOK else f"{_changed(n)}\n\n", watching.ANSWER_S
+        yield BYE
+
+
+def _changed(n: int) -> str:
+    return f"id: {n}\nevent: changed\ndata: {n}"
+
+
+def _allowed(request: HttpRequest, codename: str) -> tuple[Person, Incident] | None:
+    """Tell who asks and for which incident, then let go of the database. Raises Http404 for a hidden one."""
+    try:
+        person = person_matching.of_user(request.user)
+        if person is None:
+            return None
+        return person, visibility.visible_to(person).only("pk", "last_n").get(codename=codename)
+    except Incident.DoesNotExist:
+        raise Http404("No such incident.") from None
+    finally:
+        let_go()

@@ -1,0 +1,104 @@
+"""Who may keep reading a live page: checked once for all streams notified of the same change."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, connections
+from django.utils import timezone
+
+from incidents import visibility
+from incidents.models import Person
+
+log = logging.getLogger(__name__)
+TOGETHER_S = 0.005  # those who were woken with us join before we ask
+OPENING_S = 10.0
+ANSWER_S = 1.5  # after this, access is denied; the page retries
+
+# Threads of their own: who may see does not wait behind those who look at pages.
+_asking = ThreadPoolExecutor(2, thread_name_prefix="access")
+
+
+class Unanswered(Exception):
+    """The database could not say in time who may see an incident."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Someone at a live page, by key, and the session in which it was opened."""
+
+    person: int
+    session: str
+
+
+class Question:
+    """Who may keep reading one incident. The next question waits and includes everyone who joins it."""
+
+    def __init__(self, incident: int, *, after: Question | None) -> None:
+        self.readers: set[Viewer] = set()
+        self.gathers = True
+        self.answer = asyncio.create_task(self._ask(incident, after))
+
+    async def _ask(self, incident: int, after: Question | None) -> frozenset[Viewer] | None:
+        try:
+            if after is not None:
+                await asyncio.wait([after.answer])
+            await asyncio.sleep(TOGETHER_S)
+            self.gathers = False
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(_asking, allowed_of, incident, frozenset(self.readers))
+        except DatabaseError as error:
+            log.warning("closed an incident's live pages, as access could not be checked: %s", type(error).__name__)
+            return None
+        finally:
+            if _newest.get(incident) is self:
+                del _newest[incident]
+
+
+_newest: dict[int, Question] = {}
+
+
+async def may_go_on(reader: Viewer, incident: int, *, within_s: float) -> bool:
+    """Ask again whether a reader may see an incident. Raises Unanswered when that cannot be told in time."""
+    question = _newest.get(incident)
+    if question is not None and question.answer.done():
+        question = None
+    if question is None or not question.gathers:
+        question = _newest[incident] = Question(incident, after=question)
+    question.readers.add(reader)
+    try:
+        allowed = await asyncio.wait_for(asyncio.shield(question.answer), within_s)
+    except TimeoutError:
+        allowed = None
+    if allowed is None:
+        raise Unanswered
+    return reader in allowed
+
+
+def allowed_of(incident: int, readers: frozenset[Viewer]) -> frozenset[Viewer]:
+    """Return those readers who may see an incident and are still signed in; let go of the database."""
+    try:
+        people = visibility.who_may_see(incident, among={one.person for one in readers})
+        people -= set(Person.objects.filter(pk__in=people, user__is_active=False).values_list("pk", flat=True))
+        sessions = _going_on({one.session for one in readers})
+        return frozenset(one for one in readers if one.person in people and one.session in sessions)
+    finally:
+        let_go()
+
+
+def _going_on(sessions: set[str]) -> set[str]:
+    """Return those sessions that have not ended."""
+    rows: Any = import_module(settings.SESSION_ENGINE).SessionStore.get_model_class().objects
+    found = rows.filter(session_key__in=sessions, expire_date__gt=timezone.now())
+    return set(found.values_list("session_key", flat=True))
+
+
+def let_go() -> None:
+    """Give the database connection back: a stream lasts for minutes and needs none."""
+    connections.close_all()

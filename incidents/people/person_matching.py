@@ -1,0 +1,123 @@
+"""Identify people by chat id, email or account, linked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.db import transaction
+from django.db.models.functions import Lower
+
+from incidents.models import Participant, Person
+from incidents.models.people import Role
+
+
+@dataclass(frozen=True, slots=True)
+class ChatProfile:
+    """What the chat workspace says of one person."""
+
+    chat_id: str
+    name: str
+    email: str = ""
+    is_guest: bool = False
+    is_bot: bool = False
+    is_external: bool = False
+    deactivated: bool = False
+
+
+def by_chat_id(chat_id: str, *, name: str = "") -> Person:
+    """Return the person of a chat id, recording a bare one when the workspace was not read yet."""
+    person, _ = Person.objects.get_or_create(chat_id=chat_id, defaults={"name": name or chat_id})
+    return person
+
+
+def by_email(email: str) -> Person | None:
+    """Return the person with an email, ignoring case, or None."""
+    return Person.objects.filter(email__iexact=email.strip()).first() if email.strip() else None
+
+
+def of_user(user: AbstractBaseUser | AnonymousUser) -> Person | None:
+    """Return the person behind a signed-in account, made on its first visit; None for nobody or a leaver."""
+    if not isinstance(user, User) or not user.is_active:
+        return None
+    try:
+        person: Person = user.person
+    except Person.DoesNotExist:
+        person = _joined(user)
+    return None if person.deactivated else person
+
+
+def _joined(user: User) -> Person:
+    with transaction.atomic():
+        known = by_email(user.email)
+        if known is not None and known.user_id is None and not (known.is_guest or known.is_external):
+            known.user = user
+            known.save(update_fields=["user"])
+            return known
+        name = user.get_full_name() or user.get_username()
+        email = user.email if known is None else ""
+        return Person.objects.get_or_create(user=user, defaults={"name": name, "email": email})[0]
+
+
+def record(known: list[ChatProfile]) -> None:
+    """Write what the workspace says of its people: new ones, changed ones; nobody is deleted.
+
+    Someone already known by email alone is pinned to the chat id once, unless a guest or from elsewhere, whose
+    email proves nothing. An email that already belongs to another person is left with that person. The caller
+    holds a lock against other readers of the workspace; a door may add someone meanwhile.
+    """
+    _pin(known)
+    here = {person.chat_id: person for person in Person.objects.filter(chat_id__in=[one.chat_id for one in known])}
+    emails = {one.email.lower() for one in known if one.email}
+    owned = Person.objects.annotate(low=Lower("email")).filter(low__in=emails)
+    owners: dict[str, str | None] = dict(owned.values_list("low", "chat_id"))
+    rows = [row for one in known if not _same(here.get(one.chat_id), row := _row(one, owners))]
+    Person.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["chat_id"], update_fields=[*SAID, "email"], batch_size=1_000
+    )
+
+
+def is_news(one: ChatProfile) -> bool:
+    """Return whether the workspace says anything of a person that is not recorded: one query."""
+    return not _same(Person.objects.filter(chat_id=one.chat_id).first(), _row(one, {}))
+
+
+SAID = ("name", "is_guest", "is_bot", "is_external", "deactivated")
+
+
+def _pin(known: list[ChatProfile]) -> None:
+    ours = {
+        one.email.lower(): one for one in known if one.email and not (one.is_guest or one.is_external or one.is_bot)
+    }
+    for person in Person.objects.filter(chat_id=None).exclude(email=""):
+        one = ours.get(person.email.lower())
+        if one is None:
+            continue
+        met = Person.objects.filter(chat_id=one.chat_id).first()
+        if met is None:
+            Person.objects.filter(pk=person.pk).update(chat_id=one.chat_id)
+        elif met.user_id is None:
+            _join(person, met)
+
+
+def _join(account: Person, met: Person) -> None:
+    """Make one of two: someone with an account who was met in the chat before the workspace was read.
+
+    What they may see and their role come along; what each of them wrote stays as it was written.
+    """
+    already = Participant.objects.filter(person=met).values("incident")
+    Participant.objects.filter(person=account).exclude(incident__in=already).update(person=met)
+    user_id = account.user_id
+    role = account.role if account.role != Role.RESPONDER else met.role
+    Person.objects.filter(pk=account.pk).update(user=None, email="", role=Role.RESPONDER)
+    Person.objects.filter(pk=met.pk).update(user=user_id, role=role)
+
+
+def _row(one: ChatProfile, owners: dict[str, str | None]) -> Person:
+    free = owners.setdefault(one.email.lower(), one.chat_id) == one.chat_id
+    said = {field: getattr(one, field) for field in SAID}
+    return Person(chat_id=one.chat_id, email=one.email if free else "", **said)
+
+
+def _same(person: Person | None, row: Person) -> bool:
+    return person is not None and all(getattr(person, field) == getattr(row, field) for field in (*SAID, "email"))

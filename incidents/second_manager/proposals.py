@@ -1,0 +1,208 @@
+"""Changes that a second manager confirms: kept as proposals, confirmed, turned down or withdrawn.
+
+What can be changed is a ``Change``, known here by its ``kind``. Each is carried out by a verb that itself refuses what
+only one manager agreed to; a proposal is what becomes of such a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from incidents import audit_notes, visibility
+from incidents.lifecycle.rules import Refused
+from incidents.models import Incident, Person, Proposal
+from incidents.people import roles
+from incidents.second_manager import seconding
+
+State = Proposal.State
+Payload = Mapping[str, Any]
+
+
+class ProposedChange(Protocol):
+    """Something a manager asks for. ``about`` and ``says`` follow *changed*: *the group @security: follows …*."""
+
+    kind: ClassVar[str]
+    act: ClassVar[str]  # of roles.ACTS
+
+    def payload(self) -> dict[str, Any]:
+        """Return it as values that JSON can hold."""
+
+    @classmethod
+    def read(cls, payload: Payload) -> Self:
+        """Return what was kept as ``payload``."""
+
+    def about(self) -> str:
+        """Say what changes."""
+
+    def says(self) -> str:
+        """Say how it would be."""
+
+    def incident(self) -> Incident | None:
+        """Return the private incident that it is about; None when it is about none."""
+
+    def opens(self) -> bool:
+        """Return whether it could bring people into private incidents."""
+
+    def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
+        """Do it; raise ``Refused`` when that is no longer possible, or a second manager is needed."""
+
+
+Kind = TypeVar("Kind", bound=ProposedChange)
+CHANGES: dict[str, type[ProposedChange]] = {}
+
+
+def known(change: type[Kind]) -> type[Kind]:
+    """Register a class of changes under its kind."""
+    CHANGES[change.kind] = change
+    return change
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalOutcome:
+    """The outcome of a change: it waits as a ``proposal``, or was made, ``alone`` when there is no second manager."""
+
+    proposal: Proposal | None = None
+    alone: bool = False
+
+    def words(self, done: str) -> str:
+        """Return what its author reads; ``done`` says that it was done."""
+        if self.proposal is not None:
+            who = seconding.who(self.proposal.by, incident=self.proposal.incident)
+            return f"Nothing has changed yet: {who} has to confirm it first."
+        return (
+            f"{done} There is no second manager to confirm it, so it took effect immediately." if self.alone else done
+        )
+
+
+@transaction.atomic
+def make(change: ProposedChange, *, by: Person, at: datetime) -> ProposalOutcome:
+    """Carry a change out, or keep it as a proposal while another manager could confirm it.
+
+    Raises ``Refused`` like the change's verb, and for those who may not ask for it.
+    """
+    _must_manage(by, change.act)
+    seconding.hold()
+    try:
+        with transaction.atomic():
+            alone = change.opens()
+            change.carry_out(by=by, second=None, at=at)
+    except seconding.Needed:
+        return ProposalOutcome(proposal=_keep(change, by=by, at=at))
+    if alone:
+        audit_notes.note("unseconded", by=by, about=_noted_about(change), says=change.says())
+    return ProposalOutcome(alone=alone)
+
+
+@transaction.atomic
+def confirm(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
+    """Carry a proposal out as its second manager. Raises ``Refused``, with what changed when it is stale."""
+    now = _undecided(proposal)
+    _must_be_another(now, by)
+    change = read(now)
+    if not roles.may(now.by, change.act):
+        raise Refused(f"{now.by.name} is no longer a manager. Turn this down, and make the change yourself.")
+    if now.incident is not None and not visibility.may_see(now.by, now.incident):
+        raise Refused(f"{now.by.name} no longer takes part. Turn this down, and make the change yourself.")
+    change.carry_out(by=now.by, second=by, at=at)
+    return _decide(now, State.CONFIRMED, by=by, at=at)
+
+
+@transaction.atomic
+def turn_down(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
+    """Decide that a proposal is not carried out."""
+    now = _undecided(proposal)
+    _must_be_another(now, by)
+    return _decide(now, State.TURNED_DOWN, by=by, at=at)
+
+
+@transaction.atomic
+def withdraw(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
+    """Withdraw your own proposal."""
+    now = _undecided(proposal)
+    if now.by_id != by.pk:
+        raise Refused(f"{now.by.name} asked for this, so only they can withdraw it. Turn it down instead.")
+    return _decide(now, State.WITHDRAWN, by=by, at=at)
+
+
+def read(proposal: Proposal) -> ProposedChange:
+    """Return the change that a proposal would make."""
+    return CHANGES[proposal.kind].read(proposal.payload)
+
+
+def seen_by(person: Person) -> QuerySet[Proposal]:
+    """Return the proposals that a manager may know of: those about one private incident are for its people alone."""
+    if not roles.may(person, "second"):
+        return Proposal.objects.none()
+    open_to = Q(incident=None) | Q(incident__in=visibility.visible_to(person))
+    return Proposal.objects.filter(open_to).select_related("by", "decided_by", "incident")
+
+
+def waiting(person: Person, *, act: str = "") -> QuerySet[Proposal]:
+    """Return the undecided proposals that a manager may know of, all or those of one of ``roles.ACTS``."""
+    found = seen_by(person).filter(state=State.WAITING)
+    return found.filter(kind__in=[one.kind for one in CHANGES.values() if one.act == act]) if act else found
+
+
+def to_confirm(person: Person) -> int:
+    """Count the proposals that wait for this manager."""
+    return waiting(person).exclude(by=person).count()
+
+
+def _keep(change: ProposedChange, *, by: Person, at: datetime) -> Proposal:
+    """Save a proposal; asking for the same twice saves it once."""
+    same = Proposal.objects.filter(kind=change.kind, by=by, state=State.WAITING, payload=change.payload())
+    if (known := same.select_related("by", "incident").first()) is not None:
+        return known
+    proposal = Proposal.objects.create(
+        kind=change.kind,
+        payload=change.payload(),
+        about=change.about()[:200],
+        says=change.says(),
+        incident=change.incident(),
+        by=by,
+        at=at,
+    )
+    audit_notes.note("proposed", by=by, about=_noted_about(change), says=proposal.says, proposal=proposal.ref)
+    return proposal
+
+
+def _noted_about(change: ProposedChange) -> str:
+    incident = change.incident()
+    return incident.codename if incident is not None else change.about()[:200]
+
+
+def _must_manage(person: Person, act: str) -> None:
+    if not roles.may(person, act):
+        raise Refused(roles.who_may(act))
+
+
+def _must_be_another(proposal: Proposal, by: Person) -> None:
+    _must_manage(by, "second")
+    if proposal.by_id == by.pk:
+        raise Refused("You cannot confirm your own change; another manager has to. You can withdraw it.")
+    if not seconding.others(proposal.by, incident=proposal.incident).filter(pk=by.pk).exists():
+        raise Refused("Only a manager who is in the incident can decide this.")
+
+
+def _undecided(proposal: Proposal) -> Proposal:
+    seconding.hold()
+    found = Proposal.objects.select_for_update().get(pk=proposal.pk)  # no join: who waits would read nobody's decision
+    if not found.is_waiting:
+        who = found.decided_by.name if found.decided_by is not None else "Someone"
+        raise Refused(f"{who} decided first: it is {found.get_state_display()}.")
+    return found
+
+
+def _decide(proposal: Proposal, state: Proposal.State, *, by: Person, at: datetime) -> Proposal:
+    proposal.state, proposal.decided_by, proposal.decided_at = state, by, at
+    proposal.save(update_fields=["state", "decided_by", "decided_at"])
+    about = proposal.incident.codename if proposal.incident is not None else proposal.about
+    kind = f"proposal-{state}"
+    audit_notes.note(kind, by=by, about=about, says=proposal.says, proposal=proposal.ref, asked_by=proposal.by_id)
+    return proposal

@@ -1,0 +1,64 @@
+"""The second manager: who has to agree to changes in who comes into private incidents."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import QuerySet
+
+from incidents import visibility
+from incidents.lifecycle.rules import Refused
+from incidents.models import Incident, Person
+from incidents.models.people import Role
+from incidents.people import roles
+
+NAMED = 3
+NONE_THERE = "There was no second manager to confirm it."
+
+
+class Needed(Refused):
+    """A change does not hold before a second manager confirmed it."""
+
+    def __init__(self) -> None:
+        super().__init__("A second manager has to confirm this first.")
+
+
+def hold() -> None:
+    """Let changes that could bring people into private incidents happen one after the other, to the end of each.
+
+    Without it two that are harmless apart, naming a group and filling it, could both be made at once.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('incidents.second_manager.seconding'))")
+
+
+def others(by: Person, *, incident: Incident | None = None) -> QuerySet[Person]:
+    """Return the managers beside someone who can sign in; for one private incident those who take part in it."""
+    managers = roles.holders(Role.MANAGER).exclude(pk=by.pk).exclude(user__is_active=False)
+    if not (settings.FIREKIND.sign_in.providers or settings.FIREKIND.sandbox_url):
+        managers = managers.exclude(user=None)  # nobody else comes in where only our own accounts do
+    if incident is not None:
+        managers = managers.filter(pk__in=visibility.readers(incident).values("person"))
+    return managers
+
+
+def agree(*, by: Person | None, second: Person | None, incident: Incident | None = None) -> str:
+    """Say who agreed to a change beside its author; raise ``Needed`` while another manager could confirm it.
+
+    Nobody is asked about the operator's changes, made without a person. The caller holds ``hold``.
+    """
+    if by is None:
+        return ""
+    able = others(by, incident=incident)
+    if second is not None and able.filter(pk=second.pk).exists():
+        return f"{second.name} confirmed it."
+    if able.exists():
+        raise Needed
+    return NONE_THERE
+
+
+def who(by: Person, *, incident: Incident | None = None) -> str:
+    """Say who may confirm what someone changes: *Ben or Grace*; empty when nobody is there."""
+    names = list(others(by, incident=incident).values_list("name", flat=True)[:NAMED])
+    *first, last = names or [""]
+    return f"{', '.join(first)} or {last}" if first else last

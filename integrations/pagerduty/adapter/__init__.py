@@ -1,0 +1,1 @@
+"""The pager port over PagerDuty's REST and Events APIs."""

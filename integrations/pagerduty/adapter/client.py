@@ -1,0 +1,183 @@
+"""The pager port on PagerDuty: each method does one job with as few requests as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from integrations.pagerduty.adapter import directory, events_api, lookup, open_page, opening, route, shifts
+from integrations.pagerduty.protocol.rules import CONVERGED
+from integrations.pagerduty.protocol.setup import Setup
+from workflows.ports import PageRequest, PagerPerson, PageStatus, Target, Turn, VendorError
+
+if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+    from integrations.pagerduty.adapter.wire import EventsWire, Wire
+
+MAX_NOTE: Final = 25_000
+ENDED: Final = frozenset(str(code) for code in CONVERGED)
+
+
+def rest(setup: Setup) -> Wire:
+    """Open the way to the REST API."""
+    from integrations.pagerduty.adapter.wire import Wire
+
+    return Wire(api_url=setup.api_url, api_key=setup.api_key, sender=setup.sender)
+
+
+def fallback(setup: Setup) -> EventsWire:
+    """Open the way to the Events API."""
+    from integrations.pagerduty.adapter.wire import EventsWire
+
+    return EventsWire(events_url=setup.events_url, routing_key=setup.routing_key)
+
+
+@contextmanager
+def _named(verb: str) -> Iterator[None]:
+    """Let a rate limit apply to what effects call it: whichever request of an errand met it, the errand waits."""
+    try:
+        yield
+    except VendorError as error:
+        error.method = verb
+        raise
+
+
+class PagerDutyPager:
+    """Who rings people, when that is PagerDuty. Satisfies ``workflows.ports.Pager``.
+
+    Made without loading PagerDuty's client, which takes many megabytes: the first request does that.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        *,
+        routes: route.Routes,
+        rest: Callable[[Setup], Wire] = rest,
+        fallback: Callable[[Setup], EventsWire] = fallback,
+    ) -> None:
+        self.setup = setup
+        self.routes = routes
+        self._rest, self._fallback = rest, fallback
+        self._sender = self._service = ""  # their ids, once they are known
+
+    @cached_property
+    def wire(self) -> Wire:
+        """The way to the REST API."""
+        return self._rest(self.setup)
+
+    @cached_property
+    def events(self) -> EventsWire | None:
+        """The way that stays open while the REST API is down; None without a routing key."""
+        return self._fallback(self.setup) if self.setup.routing_key else None
+
+    def close(self) -> None:
+        """Let go of the connections of both ways."""
+        for way in (self.__dict__.get("wire"), self.__dict__.get("events")):  # those that were made
+            if way is not None:
+                way.close()
+
+    def ring(self, ring: PageRequest) -> PageStatus:
+        """Open a page, or return the one already opened with its key, in any status."""
+        with _named("pager.ring"):
+            return open_page.ring(self, ring)
+
+    def find(self, key: str, *, service: str, since: datetime) -> PageStatus | None:
+        """Find a page by its key, in any status and however it was sent."""
+        found = lookup.by_key(self.wire, key)
+        if found or not self.setup.routing_key:
+            return found
+        services = [one for one in (self.fallback_service(), service) if one][:1]
+        return lookup.by_alert(self.wire, key, services=services, since=since)
+
+    def look(self, id: str) -> PageStatus | None:
+        """Return how a page stands; None when PagerDuty has none of that id."""
+        try:
+            return lookup.by_id(self.wire, id)
+        except VendorError as error:
+            if error.code not in directory.GONE:
+                raise
+            return None
+
+    def retitle(self, id: str, title: str) -> bool:
+        """Change a page's title; False where PagerDuty no longer takes it, because the page has ended."""
+        with _named("pager.retitle"):
+            return self._change(id, title=title[: opening.MAX_TITLE])
+
+    def resolve(self, id: str, *, key: str, via: str) -> None:
+        """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key."""
+        with _named("pager.resolve"):
+            self._end(id, key=key, via=via)
+
+    def _end(self, id: str, *, key: str, via: str) -> None:
+        if via == "events" and not id:
+            self._resolve_by_event(key)
+        elif id:
+            self._end_known(id, key=key, via=via)
+        elif (found := lookup.by_key(self.wire, key)) and found.status != "resolved":
+            self._change(found.id, status="resolved")
+
+    def _end_known(self, id: str, *, key: str, via: str) -> None:
+        try:
+            self._change(id, status="resolved")
+        except VendorError as error:
+            if via != "events" or error.code not in open_page.DOWN:
+                raise
+            self._resolve_by_event(key)
+
+    def _resolve_by_event(self, key: str) -> None:
+        if self.events is None:
+            raise opening.refusal("no_fallback")
+        self.events.send(events_api.resolve(key))
+
+    def _change(self, id: str, **changes: str) -> bool:
+        """Change a page; return whether PagerDuty accepted it: a page already in that state rejects it."""
+        try:
+            self.wire.call("PUT", "/incidents/{id}", id=id, body={"incident": {"type": "incident", **changes}})
+        except VendorError as error:
+            if error.code not in ENDED:
+                raise
+            return False
+        return True
+
+    def note(self, id: str, text: str) -> None:
+        """Write a note on a page."""
+        self.wire.call("POST", "/incidents/{id}/notes", id=id, body={"note": {"content": text[:MAX_NOTE]}})
+
+    def people(self) -> Sequence[PagerPerson]:
+        """Read everyone who can be paged."""
+        return directory.people(self.wire)
+
+    def targets(self) -> Sequence[Target]:
+        """Read every escalation policy, service and schedule, and learn where the fallback's routing key leads."""
+        services = directory.services(self.wire)
+        if self.setup.routing_key:
+            self.routes.learn(self.setup.routing_key, route.service_of(self.setup.routing_key, services))
+        self._service = directory.named(services, self.setup.service)
+        return directory.targets(self.wire, services, service=self._service)
+
+    def turns(
+        self, *, policies: Sequence[str], schedules: Sequence[str], since: datetime, until: datetime
+    ) -> Sequence[Turn]:
+        """Read who is on call when, overrides applied, for these policies (each level) and schedules."""
+        return shifts.turns(self.wire, policies=policies, schedules=schedules, since=since, until=until)
+
+    def sender_id(self) -> str:
+        """Return the id of the user in whose name pages are opened; asked once, empty when there is none."""
+        self._sender = self._sender or directory.sender_id(self.wire, self.setup.sender)
+        return self._sender
+
+    def own_service(self) -> str:
+        """Return the id of the service for pages that have none; raise ``VendorError`` when none is named."""
+        self._service = self._service or directory.default_service(self.wire, self.setup.service)
+        return self._service
+
+    def fallback_service(self) -> str:
+        """Return the id of the service that the fallback's events open pages on; empty when it was never learnt."""
+        return self.routes.leads_to(self.setup.routing_key) if self.setup.routing_key else ""
+
+    def is_on_fallback_service(self, service: str) -> bool:
+        """Return whether PagerDuty would recognise a page on this service by its key when it came as an event too."""
+        return (service or self._service) == self.fallback_service() != ""

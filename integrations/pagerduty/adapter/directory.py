@@ -1,0 +1,116 @@
+"""The people and targets of one PagerDuty account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from integrations.pagerduty.protocol import error_messages
+from workflows.ports import PagerPerson, Target, VendorError
+
+if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+    from integrations.pagerduty.adapter.wire import Wire
+
+GONE = frozenset({"http_404", "2100", "3004", "5001", "5002"})
+Thing = Mapping[str, Any]
+
+
+def people(wire: Wire) -> list[PagerPerson]:
+    """Read every user of the account."""
+    return [_person(user) for user in wire.pages("/users", of="users")]
+
+
+def _person(user: Thing) -> PagerPerson:
+    return PagerPerson(id=_id(user), name=_name(user), email=str(user.get("email") or ""), url=_url(user))
+
+
+def sender_id(wire: Wire, email: str) -> str:
+    """Return the id of the user with this email, empty when there is none."""
+    users = wire.pages("/users", of="users", query={"query": email})
+    return next((_id(user) for user in users if str(user.get("email")).casefold() == email.casefold()), "")
+
+
+def services(wire: Wire) -> list[Thing]:
+    """Read every service that is switched on, with its integrations, in the order of their names."""
+    found = wire.pages("/services", of="services", query={"include[]": ["integrations"]})
+    return sorted((one for one in found if one.get("status") != "disabled"), key=_name)
+
+
+def named(found: Sequence[Thing], name: str) -> str:
+    """Return the id of the service of this id or name, whose case is ignored; empty when there is none."""
+    if any(_id(one) == name for one in found):
+        return name
+    return next((_id(one) for one in found if _name(one).casefold() == name.casefold()), "")
+
+
+def targets(wire: Wire, found: Sequence[Thing], *, service: str) -> list[Target]:
+    """Read every escalation policy, service and schedule; ``service`` is for policies that have none of their own."""
+    policies = wire.pages("/escalation_policies", of="escalation_policies")
+    first = {_policy(one): _id(one) for one in reversed(found)}
+    return [
+        *(_policy_target(policy, first.get(_id(policy), service)) for policy in policies),
+        *(_service_target(one) for one in found),
+        *schedules(wire),
+    ]
+
+
+def _policy_target(policy: Thing, service: str) -> Target:
+    rules = policy.get("escalation_rules") or ()
+    return Target(
+        kind="policy",
+        id=_id(policy),
+        name=_name(policy),
+        url=_url(policy),
+        policy=_id(policy),
+        service=service,
+        levels=len(rules),
+    )
+
+
+def _service_target(service: Thing) -> Target:
+    return Target(
+        kind="service",
+        id=_id(service),
+        name=_name(service),
+        url=_url(service),
+        policy=_policy(service),
+        service=_id(service),
+    )
+
+
+def schedules(wire: Wire) -> list[Target]:
+    """Read every schedule of both kinds: those of shifts stand in no list but their own, by reference."""
+    found = {_id(one): one for one in [*wire.pages("/schedules", of="schedules"), *_of_shifts(wire)]}
+    return [Target(kind="schedule", id=id, name=_name(one), url=_url(one)) for id, one in found.items()]
+
+
+def _of_shifts(wire: Wire) -> Iterator[Thing]:
+    try:
+        yield from wire.pages("/v3/schedules", of="schedules")
+    except VendorError as error:
+        if error.code not in GONE:  # an account that has none of these yet
+            raise
+
+
+def default_service(wire: Wire, name: str) -> str:
+    """Return the id of the service that settings name; raise ``VendorError`` when there is none."""
+    found = named(services(wire), name) if name else ""
+    if not found:
+        raise VendorError(error_messages.words("no_service"), code="no_service", method="pagerduty GET /services")
+    return found
+
+
+def _id(thing: Thing) -> str:
+    return str(thing["id"])
+
+
+def _name(thing: Thing) -> str:
+    return str(thing.get("name") or thing.get("summary") or thing["id"])
+
+
+def _url(thing: Thing) -> str:
+    return str(thing.get("html_url") or "")
+
+
+def _policy(service: Thing) -> str:
+    return str((service.get("escalation_policy") or {}).get("id") or "")

@@ -1,0 +1,36 @@
+"""Pages as events: the fallback while the REST API is down. The key makes both ways one page."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from workflows.ports import PageRequest
+
+MAX_SUMMARY: Final = 1024
+MAX_KEY: Final = 255
+SOURCE: Final = "firekind"
+
+
+def trigger(ring: PageRequest) -> dict[str, Any]:
+    """Build the event that opens a page; the routing key's service decides who is paged, so it says who was meant."""
+    return {
+        "event_action": "trigger",
+        "dedup_key": _key(ring.key),
+        "payload": {
+            "summary": ring.title[:MAX_SUMMARY],
+            "source": SOURCE,
+            "severity": "critical",
+            "custom_details": {"meant for": ring.target, "details": ring.details},
+        },
+        "links": [{"href": ring.link, "text": "Open in Firekind"}] if ring.link else [],
+    }
+
+
+def resolve(key: str) -> dict[str, Any]:
+    """Make the event that ends a page; of one that ended already nothing comes."""
+    return {"event_action": "resolve", "dedup_key": _key(key)}
+
+
+def _key(key: str) -> str:
+    assert len(key) <= MAX_KEY
+    return key

@@ -1,0 +1,104 @@
+"""Page once: find by key, open, and use the fallback only where it cannot page anyone twice.
+
+PagerDuty refuses a key while an open incident on the same service has it, and no longer. So every page is looked for
+by its key over all statuses first. The fallback is for a REST API that is down, never for a request that it refused.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from integrations.pagerduty.adapter import events_api, lookup, opening
+from integrations.pagerduty.protocol import error_messages
+from workflows.ports import PageRequest, PageStatus, VendorError
+
+if TYPE_CHECKING:
+    from integrations.pagerduty.adapter.client import PagerDutyPager
+
+DOWN: Final = frozenset({"connection_failed", "connection_lost", "unavailable"})
+TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # the key may be on an open page
+LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried
+
+
+def ring(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
+    """Open a page, or return the one already opened with its key, in any status."""
+    opening.kind_and_id(ring.target)
+    try:
+        found = _found(pager, ring, sent_twice=ring.unsure)
+    except VendorError as error:
+        return _instead(pager, ring, error, unsure=ring.unsure)
+    return found or _opened(pager, ring)
+
+
+def _found(pager: PagerDutyPager, ring: PageRequest, *, sent_twice: bool) -> PageStatus | None:
+    """Look for a page; among what came as events only when it may have been sent that way."""
+    if sent_twice:
+        return pager.find(ring.key, service=ring.service, since=datetime.now(UTC) - LOOK_BACK)
+    return lookup.by_key(pager.wire, ring.key)
+
+
+def _opened(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
+    try:
+        return _open(pager, ring)
+    except VendorError as error:
+        if error.code in TAKEN and (found := _found(pager, ring, sent_twice=True)):
+            return found
+        if error.unknown:
+            return _after(pager, ring, error)
+        return _instead(pager, ring, error, unsure=False)
+
+
+def _open(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
+    kind, id = opening.kind_and_id(ring.target)
+    if kind == "user" and id == pager.sender_id():
+        raise opening.refusal("own_sender")  # it would be acknowledged at once, and ring nobody
+    service = id if kind == "service" else ring.service or pager.own_service()
+    return lookup.rung(pager.wire.call("POST", "/incidents", body=opening.incident(ring, service=service))["incident"])
+
+
+def _after(pager: PagerDutyPager, ring: PageRequest, error: VendorError) -> PageStatus:
+    """Look whether a page is there whose opening was not answered as it should be."""
+    try:
+        found = _found(pager, ring, sent_twice=ring.unsure)
+    except VendorError:
+        return _instead(pager, ring, error, unsure=True)
+    if found:
+        return found
+    if error.code == "connection_lost" and not pager.is_on_fallback_service(ring.service):
+        raise error  # it may still be made, and PagerDuty can be asked: that happens again soon
+    return _instead(pager, ring, error, unsure=False)
+
+
+def _instead(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, unsure: bool) -> PageStatus:
+    """Send a page as an event while the REST API is down; raise the error when that may not be, or may ring twice.
+
+    Where a page may be open already, an event is safe only on the same service: there PagerDuty knows it by its key.
+    """
+    if error.code not in DOWN or pager.events is None:
+        raise error
+    if unsure and not pager.is_on_fallback_service(ring.service):
+        raise _unsure(error)
+    try:
+        pager.events.send(events_api.trigger(ring))
+    except VendorError as second:
+        raise _both(error, second, unsure=unsure) from second
+    return PageStatus(id="", status="triggered", via="events", at=datetime.now(UTC), key=ring.key, title=ring.title)
+
+
+def _unsure(error: VendorError) -> VendorError:
+    words = error_messages.words("may_have_rung")
+    return VendorError(words, code="may_have_rung", method=error.method, retryable=True, unknown=True)
+
+
+def _both(error: VendorError, second: VendorError, *, unsure: bool) -> VendorError:
+    unknown = unsure or error.unknown or second.unknown
+    says = second.says if second.retryable else error_messages.words("fallback_refused")
+    return VendorError(
+        says,
+        code=second.code if second.retryable else "fallback_refused",
+        method=second.method,
+        retryable=True,
+        retry_after=second.retry_after,
+        unknown=unknown,
+    )

@@ -1,0 +1,106 @@
+"""Who is on call when, read from one PagerDuty account; overrides are applied there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from integrations.pagerduty.adapter.directory import GONE
+from integrations.pagerduty.adapter.lookup import moment, utc
+from workflows.ports import Turn, VendorError
+
+if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+    from integrations.pagerduty.adapter.wire import Wire
+
+AT_ONCE: Final = 50  # ids in one address
+EVER: Final = datetime.min.replace(tzinfo=UTC)
+NEVER: Final = datetime.max.replace(tzinfo=UTC)
+
+
+def turns(
+    wire: Wire, *, policies: Sequence[str], schedules: Sequence[str], since: datetime, until: datetime
+) -> list[Turn]:
+    """Read the turns of these policies, level by level, and of these schedules.
+
+    A schedule that no policy uses has no on-calls: it is read separately.
+    """
+    window = {"since": utc(since), "until": utc(until)}
+    found = [_of_policy(one) for one in _oncalls(wire, "escalation_policy_ids[]", policies, window)]
+    listed = [_of_schedule(one) for one in _oncalls(wire, "schedule_ids[]", schedules, window)]
+    missing = set(schedules) - {turn.subject for turn in listed}
+    alone = [turn for id in sorted(missing) for turn in _by_itself(wire, id, window)]
+    return merged([*found, *listed, *alone])
+
+
+def _oncalls(wire: Wire, name: str, ids: Sequence[str], window: dict[str, str]) -> Iterator[dict[str, Any]]:
+    ordered = sorted(set(ids))
+    for n in range(0, len(ordered), AT_ONCE):
+        query = {**window, name: ordered[n : n + AT_ONCE]}
+        yield from wire.pages("/oncalls", of="oncalls", query=query)
+
+
+def _of_policy(oncall: dict[str, Any]) -> Turn:
+    return _turn(oncall["escalation_policy"]["id"], int(oncall["escalation_level"]), oncall)
+
+
+def _of_schedule(oncall: dict[str, Any]) -> Turn:
+    return _turn(oncall["schedule"]["id"], 0, oncall)
+
+
+def _turn(subject: str, level: int, entry: dict[str, Any]) -> Turn:
+    return Turn(subject, level, str(entry["user"]["id"]), moment(entry.get("start")), moment(entry.get("end")))
+
+
+def _by_itself(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
+    try:
+        return _of_shifts(wire, id, window)
+    except VendorError as error:
+        if error.retryable:
+            raise  # any other refusal means that it is a schedule of the older kind, of layers
+    try:
+        return _of_layers(wire, id, window)
+    except VendorError as error:
+        if error.code not in GONE:
+            raise
+        return []
+
+
+def _of_shifts(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
+    query = {**window, "include[]": ["final_schedule"]}
+    final = wire.call("GET", "/v3/schedules/{id}", id=id, query=query)["schedule"].get("final_schedule") or {}
+    return [
+        Turn(id, 0, str(shift["member"]["user_id"]), moment(shift["start_time"]), moment(shift["end_time"]))
+        for shift in final.get("computed_shift_assignments") or ()
+        if shift["member"].get("user_id")  # a shift that nobody has stands there too
+    ]
+
+
+def _of_layers(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
+    query = {**window, "overflow": "true"}  # turns as long as they are, not cut where the window ends
+    final = wire.call("GET", "/schedules/{id}", id=id, query=query)["schedule"].get("final_schedule") or {}
+    return [_turn(id, 0, entry) for entry in final.get("rendered_schedule_entries") or () if entry.get("user")]
+
+
+def merged(turns: Iterable[Turn]) -> list[Turn]:
+    """Return each one's turns without overlaps: a schedule that stands in two policies is listed for both.
+
+    Turns that follow one another are one. The order is that of subject, level, person and time.
+    """
+    of: dict[tuple[str, int, str], list[Turn]] = defaultdict(list)
+    for turn in turns:
+        of[turn.subject, turn.level, turn.user].append(turn)
+    return [turn for whose in sorted(of) for turn in _joined(of[whose])]
+
+
+def _joined(turns: list[Turn]) -> list[Turn]:
+    turns.sort(key=lambda turn: (turn.start or EVER, turn.end or NEVER))
+    joined = turns[:1]
+    for turn in turns[1:]:
+        last = joined[-1]
+        if (turn.start or EVER) > (last.end or NEVER):
+            joined.append(turn)
+        elif (turn.end or NEVER) > (last.end or NEVER):
+            joined[-1] = Turn(last.subject, last.level, last.user, last.start, turn.end)
+    return joined

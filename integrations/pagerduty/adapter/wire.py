@@ -1,0 +1,203 @@
+"""One request to PagerDuty, by its own client: what goes out, and what an error means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import quote
+
+import httpx2
+from pagerduty import ApiClient, Error, EventsApiV2Client, HttpError, RestApiV2Client
+
+from integrations.pagerduty.adapter import transport
+from integrations.pagerduty.protocol import error_messages
+from workflows.ports import VendorError
+
+TIMEOUT_S: Final = 10.0
+CONNECT_S: Final = 5.0
+PAGE: Final = 100
+LAST: Final = 10_000  # how far into a list PagerDuty lets anyone read
+WAIT_S: Final = 5.0  # after a rate limit that does not say how long
+WAIT_AT_MOST_S: Final = 120.0
+ENQUEUE: Final = "/v2/enqueue"
+# A request that never went out did nothing; one whose connection broke later may have.
+NEVER_SENT: Final = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.ProxyError,
+    httpx2.UnsupportedProtocol,
+    httpx2.LocalProtocolError,
+)
+
+
+class _Once(ApiClient):
+    """Sends a request a single time.
+
+    Left to itself the client sends a POST again when its answer was late, and waits out a rate limit where it stands.
+    """
+
+    max_network_attempts = 0
+
+    def postprocess(self, response: httpx2.Response, suffix: str | None = None) -> None:
+        """Hand a rate limit over, instead of sleeping through it; keep no counts, which grow with every address."""
+        if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+            raise HttpError("rate limit", response)
+
+
+class _Rest(_Once, RestApiV2Client):
+    """The REST API, each request once."""
+
+
+class _Events(_Once, EventsApiV2Client):
+    """The Events API, each event once."""
+
+
+class Wire:
+    """Makes requests one at a time, never twice: the caller owns the retries. Safe to share between threads."""
+
+    def __init__(
+        self,
+        *,
+        api_url: str,
+        api_key: str,
+        sender: str,
+        timeout_s: float = TIMEOUT_S,
+        carrier: httpx2.BaseTransport | None = None,
+    ) -> None:
+        base, own = transport.way(api_url)
+        self._client = _Rest(api_key, default_from=sender, base_url=base, transport=carrier or own)
+        _prepare(self._client, timeout_s)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        id: str = "",
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Make one request and return what it is answered with; raise ``VendorError`` for everything else.
+
+        ``path`` is as the reference writes it: ``{id}`` in it is where ``id`` goes.
+        """
+        options: dict[str, Any] = {} if body is None else {"json": dict(body)}
+        if query:
+            options["params"] = dict(query)
+        return _sent(self._client, method, path, path.replace("{id}", quote(id, safe="")), options)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
+    def pages(self, path: str, *, of: str, query: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the things of a list, page by page, as far as PagerDuty lets anyone read."""
+        offset = 0
+        while offset + PAGE <= LAST:
+            page = self.call("GET", path, query={**(query or {}), "limit": PAGE, "offset": offset})
+            found = page.get(of) or []
+            yield from found
+            if not page.get("more") or not found:
+                return
+            offset += len(found)
+
+
+class EventsWire:
+    """Sends events, each once: the way that stays open while the REST API is down."""
+
+    def __init__(
+        self,
+        *,
+        events_url: str,
+        routing_key: str,
+        timeout_s: float = TIMEOUT_S,
+        carrier: httpx2.BaseTransport | None = None,
+    ) -> None:
+        base, own = transport.way(events_url)
+        self._client = _Events(routing_key, base_url=base, transport=carrier or own)
+        self._client.retry.clear()
+        _prepare(self._client, timeout_s)
+
+    def send(self, event: Mapping[str, Any]) -> None:
+        """Send one event; raise ``VendorError`` when it is not taken."""
+        _sent(self._client, "POST", ENQUEUE, ENQUEUE, {"json": dict(event)})
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
+
+def _prepare(client: ApiClient, timeout_s: float) -> None:
+    within = httpx2.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S))
+    client.timeout = within  # type: ignore[assignment]  # handed to httpx2 as it is, which takes both
+
+
+def _sent(client: ApiClient, method: str, path: str, address: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    name = f"pagerduty {method} {path}"
+    writes = method != "GET"
+    try:
+        response = client.request(method, address, **options)
+    except HttpError as error:  # 401, 429 and redirects are raised, everything else is handed over
+        answer: httpx2.Response = error.response  # type: ignore[assignment]  # an HttpError always has one
+        raise _refused(name, answer, writes=writes) from error
+    except (Error, httpx2.HTTPError) as error:
+        raise _broken(name, error, writes=writes) from error
+    if not response.is_success:
+        raise _refused(name, response, writes=writes)
+    return _read(name, response, writes=writes)
+
+
+def _read(name: str, response: httpx2.Response, *, writes: bool) -> dict[str, Any]:
+    if not response.content:
+        return {}
+    data = _json(response)
+    if not isinstance(data, dict):
+        raise _passing(name, "unreadable_answer", unknown=writes)
+    return data
+
+
+def _broken(name: str, error: Exception, *, writes: bool) -> VendorError:
+    reason = error.__cause__ or error
+    sent = not isinstance(reason, NEVER_SENT)
+    return _passing(name, "connection_lost" if sent else "connection_failed", unknown=sent and writes)
+
+
+def _refused(name: str, response: httpx2.Response, *, writes: bool) -> VendorError:
+    status = response.status_code
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        words = error_messages.words("ratelimited")
+        return VendorError(words, code="ratelimited", method=name, retryable=True, retry_after=_wait_s(response))
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT:
+        return _passing(name, "unavailable", unknown=writes)
+    code = "moved" if response.is_redirect else _code(response)
+    return VendorError(error_messages.words(code), code=code, method=name)
+
+
+def _passing(name: str, code: str, *, unknown: bool) -> VendorError:
+    return VendorError(error_messages.words(code), code=code, method=name, retryable=True, unknown=unknown)
+
+
+def _code(response: httpx2.Response) -> str:
+    """Read PagerDuty's own code of an error; where it gives none, the status stands for it."""
+    data = _json(response)
+    error = data.get("error") if isinstance(data, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return str(code) if isinstance(code, int) else f"http_{response.status_code}"
+
+
+def _json(response: httpx2.Response) -> Any:
+    try:
+        return json.loads(response.content)
+    except ValueError:
+        return None
+
+
+def _wait_s(response: httpx2.Response) -> float:
+    try:
+        asked = float(response.headers.get("ratelimit-reset") or WAIT_S)
+    except ValueError:
+        asked = WAIT_S
+    return min(max(1.0, asked), WAIT_AT_MOST_S)

@@ -1,0 +1,1 @@
+"""How the stand-in answers: requests, rates, faults, webhooks."""

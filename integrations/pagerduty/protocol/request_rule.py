@@ -1,0 +1,131 @@
+"""What one request to PagerDuty may contain, and how a body is validated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+REFERENCE: Final = ("id!", "type!", "summary")
+"""What a reference to another thing is made of."""
+
+
+@dataclass(slots=True)
+class Shape:
+    """A field of a body: what it is made of, and which of that must be there."""
+
+    parts: dict[str, Shape] = field(default_factory=dict)
+    required: set[str] = field(default_factory=set)
+    many: bool = False
+    free: bool = False
+
+    def problems(self, value: Any, where: str = "") -> list[str]:
+        """List what is wrong with a value, in words."""
+        if self.free or value is None or not (self.parts or self.many):
+            return []
+        if self.many:
+            return self._each(value, where)
+        if not isinstance(value, dict):
+            return [f"{where or 'body'} must be an object"]
+        missing = [f"{_path(where, name)} is required" for name in sorted(self.required) if value.get(name) is None]
+        unknown = [f"{_path(where, name)} is unknown" for name in value if name not in self.parts]
+        inner = (
+            self.parts[name].problems(part, _path(where, name)) for name, part in value.items() if name in self.parts
+        )
+        return [*missing, *unknown, *(problem for found in inner for problem in found)]
+
+    def _each(self, value: Any, where: str) -> list[str]:
+        if not isinstance(value, list):
+            return [f"{where} must be an array"]
+        one = Shape(self.parts, self.required)
+        return [problem for n, part in enumerate(value) for problem in one.problems(part, f"{where}[{n}]")]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRule:
+    """One request: its method and path, what it may carry, the status of success and the error codes of its own.
+
+    ``sender`` says that it needs the email address of a user in ``From``.
+    """
+
+    method: str
+    path: str
+    query: frozenset[str]
+    body: Shape | None
+    status: int
+    sender: bool
+    errors: frozenset[int]
+
+    @property
+    def name(self) -> str:
+        """Return method and path, as the reference writes them."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def writes(self) -> bool:
+        """Say whether this request changes the account."""
+        return self.method != "GET"
+
+    def fits(self, path: str) -> dict[str, str] | None:
+        """Return what stands in the placeholders of the path, or None where the path is another."""
+        ours, theirs = self.path.split("/"), path.rstrip("/").split("/")
+        if len(ours) != len(theirs):
+            return None
+        pairs = list(zip(ours, theirs, strict=True))
+        if any(not their or (our != their and our[:1] != "{") for our, their in pairs[1:]):
+            return None
+        return {our[1:-1]: their for our, their in pairs if our[:1] == "{"}
+
+    def problems(self, query: Iterable[str], body: Any) -> list[str]:
+        """List what a request carries that it must not, and what it lacks."""
+        asked = [f"query parameter {name} is unknown" for name in query if name not in self.query]
+        if self.body is None:
+            return [*asked, *(["no body is allowed"] if body else [])]
+        return [*asked, *self.body.problems({} if body is None else body)]
+
+
+def read(path: str, query: str = "", *, errors: str = "") -> RequestRule:
+    """Record a request that only looks."""
+    return RequestRule("GET", path, frozenset(query.split()), None, 200, sender=False, errors=_codes(errors))
+
+
+def write(
+    request: str, fields: str = "", *, status: int = 200, sender: bool = False, errors: str = "", query: str = ""
+) -> RequestRule:
+    """Record a request that changes something, by the dotted names of its body's fields.
+
+    ``!`` marks one that must be there whenever what it is part of is, ``[]`` a list, ``@`` a reference, ``*`` a field
+    that may hold anything.
+    """
+    method, path = request.split()
+    body = shape(fields) if fields else None
+    return RequestRule(method, path, frozenset(query.split()), body, status, sender=sender, errors=_codes(errors))
+
+
+def shape(fields: str) -> Shape:
+    """Return the shape of a body from the names of its fields."""
+    root = Shape()
+    for word in fields.split():
+        _add(root, word)
+    return root
+
+
+def _add(root: Shape, word: str) -> None:
+    at = root
+    for name in (names := word.split("."))[:-1]:
+        at = at.parts[name.removesuffix("[]")]
+    name = names[-1].rstrip("!@*[]")
+    marks = names[-1][len(name) :]
+    if "!" in marks:
+        at.required.add(name)
+    new = at.parts.setdefault(name, Shape(many="[]" in marks, free="*" in marks))
+    for part in REFERENCE if "@" in marks else ():
+        _add(new, part)
+
+
+def _path(where: str, name: str) -> str:
+    return f"{where}.{name}" if where else name
+
+
+def _codes(text: str) -> frozenset[int]:
+    return frozenset(int(code) for code in text.split())

@@ -1,0 +1,73 @@
+"""The one endpoint for PagerDuty. A webhook is stored and acknowledged, then processed.
+
+How it is answered decides what becomes of it (https://developer.pagerduty.com/docs/webhooks-behavior): 2xx within five
+seconds is taken, 5xx is sent again for two days, any other 4xx drops it, and three drops in a row switch the
+subscription off for a day. So only what is no webhook of PagerDuty's is refused with a 4xx, whatever else goes wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Final
+
+from django.conf import settings
+from django.db import OperationalError
+from django.db.utils import InterfaceError
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from integrations.pagerduty import tasks
+from integrations.pagerduty.protocol import signature
+from integrations.pagerduty.webhooks import inbox
+
+log = logging.getLogger(__name__)
+
+LARGEST: Final = 256 * 1024  # PagerDuty drops larger ones itself: what is, is not its own, and would not get smaller
+DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+AGAIN_S: Final = "60"
+
+
+@csrf_exempt  # PagerDuty signs what it sends instead
+@require_POST
+def webhook(request: HttpRequest) -> HttpResponse:
+    """Take a webhook: 202 once it is stored, 200 when it was before, 503 while it cannot be."""
+    given = settings.FIREKIND.pagerduty
+    if given is None or not given.webhook_secrets:
+        return _later("PagerDuty's webhooks are not set up here: set PAGERDUTY_API_KEY and PAGERDUTY_WEBHOOK_SECRETS.")
+    length = request.headers.get("Content-Length", "")
+    if not DIGITS.fullmatch(length):
+        return _answer(411, "The Content-Length is missing.")
+    if int(length) > LARGEST:
+        return _answer(413, "This is larger than any webhook from PagerDuty.")
+    if not signature.is_signed(
+        request.body, request.headers.get("X-PagerDuty-Signature", ""), secrets=given.webhook_secrets
+    ):
+        return _answer(403, "The signature does not match any configured secret.")
+    return _store(request)
+
+
+def _store(request: HttpRequest) -> HttpResponse:
+    try:
+        stored = inbox.store(request.body, key=request.headers.get("X-Webhook-Id", ""), at=timezone.now())
+    except (OperationalError, InterfaceError) as error:
+        log.warning("could not store a webhook: %s", type(error).__name__)
+        return _later("This could not be stored. Send it again.")
+    if stored is None:
+        return _answer(200, "Already received.")
+    if stored.waits:
+        tasks.hint(stored.number)
+    return _answer(202, "Stored.")
+
+
+def _later(says: str) -> HttpResponse:
+    """Ask for it again: PagerDuty does that for two days."""
+    answer = _answer(503, says)
+    answer["Retry-After"] = AGAIN_S
+    return answer
+
+
+def _answer(status: int, says: str) -> HttpResponse:
+    return HttpResponse(f"{says}\n", status=status, content_type="text/plain; charset=utf-8")

@@ -1,0 +1,1 @@
+"""Webhooks: stored before they are answered, translated, acted on in order."""

@@ -1,0 +1,151 @@
+"""The webhook queue: each is stored exactly once, processed in order and never lost.
+
+PagerDuty signs no time, so a webhook may be replayed at any time: what was acted on keeps its row, without its body.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from django.db import DatabaseError, connection, transaction
+
+from incidents.lifecycle import Refused
+from integrations.pagerduty.models import Webhook
+from integrations.pagerduty.webhooks import payload
+
+log = logging.getLogger(__name__)
+
+State = Webhook.State
+Act = Callable[[Webhook], str]
+ATTEMPTS: Final = 20  # with the back-off below: about half a day
+BACK_OFF_AT_MOST_S: Final = 3600
+PAGES_AT_ONCE: Final = 50
+AT_ONCE: Final = 50  # of one incident of theirs in one transaction
+# What a bug or a failing database may raise: it delays this webhook and no other.
+OURS: Final = (
+    DatabaseError,
+    Refused,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+# Without a target, the conflict may be with any of the unique columns: the webhook's key and the event's id.
+STORE: Final = """
+    INSERT INTO pagerduty_webhook (key, event_id, page_id, kind, at, body, received_at, state, attempt, due_at, says)
+    VALUES (%s, %s, %s, %s, %s, %s::jsonb, %s, %s, 0, %s, %s) ON CONFLICT DO NOTHING RETURNING id
+"""
+DUE: Final = """
+    SELECT page_id FROM pagerduty_webhook WHERE state = 'waiting' AND due_at <= %s
+     GROUP BY page_id ORDER BY min(at), min(id) LIMIT %s
+"""
+# One at a time works on what is about the same incident of theirs, in whichever process; others leave it alone.
+HOLD: Final = "SELECT pg_try_advisory_xact_lock(hashtext('pagerduty.inbox'), hashtext(%s))"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWebhook:
+    """A webhook that was stored under a number; ``waits`` when something is to be done about it."""
+
+    number: int
+    waits: bool
+
+
+def store(body: bytes, *, key: str, at: datetime) -> StoredWebhook | None:
+    """Store a signed webhook in one statement; None when it, or the event it tells of, was stored before."""
+    read = payload.read(body) or payload.unreadable(body)
+    values = [
+        _short(key or read.event_id or hashlib.sha256(body).hexdigest()),
+        read.event_id,
+        read.page_id,
+        read.kind,
+        read.at,
+        json.dumps(read.body) if read.body else None,
+        at,
+        read.state,
+        at,
+        read.says,
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(STORE, values)
+        row = cursor.fetchone()
+    return StoredWebhook(int(row[0]), read.state == State.WAITING) if row else None
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= 200 else hashlib.sha256(key.encode()).hexdigest()
+
+
+def take(act: Act, *, at: datetime) -> int:
+    """Act on what waits, some of their incidents after the other; return how many webhooks that was.
+
+    What is about one incident is acted on in the order in which it happened, in one transaction. What went wrong waits
+    for its next try and says so; the rest goes on.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(DUE, [at, PAGES_AT_ONCE])
+        pages = [row[0] for row in cursor.fetchall()]
+    return sum(_take(page, act, at=at) for page in pages)
+
+
+def _take(page_id: str, act: Act, *, at: datetime) -> int:
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(HOLD, [page_id])
+            if cursor.fetchone() != (True,):
+                return 0
+        due = Webhook.objects.filter(page_id=page_id, state=State.WAITING, due_at__lte=at)
+        webhooks = list(due.order_by("at", "pk")[:AT_ONCE])
+        for webhook in webhooks:
+            _act(act, webhook, at=at)
+    return len(webhooks)
+
+
+def _act(act: Act, webhook: Webhook, *, at: datetime) -> None:
+    try:
+        with transaction.atomic():
+            webhook.says = act(webhook)
+    except OURS as error:
+        log.warning("webhook %s (%s): %s %s", webhook.pk, webhook.kind, type(error).__name__, _where(error))
+        _again_later(webhook, error, at=at)
+    else:
+        webhook.state, webhook.body = State.DONE, None
+    fields = ("attempt", "state", "body", "says", "due_at")
+    Webhook.objects.filter(pk=webhook.pk).update(**{name: getattr(webhook, name) for name in fields})
+
+
+def _where(error: BaseException) -> str:
+    """Say where it went wrong, without the error's words: a database quotes what it was given."""
+    return ", ".join(
+        f"{Path(one.filename).name}:{one.lineno}" for one in traceback.extract_tb(error.__traceback__)[-4:]
+    )
+
+
+def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> None:
+    webhook.attempt += 1
+    webhook.due_at = at + timedelta(seconds=min(BACK_OFF_AT_MOST_S, 2**webhook.attempt))
+    webhook.says = f"Processing failed ({type(error).__name__}). Retrying automatically; see the worker's log."
+    if webhook.attempt >= ATTEMPTS:
+        webhook.state = State.FAILED
+        webhook.says = f"Processing failed ({type(error).__name__}); see the worker's log. The webhook is kept."
+
+
+def waiting(*, at: datetime) -> int | None:
+    """Return the number of a webhook that waits to be acted on, or None: what the lost hints were about."""
+    return Webhook.objects.filter(state=State.WAITING, due_at__lte=at).values_list("pk", flat=True).first()
+
+
+def stuck() -> tuple[int, int]:
+    """Return how many webhooks are tried again because something went wrong, and how many were given up and kept."""
+    again = Webhook.objects.filter(state=State.WAITING, attempt__gt=0).count()
+    return again, Webhook.objects.filter(state=State.FAILED).count()

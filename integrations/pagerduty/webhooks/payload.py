@@ -1,0 +1,95 @@
+"""Parse a webhook far enough to store it. No field is assumed to exist."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from integrations.pagerduty.models import Webhook
+from integrations.pagerduty.protocol import event_words
+
+State = Webhook.State
+DEEPEST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """One webhook: the event's id, the incident it is about, what kind it is, when that happened, and its body.
+
+    ``state`` is *waiting* for those that something comes of.
+    """
+
+    event_id: str = ""
+    page_id: str = ""
+    kind: str = ""
+    at: datetime | None = None
+    body: dict[str, Any] | None = None
+    state: str = State.DONE
+    says: str = ""
+
+
+def read(body: bytes) -> Payload | None:
+    """Read a webhook's bytes; None for what is not UTF-8, no JSON object with an event in it, or nested too deep."""
+    try:
+        # Numbers stay as they are written: what PostgreSQL cannot hold as one is refused by it as a whole.
+        found = json.loads(body.decode("utf-8"), parse_int=str, parse_float=str, parse_constant=str)
+        event = _fit(found["event"])
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return None
+    return _payload(event) if isinstance(event, dict) else None
+
+
+def unreadable(body: bytes) -> Payload:
+    """Return what is stored of a webhook that PagerDuty signed and that cannot be read."""
+    says = f"It is signed by PagerDuty and cannot be read: {len(body):,} bytes."
+    return Payload(kind="unreadable", state=State.FAILED, says=says)
+
+
+def _payload(event: dict[str, Any]) -> Payload:
+    data = mapping(event.get("data"))
+    kind = text(event.get("event_type"), chars=80)
+    page_id = text(mapping(data.get("incident")).get("id") or data.get("id"), chars=64)
+    waits = kind in event_words.KINDS and bool(page_id)
+    return Payload(
+        event_id=text(event.get("id"), chars=100),
+        page_id=page_id if kind.startswith("incident.") else "",
+        kind=kind,
+        at=moment(event.get("occurred_at")),
+        body=event if waits else None,
+        state=State.WAITING if waits else State.DONE,
+        says="" if waits else "Firekind ignores this kind.",
+    )
+
+
+def _fit(value: Any, depth: int = 0) -> Any:
+    """Return JSON that PostgreSQL takes: no NUL, no half of a surrogate pair, nothing nested beyond reason."""
+    if depth > DEEPEST:
+        raise ValueError("nested too deep")
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode().replace("\0", "")
+    if isinstance(value, list):
+        return [_fit(one, depth + 1) for one in value]
+    if isinstance(value, dict):
+        return {_fit(key): _fit(one, depth + 1) for key, one in value.items()}
+    return value
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """Return an object, or an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def text(value: Any, *, chars: int) -> str:
+    """Return words, cut to a length; empty for anything else."""
+    return value[:chars] if isinstance(value, str) else ""
+
+
+def moment(value: Any) -> datetime | None:
+    """Return a moment as PagerDuty writes it, in UTC; None for anything else."""
+    try:
+        found = datetime.fromisoformat(text(value, chars=40))
+    except ValueError:
+        return None
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)

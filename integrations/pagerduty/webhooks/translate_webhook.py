@@ -1,0 +1,129 @@
+"""Translate a webhook into an event for the workflows. Missing fields are left empty."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from integrations.pagerduty.models import Webhook
+from integrations.pagerduty.protocol import event_words
+from integrations.pagerduty.webhooks.payload import mapping, moment, text
+from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
+from workflows.paging import apply_page_event
+
+TEXT_CHARS: Final = 2_000
+NAME_CHARS: Final = 200
+USER: Final = "user"  # what the type of a reference to a person begins with
+STATUSES: Final = frozenset({"triggered", "acknowledged", "resolved"})
+
+
+def act(webhook: Webhook, *, ours: frozenset[str], at: datetime) -> str:
+    """Take in what a stored webhook says; return in words what it was about. ``ours`` are the ids of our own users."""
+    news = translate(webhook, ours=ours)
+    return str(apply_page_event.hear(news, at=at)) if news else "not understood"
+
+
+def translate(webhook: Webhook, *, ours: frozenset[str] = frozenset()) -> PagerEvent | None:
+    """Return the news of a webhook; None for one of a kind, or of a shape, of which nothing follows."""
+    event = mapping(webhook.body)
+    data = mapping(event.get("data"))
+    kind = _kind(webhook.kind, data)
+    if kind is None or not webhook.page_id:
+        return None
+    agent = _who(event.get("agent"))
+    people = tuple(_people(data))
+    if kind.word in {"joined", "declined"}:
+        agent, people = next(iter(people), agent), people[:1]
+    return PagerEvent(
+        id=webhook.event_id or webhook.key,
+        kind=kind.word,
+        at=webhook.at or webhook.received_at,
+        page=_page(webhook.page_id, data),
+        did=kind.did,
+        happened=kind.happened,
+        by=agent,
+        ours=agent is not None and agent.id in ours,
+        people=people,
+        text=_text(kind, data),
+        told=kind.told,
+        joins=kind.word == "joined",
+    )
+
+
+def _kind(type: str, data: Mapping[str, Any]) -> event_words.PagerEventKind | None:
+    if type == "incident.responder.replied":
+        state = text(data.get("state"), chars=20)
+        return event_words.REPLIES.get(state, event_words.KINDS[type])
+    if type == "incident.resolved" and mapping(data.get("resolve_reason")).get("type") == "merge_resolve_reason":
+        return event_words.MERGED
+    return event_words.KINDS.get(type)
+
+
+def _page(id: str, data: Mapping[str, Any]) -> PagerIncident:
+    """Read the incident; of those that are about something else, only what their reference says."""
+    if isinstance(data.get("incident"), dict):
+        there = mapping(data["incident"])
+        return PagerIncident(
+            id, title=_line(there.get("summary"), chars=500), url=text(there.get("html_url"), chars=500)
+        )
+    service, policy = mapping(data.get("service")), mapping(data.get("escalation_policy"))
+    return PagerIncident(
+        id,
+        key=text(data.get("incident_key"), chars=255),
+        title=_line(data.get("title"), chars=500),
+        url=text(data.get("html_url"), chars=500),
+        number=_number(data.get("number")),
+        status=status if (status := text(data.get("status"), chars=20)) in STATUSES else "",
+        urgency=text(data.get("urgency"), chars=20),
+        priority=_line(mapping(data.get("priority")).get("summary"), chars=40),
+        service_id=text(service.get("id"), chars=64),
+        service=_line(service.get("summary"), chars=NAME_CHARS),
+        policy_id=text(policy.get("id"), chars=64),
+        policy=_line(policy.get("summary"), chars=NAME_CHARS),
+        opened_at=moment(data.get("created_at")),
+    )
+
+
+def _people(data: Mapping[str, Any]) -> Iterator[Who]:
+    """Yield who it is about: those paged now, or those asked to help."""
+    assignees = data.get("assignees")
+    for one in [data.get("user"), *(assignees if isinstance(assignees, list) else ())]:
+        who = _who(one)
+        if who is not None:
+            yield who
+
+
+def _who(reference: Any) -> Who | None:
+    """Read a person; None for nobody, and for a machine: what an integration did reads as having happened."""
+    one = mapping(reference)
+    if not text(one.get("type"), chars=40).startswith(USER):
+        return None
+    who = Who(text(one.get("id"), chars=64), _line(one.get("summary"), chars=NAME_CHARS))
+    return who if who.id or who.name else None
+
+
+def _text(kind: event_words.PagerEventKind, data: Mapping[str, Any]) -> str:
+    """Return what someone wrote, or what something was set to."""
+    found: Any = dict(data)
+    for name in kind.text:
+        found = mapping(found).get(name)
+    return _words(found) or kind.otherwise
+
+
+def _line(value: Any, *, chars: int) -> str:
+    return " ".join(_words(value).split())[:chars]
+
+
+def _words(value: Any) -> str:
+    """Return free text without what confuses readers, cut to a length that fits a timeline."""
+    said = "".join(
+        one for one in text(value, chars=10 * TEXT_CHARS) if one in "\n\t" or unicodedata.category(one) != "Cc"
+    ).strip()
+    return said if len(said) <= TEXT_CHARS else f"{said[: TEXT_CHARS - 1]}…"
+
+
+def _number(value: Any) -> int | None:
+    found = str(value)
+    return int(found) if found.isascii() and found.isdecimal() and len(found) <= 9 else None

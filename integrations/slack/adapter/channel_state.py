@@ -1,0 +1,93 @@
+"""The state of channels: checked before a step counts as done, and counted before and after a move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from integrations.slack.adapter.wire import Wire
+from integrations.slack.protocol import error_messages
+from workflows.ports import Remains, VendorError
+
+PAGE: Final = 200
+PAGES: Final = 25  # five thousand messages; more are said to be more
+THREADS: Final = 25  # that are read: Slack grants fifty looks a minute, and someone may be waiting
+# Slack's own lines about who came and went, and what was deleted, are nobody's words.
+SILENT: Final = frozenset({"tombstone", "bot_add", "bot_remove", "pinned_item", "unpinned_item"})
+LINES: Final = ("channel_", "group_")
+NOT_OURS_TO_CLOSE: Final = "Slack does not show the channel as private, so nothing is posted there."
+
+
+def channel(wire: Wire, channel_id: str) -> Mapping[str, Any] | None:
+    """Return a channel as Slack describes it; None for one that is gone, or closed to us."""
+    try:
+        found: Mapping[str, Any] = wire.call("conversations.info", channel=channel_id)["channel"]
+    except VendorError as error:
+        if error.code != "channel_not_found":
+            raise
+        return None
+    return found
+
+
+def is_posted(wire: Wire, channel_id: str, ts: str) -> bool:
+    """Return whether a message still stands; one in a channel that Slack no longer shows us does not."""
+    try:
+        answer = _at(wire, channel_id, ts)
+    except VendorError as error:
+        if error.code == "channel_not_found":
+            return False
+        if error.code != "not_in_channel":
+            raise
+        wire.call("conversations.join", channel=channel_id)
+        answer = _at(wire, channel_id, ts)
+    return any(one.get("ts") == ts and one.get("subtype") != "tombstone" for one in answer["messages"])
+
+
+def _at(wire: Wire, channel_id: str, ts: str) -> dict[str, Any]:
+    return wire.call("conversations.history", channel=channel_id, oldest=ts, latest=ts, inclusive=True, limit=1)
+
+
+def remains(wire: Wire, channel_id: str, *, ours: str) -> Remains:
+    """Count messages by their author and files, in threads too, without those of the app itself; no words are kept."""
+    found: dict[str, Mapping[str, Any]] = {}
+    threads: list[str] = []
+    cursor, more = None, True
+    for _ in range(PAGES):
+        page = wire.call("conversations.history", channel=channel_id, limit=PAGE, cursor=cursor)
+        found |= {str(one["ts"]): one for one in page["messages"]}
+        threads += [str(one["ts"]) for one in page["messages"] if one.get("reply_count")]
+        cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        if cursor is None:
+            more = False
+            break
+    for ts in threads[:THREADS]:
+        page = wire.call("conversations.replies", channel=channel_id, ts=ts, limit=PAGE)
+        found |= {str(one["ts"]): one for one in page["messages"]}
+        more = more or bool(page.get("has_more"))
+    theirs = [one for one in found.values() if is_somebodys(one, ours=ours)]
+    authors = Counter(str(one.get("user") or one.get("bot_id") or "") for one in theirs)
+    return Remains(dict(authors), sum(len(one.get("files") or ()) for one in theirs), more or len(threads) > THREADS)
+
+
+def is_somebodys(message: Mapping[str, Any], *, ours: str) -> bool:
+    """Return whether a person or another app wrote a message: not ours, nor Slack about who came and went."""
+    subtype = str(message.get("subtype") or "")
+    return message.get("user") != ours and subtype not in SILENT and not subtype.startswith(LINES)
+
+
+def close(wire: Wire, admin: Wire | None, channel_id: str) -> Mapping[str, Any]:
+    """Make a channel private and look whether it is: Slack's word alone opens nothing.
+
+    https://docs.slack.dev/reference/methods/admin.conversations.convertToPrivate
+    """
+    method = "admin.conversations.convertToPrivate"
+    found = channel(wire, channel_id)
+    if found is not None and not found.get("is_private"):
+        if admin is None:
+            raise VendorError(error_messages.words("feature_not_enabled"), code="feature_not_enabled", method=method)
+        admin.call(method, channel_id=channel_id)
+        found = channel(wire, channel_id)
+    if found is None or not found.get("is_private"):
+        raise VendorError(NOT_OURS_TO_CLOSE, code="not_private", method=method)
+    return found

@@ -1,0 +1,281 @@
+"""The chat port on Slack: each method does one job with as few calls as possible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Final
+
+from incidents.people.person_matching import ChatProfile
+from integrations.slack.adapter import cards, channel_state, directory, files, groups, inviting
+from integrations.slack.adapter.identity import Identity
+from integrations.slack.adapter.wire import Wire
+from integrations.slack.protocol.limits import MAX_TOPIC
+from integrations.slack.protocol.mrkdwn import as_typed
+from workflows.planning.wording.card import Card
+from workflows.ports import Channel, Invited, Posted, Remains, UserGroup, VendorError
+
+CHANNEL_ID: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")  # or a person's, who is written to directly
+EVENT_TYPE: Final = "firekind"
+PAGE: Final = 200
+LARGE_PAGE: Final = 999  # a workspace has thousands of channels, and only some twenty calls a minute to list them
+SKEW_S: Final = 120  # how far Slack's clock and ours may be apart
+
+
+class SlackChat:
+    """Where people talk, when that is Slack. Satisfies ``workflows.ports.Chat``."""
+
+    def __init__(self, wire: Wire, *, identity: Identity, admin: Wire | None = None) -> None:
+        self.wire = wire
+        self.identity = identity
+        self.admin = admin  # with the token of an organisation's admin, where there is one
+        self._ids: dict[str, str] = {}  # channel ids by name, for the announce channel
+
+    def open_channel(self, name: str, *, private: bool) -> Channel:
+        """Make a channel; a name that is taken raises ``VendorError(code="name_taken")``."""
+        made = self.wire.call("conversations.create", name=name, is_private=private)["channel"]
+        return self._channel(made)
+
+    def find_channel(self, name: str, *, since: datetime) -> Channel | None:
+        """Look among the channels we are in for one of that name which we made after ``since``."""
+        after = since.timestamp() - SKEW_S
+        for channel in self._ours():
+            mine = channel.get("creator") == self.identity.bot_user_id
+            if channel["name"] == name and mine and channel.get("created", 0) >= after:
+                return self._channel(channel)
+        return None
+
+    def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
+        """Invite at most 100 people; those who cannot be are named, the rest come in."""
+        return inviting.invite(self.wire, channel_id, people)
+
+    def members(self, channel_id: str) -> frozenset[str]:
+        """Return the ids of everyone in the channel."""
+        pages = self._pages("conversations.members", channel=channel_id, limit=999)
+        return frozenset(one for page in pages for one in page["members"])
+
+    def topic(self, channel_id: str) -> str:
+        """Return the topic as it stands, as it was typed."""
+        channel = self.wire.call("conversations.info", channel=channel_id)["channel"]
+        return as_typed((channel.get("topic") or {}).get("value", ""))
+
+    def set_topic(self, channel_id: str, text: str) -> None:
+        """Set the topic, cut to what Slack takes; the caller compared first."""
+        self.wire.call("conversations.setTopic", channel=channel_id, topic=text[:MAX_TOPIC])
+
+    def add_bookmark(self, channel_id: str, *, title: str, link: str) -> str:
+        """Add a link to the channel's bar and return its id."""
+        answer = self.wire.call("bookmarks.add", channel_id=channel_id, title=title, type="link", link=link)
+        return str(answer["bookmark"]["id"])
+
+    def find_bookmark(self, channel_id: str, *, link: str) -> str | None:
+        """Look for our bookmark by its link."""
+        marks = self.wire.call("bookmarks.list", channel_id=channel_id)["bookmarks"]
+        return next((str(one["id"]) for one in marks if one.get("link") == link), None)
+
+    def edit_bookmark(self, channel_id: str, bookmark_id: str, *, title: str, link: str) -> None:
+        """Change a bookmark."""
+        self.wire.call("bookmarks.edit", channel_id=channel_id, bookmark_id=bookmark_id, title=title, link=link)
+
+    def remove_bookmark(self, channel_id: str, bookmark_id: str) -> None:
+        """Take a bookmark away; one that is gone already is fine."""
+        with _fine("not_found", "bookmark_not_found"):
+            self.wire.call("bookmarks.remove", channel_id=channel_id, bookmark_id=bookmark_id)
+
+    def post(self, channel: str, card: Card, *, mark: str) -> Posted:
+        """Post a card in a channel (an id or a name), marked so that it can be found.
+
+        A name needs no look-up: Slack takes it here, and its answer says the id.
+        """
+        try:
+            answer = self._post(self._ids.get(channel, channel), card, mark)
+        except VendorError as error:
+            if CHANNEL_ID.fullmatch(channel) or error.code not in {"not_in_channel", "channel_not_found"}:
+                raise
+            channel_id = self._come_in(channel)
+            answer = self._post(channel_id, card, mark)
+        posted = self._posted(str(answer["channel"]), str(answer["ts"]))
+        self._ids[channel] = posted.channel_id
+        return posted
+
+    def _post(self, channel: str, card: Card, mark: str) -> dict[str, Any]:
+        # Anyone in the workspace may read metadata: the mark alone says nothing.
+        metadata = {"event_type": EVENT_TYPE, "event_payload": {"mark": mark}}
+        return self.wire.call(
+            "chat.postMessage",
+            channel=channel if CHANNEL_ID.fullmatch(channel) else f"#{channel.lstrip('#')}",
+            metadata=metadata,
+            unfurl_links=False,
+            unfurl_media=False,
+            **cards.message(card),
+        )
+
+    def find_post(self, channel: str, *, mark: str, since: datetime) -> Posted | None:
+        """Look for our message by its mark among those posted after ``since``."""
+        channel_id = self._id(channel)
+        if channel_id is None:
+            return None
+        oldest = f"{since.timestamp() - SKEW_S:.6f}"
+        try:
+            return self._marked(channel_id, mark, oldest=oldest)
+        except VendorError as error:
+            if error.code != "not_in_channel" or CHANNEL_ID.fullmatch(channel):
+                raise
+            return self._marked(self._come_in(channel), mark, oldest=oldest)
+
+    def _marked(self, channel_id: str, mark: str, *, oldest: str) -> Posted | None:
+        for message in self._messages(channel_id, oldest=oldest):
+            if _mark(message) == mark:
+                return self._posted(channel_id, str(message["ts"]))
+        return None
+
+    def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
+        """Change one of our messages; one already deleted is fine. Its mark stays."""
+        with _fine("message_not_found"):
+            self.wire.call("chat.update", channel=channel_id, ts=ts, **cards.message(card))
+
+    def pin(self, channel_id: str, ts: str) -> None:
+        """Pin a message; one that is pinned already is fine."""
+        with _fine("already_pinned"):
+            self.wire.call("pins.add", channel=channel_id, timestamp=ts)
+
+    def archive(self, channel_id: str) -> None:
+        """Archive a channel; one that is archived already is fine."""
+        with _fine("already_archived"):
+            self.wire.call("conversations.archive", channel=channel_id)
+
+    @property
+    def self_id(self) -> str:
+        """The app's own id in channels."""
+        return self.identity.bot_user_id
+
+    @property
+    def converts(self) -> bool:
+        """Whether a public channel can be made private, which takes an organisation and its admin's token."""
+        return self.admin is not None
+
+    def close(self, channel_id: str) -> Channel:
+        """Make a public channel private, and return it as Slack shows it then."""
+        return self._channel(channel_state.close(self.wire, self.admin, channel_id))
+
+    def look(self, channel_id: str) -> Channel | None:
+        """Return how a channel stands; None when Slack shows us none of that id."""
+        found = channel_state.channel(self.wire, channel_id)
+        return self._channel(found) if found else None
+
+    def room(self, name: str) -> Channel | None:
+        """Find a channel of that name among those we are in, no matter who created it."""
+        return next((self._channel(one) for one in self._ours() if one["name"] == name), None)
+
+    def is_posted(self, channel_id: str, ts: str) -> bool:
+        """Return whether a message still stands."""
+        return channel_state.is_posted(self.wire, channel_id, ts)
+
+    def remains(self, channel_id: str) -> Remains:
+        """Count what others posted in a channel."""
+        return channel_state.remains(self.wire, channel_id, ours=self.identity.bot_user_id)
+
+    def tell(self, person: str, card: Card, *, mark: str) -> Posted:
+        """Post a card to one person directly."""
+        answer = self._post(person, card, mark)
+        return Posted(str(answer["channel"]), str(answer["ts"]))
+
+    def upload(self, name: str, content: bytes, *, alt: str) -> str:
+        """Send a file up, with words for who cannot see it; nobody does until it is shared."""
+        return files.upload(self.wire, name=name, content=content, alt=alt)
+
+    def share(self, file_id: str, *, title: str, below: Posted) -> None:
+        """Show an uploaded file below a message."""
+        files.share(self.wire, file_id, title=title, channel_id=below.channel_id, thread_ts=below.ts)
+
+    def is_shared(self, file_id: str, *, below: Posted) -> bool:
+        """Return whether one of our files is shown where that message is."""
+        return files.is_shared(self.wire, file_id, channel_id=below.channel_id)
+
+    def delete_file(self, file_id: str) -> None:
+        """Delete one of our files; one already deleted is fine."""
+        files.delete(self.wire, file_id)
+
+    def groups(self) -> Sequence[UserGroup]:
+        """Read every user group that is in use, with its members: one call."""
+        return directory.groups(self.wire)
+
+    def set_group(self, chat_id: str, people: Sequence[str]) -> None:
+        """Make these the members of a user group, all of them; there must be at least one."""
+        groups.set_members(self.wire, chat_id, people)
+
+    def people(self) -> Sequence[ChatProfile]:
+        """Read everyone in the workspace, page by page."""
+        return directory.people(self.wire, team_id=self.identity.team_id)
+
+    def _ours(self) -> Iterator[dict[str, Any]]:
+        kinds = "public_channel,private_channel"
+        for page in self._pages("users.conversations", types=kinds, exclude_archived=False, limit=PAGE):
+            yield from page["channels"]
+
+    def _messages(self, channel_id: str, *, oldest: str) -> Iterator[dict[str, Any]]:
+        method = "conversations.history"
+        for page in self._pages(method, channel=channel_id, oldest=oldest, limit=PAGE, include_all_metadata=True):
+            yield from page["messages"]
+
+    def _id(self, channel: str) -> str | None:
+        if CHANNEL_ID.fullmatch(channel):
+            return channel
+        if channel not in self._ids:
+            name = channel.lstrip("#")
+            pages = self._pages(
+                "conversations.list", exclude_archived=True, limit=LARGE_PAGE, types="public_channel,private_channel"
+            )
+            found = next((one["id"] for page in pages for one in page["channels"] if one["name"] == name), None)
+            if found is None:
+                return None
+            self._ids[channel] = str(found)
+        return self._ids[channel]
+
+    def _come_in(self, channel: str) -> str:
+        """Find a channel by name and join it; raise ``VendorError`` when there is none that we may join."""
+        self._ids.pop(channel, None)
+        channel_id = self._id(channel)
+        if channel_id is None:
+            says = f"There is no channel #{channel.lstrip('#')}. Create it and /invite the app, then retry."
+            raise VendorError(says, code="channel_not_found", method="conversations.list")
+        self.wire.call("conversations.join", channel=channel_id)
+        return channel_id
+
+    def _pages(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+        cursor: str | None = None
+        while True:
+            page = self.wire.call(method, cursor=cursor, **arguments)
+            yield page
+            cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+            if cursor is None:
+                return
+
+    def _channel(self, channel: Mapping[str, Any]) -> Channel:
+        channel_id = str(channel["id"])
+        url = self.identity.channel_url(channel_id)
+        private, archived = bool(channel.get("is_private")), bool(channel.get("is_archived"))
+        return Channel(id=channel_id, name=str(channel["name"]), private=private, url=url, archived=archived)
+
+    def _posted(self, channel_id: str, ts: str) -> Posted:
+        return Posted(channel_id=channel_id, ts=ts, url=self.identity.message_url(channel_id, ts))
+
+
+@contextmanager
+def _fine(*codes: str) -> Iterator[None]:
+    """Take an error that says *it is so already* as success."""
+    try:
+        yield
+    except VendorError as error:
+        if error.code not in codes:
+            raise
+
+
+def _mark(message: Mapping[str, Any]) -> str | None:
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") != EVENT_TYPE:
+        return None
+    mark: str | None = (metadata.get("event_payload") or {}).get("mark")
+    return mark

@@ -1,0 +1,83 @@
+"""Read everyone and every user group of the workspace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from incidents.people.person_matching import ChatProfile
+from integrations.slack.adapter.wire import Wire
+from workflows.ports import UserGroup, VendorError
+
+PAGE: Final = 500
+PATIENCE: Final = 60  # times that reading everyone waits for Slack before it gives up
+SLACKBOT: Final = "USLACKBOT"
+
+
+def people(wire: Wire, *, team_id: str) -> list[ChatProfile]:
+    """Read everyone, page by page."""
+    return [known(one, team_id=team_id) for one in members(wire)]
+
+
+def groups(wire: Wire) -> list[UserGroup]:
+    """Read the groups that are in use, each with its members: one call."""
+    try:
+        answer = wire.call("usergroups.list", include_users=True, include_disabled=False)
+    except VendorError as error:
+        if error.code == "plan_upgrade_required":
+            return []  # a free workspace has no groups: each one that a policy names is a gap
+        raise
+    return [
+        UserGroup(
+            handle=str(one["handle"]),
+            chat_id=str(one["id"]),
+            name=str(one.get("name") or one["handle"]),
+            members=tuple(one.get("users") or ()),
+            channels=_channels(one.get("prefs") or {}),
+        )
+        for one in answer["usergroups"]
+    ]
+
+
+def _channels(prefs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the channels that a group's members are put into, private ones included."""
+    return tuple(str(one) for kind in ("channels", "groups") for one in prefs.get(kind) or ())
+
+
+def known(member: Mapping[str, Any], *, team_id: str) -> ChatProfile:
+    """Say what the workspace says of one person."""
+    profile = member.get("profile") or {}
+    name = profile.get("real_name") or profile.get("display_name") or member.get("real_name") or member.get("name")
+    return ChatProfile(
+        chat_id=str(member["id"]),
+        name=str(name or member["id"])[:200],
+        email=str(profile.get("email") or "")[:254],
+        is_guest=bool(member.get("is_restricted") or member.get("is_ultra_restricted")),
+        is_bot=bool(member.get("is_bot") or member["id"] == SLACKBOT),
+        is_external=bool(member.get("is_stranger") or member.get("team_id", team_id) != team_id),
+        deactivated=bool(member.get("deleted")),
+    )
+
+
+def members(wire: Wire) -> Iterator[Mapping[str, Any]]:
+    """Read everyone as Slack describes them."""
+    cursor: str | None = None
+    while True:
+        page = _page(wire, cursor)
+        yield from page["members"]
+        cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        if cursor is None:
+            return
+
+
+def _page(wire: Wire, cursor: str | None) -> dict[str, Any]:
+    """Read one page, and wait when Slack asks to: starting over, a large workspace would never be read to its end."""
+    for _ in range(PATIENCE):
+        try:
+            return wire.call("users.list", limit=PAGE, cursor=cursor)
+        except VendorError as error:
+            if error.retry_after is None or cursor is None:
+                raise
+            time.sleep(error.retry_after)
+    return wire.call("users.list", limit=PAGE, cursor=cursor)

@@ -1,0 +1,81 @@
+"""The app's identity in its workspace, and the URLs of what is there."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+
+from integrations.slack.adapter.wire import Wire
+from workflows.ports import VendorError
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    team_id: str
+    bot_user_id: str
+    url: str
+
+
+class Identity:
+    """Asks Slack once a process, and only when settings do not say.
+
+    ``sandbox_url`` is where the stand-in workspace can be looked at, when that is what is connected.
+    """
+
+    def __init__(self, wire: Wire, *, team_id: str = "", bot_user_id: str = "", sandbox_url: str = "") -> None:
+        self._wire = wire
+        self._team_id = team_id
+        self._bot_user_id = bot_user_id
+        self._sandbox_url = sandbox_url.rstrip("/")
+        self._answer: _Answer | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def team_id(self) -> str:
+        """The workspace's id."""
+        return self._team_id or self.ask().team_id
+
+    @property
+    def bot_user_id(self) -> str:
+        """The id of the app's own user."""
+        return self._bot_user_id or self.ask().bot_user_id
+
+    def ask(self) -> _Answer:
+        """Ask Slack who we are, once; raise ``VendorError`` when it does not say."""
+        with self._lock:
+            if self._answer is None:
+                said = self._wire.call("auth.test")
+                self._answer = _Answer(
+                    team_id=str(said.get("team_id", "")),
+                    bot_user_id=str(said.get("user_id", "")),
+                    url=str(said.get("url", "")),
+                )
+            return self._answer
+
+    def learn(self) -> None:
+        """Ask in the background, so that addresses are the workspace's own from the first message on."""
+        threading.Thread(target=self._try, name="slack-identity", daemon=True).start()
+
+    def _try(self) -> None:
+        with suppress(VendorError):
+            self.ask()
+
+    def channel_url(self, channel_id: str) -> str:
+        """Give a channel's address, without a call: by the workspace's own address once that is known."""
+        if self._sandbox_url:
+            return f"{self._sandbox_url}/?in={channel_id}"
+        if self._answer and self._answer.url:
+            return f"{self._answer.url.rstrip('/')}/archives/{channel_id}"
+        return f"https://slack.com/app_redirect?channel={channel_id}{self._team()}"
+
+    def message_url(self, channel_id: str, ts: str) -> str:
+        """Give a message's address, the same way."""
+        if self._sandbox_url:
+            return self.channel_url(channel_id)
+        if self._answer and self._answer.url:
+            return f"{self._answer.url.rstrip('/')}/archives/{channel_id}/p{ts.replace('.', '')}"
+        return f"https://slack.com/app_redirect?channel={channel_id}&message_ts={ts}{self._team()}"
+
+    def _team(self) -> str:
+        return f"&team={self._team_id}" if self._team_id else ""

@@ -1,0 +1,120 @@
+"""Files to and from Slack's file server, outside the Web API: the token is sent there and nowhere else."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any, Final
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+
+from integrations.slack.protocol import error_messages
+from workflows.ports import VendorError
+
+CHUNK: Final = 1 << 18
+UPLOAD, DOWNLOAD = "files.getUploadURLExternal", "files.info"  # what a rate limit of the file server applies to
+TOO_MANY, SERVER_ERROR = 429, 500
+PAGE: Final = "text/html"  # what Slack shows to someone who has not signed in
+BROKEN: Final = (OSError, http.client.HTTPException)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Slack redirects to its sign-in when a file may not be read; the token is never sent along."""
+
+    def redirect_request(self, *args: Any) -> None:
+        return None
+
+
+class FileTransfer:
+    """Sends and fetches files at the addresses that Slack names, if they are Slack's."""
+
+    def __init__(self, *, api_url: str, token: str, timeout_s: int, tls: ssl.SSLContext | None) -> None:
+        self.api = urlsplit(api_url)
+        self.token = token
+        self.timeout_s = timeout_s
+        # A plain address is a stand-in on this machine, out of a proxy's reach.
+        more = [urllib.request.HTTPSHandler(context=tls)] if tls else [urllib.request.ProxyHandler({})]
+        self._opener = urllib.request.build_opener(_NoRedirect, *more)
+
+    def send(self, url: str, content: bytes) -> None:
+        """Send the bytes of a file to the address that was handed out for it."""
+        request = self._request(url, content, UPLOAD)
+        request.add_header("Content-Type", "application/octet-stream")
+        with closing(self._open(request, UPLOAD)) as answer:
+            answer.read(CHUNK)
+
+    def fetch(self, url: str) -> Iterator[bytes]:
+        """Yield a file piece by piece; raise ``VendorError`` when Slack shows its sign-in instead."""
+        request = self._request(url, None, DOWNLOAD)
+        request.add_header("Authorization", f"Bearer {self.token}")
+        with closing(self._open(request, DOWNLOAD)) as answer:
+            if answer.headers.get_content_type() == PAGE:
+                raise _sign_in()
+            yield from self._pieces(answer)
+
+    @staticmethod
+    def _pieces(answer: http.client.HTTPResponse) -> Iterator[bytes]:
+        while True:
+            try:
+                piece = answer.read(CHUNK)
+            except BROKEN as error:
+                raise _broken(DOWNLOAD) from error
+            if not piece:
+                break
+            yield piece
+        if answer.length:  # what is still to come: a read that ends early raises nothing
+            raise _broken(DOWNLOAD)
+
+    def _request(self, url: str, content: bytes | None, method: str) -> urllib.request.Request:
+        if not self.is_slacks(url):
+            says = "Slack returned a file address that is not on Slack. Nothing was sent there."
+            raise VendorError(says, code="foreign_address", method=method)
+        return urllib.request.Request(url, data=content)  # noqa: S310  # the scheme is that of the API
+
+    def is_slacks(self, url: str) -> bool:
+        """Return whether an address is where the API is, or below its name (slack.com: files.slack.com)."""
+        try:
+            parts = urlsplit(url)
+            same_port = parts.port == self.api.port
+        except ValueError:
+            return False
+        host, api = parts.hostname or "", self.api.hostname or ""
+        return parts.scheme == self.api.scheme and same_port and (host == api or host.endswith(f".{api}"))
+
+    def _open(self, request: urllib.request.Request, method: str) -> Any:
+        try:
+            return self._opener.open(request, timeout=self.timeout_s)
+        except HTTPError as error:
+            with error:
+                raise _refused(error, method) from error
+        except BROKEN as error:
+            raise _broken(method, error) from error
+
+
+def _refused(error: HTTPError, method: str) -> VendorError:
+    if error.code == TOO_MANY:
+        wait = error.headers.get("Retry-After", "1")
+        says, seconds = error_messages.words("ratelimited"), max(1.0, float(wait)) if wait.isdecimal() else 1.0
+        return VendorError(says, code="ratelimited", method=method, retryable=True, retry_after=seconds)
+    if error.code >= SERVER_ERROR:
+        says = error_messages.words("service_unavailable")
+        return VendorError(says, code="service_unavailable", method=method, retryable=True)
+    if error.code in {301, 302, 303, 307, 308, 401, 403}:
+        return _sign_in(method)
+    says = "Slack's file server rejected the request. Add the file another way."
+    return VendorError(says, code=f"http_{error.code}", method=method)
+
+
+def _sign_in(method: str = DOWNLOAD) -> VendorError:
+    says = "Slack asked for a sign-in instead of returning the file: the app may lack files:read."
+    says = f"{says} {error_messages.REINSTALL}"
+    return VendorError(says, code="sign_in", method=method)
+
+
+def _broken(method: str, error: Exception | None = None) -> VendorError:
+    refused = isinstance(error.reason if isinstance(error, URLError) else error, ConnectionRefusedError)
+    code = "connection_failed" if refused else "connection_lost"
+    return VendorError(error_messages.words(code), code=code, method=method, retryable=True, unknown=not refused)

@@ -1,0 +1,140 @@
+"""One call to Slack's Web API: what goes out, and what an error means."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.error import URLError
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackRequestError
+from slack_sdk.webhook import WebhookClient
+
+from integrations.slack.adapter.transfer import FileTransfer
+from integrations.slack.protocol import error_messages
+from integrations.slack.protocol.rules import RETRYABLE
+from workflows.ports import VendorError
+
+TIMEOUT_S: Final = 10
+FILE_TIMEOUT_S: Final = 30  # without a byte
+OK_STATUS: Final = 200
+SERVER_ERROR: Final = 500
+TOO_MANY: Final = 429
+CODE: Final = re.compile(r"[a-z0-9_]{1,80}")
+# What fails is raised and told once; the SDK would print it as well, with a piece of the answer.
+SILENT: Final = logging.getLogger("integrations.slack.from_sdk")
+SILENT.setLevel(logging.CRITICAL)
+# A connection that was never made did nothing; every other broken one may have.
+NEVER_SENT = (ConnectionRefusedError, socket.gaierror)
+BROKEN = (OSError, http.client.HTTPException, SlackRequestError)
+
+
+class SlackRefused(VendorError):
+    """Slack answered with an error; ``each`` maps the ids it names to their own codes."""
+
+    each: Mapping[str, str] = {}
+
+
+class Wire:
+    """Calls methods one at a time, never twice: the caller owns the retries.
+
+    The SDK's own retries are off, because one of them sends a POST again when its connection dropped after the
+    work was done. Safe to share between threads.
+    """
+
+    def __init__(self, *, api_url: str, token: str, timeout_s: int = TIMEOUT_S) -> None:
+        # Reading the certificates takes longer than many a call, so the context is made once.
+        tls = ssl.create_default_context() if api_url.startswith("https://") else None
+        self._web = WebClient(
+            token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[], logger=SILENT
+        )
+        self._files = FileTransfer(api_url=api_url, token=token, timeout_s=FILE_TIMEOUT_S, tls=tls)
+        if tls is None:
+            self._web.proxy = None  # a plain address is a stand-in on this machine, out of a proxy's reach
+
+    def call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call one method and return its answer; raise ``VendorError`` for everything else.
+
+        Arguments that are None are left out; lists and mappings travel as JSON inside the form.
+        """
+        form = {key: _flat(value) for key, value in arguments.items() if value is not None}
+        try:
+            answer = self._web.api_call(method, params=form)
+        except SlackApiError as error:
+            raise _refused(method, error) from error
+        except BROKEN as error:
+            raise _broken(method, error) from error
+        data = answer.data
+        return data if isinstance(data, dict) else {}
+
+    def upload(self, url: str, content: bytes) -> None:
+        """Send a file's bytes to the address that Slack handed out for them; raise ``VendorError``."""
+        self._files.send(url, content)
+
+    def download(self, url: str) -> Iterator[bytes]:
+        """Yield a file's bytes from Slack's file server; raise ``VendorError``."""
+        return self._files.fetch(url)
+
+    def respond(self, url: str, **message: Any) -> None:
+        """Answer through an interaction's own address; it takes five answers within half an hour."""
+        try:
+            webhook = WebhookClient(url, timeout=self._web.timeout, ssl=self._web.ssl, retry_handlers=[], logger=SILENT)
+            webhook.proxy = self._web.proxy
+            answer = webhook.send_dict({key: value for key, value in message.items() if value is not None})
+        except BROKEN as error:
+            raise _broken("response_url", error) from error
+        if answer.status_code != OK_STATUS:
+            says = error_messages.words("response_url")
+            raise VendorError(says, code=f"http_{answer.status_code}", method="response_url")
+
+
+def _flat(value: Any) -> Any:
+    return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple, dict)) else value
+
+
+def _refused(method: str, error: SlackApiError) -> VendorError:
+    response = error.response
+    status, data = response.status_code, response.data
+    code = str(data.get("error", "")) if isinstance(data, dict) else ""
+    if status == TOO_MANY or code in {"ratelimited", "rate_limited"}:
+        wait = _seconds(response.headers.get("Retry-After") or response.headers.get("retry-after"))
+        words = error_messages.words("ratelimited")
+        return VendorError(words, code="ratelimited", method=method, retryable=True, retry_after=wait)
+    if not CODE.fullmatch(code):  # the SDK puts words, or a whole page of HTML, where a code should be
+        code = "service_unavailable" if status >= SERVER_ERROR else "unreadable_answer"
+    passing = code in RETRYABLE or code == "unreadable_answer" or status >= SERVER_ERROR
+    needed = str(data.get("needed", "")) if isinstance(data, dict) else ""
+    says = error_messages.words(code, needed=needed)
+    refused = SlackRefused(says, code=code, method=method, retryable=passing, unknown=passing)
+    refused.each = each(data)
+    return refused
+
+
+def each(data: Any) -> dict[str, str]:
+    """Read the errors that an answer lists one by one: the person's id and the code."""
+    listed = data.get("errors") if isinstance(data, dict) else None
+    return {
+        str(one["user"]): str(one.get("error", "cant_invite"))
+        for one in listed or ()
+        if isinstance(one, dict) and one.get("user")
+    }
+
+
+def _broken(method: str, error: Exception) -> VendorError:
+    reason = error.reason if isinstance(error, URLError) else error
+    sent = not isinstance(reason, NEVER_SENT)
+    code = "connection_lost" if sent else "connection_failed"
+    return VendorError(error_messages.words(code), code=code, method=method, retryable=True, unknown=sent)
+
+
+def _seconds(header: str | None) -> float:
+    try:
+        return max(1.0, float(header or 1))
+    except ValueError:
+        return 1.0

@@ -1,0 +1,1 @@
+"""How Slack reaches us: signed HTTP and Socket Mode, both through Bolt."""

@@ -1,0 +1,188 @@
+"""The Bolt application: which listener handles what, and what happens when one fails."""
+
+from __future__ import annotations
+
+import logging
+import re
+import traceback
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from slack_bolt import Ack, App, BoltContext, BoltResponse
+from slack_bolt.adapter.django import SlackRequestHandler
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.error import BoltUnhandledRequestError
+from slack_sdk import WebClient
+
+from incidents import lifecycle
+from integrations.slack import listeners
+from integrations.slack.interaction import answers, inbox, incident_lookup, replying, request
+from integrations.slack.interaction.answers import Answer
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.interaction.slack_event import SlackEvent
+from integrations.slack.listeners import commands
+from integrations.slack.protocol import mrkdwn
+from integrations.slack.protocol.setup import Setup
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+# Bolt prints whole requests at lower levels.
+QUIET = logging.getLogger("integrations.slack.from_bolt")
+QUIET.setLevel(logging.ERROR)
+OURS = re.compile(r"firekind:.*")
+ANY = re.compile(r".*")
+BROKEN = "Something went wrong and nothing was changed. Try again; if that does not help, use the web or a terminal."
+Body = Mapping[str, Any]
+
+
+@lru_cache(maxsize=4)
+def handler(given: Setup) -> SlackRequestHandler:
+    """Return the way from Django into Bolt, made once a process."""
+    return SlackRequestHandler(app(given))
+
+
+@lru_cache(maxsize=4)
+def app(given: Setup) -> App:
+    """Build the application: everything is done before the answer, so that a failure is one for Slack too."""
+    made = App(
+        name="firekind",
+        logger=QUIET,
+        signing_secret=given.signing_secret or "unused: Socket Mode",
+        client=WebClient(base_url=given.api_url, retry_handlers=[]),
+        before_authorize=_only_ours(given),
+        authorize=_authorize(given),
+        process_before_response=True,
+        raise_error_for_unhandled_request=True,
+    )
+    made.command(given.command)(_command)
+    made.action(ANY)(_button)
+    made.view_submission(OURS)(_modal)
+    made.shortcut(OURS)(_shortcut)
+    made.event(ANY)(_event)
+    made.error(_failed)
+    return made
+
+
+def _authorize(given: Setup) -> Callable[..., AuthorizeResult]:
+    def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
+        """Say who we are without asking Slack, which would take from the three seconds there are."""
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            bot_token=given.bot_token,
+            bot_user_id=given.bot_user_id or None,
+        )
+
+    return authorize
+
+
+def _only_ours(given: Setup) -> Callable[..., BoltResponse | None]:
+    def only_ours(context: BoltContext, next: Callable[[], None]) -> BoltResponse | None:
+        """Turn another workspace away."""
+        if given.team_id and context.team_id and context.team_id != given.team_id:
+            return BoltResponse(status=200, body="This Firekind is connected to another workspace.")
+        next()
+        return None
+
+    return only_ours
+
+
+def _command(body: Body, ack: Ack) -> BoltResponse:
+    question = request.by_command(body, at=timezone.now())
+    answer = _once(question, commands.run)
+    return replying.to_command(answer, ack=ack, trigger_id=question.trigger_id)
+
+
+def _button(body: Body, ack: Ack) -> BoltResponse:
+    action_id = body["actions"][0]["action_id"]
+    listener = listeners.BUTTONS.get(action_id)
+    if listener is None:
+        return ack()  # a link, or a field that only matters once its modal is sent
+    question = request.by_button(body, at=timezone.now())
+    answer = _once(question, listener)
+    return replying.to_button(answer, ack=ack, trigger_id=question.trigger_id, response_url=_response_url(body))
+
+
+def _modal(body: Body, ack: Ack) -> BoltResponse:
+    question = request.by_modal(body, at=timezone.now())
+    listener = listeners.MODALS.get(question.filled.callback_id)
+    return replying.to_modal(_once(question, listener) if listener else answers.Nothing(), ack=ack)
+
+
+def _shortcut(body: Body, ack: Ack) -> BoltResponse:
+    listener = listeners.SHORTCUTS.get(body["callback_id"])
+    if listener is None:
+        return ack()
+    question = request.by_shortcut(body, at=timezone.now())
+    answer = _once(question, listener.run)
+    return replying.to_button(answer, ack=ack, trigger_id=question.trigger_id, response_url=_response_url(body))
+
+
+def _response_url(body: Body) -> str:
+    return str(body.get("response_url") or "")
+
+
+def _event(body: Body, ack: Ack) -> BoltResponse:
+    """Look first, which may call Slack; then do what follows from it once, together with the note that it was done."""
+    told = SlackEvent.of(body, at=timezone.now())
+    listener = listeners.EVENTS.get(told.type)
+    deed = listener(told) if listener else None
+    if deed is not None:
+        with transaction.atomic():
+            if inbox.take(f"event {told.id}", at=told.at) is not None:
+                _unless_refused(deed)
+    return ack()
+
+
+def _unless_refused(deed: Callable[[], object]) -> None:
+    try:
+        with transaction.atomic():
+            deed()
+    except (lifecycle.Refused, lifecycle.NotThere) as refused:
+        log.info("could not handle an event: %s", type(refused).__name__)
+
+
+def _once(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:
+    """Do what was asked in one transaction with the note that it was; a repeated request does nothing.
+
+    No call goes out in here: an answer that needs one is carried out after the commit.
+    """
+    try:
+        with transaction.atomic():
+            number = inbox.take(question.key, at=question.at)
+            return listener(question.numbered(number)) if number is not None else answers.Nothing()
+    except lifecycle.Refused as refused:
+        return _refusal(question, refused)
+    except lifecycle.NotThere:
+        return _refusal(question, incident_lookup.no_such())
+
+
+def _refusal(question: SlackRequest, refused: lifecycle.Refused) -> Answer:
+    if question.form is None or not question.form.blocks:
+        return answers.Say(mrkdwn.escape(str(refused)))
+    named = refused.field if isinstance(refused, lifecycle.BadInput) else ""
+    block = named if named in question.form.blocks else question.form.blocks[0]
+    return answers.Wrong({block: str(refused)})
+
+
+def _failed(error: Exception, body: Body) -> BoltResponse:
+    """Answer after an unexpected error: events are sent again by Slack, people are told.
+
+    The log gets where it happened, never the error's own words: a database quotes what people wrote.
+    """
+    if isinstance(error, BoltUnhandledRequestError):
+        return BoltResponse(status=200, body="")
+    if isinstance(error, VendorError) and not error.retryable and body.get("type") == "event_callback":
+        log.warning("could not handle an event: %s", error)  # asked again, Slack would refuse again
+        return BoltResponse(status=200, body="")
+    where = "".join(traceback.format_tb(error.__traceback__))
+    log.error("%s in a listener\n%s", type(error).__name__, where)
+    if "command" in body:
+        return BoltResponse(status=200, body={"response_type": "ephemeral", "text": BROKEN})
+    if body.get("type") == "view_submission":
+        shown = {"response_action": "update", "view": replying.notice(BROKEN)}
+        return BoltResponse(status=200, body=shown)
+    return BoltResponse(status=500, body="")

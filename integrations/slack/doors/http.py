@@ -1,0 +1,83 @@
+"""The one endpoint for Slack. Requests that are not from Slack, or are malformed, end here."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import time
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from integrations.slack.doors import bolt
+from integrations.slack.listeners.events import messages
+from integrations.slack.protocol import payload_validation, setup
+from integrations.slack.protocol.setup import Setup
+
+LARGEST: Final = 1024 * 1024
+SKEW_S: Final = 5 * 60
+DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+
+
+@csrf_exempt  # Slack signs what it sends instead
+@require_POST
+def events(request: HttpRequest) -> HttpResponse:
+    """Take a command, an interaction or an event from Slack; refuse everything else without acting on it."""
+    given = setup.current()
+    if given is None or not given.signing_secret:
+        return _no(503, "Slack is not connected to this Firekind: set SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET.")
+    length = request.headers.get("Content-Length", "")
+    if not DIGITS.fullmatch(length):
+        return _no(411, "The Content-Length is missing.")
+    if int(length) > LARGEST:
+        return _no(413, "This is larger than any request from Slack.")
+    if not _signed(request, request.body, given):
+        return _no(401, "The Slack signature is invalid or expired.")
+    return _take(request, given)
+
+
+def _take(request: HttpRequest, given: Setup) -> HttpResponse:
+    payload = _read(request)
+    if not payload_validation.fits(payload):
+        return _no(400, "This request could not be read.")
+    if messages.is_talk(payload):
+        return HttpResponse()
+    return bolt.handler(given).handle(request)
+
+
+def _signed(request: HttpRequest, body: bytes, given: Setup) -> bool:
+    """Check the signature over the bytes as they came; the SDK's own check falls over some of them.
+
+    docs.slack.dev/authentication/verifying-requests-from-slack
+    """
+    stamp = request.headers.get("X-Slack-Request-Timestamp", "")
+    signature = request.headers.get("X-Slack-Signature", "")
+    if not DIGITS.fullmatch(stamp) or abs(time.time() - int(stamp)) > SKEW_S:
+        return False
+    digest = hmac.new(given.signing_secret.encode(), b"v0:%s:%s" % (stamp.encode(), body), hashlib.sha256).hexdigest()
+    return hmac.compare_digest(f"v0={digest}".encode(), signature.encode())
+
+
+def _read(request: HttpRequest) -> Any:
+    """Read what came; None for what is not UTF-8, not JSON, or nested beyond reason."""
+    try:
+        return _payload(request.body.decode("utf-8"), request.content_type or "")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _payload(said: str, content_type: str) -> Any:
+    """Read a body the way Bolt does."""
+    if content_type == "application/json" or said.startswith("{"):
+        return json.loads(said)
+    form = dict(parse_qsl(said, keep_blank_values=True))
+    return json.loads(form["payload"]) if "payload" in form else form
+
+
+def _no(status: int, says: str) -> HttpResponse:
+    return HttpResponse(f"{says}\n", status=status, content_type="text/plain; charset=utf-8")

@@ -1,0 +1,40 @@
+"""Socket Mode: the same listeners, for workspaces that cannot reach this machine over HTTP."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import close_old_connections
+from slack_bolt.adapter.socket_mode import SocketModeHandler
+from slack_sdk import WebClient
+from slack_sdk.socket_mode.builtin import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+
+from audit import request_origin
+from integrations.slack.doors import bolt
+from integrations.slack.protocol import payload_validation
+from integrations.slack.protocol.setup import Setup
+
+log = logging.getLogger(__name__)
+
+
+class Handler(SocketModeHandler):
+    """Takes what comes over the socket. Its threads are not Django's, so it minds their connections itself."""
+
+    def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's own
+        """Carry out one request and acknowledge it."""
+        if not payload_validation.fits(req.payload):
+            log.warning("received an unreadable socket message: %s", req.type)
+            return
+        close_old_connections()
+        try:
+            with request_origin.at("slack"):
+                super().handle(client, req)
+        finally:
+            close_old_connections()
+
+
+def handler(given: Setup) -> Handler:
+    """Build the handler; it connects once it is started."""
+    client = WebClient(base_url=given.api_url, retry_handlers=[])
+    return Handler(bolt.app(given), given.app_token, web_client=client, logger=log)

@@ -1,0 +1,1 @@
+"""How the stand-in answers: arguments, rules, rates, faults, deliveries, file transfers."""

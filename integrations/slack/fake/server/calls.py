@@ -1,0 +1,43 @@
+"""The log of every call an app made, for assertions on what was asked of Slack and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from integrations.slack.protocol.rules import RULES
+from integrations.standin.calls import Log
+
+
+@dataclass(slots=True)
+class Call:
+    """One call: what was asked, when, what happened (`ok`) and what the caller was told (`error`, `status`)."""
+
+    n: int
+    method: str
+    args: Mapping[str, Any]
+    began_at: float
+    ended_at: float
+    ok: bool
+    error: str
+    status: int
+    fault: str = ""
+
+    @property
+    def writes(self) -> bool:
+        """Say whether this method changes the workspace."""
+        rule = RULES.get(self.method)
+        return rule is None or rule.writes
+
+
+class Calls(Log[Call]):
+    """The log of a workspace."""
+
+    def of(self, method: str) -> list[Call]:
+        """List the calls of one method."""
+        return [call for call in self if call.method == method]
+
+    def count(self, method: str = "") -> int:
+        """Count the calls of one method, or all."""
+        return len(self.of(method)) if method else len(self)

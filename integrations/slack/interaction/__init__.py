@@ -1,0 +1,1 @@
+"""What somebody asks through Slack and what they are answered, as plain values."""

@@ -1,0 +1,88 @@
+"""Messages that people wrote in Slack, as plain text with author and link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from incidents.models import Person
+from integrations.slack.adapter import current
+from integrations.slack.protocol import mrkdwn
+
+HOSTED: Final = frozenset({"hosted", "snippet"})
+FILES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A file that someone shared; its bytes are fetched by its id."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMessage:
+    """What someone wrote: ``ref`` names it for good, ``ts`` is when."""
+
+    text: str
+    author: str
+    ref: str
+    ts: str
+    link: str
+    files: tuple[SharedFile, ...] = ()
+
+
+def of(message: Mapping[str, Any], *, channel_id: str) -> WrittenMessage:
+    """Read a message as Slack stores it."""
+    ts = str(message["ts"])
+    said = typed(str(message.get("text") or "")) or _attached(message)
+    return WrittenMessage(
+        said, _author(message), ref(channel_id, ts), ts, link(channel_id, ts), tuple(files_of(message))
+    )
+
+
+def files_of(holder: Mapping[str, Any]) -> list[SharedFile]:
+    """Read the files that a message or a field holds, without those Slack only links to or has deleted."""
+    listed = holder.get("files")
+    held = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return [
+        SharedFile(str(one["id"]), str(one.get("name") or one.get("title") or "file"))
+        for one in held
+        if one.get("id") and one.get("mode", "hosted") in HOSTED
+    ][:FILES]
+
+
+def ref(channel_id: str, ts: str) -> str:
+    """Name a message."""
+    return f"{channel_id}:{ts}"
+
+
+def link(channel_id: str, ts: str) -> str:
+    """Give a message's address."""
+    slack = current.slack()
+    return slack.identity.message_url(channel_id, ts) if slack else ""
+
+
+def typed(said: str) -> str:
+    """Turn what was typed, or stored, into plain text: mentions become names, links addresses."""
+    ids = mrkdwn.people(said)
+    names = dict(Person.objects.filter(chat_id__in=ids).values_list("chat_id", "name")) if ids else {}
+    return mrkdwn.plain(said, name_of=lambda chat_id: names.get(chat_id, chat_id))
+
+
+def _author(message: Mapping[str, Any]) -> str:
+    person = Person.objects.filter(chat_id=message["user"]).first() if message.get("user") else None
+    if person is not None:
+        return person.name
+    profile = message.get("user_profile") or message.get("bot_profile") or {}
+    name = profile.get("real_name") or profile.get("name") or message.get("username") or message.get("user")
+    return str(name or "someone")
+
+
+def _attached(message: Mapping[str, Any]) -> str:
+    """Say what a message without text holds: files, or what another app attached."""
+    files = [str(one.get("title") or one.get("name") or "a file") for one in message.get("files") or ()]
+    told = [str(one.get("fallback") or one.get("text") or "") for one in message.get("attachments") or ()]
+    return "\n".join(filter(None, [*told, *files]))

@@ -1,0 +1,107 @@
+"""Carry out an answer: in the acknowledgement where Slack allows it, otherwise with one call."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from slack_bolt import Ack, BoltResponse
+
+from integrations.slack.adapter import current
+from integrations.slack.interaction import answers
+from integrations.slack.interaction.answers import Answer
+from integrations.slack.protocol import blocks
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+LATE = "That took too long for Slack to open a window. Try again."
+PASSED = frozenset({"hash_conflict", "not_found"})
+SPENT = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired"})
+
+
+def to_command(answer: Answer, *, ack: Ack, trigger_id: str) -> BoltResponse:
+    """Answer a slash command; what is said, only its author sees."""
+    match answer:
+        case answers.Say(text, shown):
+            return ack(text, blocks=list(shown) or None, response_type="ephemeral")
+        case answers.Open(view):
+            try:
+                call("views.open", trigger_id=trigger_id, view=view)
+            except VendorError as error:
+                return ack(_late(error), response_type="ephemeral")
+    return ack()
+
+
+def to_button(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -> BoltResponse:
+    """Answer a press or a choice; what is said, only the one who pressed sees."""
+    match answer:
+        case answers.Later(run):
+            said = answers.Say(run())
+            return to_button(said, ack=ack, trigger_id=trigger_id, response_url=response_url)
+        case answers.Say(text, shown, instead) if response_url:
+            _say(response_url, text, shown, instead=instead)
+        case answers.Say(text):
+            _try("views.open", trigger_id=trigger_id, view=notice(text))
+        case answers.Open(view):
+            _open(view, trigger_id=trigger_id, response_url=response_url)
+        case answers.Redraw(view, view_id, hash):
+            _try("views.update", view_id=view_id, hash=hash, view=view)
+        case answers.Publish(chat_id, view):
+            _try("views.publish", user_id=chat_id, view=view)
+    return ack()
+
+
+def to_modal(answer: Answer, *, ack: Ack) -> BoltResponse:
+    """Answer a submitted modal: close it, keep it open with errors, or show something else in it."""
+    match answer:
+        case answers.Wrong(errors):
+            return ack(response_action="errors", errors=dict(errors))
+        case answers.Replace(view) | answers.Open(view):
+            return ack(response_action="update", view=view)
+        case answers.Say(text):
+            return ack(response_action="update", view=notice(text))
+    return ack()
+
+
+def notice(text: str, *, title: str = "Firekind") -> blocks.Block:
+    """Make a modal that only says something."""
+    return blocks.modal(title, [blocks.section(text)], callback_id="firekind:notice")
+
+
+def call(method: str, **arguments: Any) -> Mapping[str, Any]:
+    """Call Slack from a door; raise ``VendorError``."""
+    slack = current.slack()
+    assert slack is not None, "a door is only open when Slack is set up"
+    return slack.wire.call(method, **arguments)
+
+
+def _open(view: blocks.Block, *, trigger_id: str, response_url: str) -> None:
+    try:
+        call("views.open", trigger_id=trigger_id, view=view)
+    except VendorError as error:
+        log.warning("views.open failed: %s", error.code)
+        if response_url:
+            _say(response_url, _late(error), (), instead=False)
+
+
+def _say(url: str, text: str, shown: Sequence[blocks.Block], *, instead: bool) -> None:
+    slack = current.slack()
+    assert slack is not None, "a door is only open when Slack is set up"
+    said = {"text": text, "blocks": list(shown) or None}
+    try:
+        slack.wire.respond(url, **said, response_type="ephemeral", replace_original=instead)
+    except VendorError as error:
+        log.warning("response_url failed: %s", error.code)
+
+
+def _try(method: str, **arguments: Any) -> None:
+    try:
+        call(method, **arguments)
+    except VendorError as error:
+        if error.code not in PASSED:
+            log.warning("%s failed: %s", method, error.code)
+
+
+def _late(error: VendorError) -> str:
+    return LATE if error.code in SPENT else f"Slack did not open the window. {error.says}"

@@ -1,0 +1,172 @@
+"""A request from Slack, through any door."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from incidents.models import Person
+from incidents.people import person_matching
+from integrations.slack.interaction import messages
+from integrations.slack.interaction.messages import SharedFile
+from integrations.slack.protocol import mrkdwn
+
+KEPT_CHARS: Final = 2_400
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An open modal: what is typed and chosen in it, and what we kept in it."""
+
+    id: str
+    hash: str
+    callback_id: str
+    values: Mapping[str, Mapping[str, Any]]
+    kept: Mapping[str, Any]
+    blocks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, view: Mapping[str, Any]) -> Form:
+        """Read the view of a payload."""
+        shown = view.get("blocks") or ()
+        return cls(
+            id=str(view.get("id", "")),
+            hash=str(view.get("hash", "")),
+            callback_id=str(view.get("callback_id", "")),
+            values=(view.get("state") or {}).get("values") or {},
+            kept=json.loads(view.get("private_metadata") or "{}"),
+            blocks=tuple(str(one.get("block_id", "")) for one in shown if one.get("type") == "input"),
+        )
+
+    def text(self, name: str) -> str:
+        """What was typed into a field, or the value chosen in a drop-down; empty when nothing was."""
+        value = self._value(name)
+        chosen = value.get("selected_option") or {}
+        return str(value.get("value") or chosen.get("value") or value.get("selected_user") or "")
+
+    def people(self, name: str) -> list[Person]:
+        """The people chosen in a field."""
+        ids = self._value(name).get("selected_users") or []
+        found = [person_matching.by_chat_id(str(one)) for one in ids]
+        return [person for person in found if not person.is_bot]
+
+    def person(self, name: str) -> Person | None:
+        """The person chosen in a field, if any."""
+        chat_id = self.text(name)
+        return person_matching.by_chat_id(chat_id) if chat_id else None
+
+    def files(self, name: str) -> list[SharedFile]:
+        """The files put into a field."""
+        return messages.files_of(self._value(name))
+
+    def _value(self, name: str) -> Mapping[str, Any]:
+        return next(iter((self.values.get(name) or {}).values()), {})
+
+
+@dataclass(frozen=True, slots=True)
+class SlackRequest:
+    """Who asked, when, where and what."""
+
+    by: Person
+    at: datetime
+    key: str
+    words: str = ""
+    value: str = ""
+    channel_id: str = ""
+    trigger_id: str = ""
+    block_id: str = ""
+    form: Form | None = None
+    message: Mapping[str, Any] = field(default_factory=dict)
+    number: int = 0
+
+    def numbered(self, number: int) -> SlackRequest:
+        """The same with the number under which its delivery was recorded."""
+        return replace(self, number=number)
+
+    def saying(self, said: str) -> SlackRequest:
+        """The same with other words."""
+        return replace(self, words=said)
+
+    @property
+    def filled(self) -> Form:
+        """The modal it came from; only for listeners of modals."""
+        assert self.form is not None, "a modal's listener is asked by a modal"
+        return self.form
+
+
+def keep(**values: Any) -> str:
+    """Write what a modal keeps, as short as can be: Slack takes 3,000 characters."""
+    return json.dumps(values, separators=(",", ":"), ensure_ascii=False)
+
+
+def short(text: str) -> str:
+    """Cut a text so far that a modal can keep it beside a few other values."""
+    while len(json.dumps(text, ensure_ascii=False)) > KEPT_CHARS:
+        text = mrkdwn.cut(text, len(text) * 9 // 10)
+    return text
+
+
+def by_command(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
+    """Read a slash command."""
+    return SlackRequest(
+        by=person_matching.by_chat_id(str(body["user_id"]), name=str(body.get("user_name", ""))),
+        at=at,
+        key=f"command {body.get('trigger_id', '')}",
+        words=str(body.get("text") or "").strip(),
+        channel_id=str(body.get("channel_id", "")),
+        trigger_id=str(body.get("trigger_id", "")),
+    )
+
+
+def by_button(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
+    """Read a press on a button, or a choice in a drop-down."""
+    action = body["actions"][0]
+    user = body["user"]
+    view = body.get("view")
+    chosen = action.get("selected_option") or {}
+    return SlackRequest(
+        by=_person(user),
+        at=at,
+        key=f"button {action.get('action_ts', '')} {user['id']} {action.get('action_id', '')}",
+        value=str(action.get("value") or chosen.get("value") or ""),
+        channel_id=_channel(body),
+        trigger_id=str(body.get("trigger_id", "")),
+        block_id=str(action.get("block_id", "")),
+        form=Form.of(view) if view and view.get("type") == "modal" else None,
+    )
+
+
+def by_modal(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
+    """Read a submitted modal."""
+    view = body["view"]
+    return SlackRequest(
+        by=_person(body["user"]),
+        at=at,
+        key=f"modal {body.get('trigger_id') or ''} {view.get('id', '')} {view.get('hash', '')}",
+        trigger_id=str(body.get("trigger_id", "")),
+        form=Form.of(view),
+    )
+
+
+def by_shortcut(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
+    """Read a shortcut, with the message it was used on if any."""
+    user = body["user"]
+    return SlackRequest(
+        by=_person(user),
+        at=at,
+        key=f"shortcut {body.get('action_ts', '')} {user['id']} {body.get('callback_id', '')}",
+        channel_id=_channel(body),
+        trigger_id=str(body.get("trigger_id", "")),
+        message=body.get("message") or {},
+    )
+
+
+def _person(user: Mapping[str, Any]) -> Person:
+    return person_matching.by_chat_id(str(user["id"]), name=str(user.get("name") or user.get("username") or ""))
+
+
+def _channel(body: Mapping[str, Any]) -> str:
+    return str((body.get("channel") or {}).get("id", ""))

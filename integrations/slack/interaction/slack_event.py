@@ -1,0 +1,50 @@
+"""An event that Slack delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+Deed = Callable[[], object]
+Listener = Callable[["SlackEvent"], Deed | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SlackEvent:
+    """One event: its id, what it is about, and which user is the app's own."""
+
+    id: str
+    type: str
+    at: datetime
+    event: Mapping[str, Any]
+    bot_user_id: str
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any], *, at: datetime) -> SlackEvent:
+        """Read an event's envelope."""
+        event = body["event"]
+        ours = body.get("authorizations") or [{}]
+        return cls(
+            id=str(body.get("event_id", "")),
+            type=str(event["type"]),
+            at=at,
+            event=event,
+            bot_user_id=str(ours[0].get("user_id", "")) if ours[0].get("is_bot", True) else "",
+        )
+
+    def text(self, name: str) -> str:
+        """One of the event's own values as text; empty when it is not there or not text."""
+        value = self.event.get(name)
+        return value if isinstance(value, str) else ""
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """One of the event's own values that is an object; empty when it is not there or something else."""
+        value = self.event.get(name)
+        return value if isinstance(value, dict) else {}
+
+
+def moment(ts: str) -> datetime:
+    """Turn a message's ``ts`` into the time at which it was written."""
+    return datetime.fromtimestamp(float(ts), tz=UTC)

@@ -1,0 +1,13 @@
+"""The Home tab: the open incidents that its viewer may see, with what can be done about each."""
+
+from __future__ import annotations
+
+from integrations.slack.interaction.slack_event import Deed, SlackEvent
+from integrations.slack.listeners import home_tab
+
+
+def opened(told: SlackEvent) -> Deed | None:
+    """Draw the tab when someone opens it. Drawing it twice does no harm, so nothing is owed here."""
+    if told.text("tab") == "home":
+        home_tab.draw(told.text("user"))
+    return None

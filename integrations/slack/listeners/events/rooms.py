@@ -1,0 +1,91 @@
+"""What people do to channels: who comes and goes, and what becomes of a channel itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from django.db.models import Exists, F, OuterRef
+
+from incidents import lifecycle
+from incidents.models import Participant, Source
+from incidents.people import person_matching
+from integrations.slack.interaction.slack_event import Deed, SlackEvent
+from workflows.channels import rooms
+from workflows.models import Resource
+from workflows.planning.observed import THERE
+
+
+def joined(told: SlackEvent) -> Deed | None:
+    """Note that someone came into an incident's room, unless we invited them: that is known."""
+    chat_id = told.text("inviter")
+    inviter = person_matching.by_chat_id(chat_id) if chat_id and chat_id != told.bot_user_id else None
+    return _moved(told, partial(rooms.joined, inviter=inviter)) if _is_news(told) else None
+
+
+def left(told: SlackEvent) -> Deed | None:
+    """Note that someone left it, or was removed: they are not fetched back."""
+    return _moved(told, rooms.left)
+
+
+def archived(told: SlackEvent) -> Deed | None:
+    """Note that someone archived the channel."""
+    return _noted(told, "The channel was archived in Slack.", archived=True)
+
+
+def unarchived(told: SlackEvent) -> Deed | None:
+    """Note that someone brought the channel back."""
+    return _noted(told, "The channel was unarchived in Slack.", archived=False)
+
+
+def renamed(told: SlackEvent) -> Deed | None:
+    """Follow a channel's new name."""
+    channel = told.part("channel")
+    return partial(rooms.renamed, str(channel.get("id", "")), name=str(channel.get("name", "")))
+
+
+def moved(told: SlackEvent) -> Deed | None:
+    """Follow a channel's new id, which Slack gives when workspaces merge."""
+    return partial(rooms.renamed, told.text("old_channel_id"), name="", new_id=told.text("new_channel_id"))
+
+
+def converted(told: SlackEvent, *, public: bool) -> Deed | None:
+    """Record that the channel was opened to everyone, or closed: Slack has no event of its own for it."""
+    says = "made public: everyone in the workspace can read it" if public else "made private"
+    return _noted(told, f"The channel was {says}.")
+
+
+def _moved(told: SlackEvent, note: Callable[..., None]) -> Deed | None:
+    channel_id = told.text("channel")
+    if not told.text("user") or told.text("user") == told.bot_user_id:
+        return None
+    incident = rooms.incident_of_channel(channel_id)
+    if incident is None or not rooms.is_current(incident, channel_id):
+        return None
+    person = person_matching.by_chat_id(told.text("user"))
+    return partial(note, incident, person=person, channel_id=channel_id, at=told.at)
+
+
+def _is_news(told: SlackEvent) -> bool:
+    """Tell in one query whether someone is in a current room who was not asked in: each invitation comes back."""
+    user = told.text("user")
+    in_it = Participant.objects.filter(incident=OuterRef("incident"), person__chat_id=user, left_at=None)
+    members = Resource.objects.filter(incident=OuterRef("incident"), kind="member", room=OuterRef("room"))
+    elsewhere = members.filter(spec__person=user).exclude(state=THERE)
+    room = Resource.objects.filter(kind="channel", external_id=told.text("channel"), room=F("incident__room"))
+    return room.filter(~Exists(in_it) | Exists(elsewhere)).exists()
+
+
+def _noted(told: SlackEvent, says: str, *, archived: bool | None = None) -> Deed | None:
+    channel_id, user = told.text("channel"), told.text("user")
+    incident = rooms.incident_of_channel(channel_id) if user != told.bot_user_id else None
+    if incident is None:
+        return None
+    by = person_matching.by_chat_id(user) if user else None
+
+    def note() -> None:
+        if archived is not None:
+            rooms.archived_by_hand(channel_id, archived=archived, at=told.at)
+        lifecycle.note(incident, text=says, by=None, author=by, at=told.at, source=Source.SLACK)
+
+    return note

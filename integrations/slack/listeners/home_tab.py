@@ -1,0 +1,109 @@
+"""Home tabs as Slack shows them: what each shows is recorded, and redrawn when an incident turns private.
+
+Slack keeps the tab that was last drawn, and shows it before we hear that someone opened it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from django.utils import timezone
+
+from incidents import visibility
+from incidents.models import Incident, Person
+from incidents.people import person_matching
+from integrations.slack.adapter import current
+from integrations.slack.interaction import incident_lookup, replying
+from integrations.slack.listeners import read
+from integrations.slack.models import OnHome
+from integrations.slack.protocol import blocks, mrkdwn, setup
+from workflows import ports
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+
+SHOWN: Final = 30
+DECLARE: Final = "firekind:declare"
+TRIES: Final = 3
+AT_ONCE: Final = 20  # of the hundred a minute that Slack grants
+
+
+def draw(chat_id: str) -> None:
+    """Draw someone's tab. What stands on it is noted first, and asked again after: it may have closed meanwhile."""
+    viewer = person_matching.by_chat_id(chat_id)
+    for _ in range(TRIES):
+        found = on_tab(viewer)
+        shown = {one.pk for one in found}
+        OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident=one) for one in found), ignore_conflicts=True)
+        replying.call("views.publish", user_id=chat_id, view=view(found))
+        if _still_seen(viewer, shown):
+            OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).delete()
+            return
+
+
+def redraw() -> int:
+    """Redraw the tabs that show something their owner can no longer see; return how many."""
+    if current.slack() is None:
+        return 0
+    drawn = 0
+    for chat_id in sorted(set(_stale()))[:AT_ONCE]:
+        try:
+            draw(chat_id)
+        except VendorError as error:
+            log.warning("views.publish failed: %s", error.code)
+            if error.retryable:
+                break  # the next look finds it again
+            OnHome.objects.filter(chat_id=chat_id).delete()  # who is gone has no tab
+        drawn += 1
+    return drawn
+
+
+def on_tab(viewer: Person) -> list[Incident]:
+    """Return what stands on someone's tab, and one more where there is more."""
+    return list(incident_lookup.seen(viewer).filter(active=True)[: SHOWN + 1])
+
+
+def view(found: Sequence[Incident]) -> blocks.Block:
+    """Build the tab that shows these."""
+    declare = blocks.button("Declare an incident", action_id=DECLARE, style="primary")
+    links = blocks.button("Open Firekind", action_id="firekind:open", url=f"{setup.base_url()}/")
+    parts = [blocks.header("Open incidents"), blocks.actions(declare, links)]
+    if not found:
+        parts.append(blocks.section("No open incidents that you can see."))
+    channels = incident_lookup.channels(found)
+    for incident in found[:SHOWN]:
+        parts += _incident(incident, channels)
+    if len(found) > SHOWN:
+        parts.append(blocks.context(mrkdwn.link(f"{setup.base_url()}/", "See all")))
+    return {"type": "home", "blocks": parts}
+
+
+def _still_seen(viewer: Person, shown: set[int]) -> bool:
+    return visibility.visible_to(viewer).filter(pk__in=shown).count() == len(shown)
+
+
+def _stale() -> Iterator[str]:
+    """Yield whose tabs show a private incident that they may not see."""
+    lines: dict[int, set[str]] = defaultdict(set)
+    for incident_id, chat_id in OnHome.objects.filter(incident__private=True).values_list("incident_id", "chat_id"):
+        lines[incident_id].add(chat_id)
+    for incident_id, chat_ids in lines.items():
+        known = dict(Person.objects.filter(chat_id__in=chat_ids).values_list("pk", "chat_id"))
+        seeing = visibility.who_may_see(incident_id, among=known)
+        yield from chat_ids - {known[pk] for pk in seeing}
+
+
+def _incident(incident: Incident, channels: Mapping[int, str]) -> list[blocks.Block]:
+    paging = [("Page", "page")] if ports.pager() is not None else []
+    verbs = (
+        blocks.button(label, action_id=f"firekind:{verb}", value=incident.codename)
+        for label, verb in (("Update", "update"), ("Retype", "retype"), *paging, ("Resolve", "resolve"))
+    )
+    return [
+        blocks.divider(),
+        blocks.section(read.line(incident, channels, at=timezone.now())),
+        blocks.actions(*verbs),
+    ]

@@ -1,0 +1,76 @@
+"""What one Web API method requires, and the errors it may return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from integrations.slack.protocol.limits import Tier
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text, each once."""
+    return frozenset(text.split())
+
+
+COMMON_ERRORS: Final = words(
+    """
+    invalid_arguments invalid_auth not_authed account_inactive token_revoked token_expired missing_scope
+    not_allowed_token_type ratelimited fatal_error internal_error service_unavailable request_timeout
+    team_access_not_granted ekm_access_denied two_factor_setup_required
+    """
+)
+"""Errors every method may answer with."""
+
+RETRYABLE: Final = words(
+    """
+    ratelimited rate_limited service_unavailable internal_error fatal_error request_timeout
+    """
+)
+"""Errors after which the same call may be tried again; after `fatal_error` the work may already be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRule:
+    """One method: its tier, the bot scopes (any one suffices), its arguments and the errors of its own."""
+
+    tier: Tier
+    scopes: frozenset[str]
+    required: tuple[str, ...]
+    optional: frozenset[str]
+    errors: frozenset[str]
+    writes: bool
+    tokens: frozenset[str] = field(default=frozenset({"bot", "user"}))
+
+    def allows(self, argument: str) -> bool:
+        """Say whether Slack knows this argument."""
+        return argument in self.optional or argument in self.required
+
+    def may_answer(self, error: str) -> bool:
+        """Say whether this method is documented to answer with this error."""
+        return error in self.errors or error in COMMON_ERRORS
+
+
+def reads(tier: Tier, scopes: str, arguments: str, errors: str = "") -> MethodRule:
+    """Record a method that only looks; required arguments end in `!`."""
+    return _rule(tier, scopes, arguments, errors, writes=False)
+
+
+def writes(tier: Tier, scopes: str, arguments: str, errors: str = "", tokens: str = "bot user") -> MethodRule:
+    """Record a method that changes something."""
+    return _rule(tier, scopes, arguments, errors, writes=True, tokens=tokens)
+
+
+def _rule(
+    tier: Tier, scopes: str, arguments: str, errors: str, *, writes: bool, tokens: str = "bot user"
+) -> MethodRule:
+    names = arguments.split()
+    return MethodRule(
+        tier=tier,
+        scopes=frozenset(scopes.split()),
+        required=tuple(name[:-1] for name in names if name.endswith("!")),
+        optional=frozenset(name for name in names if not name.endswith("!")),
+        errors=frozenset(errors.split()),
+        writes=writes,
+        tokens=frozenset(tokens.split()),
+    )

@@ -1,0 +1,123 @@
+"""Rules by which the pager's incidents declare one here: write, order, and try them on past alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, Q
+
+from incidents import audit_notes, visibility
+from incidents.models import Person
+from workflows.alerts import matching, storms
+from workflows.models import Alert, DeclareRule
+
+LOOKED_BACK = timedelta(days=30)
+LOOKED_AT = 2_000
+SHOWN = 12
+
+
+def add(asked: dict[str, Any], *, by: Person, at: datetime) -> DeclareRule:
+    """Write a rule after all others; ``asked`` holds its fields."""
+    with transaction.atomic():
+        last = _held().aggregate(last=Max("position"))["last"]
+        position = 0 if last is None else last + 1
+        rule = DeclareRule.objects.create(**asked, position=position, created_at=at, created_by=by)
+        _note(rule, by=by, did="added", becomes={name: str(value) for name, value in asked.items()})
+        return rule
+
+
+@transaction.atomic
+def edit(rule: DeclareRule, asked: dict[str, Any], *, by: Person) -> None:
+    """Change what a rule asks for; storms that it began go on."""
+    was = {name: str(getattr(rule, name)) for name in asked}
+    for name, value in asked.items():
+        setattr(rule, name, value)
+    rule.save(update_fields=list(asked))
+    becomes = {name: str(value) for name, value in asked.items() if str(value) != was[name]}
+    _note(rule, by=by, did="changed", was={name: was[name] for name in becomes}, becomes=becomes)
+
+
+@transaction.atomic
+def switch(rule: DeclareRule, *, on: bool, by: Person) -> None:
+    """Switch a rule on or off."""
+    DeclareRule.objects.filter(pk=rule.pk).update(active=on)
+    _note(rule, by=by, did="switched on" if on else "switched off")
+
+
+def move(rule: DeclareRule, *, step: int, by: Person) -> None:
+    """Move a rule that many places down, or up when negative, as far as there are places."""
+    with transaction.atomic():
+        order = list(_held())
+        place = next((n for n, one in enumerate(order) if one.pk == rule.pk), None)
+        if place is None:
+            return
+        order.insert(min(max(place + step, 0), len(order) - 1), order.pop(place))
+        for position, one in enumerate(order):
+            one.position = position
+        DeclareRule.objects.bulk_update(order, ["position"])
+        _note(rule, by=by, did="moved", step=step)
+
+
+@transaction.atomic
+def remove(rule: DeclareRule, *, by: Person) -> None:
+    """Delete a rule. What it declared stays, and so do its alerts."""
+    _note(rule, by=by, did="deleted")
+    rule.delete()
+
+
+def _note(rule: DeclareRule, *, by: Person, did: str, **said: Any) -> None:
+    audit_notes.note("rule", by=by, about=rule.name, rule=rule.pk, did=did, **said)
+
+
+def _held() -> Any:
+    """Return every rule in order, held so that two who move them do not mix up their places."""
+    DeclareRule.objects.select_for_update().order_by("pk").count()
+    return DeclareRule.objects.all()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Something that came: ``first`` is the rule before this one that takes it instead."""
+
+    alert: Alert
+    first: DeclareRule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a rule would have taken of what came in the last 30 days: ``heard`` in all, ``fit`` of them.
+
+    ``shown`` are the newest of those; ``others`` counts those which a rule before it takes.
+    """
+
+    heard: int
+    fit: int
+    others: int
+    shown: tuple[Taken, ...]
+
+
+def tried(rule: DeclareRule, *, by: Person, at: datetime) -> Tried:
+    """Try a rule, saved or not, on the alerts of the last 30 days that this person may know of."""
+    recent = _recent(by, at=at)
+    before = _before(rule)
+    fit = [Taken(one, matching.first(before, one)) for one in recent if matching.fits(rule, one)]
+    others = sum(one.first is not None for one in fit)
+    return Tried(len(recent), len(fit), others, tuple(fit[:SHOWN]))
+
+
+def _before(rule: DeclareRule) -> Sequence[DeclareRule]:
+    """Return the rules that are asked before this one; a new one comes last."""
+    rules = storms.rules()
+    place = next((n for n, one in enumerate(rules) if one.pk == rule.pk), None)
+    if place is not None or rule.pk is None:
+        return rules[:place]
+    return [one for one in rules if (one.position, one.pk) < (rule.position, rule.pk)]
+
+
+def _recent(by: Person, *, at: datetime) -> list[Alert]:
+    theirs = Q(incident=None) | Q(incident__in=visibility.visible_to(by))
+    return list(Alert.objects.filter(theirs, at__gt=at - LOOKED_BACK).order_by("-at")[:LOOKED_AT])

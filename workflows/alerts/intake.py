@@ -1,0 +1,163 @@
+"""Handle incidents the pager opened: a rule declares one here, or they join one as alerts."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+
+from incidents import timeline
+from incidents.models import Incident
+from workflows.alerts import alert_words, storms
+from workflows.models import Alert
+from workflows.oncall.pager_events import RANK, RESOLVED, TRIGGERED, PagerEvent
+
+PRIORITY = "priority"
+OPENS = frozenset({TRIGGERED, "reopened", "moved", PRIORITY})  # the kinds of news after which a rule may take it
+COUNTED = frozenset({10, 100, 1_000, 10_000})
+SEEN_ONE_BY_ONE = 100  # of more than so many, open pages see the next when they poll
+KEPT = timedelta(days=31)  # those that concern no incident
+
+# Written out because a storm does each a thousand times.
+NOTE = """
+    INSERT INTO workflows_alert (pager_id, number, title, service_id, service, priority, url, status, status_at,
+                                 status_by, at)
+    VALUES (%(pager_id)s, %(number)s, %(title)s, %(service_id)s, %(service)s, %(priority)s, %(url)s, %(status)s,
+            %(status_at)s, %(status_by)s, %(at)s)
+    ON CONFLICT (pager_id) DO UPDATE SET pager_id = excluded.pager_id
+ RETURNING *
+"""
+JOIN = """
+    UPDATE workflows_alert SET incident_id = %s, rule_id = %s, joined_at = %s, at = %s WHERE id = %s
+ RETURNING 1 + (SELECT count(*) FROM workflows_alert others WHERE others.incident_id = %s)
+"""
+
+
+def hear(news: PagerEvent, *, at: datetime) -> bool:
+    """Apply what the pager says of an incident that is not one of our pages; return whether it concerns one here.
+
+    One transaction. What is heard twice or late changes nothing. What was never heard of is recorded, and when it
+    has just begun it joins the incident of its storm, or a rule declares one.
+    """
+    with transaction.atomic(savepoint=False):
+        alert = _noted(news)
+        was = alert.status
+        moved = _follow(alert, news)
+        if alert.incident is not None:
+            if moved:
+                timeline.nudge_readers(alert.incident.pk)
+            if alert.status == RESOLVED != was:
+                _ask_if_over(alert, alert.incident, at=at)
+        elif news.kind in OPENS and alert.status != RESOLVED:
+            _place(alert, news, at=at)
+        return alert.incident is not None
+
+
+def forget(*, at: datetime) -> int:
+    """Delete what concerns no incident and is a month old; return how many there were."""
+    return Alert.objects.filter(incident=None, at__lt=at - KEPT).delete()[0]
+
+
+def _noted(news: PagerEvent) -> Alert:
+    """Return the pager's incident as we know it, held for this transaction; recorded when it is new."""
+    title = f"An alert of {_line(news.page.service, chars=200) or 'the pager'}"
+    new = {"title": title, "number": None, "service_id": "", "service": "", "priority": "", "url": ""} | _said(news)
+    new |= {
+        "pager_id": news.page.id[:64],
+        "status": _status(news) or TRIGGERED,
+        "status_at": news.at,
+        "status_by": _who(news),
+        "at": news.page.opened_at or news.at,
+    }
+    return Alert.objects.raw(NOTE, new)[0]
+
+
+def _said(news: PagerEvent) -> dict[str, Any]:
+    """Return what news say of the pager's incident, fit to keep; what they leave out is not in it."""
+    page = news.page
+    said = {
+        "number": page.number,
+        "title": _line(page.title, chars=500),
+        "service_id": page.service_id[:64],
+        "service": _line(page.service, chars=200),
+        "priority": _line(page.priority, chars=40),
+        "url": page.url if page.url.startswith("https://") and len(page.url) <= 500 else "",
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def _follow(alert: Alert, news: PagerEvent) -> bool:
+    """Take over what news say, unless they are older than what is known; return whether that changed anything."""
+    changed = {name: value for name, value in _new_in(alert, news).items() if getattr(alert, name) != value}
+    if not changed:
+        return False
+    if alert.incident_id is not None:
+        timeline.hold(alert.incident_id)  # the last two that end must not each take the other for open
+    changed |= {"status_at": max(alert.status_at, news.at)}
+    changed |= {"status_by": _who(news)} if "status" in changed else {}
+    for name, value in changed.items():
+        setattr(alert, name, value)
+    alert.save(update_fields=list(changed))
+    return True
+
+
+def _new_in(alert: Alert, news: PagerEvent) -> dict[str, Any]:
+    status, said = _status(news) or alert.status, _said(news)
+    if (news.at, RANK[status]) < (alert.status_at, RANK[alert.status]):
+        return {} if alert.service_id else said  # the first that was heard may have said little
+    none = {"priority": ""} if news.kind == PRIORITY else {}
+    return none | said | {"status": status}
+
+
+def _ask_if_over(alert: Alert, incident: Incident, *, at: datetime) -> None:
+    """Ask people whether it is over when the last of its alerts has ended."""
+    every = Alert.objects.filter(incident=incident)
+    if incident.is_active and not every.exclude(status=RESOLVED).exists():
+        alert_words.ask(incident, count=every.count(), ended_at=alert.status_at, at=at)
+
+
+def _place(alert: Alert, news: PagerEvent, *, at: datetime) -> None:
+    """Put an alert where it belongs, and say so there: of the first, and of every tenfold of it."""
+    alert.at = news.page.opened_at or news.at if news.kind == TRIGGERED else news.at
+    place = storms.find(alert, at=at)
+    if place is None:
+        return
+    alert.incident, alert.rule, alert.joined_at = place.incident, place.rule, at
+    count = _joined(alert)
+    if count == 1:
+        alert_words.first(place.incident, alert, declared=place.declared, at=at)
+    elif count in COUNTED:
+        alert_words.count(place.incident, alert, count=count, at=at)
+    elif count < SEEN_ONE_BY_ONE:
+        timeline.nudge_readers(place.incident.pk)
+
+
+def _joined(alert: Alert) -> int:
+    """Record where an alert belongs; return how many its incident now has. The caller holds the incident."""
+    with connection.cursor() as cursor:
+        given = [alert.incident_id, alert.rule_id, alert.joined_at, alert.at, alert.pk, alert.incident_id]
+        cursor.execute(JOIN, given)
+        row = cursor.fetchone()
+    assert row is not None, "it is held"
+    count: int = row[0]
+    return count
+
+
+def _status(news: PagerEvent) -> str:
+    return news.status or news.page.status
+
+
+def _who(news: PagerEvent) -> str:
+    return _line(news.by.name, chars=200) if news.by else ""
+
+
+def _line(text: str, *, chars: int) -> str:
+    """Return text as one line fit to keep; PostgreSQL refuses NUL, and other control characters confuse readers."""
+    kept = "".join(" " if one.isspace() else one for one in text if one.isspace() or _shown(one))
+    return " ".join(kept.split())[:chars].rstrip()
+
+
+def _shown(one: str) -> bool:
+    return unicodedata.category(one) not in {"Cc", "Cs"}

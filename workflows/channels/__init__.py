@@ -1,0 +1,1 @@
+"""Which channel belongs to which incident, and who is in it."""

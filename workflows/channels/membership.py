@@ -1,0 +1,148 @@
+"""Read who is in the channels of private incidents from the vendor, in case an event was lost.
+
+What follows is what the events would have brought: who is not in the channel any more loses access, who is in gains it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from incidents import lifecycle
+from incidents.models import Incident, Participant, Person
+from incidents.people import person_matching
+from workflows import ports
+from workflows.channels import rooms
+from workflows.models import Limit, MembersRead, Resource
+from workflows.planning.observed import THERE
+from workflows.ports import Chat, VendorError
+from workflows.usergroups import workspace_cache
+
+log = logging.getLogger(__name__)
+
+METHOD = "conversations.members"
+AT_MOST = 60  # channels at a time, every 45 s: Slack accepts about a hundred of these calls a minute
+NOT_AGAIN = timedelta(seconds=30)
+LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
+GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
+UNSEEN = frozenset({"channel_not_found", "not_in_channel"})
+BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and posts nothing there. Invite it again."
+
+
+def poll(*, at: datetime) -> int:
+    """Compare channels of private incidents with who takes part, those read longest ago first; return how many.
+
+    One call a channel. Stops at a rate limit, which holds for everyone, and while the vendor is away.
+    """
+    chat = ports.chat()
+    if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=at).exists():
+        return 0
+    done = 0
+    for channel in _due(at=at):
+        if not _look(chat, channel, at=at):
+            break
+        done += 1
+    return done
+
+
+def _due(*, at: datetime) -> list[Resource]:
+    rows = Resource.objects.filter(kind="channel", state=THERE, incident__private=True, room=F("incident__room"))
+    rows = rows.filter(Q(incident__active=True) | Q(incident__ended_at__gte=at - LATELY))
+    rows = rows.filter(Q(members_read=None) | Q(members_read__at__lte=at - NOT_AGAIN))
+    oldest = F("members_read__at").asc(nulls_first=True)
+    return list(rows.select_related("incident").order_by(oldest, "pk")[:AT_MOST])
+
+
+def _look(chat: Chat, channel: Resource, *, at: datetime) -> bool:
+    """Compare one channel; return whether the vendor may be asked about the next."""
+    MembersRead.objects.update_or_create(channel=channel, defaults={"at": at})
+    before = _read(channel)
+    try:
+        members = chat.members(channel.external_id)
+    except VendorError as error:
+        return _failed(error, channel, at=at)
+    _compare(channel, members, before, _read(channel), at=at)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """By chat id: who takes part, and who of them is in the channel as far as we know, and since when."""
+
+    taking_part: frozenset[str]
+    inside: dict[str, datetime]
+
+
+def _read(channel: Resource) -> _Known:
+    here = Participant.objects.filter(incident=channel.incident_id, left_at=None, person__chat_id__isnull=False)
+    since = {str(chat_id): at for chat_id, at in here.values_list("person__chat_id", "since_at")}
+    rooms_of = Resource.objects.filter(incident=channel.incident_id, kind="member", room=channel.room, state=THERE)
+    there = {str(row.spec["person"]): row.since_at for row in rooms_of}
+    return _Known(frozenset(since), {one: max(since[one], there[one]) for one in since.keys() & there.keys()})
+
+
+def _compare(channel: Resource, members: frozenset[str], before: _Known, after: _Known, *, at: datetime) -> None:
+    """Follow what differs. What an event changed while we asked is left alone: it is newer than the answer.
+
+    Whoever was not invited yet, or could not be, is not in ``inside`` and so not missed.
+    """
+    incident = channel.incident
+    settled = {one for one, since in after.inside.items() if since <= at - GRACE}
+    missed = settled & before.inside.keys() - members
+    came = members - (before.inside.keys() & before.taking_part) - (after.inside.keys() & after.taking_part)
+    for person in Person.objects.filter(chat_id__in=missed):
+        with transaction.atomic():
+            rooms.left(incident, person=person, channel_id=channel.external_id, at=at)
+    for person in _people(came):
+        with transaction.atomic():
+            rooms.joined(incident, person=person, channel_id=channel.external_id, at=at)
+    _warn(incident, members, at=at)
+
+
+def _people(chat_ids: Collection[str]) -> Iterator[Person]:
+    """Return those of these who are no bots. Whom nobody knows is looked for, and else from elsewhere."""
+    known = {str(one.chat_id): one for one in Person.objects.filter(chat_id__in=chat_ids)}
+    unknown = set(chat_ids) - known.keys()
+    if unknown and _asked_for_everybody():
+        met = Person.objects.filter(chat_id__in=unknown)
+        known |= {str(one.chat_id): one for one in met}
+        for chat_id in unknown - known.keys():
+            workspace_cache.note(person_matching.ChatProfile(chat_id, chat_id, is_external=True))
+            known[chat_id] = Person.objects.get(chat_id=chat_id)
+    yield from (one for _, one in sorted(known.items()) if not one.is_bot)
+
+
+def _asked_for_everybody() -> bool:
+    try:
+        workspace_cache.refresh(everybody=True)
+    except VendorError as error:
+        log.warning("could not read the workspace: %s", error)
+        return False
+    return True
+
+
+def _warn(incident: Incident, members: frozenset[str], *, at: datetime) -> None:
+    """Say once of each guest, and of everyone from elsewhere, that they are in."""
+    strangers = Person.objects.filter(Q(is_guest=True) | Q(is_external=True), chat_id__in=members, is_bot=False)
+    for one in strangers.order_by("pk"):
+        what = "is from another workspace" if one.is_external else "is a guest"
+        says = f"{one.name} {what} and is in the channel: they can read what is posted there and may see this page."
+        lifecycle.warn(
+            incident, f"{says} If that is wrong, remove them from the channel.", about=f"stranger/{one.pk}", at=at
+        )
+
+
+def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
+    log.warning("could not read the members of a channel: %s", error)
+    if error.retry_after is not None:
+        until = at + timedelta(seconds=error.retry_after)
+        Limit.objects.update_or_create(vendor="chat", method=METHOD, defaults={"blocked_until": until})
+    if error.code in UNSEEN:
+        lifecycle.warn(channel.incident, BLIND, about=f"blind/{channel.room}", at=at)
+        return True
+    return not (error.retryable or error.retry_after is not None)

@@ -1,0 +1,102 @@
+"""Which channel belongs to which incident, and what people did there by hand."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from incidents import lifecycle
+from incidents.models import Incident, Person
+from workflows.models import Resource
+from workflows.planning.observed import GONE, THEIRS, THERE
+
+
+def incident_of_channel(channel_id: str) -> Incident | None:
+    """Return the incident whose current or former room this channel is; the caller checks who may see it."""
+    room = (
+        Resource.objects.filter(kind="channel", external_id=channel_id)
+        .select_related("incident__type", "incident__policy_version", "incident__lead")
+        .first()
+    )
+    return room.incident if room else None
+
+
+def channel_of(incident: Incident) -> Resource | None:
+    """Return the channel where people talk now, or None while there is none."""
+    return Resource.objects.filter(incident=incident, key=f"channel/{incident.room}", state=THERE).first()
+
+
+def is_current(incident: Incident, channel_id: str) -> bool:
+    """Return whether people of this incident talk in this channel now."""
+    channel = channel_of(incident)
+    return channel is not None and channel.external_id == channel_id
+
+
+def joined(incident: Incident, *, person: Person, channel_id: str, at: datetime, inviter: Person | None = None) -> None:
+    """Note that someone is in the room, whether we invited them or a member did: ``inviter``, where that is known."""
+    if not is_current(incident, channel_id):
+        return
+    _note_member(incident, person, THERE, at=at)
+    lifecycle.joined(incident, person=person, room=incident.room, inviter=inviter, at=at)
+
+
+def left(incident: Incident, *, person: Person, channel_id: str, at: datetime) -> None:
+    """Note that someone left the room or was removed by hand: workflows do not fetch them back."""
+    if not is_current(incident, channel_id):
+        return
+    _note_member(incident, person, GONE, at=at)
+    lifecycle.left(incident, person=person, room=incident.room, at=at)
+
+
+def archived_by_hand(channel_id: str, *, archived: bool, at: datetime) -> None:
+    """Note that a person archived a room, or brought an archived one back."""
+    incident = incident_of_channel(channel_id)
+    room = Resource.objects.filter(kind="channel", external_id=channel_id).first()
+    if incident is None or room is None:
+        return
+    known = Resource.objects.filter(incident=incident, key=f"archived/{room.room}")
+    if archived:
+        _note_archived(incident, room, at=at)
+    elif room.room == incident.room:
+        known.delete()
+        lifecycle.unarchived(incident)
+    else:
+        known.update(state=THEIRS)
+
+
+def renamed(channel_id: str, *, name: str, new_id: str = "") -> None:
+    """Follow a channel's new name, and its new id where the vendor changed that."""
+    for room in Resource.objects.filter(kind="channel", external_id=channel_id):
+        room.external |= {"name": name or room.external.get("name", ""), "id": new_id or channel_id}
+        room.external_id = new_id or channel_id
+        room.label = f"#{room.external['name']}"
+        room.save(update_fields=["external", "external_id", "label"])
+
+
+def _note_archived(incident: Incident, room: Resource, *, at: datetime) -> None:
+    values = {"kind": "archived", "room": room.room, "spec": {"room": room.room}, "state": THERE}
+    key = f"archived/{room.room}"
+    Resource.objects.update_or_create(
+        incident=incident, key=key, defaults=values, create_defaults=values | {"since_at": at}
+    )
+
+
+def _note_member(incident: Incident, person: Person, state: str, *, at: datetime) -> None:
+    Resource.objects.update_or_create(
+        incident=incident,
+        key=f"member/{incident.room}/{person.chat_id}",
+        defaults={
+            "kind": "member",
+            "room": incident.room,
+            "label": person.name,
+            "spec": {"room": incident.room, "person": person.chat_id},
+            "state": state,
+        },
+        create_defaults={
+            "kind": "member",
+            "room": incident.room,
+            "label": person.name,
+            "spec": {"room": incident.room, "person": person.chat_id},
+            "state": state,
+            "since_at": at,
+        },
+    )

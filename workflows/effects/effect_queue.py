@@ -1,0 +1,250 @@
+"""Claim effects and record their outcome: the only writer of an effect's state once planned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F
+
+from incidents import event_kinds as kinds_of_events
+from incidents import hints, lifecycle, timeline
+from incidents.models import Incident
+from workflows.effects import manual_checks
+from workflows.effects.ready import CLAIM, READY_INCIDENTS
+from workflows.effects.work import Outcome, Work
+from workflows.models import Effect, Limit, Resource
+from workflows.planning.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS
+from workflows.ports import VendorError
+
+ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
+# Claims in a row that nothing was recorded of: each is renewed while its worker lives, so that many workers died.
+UNANSWERED = 20
+BACK_OFF_AT_MOST_S = 300
+# Not told where people talk: that is what failed, or it adds nothing to the words that stand there.
+QUIET_FAILURES = {("channel", CREATE), ("post", CREATE), ("post", CHANGE), ("pin", CREATE)}
+QUIET_FAILURES |= {("upload", CREATE), ("picture", CREATE)}
+
+HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
+SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
+
+
+def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = HASTY) -> list[Work]:
+    """Take up to ``limit`` ready effects of these kinds of an incident, the longest chains first, and commit that.
+
+    An effect whose lease ran out is taken too and marked ``unsure``: its last holder may have called the vendor.
+    """
+    lease = at + timedelta(seconds=settings.FIREKIND.lease_s)
+    values = {"at": at, "lease": lease, "incident": incident_id, "limit": limit, "kinds": list(kinds)}
+    taken: list[Any] = sorted(Effect.objects.raw(CLAIM, values), key=lambda effect: (effect.rank, effect.pk))
+    return [Work(effect, json.loads(effect.known or "{}")) for effect in taken]
+
+
+def still_held(work: Work, *, at: datetime) -> bool:
+    """Return whether a claim still holds, renewing it once half of its lease is spent.
+
+    A claimed effect may wait long for a free thread while a vendor is slow: by then someone else may have taken it.
+    """
+    lease = timedelta(seconds=settings.FIREKIND.lease_s)
+    if work.effect.leased_until is not None and work.effect.leased_until - at > lease / 2:
+        return True
+    return keep_hold(work, at=at)
+
+
+def keep_hold(work: Work, *, at: datetime) -> bool:
+    """Hold a claim for one more lease; return whether it was still held."""
+    lease = timedelta(seconds=settings.FIREKIND.lease_s)
+    return bool(_held(work.effect).update(leased_until=at + lease))
+
+
+def record_done(
+    work: Work, outcome: Outcome, *, at: datetime, claim_more: int = 0, kinds: Sequence[str] = HASTY
+) -> list[Work]:
+    """Record that an effect is done, with what exists now, in one transaction; return newly claimed effects.
+
+    Nothing is recorded when the claim was lost to someone else meanwhile: they look at the outside themselves.
+    """
+    effect = work.effect
+    may_be_unwanted = effect.verb == CREATE and KINDS[effect.kind].retire is not None
+    with transaction.atomic():
+        if outcome.says or may_be_unwanted:
+            timeline.hold(effect.incident_id)
+        if not _held(effect).update(state=Effect.State.DONE, ended_at=at, error="", error_code="", leased_until=None):
+            return []
+        if outcome.there:
+            _keep(effect, outcome.there, at=at)
+        if outcome.gone:
+            Resource.objects.filter(incident=effect.incident_id, key__in=outcome.gone).delete()
+        if outcome.there and may_be_unwanted:
+            _unless_unwanted(effect)
+        _tell(effect, outcome, at=at)
+        return claim(effect.incident_id, at=at, limit=claim_more, kinds=kinds) if claim_more else []
+
+
+def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
+    if not outcome.says:
+        timeline.nudge_readers(effect.incident_id)
+        return
+    incident, data = Incident(pk=effect.incident_id), {"effect": effect.key, **outcome.data}
+    told_there = outcome.kind in kinds_of_events.TOLD
+    if told_there:
+        incident = Incident.objects.get(pk=effect.incident_id)
+        data = {"room": incident.room, **data}
+    timeline.append(incident, outcome.kind, at=outcome.at or at, recorded_at=at, text=outcome.says, data=data)
+    if told_there:
+        plan_anew(effect.incident_id)
+
+
+def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime) -> None:
+    for resource in resources:
+        resource.incident_id = effect.incident_id
+        resource.room = effect.room if resource.room is None else resource.room
+        resource.since_at = at
+    Resource.objects.bulk_create(
+        resources,
+        update_conflicts=True,
+        unique_fields=["incident", "key"],
+        update_fields=["kind", "room", "label", "spec", "external", "external_id", "state"],
+    )
+
+
+def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
+    """Record that a call went wrong: again later when that may help, else failed and told.
+
+    A rate limit stops its method for everyone and costs this effect no attempt; nor does time, or a lost claim.
+    """
+    effect, limited = work.effect, error.retry_after is not None
+    with transaction.atomic():
+        timeline.hold(effect.incident_id)
+        if error.retry_after is not None:
+            until = at + timedelta(seconds=error.retry_after)
+            _block(KINDS[effect.kind].port, error.method, effect.method, until=until)
+        attempt = effect.attempt + (0 if limited else 1)
+        final = not error.retryable or attempt >= ATTEMPTS
+        if not error.unknown and not effect.unsure and _cancel_abandoned(effect, at=at):
+            return
+        changed = _held(effect).update(
+            state=Effect.State.FAILED if final else Effect.State.WAITING,
+            attempt=attempt,
+            unanswered=0,
+            unsure=effect.unsure or error.unknown,
+            due_at=at + timedelta(seconds=_wait_s(error, attempt)),
+            leased_until=None,
+            ended_at=at if final else None,
+            error=error.says,
+            error_code=error.code,
+        )
+        if changed and final:
+            _tell_failure(effect, error, at=at)
+        elif changed:
+            timeline.nudge_readers(effect.incident_id)
+
+
+def give_up(work: Work, *, at: datetime) -> None:
+    """Cancel an effect that was abandoned while its outcome was unknown, and that was not found to have happened."""
+    with transaction.atomic():
+        timeline.hold(work.effect.incident_id)
+        _cancel_abandoned(work.effect, at=at)
+
+
+def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
+    held = _held(effect).filter(abandoned=True)
+    if not held.update(state=Effect.State.CANCELLED, ended_at=at, leased_until=None):
+        return False
+    plan_anew(effect.incident_id)
+    return True
+
+
+def _unless_unwanted(effect: Effect) -> None:
+    """Plan again when what was just made is no longer wanted: it has to be undone."""
+    if Effect.objects.filter(pk=effect.pk, abandoned=True).exists():
+        plan_anew(effect.incident_id)
+
+
+def plan_anew(incident_id: int) -> None:
+    """Make what came of an effect a new fact, so that it cannot be missed by a plan that is being made."""
+    Incident.objects.filter(pk=incident_id).update(revision=F("revision") + 1)
+    hints.tell(Incident(pk=incident_id))
+
+
+def _wait_s(error: VendorError, attempt: int) -> float:
+    if error.retry_after is not None:
+        return error.retry_after
+    return float(min(0.5 * 2 ** min(attempt, 20), BACK_OFF_AT_MOST_S))
+
+
+def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
+    """Record what failed for good; in a private incident with what someone has to do about it by hand."""
+    if effect.kind == "counted":
+        return
+    incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
+    text = f"Could not {effect.sentence}: {error.says}"
+    if effect.kind == "closed" and lifecycle.leave_room(incident, room=effect.room or 1):
+        text = f"{text} The conversation moves to a new private channel instead."
+    by_hand = manual_checks.instruction(effect, incident) if incident.private else ""
+    quiet = (effect.kind, effect.verb) in QUIET_FAILURES and not by_hand
+    data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})
+    timeline.append(incident, "failed", at=at, text=text, data=data)
+    plan_anew(incident.pk)
+
+
+def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
+    """Record a failed effect as done, in the caller's transaction; return whether it was still failed."""
+    failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
+    if not failed.update(state=Effect.State.DONE, ended_at=at, error="", error_code=""):
+        return False
+    if outcome.there:
+        _keep(effect, outcome.there, at=at)
+    Resource.objects.filter(incident=effect.incident_id, key__in=outcome.gone).delete()
+    return True
+
+
+def put_back(work: Work, *, until: datetime) -> None:
+    """Give a claim back untried, because its method was blocked after it was claimed."""
+    effect = work.effect
+    _held(effect).update(state=Effect.State.WAITING, unanswered=effect.unanswered - 1, due_at=until, leased_until=None)
+
+
+def blocked_until(method: str, *, at: datetime) -> datetime | None:
+    """Return until when this process knows a method to be blocked; the claim asks the database for the rest."""
+    until = _blocked.get(method)
+    return until if until is not None and until > at else None
+
+
+_blocked: dict[str, datetime] = {}
+
+
+def _block(port: str, called: str, method: str, *, until: datetime) -> None:
+    """Block the method that was called, and that of the effect where it stands for several calls."""
+    methods = {called, method} if port == "pager" else {called}
+    _blocked.update(dict.fromkeys(methods, until))
+    Limit.objects.bulk_create(
+        [Limit(vendor=port, method=one, blocked_until=until) for one in sorted(methods)],
+        update_conflicts=True,
+        unique_fields=["vendor", "method"],
+        update_fields=["blocked_until"],
+    )
+
+
+def retry(effect: Effect, *, at: datetime) -> bool:
+    """Let a failed effect be tried again from the start; return whether it had failed."""
+    return bool(
+        Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED).update(
+            state=Effect.State.WAITING, attempt=0, unanswered=0, due_at=at, ended_at=None, error="", error_code=""
+        )
+    )
+
+
+def ready_incidents(*, at: datetime, limit: int) -> list[tuple[int, str]]:
+    """Return incidents that have an effect to perform right now, with its queue: one query, however many there are."""
+    with connection.cursor() as cursor:
+        cursor.execute(READY_INCIDENTS, {"at": at, "limit": limit, "slow": SLOW})
+        return [(pk, EVIDENCE if slow else EFFECTS) for pk, slow in cursor.fetchall()]
+
+
+def _held(effect: Effect) -> Any:
+    return Effect.objects.filter(pk=effect.pk, token=effect.token, state=Effect.State.RUNNING)

@@ -1,0 +1,67 @@
+"""A claimed effect as its performer gets it, and its outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils.crypto import salted_hmac
+
+from workflows.models import Effect, Resource
+from workflows.planning.observed import THERE
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A claimed effect with what its performer needs: the ids of things that it is about."""
+
+    effect: Effect
+    external: dict[str, dict[str, Any]]
+
+    @property
+    def unsure(self) -> bool:
+        """Whether an earlier try may have done it without recording it."""
+        return self.effect.unsure
+
+    @property
+    def mark(self) -> str:
+        """The opaque mark by which our message of this effect is found again; it tells nothing to others."""
+        return salted_hmac("workflows.mark", str(self.effect.pk)).hexdigest()[:24]
+
+    def channel_id(self, room: int) -> str:
+        """Return the vendor's id of a room's channel."""
+        return str(self.external[f"channel/{room}"]["id"])
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of an effect: things that exist now, things that are gone, and a sentence for the timeline.
+
+    ``kind`` is the entry's: one that is told where people talk is posted there. ``data`` goes into it; ``at`` is when
+    it happened, where that is not when it was recorded.
+    """
+
+    there: list[Resource] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    says: str = ""
+    kind: str = "did"
+    data: dict[str, Any] = field(default_factory=dict)
+    at: datetime | None = None
+
+
+def made(
+    work: Work, *, external: dict[str, Any], external_id: str = "", spec: dict[str, Any] | None = None
+) -> Resource:
+    """Return the one thing that an effect is about, as it exists now."""
+    effect = work.effect
+    return Resource(
+        key=effect.thing,
+        kind=effect.kind,
+        room=effect.room,
+        label=effect.labels.get(effect.thing, ""),
+        spec=effect.spec if spec is None else spec,
+        external=external,
+        external_id=external_id,
+        state=THERE,
+    )

@@ -1,0 +1,40 @@
+"""Who answered one of our pages: someone acknowledged it, or resolved it in the pager. We never do."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.utils import timezone
+
+from workflows.models import Page
+from workflows.oncall import people
+from workflows.oncall.pager_events import PagerEvent
+from workflows.ports import PageStatus
+
+Status = Page.Status
+
+
+def note_told(page: Page, news: PagerEvent, *, by: str) -> None:
+    """Note the answer that news tell of, if they do: they may be late, and it stays an answer."""
+    who = news.by.id if news.by else ""
+    if news.ours or (who and who in people.our_ids()):
+        return
+    if news.kind == Status.ACKNOWLEDGED or (news.kind == Status.RESOLVED and who):
+        _note(page, by=by, at=news.at)
+
+
+def note_found(page: Page, found: PageStatus) -> None:
+    """Note the answer that shows in how a page was found to stand.
+
+    While we do not know who we are with the pager, one that we set out to end was resolved by us.
+    """
+    ours = people.our_ids()
+    resolved = found.status == Status.RESOLVED and found.by_id and (ours or page.withdrawn_at is None)
+    if (found.status == Status.ACKNOWLEDGED or resolved) and found.by_id not in ours:
+        _note(page, by=found.by, at=found.at or timezone.now())
+
+
+def _note(page: Page, *, by: str, at: datetime) -> None:
+    if page.answered_at is None:
+        page.answered_at, page.answered_by = at, by[:200]
+        Page.objects.filter(pk=page.pk, answered_at=None).update(answered_at=at, answered_by=page.answered_by)

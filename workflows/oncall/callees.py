@@ -1,0 +1,177 @@
+"""Who incidents can page: the names in policies, looked up in the pager cache for many incidents at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from incidents.models import Person
+from incidents.policies.policy import Policy
+from workflows.models import PagerTarget, PagerUser
+from workflows.oncall import lookup as cache
+from workflows.oncall import people as joining
+from workflows.oncall.lookup import OnCall
+from workflows.planning.invitee import Invitee
+from workflows.planning.pages import Callee, Stranger
+
+Kind = PagerTarget.Kind
+PAGED = (Kind.POLICY, Kind.SERVICE)
+
+
+@dataclass(frozen=True, slots=True)
+class Callees:
+    """What policies and people named, found: see ``Facts`` for each; ``asked`` are callees by their ref."""
+
+    on_call: Mapping[str, tuple[Invitee, ...] | None] = field(default_factory=dict)
+    otherwise: Mapping[str, Invitee] = field(default_factory=dict)
+    callees: Mapping[str, Callee | None] = field(default_factory=dict)
+    asked: Mapping[str, Callee] = field(default_factory=dict)
+
+
+def known(
+    policies: Sequence[Policy], *, asked: Collection[str] = (), pager: bool, at: datetime | None = None
+) -> Callees:
+    """Look up what these policies page and whose schedules they name, and the refs that someone asked for.
+
+    No query where nothing is named. While the pager was never read nothing is known: nobody is said to be missing.
+    """
+    pages = {name for policy in policies for name in policy.pages} if pager else set()
+    schedules = {name for policy in policies for name in policy.schedules} if pager else set()
+    names = {one.otherwise for policy in policies for one in policy.one_of if one.otherwise}
+    otherwise = _named(names)
+    refs = set(asked) if pager else set()
+    if not (pages or schedules or refs) or cache.never_read():
+        return Callees(otherwise=otherwise)
+    at = at or timezone.now()
+    targets = cache.named(pages, kinds=PAGED)
+    turns = cache.named(schedules, kinds=[Kind.SCHEDULE])
+    found = {_ref(target): target for target in targets.values() if target} | _targets(refs)
+    users = _users(refs)
+    on = cache.on_call(_subjects([*found.values(), *(one for one in turns.values() if one)]), at=at)
+    usual = _usual_service() if pages or refs else ""
+    callees = {ref: _callee(target, on, usual) for ref, target in found.items()}
+    callees |= {ref: _user(user, usual) for ref, user in users.items()}
+    return Callees(
+        on_call={name: _on_schedule(row, on) if row else None for name, row in turns.items()},
+        otherwise=otherwise,
+        callees={name: callees[_ref(target)] if target else None for name, target in targets.items()},
+        asked={ref: callees[ref] for ref in refs if ref in callees},
+    )
+
+
+def everyone(*, at: datetime) -> list[Callee]:
+    """Return everyone a page can go to: escalation policies, services, then people who are matched."""
+    targets = list(PagerTarget.objects.filter(kind__in=PAGED, gone=False).order_by("kind", "name"))
+    on = cache.on_call(_subjects(targets), at=at)
+    usual = _usual_service()
+    users = PagerUser.objects.filter(gone=False).exclude(person=None).select_related("person")
+    found = [*(_callee(target, on, usual) for target in targets), *(_user(user, usual) for user in users)]
+    return [one for one in found if one.service]
+
+
+def _ref(target: PagerTarget) -> str:
+    return f"{target.kind}/{target.pager_id}"
+
+
+def _targets(refs: Iterable[str]) -> dict[str, PagerTarget]:
+    ids = {ref.partition("/")[2] for ref in refs if not ref.startswith("user/")}
+    rows = PagerTarget.objects.filter(pager_id__in=ids, kind__in=PAGED) if ids else []
+    return {_ref(row): row for row in rows}
+
+
+def _users(refs: Iterable[str]) -> dict[str, PagerUser]:
+    ids = {ref.partition("/")[2] for ref in refs if ref.startswith("user/")}
+    rows = PagerUser.objects.filter(pager_id__in=ids).select_related("person") if ids else []
+    return {f"user/{row.pager_id}": row for row in rows}
+
+
+def _subjects(targets: Iterable[PagerTarget]) -> set[cache.Subject]:
+    return {_subject(target) for target in targets}
+
+
+def _subject(target: PagerTarget) -> cache.Subject:
+    if target.kind == Kind.SCHEDULE:
+        return target.pager_id, 0
+    return (target.policy_id or target.pager_id) if target.kind == Kind.SERVICE else target.pager_id, 1
+
+
+def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]], usual: str) -> Callee:
+    rung = on.get(_subject(target), ())
+    people = tuple(_someone(one.person, f"on call for {target.name}") for one in rung if one.person)
+    words = rings([one.person.name if one.person else one.user.name for one in rung]) or "no one is on call"
+    return Callee(
+        _ref(target),
+        target.name,
+        target.service_id or usual,
+        _who_chat(people),
+        words,
+        ids=tuple(one.user.pager_id for one in rung),
+        strangers=strangers([one.user for one in rung]),
+    )
+
+
+def _user(user: PagerUser, usual: str) -> Callee:
+    person = user.person if user.person is not None and user.person.can_join else None
+    name = person.name if person else user.name
+    people = (_someone(person, "paged by name"),) if person else ()
+    ref, ids = f"user/{user.pager_id}", (user.pager_id,)
+    return Callee(ref, name, usual, _who_chat(people), ids=ids, strangers=strangers([user]))
+
+
+def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:
+    """Return those of the pager who cannot be brought in here, each with why. Whoever opens our pages is none of them.
+
+    Their persons are read already, or cost a query each.
+    """
+    found = ((user, joining.barred(user)) for user in users)
+    return tuple(Stranger(user.pager_id, user.name, why) for user, why in found if why)
+
+
+def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]]) -> tuple[Invitee, ...]:
+    rung = on.get(_subject(row), ())
+    return _who_chat(tuple(_someone(one.person, f"on call for {row.name}") for one in rung if one.person))
+
+
+def rings(names: Sequence[str]) -> str:
+    """Say who is paged: *rings Eve Ito and Max Lund*; empty for nobody."""
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f"pages {listed}" if listed else ""
+
+
+def _someone(person: Person, why: str) -> Invitee:
+    return Invitee(person.chat_id or "", person.name, why, person.pk)
+
+
+def _who_chat(people: tuple[Invitee, ...]) -> tuple[Invitee, ...]:
+    return tuple(one for one in people if one.chat_id)
+
+
+def _named(names: Collection[str]) -> dict[str, Invitee]:
+    """Find people by email, chat id or name: who a type names when no one is on call."""
+    if not names:
+        return {}
+    said = {name.lstrip("@").casefold(): name for name in names}
+    by = Q(chat_id__in=[name.lstrip("@") for name in names])
+    for name in said:
+        by |= Q(email__iexact=name) | Q(name__iexact=name)
+    found: dict[str, Invitee] = {}
+    for person in Person.objects.filter(by).exclude(chat_id=None).order_by("-pk"):
+        for key in (person.email.casefold(), (person.chat_id or "").casefold(), person.name.casefold()):
+            if key in said and person.can_join:
+                found[said[key]] = _someone(person, "named by the type")
+    return found
+
+
+def _usual_service() -> str:
+    """Return where pages are opened that have no service of their own: the one that settings name, else the first."""
+    given = settings.FIREKIND.pagerduty
+    services = PagerTarget.objects.filter(kind=Kind.SERVICE, gone=False).order_by("name", "pager_id")
+    if given is not None and given.service:
+        row = cache.named([given.service], kinds=[Kind.SERVICE])[given.service]
+        return row.pager_id if row else ""
+    return services.values_list("pager_id", flat=True).first() or ""

@@ -1,0 +1,76 @@
+"""Who a page has reached, now and before. No one who was paged is dropped; late events undo nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final
+
+from workflows.models import Page, PagerUser
+from workflows.oncall import callees
+from workflows.oncall.pager_events import ACKNOWLEDGED, PagerEvent, Who
+
+# Kinds of news that say who is paged from then on.
+KINDS: Final = {"triggered", "unacknowledged", "reopened", "escalated", "reassigned", "delegated", "passed"}
+
+
+def hear(page: Page, news: PagerEvent) -> bool:
+    """Record who is paged by these news; return whether that changed. The caller holds the page and saves it."""
+    return news.kind in KINDS and follow(page, news.people, at=news.at)
+
+
+def follow(page: Page, people: Collection[Who], *, at: datetime) -> bool:
+    """Take in who was paged at a moment; return whether that is anyone else than we knew.
+
+    Of a public incident they are to be brought in. Of a private one nobody is by that alone: anyone in the pager may
+    pass a page on. The caller holds the page and saves it.
+    """
+    known = {who.id: who for who in people if who.id}
+    if not known:
+        return False
+    new = [id for id in known if id not in page.rung_ids]
+    page.rung_ids = [*page.rung_ids, *new]
+    if not page.incident.private:
+        page.rung.add(*_invitable(known))
+    if page.rung_at is not None and at < page.rung_at:
+        return bool(new)
+    moved = set(known) != set(page.now_ids)
+    if moved:
+        page.now_ids, page.rings = list(known), callees.rings(_names(known.values()))
+    page.rung_at = at
+    return moved or bool(new)
+
+
+def is_news(page: Page, people: Collection[Who], *, status: str) -> bool:
+    """Return whether someone else is assigned than those who are paged. Who acknowledges stays the only one of them."""
+    ids, now = {who.id for who in people}, set(page.now_ids)
+    return bool(ids) and not (ids <= now if status == ACKNOWLEDGED else ids == now)
+
+
+def users_of(pages: Collection[Page]) -> dict[str, PagerUser]:
+    """Return who was paged by those of these pages that are open, by the pager's id: one query at most."""
+    ids = {id for page in pages if page.is_open for id in page.rung_ids}
+    found = PagerUser.objects.filter(pager_id__in=ids).select_related("person") if ids else ()
+    return {user.pager_id: user for user in found}
+
+
+def before(pages: Collection[Page]) -> dict[int, list[str]]:
+    """Return the names of those each page paged before but not now, by primary key: at most one query."""
+    ids = {page.pk: [id for id in page.rung_ids if id not in page.now_ids] for page in pages}
+    names = _known({id for some in ids.values() for id in some})
+    return {pk: [names[id] for id in some if id in names] for pk, some in ids.items()}
+
+
+def _names(people: Collection[Who]) -> list[str]:
+    known = _known({who.id for who in people if not who.name})
+    return sorted(who.name or known.get(who.id, "somebody") for who in people)
+
+
+def _known(ids: set[str]) -> dict[str, str]:
+    return dict(PagerUser.objects.filter(pager_id__in=ids).values_list("pager_id", "name")) if ids else {}
+
+
+def _invitable(ids: Collection[str]) -> list[int]:
+    """Return the people here of these who may be brought in."""
+    users = PagerUser.objects.filter(pager_id__in=list(ids), person__isnull=False).select_related("person")
+    return [user.person.pk for user in users if user.person is not None and user.person.can_join]

@@ -1,0 +1,79 @@
+"""Refresh the pager cache: what is due, one reader at a time, and not while the pager is down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db.models import Q
+
+from workflows import ports
+from workflows.models import PagerRead
+from workflows.oncall import in_use, pager_cache
+from workflows.oncall.pager_cache import What
+from workflows.ports import VendorError
+
+LEASE: Final = timedelta(minutes=2)  # a reader that died is not waited for any longer
+SOON: Final = timedelta(minutes=2)  # how often everything is read while something is named that nobody knows
+
+
+def keep(*, at: datetime) -> bool:
+    """Read what is due of the pager; return whether anything changed. A pager that is down is asked again later."""
+    if ports.pager() is None or not _due(at):
+        return False
+    with _alone(at) as may:
+        return may and _read(at)
+
+
+def _due(at: datetime) -> list[What]:
+    failing = PagerRead.objects.filter(ask_at__gt=at).values_list("failing", flat=True).first()
+    return [what for what, is_old in IS_OLD.items() if failing not in (what, What.EVERYTHING) and is_old(at)]
+
+
+def _is_directory_old(at: datetime) -> bool:
+    """Return whether people and targets are due: every so often, sooner when something unknown is named."""
+    if pager_cache.is_old(What.DIRECTORY, at=at):
+        return True
+    return pager_cache.is_old(What.DIRECTORY, at=at, than=SOON) and _is_anything_unknown()
+
+
+def _is_anything_unknown() -> bool:
+    return pager_cache.has_strangers() or in_use.is_anything_unknown()
+
+
+def _are_shifts_old(at: datetime) -> bool:
+    """Return whether shifts are due: every so often, and right after a handover."""
+    return pager_cache.is_old(What.SHIFTS, at=at) or pager_cache.has_handed_over(at=at)
+
+
+IS_OLD: Final = {What.DIRECTORY: _is_directory_old, What.SHIFTS: _are_shifts_old}
+
+
+def _read(at: datetime) -> bool:
+    changed = [_read_one(what, at=at) for what in IS_OLD]
+    return any(changed)
+
+
+def _read_one(what: What, *, at: datetime) -> bool:
+    if what not in _due(at):  # someone else has just read it, or the pager has just failed
+        return False
+    try:
+        return pager_cache.READ[what](at=at)
+    except VendorError:
+        return False  # it is recorded, and what we knew before stays
+
+
+@contextmanager
+def _alone(at: datetime) -> Iterator[bool]:
+    """Take the only reader's place, if it is free; a row, so that it holds across processes and calls."""
+    PagerRead.objects.get_or_create(pk=1)
+    free = Q(reading_until=None) | Q(reading_until__lte=at)
+    until = at + LEASE
+    taken = bool(PagerRead.objects.filter(free, pk=1).update(reading_until=until))
+    try:
+        yield taken
+    finally:
+        if taken:
+            PagerRead.objects.filter(pk=1, reading_until=until).update(reading_until=None)

@@ -1,0 +1,62 @@
+"""Stored on-call turns, with a near-future read laid over a far-future one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from workflows.ports import Turn
+
+
+class TurnRow(NamedTuple):
+    """Someone's turn; no start is always before, no end always after."""
+
+    subject: str
+    level: int
+    user: str
+    start: datetime | None
+    end: datetime | None
+
+    def holds(self, at: datetime) -> bool:
+        """Return whether it is their turn at a moment."""
+        return (self.start is None or self.start <= at) and (self.end is None or self.end > at)
+
+
+def of(turn: Turn, *, since: datetime, until: datetime) -> TurnRow:
+    """Return a turn as it is kept. What lies outside of the window is not known: a pager may cut it off there."""
+    start = turn.start if turn.start is not None and turn.start > since else None
+    end = turn.end if turn.end is not None and turn.end < until else None
+    return TurnRow(turn.subject, turn.level, turn.user, start, end)
+
+
+def laid_over(far: Iterable[TurnRow], near: Iterable[TurnRow], *, edge: datetime) -> set[TurnRow]:
+    """Return what holds when ``near`` is the truth before ``edge`` and ``far`` from there on.
+
+    ``near`` was read as far as the edge, so that its last turns have no end; they go on into those of ``far``.
+    """
+    later = {_from(row, edge) for row in far if row.end is None or row.end > edge}
+    going_on = {row[:3]: row for row in sorted(later, key=_by_end) if row.start == edge}
+    met = {row[:3] for row in near if row.end is None}
+    kept = {row for row in later if row.start != edge or row[:3] not in met}
+    return kept | {_into(row, going_on.get(row[:3]), edge) for row in near}
+
+
+def _from(row: TurnRow, edge: datetime) -> TurnRow:
+    return row if row.start is not None and row.start >= edge else row._replace(start=edge)
+
+
+def _into(row: TurnRow, later: TurnRow | None, edge: datetime) -> TurnRow:
+    if row.end is not None:
+        return row
+    return row._replace(end=later.end if later is not None else edge)
+
+
+def _by_end(row: TurnRow) -> tuple[bool, float]:
+    """Put the longest last: one without an end, else the latest."""
+    return row.end is None, row.end.timestamp() if row.end else 0.0
+
+
+def on_call(rows: Iterable[TurnRow], *, at: datetime) -> set[tuple[str, int, str]]:
+    """Return who is on call for what at a moment."""
+    return {(row.subject, row.level, row.user) for row in rows if row.holds(at)}

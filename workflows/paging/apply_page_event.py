@@ -1,0 +1,195 @@
+"""Apply what happened to one of our pages: its status, who is on it, and the timeline entry.
+
+News may come late, twice, in any order, and from two sides: the pager sends them and we look ourselves. A status is
+moved by the newest alone; every piece of news is recorded once, at its own time.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from incidents import lifecycle, timeline
+from incidents.models import Source
+from workflows.alerts import intake
+from workflows.effects import effect_queue
+from workflows.models import Effect, Page, Shift
+from workflows.oncall import acknowledgements, page_reach
+from workflows.oncall.pager_events import RANK, PagerEvent, PagerIncident
+from workflows.paging import add_responders, poll_dedup
+from workflows.planning.actions import RETIRE
+
+SOON: Final = timedelta(seconds=10)
+ID_CHARS: Final = 120
+STILL_OPEN: Final = "The incident itself is still open here: resolve it when it is over"
+# Those that are surely meant, the ones known by id first; then all that the fallback opened and whose id is not known.
+CANDIDATES: Final = """
+    SELECT p.id, p.pager_id <> '' OR p.dedup_key = %s, i.codename, p.service_id
+      FROM workflows_page p JOIN incidents_incident i ON i.id = p.incident_id
+     WHERE p.pager_id <> '' AND p.pager_id = %s OR p.dedup_key = %s OR p.pager_id = '' AND p.via = 'events'
+     ORDER BY p.pager_id = '', p.dedup_key <> %s, p.opened_at DESC LIMIT 50
+"""
+Status = Page.Status
+
+
+class Heard(StrEnum):
+    """What a piece of news was about."""
+
+    PAGE = "one of our pages"
+    ALERT = "an alert on an incident"
+    AGAIN = "already received"
+    NOTHING = "not ours"
+
+
+def hear(news: PagerEvent, *, at: datetime) -> Heard:
+    """Take a piece of news in, in one transaction; what is heard again changes nothing."""
+    with transaction.atomic(savepoint=False):
+        page = find(news)
+        if page is None:
+            return Heard.ALERT if intake.hear(news, at=at) else Heard.NOTHING
+        page = held(page)
+        if news.id[:ID_CHARS] in page.news:
+            return Heard.AGAIN
+        take(page, news, at=at)
+    return Heard.PAGE
+
+
+def find(news: PagerEvent) -> Page | None:
+    """Return the page that news are about: by the pager's id, else by the key that it was opened with.
+
+    What the fallback opened has no key there, so until its id is known it is told by our codename in its title. Taken
+    for someone else's, it could declare an incident.
+    """
+    told = news.page
+    values = [told.key, told.id, told.key, told.key]
+    with connection.cursor() as cursor:
+        cursor.execute(CANDIDATES, values)
+        rows = cursor.fetchall()
+    fits = [pk for pk, known, codename, service_id in rows if known or _is_ours(told, codename, service_id)]
+    return Page.objects.get(pk=fits[0]) if fits else None
+
+
+def _is_ours(told: PagerIncident, codename: str, service_id: str) -> bool:
+    here = not (service_id and told.service_id) or service_id == told.service_id
+    return here and codename in told.title
+
+
+def held(page: Page) -> Page:
+    """Return a page fresh, held for the caller's transaction: its incident first, the order in which entries lock."""
+    timeline.hold(page.incident_id)
+    found = Page.objects.select_for_update(of=("self",)).select_related("incident")
+    return found.get(pk=page.pk)
+
+
+def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
+    """Take news of a held page in: move its status if they are the newest, and record what is not known yet."""
+    was = page.status
+    newest = bool(news.status) and is_newest(page, news)
+    ours = _is_our_doing(page, news)
+    known = poll_dedup.told(page.news, news) or ours
+    learn(page, news.page)
+    acknowledgements.note_told(page, news, by=add_responders.name_of(news.by) if news.by else "")
+    if newest and news.status == Status.RESOLVED and not ours:
+        page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
+    if newest:
+        _move(page, news)
+    if page_reach.hear(page, news):
+        effect_queue.plan_anew(page.incident_id)
+    page.news = [*page.news, news.id[:ID_CHARS]]
+    page.save()
+    if not known:
+        late = bool(news.status) and not newest
+        _write(page, news, told=news.told and not late, moved=newest and page.status != was, at=at)
+    elif page.status != was:
+        timeline.nudge_readers(page.incident_id)
+    add_responders.bring_in(page, news, at=at)
+
+
+def is_newest(page: Page, news: PagerEvent) -> bool:
+    """Return whether news are of a later moment than what the page's status is from; anything beats *being opened*."""
+    return page.status == Status.OPENING or (news.at, RANK[news.status]) > (page.status_at, RANK[page.status])
+
+
+def learn(page: Page, told: PagerIncident) -> None:
+    """Take over what the pager calls a page, where that is not known yet; the caller saves it."""
+    page.pager_id = page.pager_id or told.id[:64]
+    page.number = page.number or told.number
+    if not page.url and told.url.startswith("https://") and len(told.url) <= 500:
+        page.url = told.url
+
+
+def _move(page: Page, news: PagerEvent) -> None:
+    page.status, page.status_at = news.status, news.at
+    page.status_by = add_responders.name_of(news.by)[:200] if news.by else ""
+
+
+def _is_our_doing(page: Page, news: PagerEvent) -> bool:
+    """Return whether news only say what we did ourselves: that stands on the timeline already."""
+    if news.ours or news.kind == "triggered":
+        return True
+    if news.kind != "resolved" or (news.by is not None and add_responders.user_of(news.by) is not None):
+        return False
+    return _ended_just_now(page, news) or is_ending(page)
+
+
+def _ended_just_now(page: Page, news: PagerEvent) -> bool:
+    return page.status == Status.RESOLVED and abs(page.status_at - news.at) < SOON
+
+
+def is_ending(page: Page) -> bool:
+    """Return whether we are about to end this page, or do so at this moment."""
+    under_way = [Effect.State.WAITING, Effect.State.RUNNING]
+    return Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=RETIRE, state__in=under_way).exists()
+
+
+def _write(page: Page, news: PagerEvent, *, told: bool, moved: bool, at: datetime) -> None:
+    incident = page.incident
+    person = add_responders.person_of(news.by)
+    text = _sentence(page, news, named=person is None)
+    data: dict[str, Any] = {"page": page.key, "news": news.kind, "url": page.url}
+    if outsiders := add_responders.outsiders(page, news):
+        text = f"{text}. {outsiders}"
+    if moved and _asks(page):
+        text, data["ask"] = f"{text}. {STILL_OPEN}", "resolve"
+    if not (told and incident.is_active):
+        data["room"] = 0
+    lifecycle.remark(
+        incident, "page", by=None, author=person, at=news.at, recorded_at=at, source=Source.SYSTEM, text=text, data=data
+    )
+
+
+def _asks(page: Page) -> bool:
+    """Return whether people are to be asked if it is over: the last of our pages ended, and they still respond."""
+    if page.status != Status.RESOLVED or not page.incident.is_active:
+        return False
+    return not Page.objects.filter(incident=page.incident_id).exclude(status=Status.RESOLVED).exists()
+
+
+def _sentence(page: Page, news: PagerEvent, *, named: bool) -> str:
+    """Say the news, with who did it in front where the entry does not name them itself."""
+    names = [add_responders.name_of(who) for who in news.people]
+    values = {
+        "page": page.name,
+        "people": " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "the next in line",
+        "are": "are" if len(names) > 1 else "is",
+        "level": f" to level {level}" if (level := _level(news)) else "",
+        "text": news.text,
+    }
+    if news.by is None:
+        return news.happened.format(**values)
+    did = news.did.format(**values)
+    return f"{add_responders.name_of(news.by)} {did}" if named else did
+
+
+def _level(news: PagerEvent) -> int | None:
+    """Return the level of the escalation policy at which those who are paged now are on call, above the first."""
+    if news.kind != "escalated" or not news.page.policy_id:
+        return None
+    now = Q(start_at=None) | Q(start_at__lte=news.at), Q(end_at=None) | Q(end_at__gt=news.at)
+    ids = [who.id for who in news.people]
+    turns = Shift.objects.filter(*now, subject=news.page.policy_id, level__gt=1, user__in=ids)
+    return turns.order_by("level").values_list("level", flat=True).first()

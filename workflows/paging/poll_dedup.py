@@ -1,0 +1,44 @@
+"""What polling found, recorded next to events so that neither is reported twice. Pure.
+
+A look says since when a page has its status, mostly to the second. News of that status from then are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from workflows.oncall.pager_events import PagerEvent
+
+PREFIX: Final = "look"
+PASSED: Final = "passed"  # noted where someone else was found to be paged
+ON: Final = {"escalated", "reassigned", "delegated"}  # the kinds of news that say so
+SECOND: Final = timedelta(seconds=1)
+
+
+def note(status: str, *, since: datetime, until: datetime) -> str:
+    """Return the note that a status, or who is paged, was found, which was taken between two moments."""
+    return f"{PREFIX} {status} {since.isoformat()} {until.isoformat()}"
+
+
+def span(at: datetime) -> tuple[datetime, datetime]:
+    """Return the moments between which something happened that is known to the second."""
+    return at.replace(microsecond=0), latest(at)
+
+
+def latest(at: datetime) -> datetime:
+    """Return the last moment that a time may mean: one without a fraction is any of its second."""
+    return at if at.microsecond else at + SECOND - timedelta(microseconds=1)
+
+
+def told(notes: Iterable[str], news: PagerEvent) -> bool:
+    """Return whether news only say what a look found out before."""
+    return any(_covers(note, news) for note in notes if note.startswith(f"{PREFIX} "))
+
+
+def _covers(note: str, news: PagerEvent) -> bool:
+    _, status, since, until = note.split()
+    if status != (news.status or (PASSED if news.kind in ON else "")):
+        return False
+    return datetime.fromisoformat(since) <= news.at <= datetime.fromisoformat(until)

@@ -1,0 +1,151 @@
+"""Poll open pages: for webhooks that never came, and for installations that cannot be reached from outside."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from workflows import ports
+from workflows.models import Page, PagerUser
+from workflows.oncall import page_reach
+from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
+from workflows.paging import apply_page_event, poll_dedup
+from workflows.ports import Pager, PageStatus, VendorError
+
+log = logging.getLogger(__name__)
+
+EVERY: Final = timedelta(seconds=55)  # a little less than the beat, so that none is left out every other time
+AT_ONCE: Final = 30  # calls a minute of the 960 that PagerDuty grants a key
+PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it itself
+SETTLED: Final = timedelta(minutes=2)  # by then PagerDuty's reads reflect what its webhooks said
+SKEW: Final = timedelta(minutes=2)
+Status = Page.Status
+
+# From the status that is found: the kind of news, and how it reads with and without who it was.
+FOUND: Final[Mapping[str, tuple[str, str, str]]] = {
+    Status.TRIGGERED: (
+        "unacknowledged",
+        "unacknowledged the page to {page}: paging again",
+        "The page to {page} was unacknowledged: paging again",
+    ),
+    Status.ACKNOWLEDGED: (
+        "acknowledged",
+        "acknowledged the page to {page}",
+        "The page to {page} was acknowledged",
+    ),
+    Status.RESOLVED: ("resolved", "resolved the page to {page}", "The page to {page} was resolved"),
+}
+
+
+def look_again(*, at: datetime) -> int:
+    """Poll open pages not checked for a minute; return how many had changed."""
+    pager = ports.pager()
+    if pager is None:
+        return 0
+    moved = 0
+    for page in _claimed(at=at):
+        try:
+            rung = _look(pager, page)
+        except VendorError as error:
+            log.warning("could not check page %s: %s", page.pk, error)
+            if error.retry_after is not None or error.retryable:
+                break
+            continue
+        moved += rung is not None and note(page, rung, looked_at=at)
+    return moved
+
+
+def due(*, at: datetime) -> QuerySet[Page]:
+    """Return open pages not checked lately, oldest check first."""
+    lately = Q(looked_at=None, opened_at__lt=at - EVERY) | Q(looked_at__lt=at - EVERY)
+    being_opened = Q(status=Status.OPENING, pager_id="", opened_at__gt=at - PATIENCE)
+    found = Page.objects.filter(lately).exclude(being_opened).exclude(status=Status.RESOLVED)
+    return found.order_by(F("looked_at").asc(nulls_first=True), "pk")
+
+
+def _claimed(*, at: datetime) -> list[Page]:
+    """Claim pages that are due, so that concurrent polls take different ones."""
+    with transaction.atomic():
+        pages = list(due(at=at).select_for_update(skip_locked=True)[:AT_ONCE])
+        Page.objects.filter(pk__in=[page.pk for page in pages]).update(looked_at=at)
+    return pages
+
+
+def _look(pager: Pager, page: Page) -> PageStatus | None:
+    if page.pager_id:
+        return pager.look(page.pager_id)
+    return pager.find(page.dedup_key, service=page.service_id, since=page.opened_at - SKEW)
+
+
+def note(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
+    """Apply the status a page was found in; return whether it had changed without an event."""
+    with transaction.atomic():
+        page = apply_page_event.held(page)
+        if apply_page_event.is_ending(page):
+            return False  # the code that ends it records what it finds
+        passed = _follow(page, rung, looked_at=looked_at)
+        since, until = _between(page, rung, looked_at=looked_at)
+        at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
+        if rung.status == page.status or not _is_newer(page, at=at, looked_at=looked_at):
+            apply_page_event.learn(page, _told(rung))
+            page.save(update_fields=["pager_id", "number", "url"])
+            return passed
+        id = poll_dedup.note(rung.status, since=since, until=until)
+        news = _news(page, rung, id=id, at=max(at, page.status_at + timedelta(microseconds=1)))
+        apply_page_event.take(page, news, at=max(looked_at, news.at))
+    return True
+
+
+def _follow(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
+    """Apply who was found to be paged; return whether that differs from what we knew.
+
+    Who is paged first was said as the page was opened; what we never knew of an older one is not told now.
+    """
+    people = tuple(Who(one.id, one.name) for one in rung.assigned)
+    since, until = poll_dedup.span(rung.assigned_at or looked_at)
+    is_older = page.rung_at is not None and until < page.rung_at
+    if is_older or not page_reach.is_news(page, people, status=rung.status):
+        return False
+    id = poll_dedup.note(poll_dedup.PASSED, since=since, until=until)
+    says = "The page to {page} moved on: now paging {people}"
+    at = max(since, page.rung_at or since)
+    news = PagerEvent(id, poll_dedup.PASSED, at, _told(rung), "", says, people=people, told=bool(page.now_ids))
+    apply_page_event.take(page, news, at=max(looked_at, at))
+    return True
+
+
+def _between(page: Page, rung: PageStatus, *, looked_at: datetime) -> tuple[datetime, datetime]:
+    """Return the moments between which the page took the status found."""
+    return poll_dedup.span(rung.at) if rung.at else (page.status_at, looked_at)
+
+
+def _is_newer(page: Page, *, at: datetime, looked_at: datetime) -> bool:
+    """Return whether what was found is newer than what events have told us."""
+    if page.status == Status.OPENING or looked_at - page.status_at > SETTLED:
+        return True
+    return page.status_at < min(at, looked_at)
+
+
+def _news(page: Page, rung: PageStatus, *, id: str, at: datetime) -> PagerEvent:
+    kind, did, happened = FOUND[rung.status]
+    if page.status == Status.OPENING and rung.status == Status.TRIGGERED:
+        kind = rung.status
+    by = _who(rung) if rung.status != Status.TRIGGERED else None
+    return PagerEvent(id, kind, at, _told(rung), did, happened, by=by, told=True)
+
+
+def _told(rung: PageStatus) -> PagerIncident:
+    return PagerIncident(rung.id, key=rung.key, title=rung.title, url=rung.url, number=rung.number, status=rung.status)
+
+
+def _who(rung: PageStatus) -> Who | None:
+    """Return who made a change: where a look gives but a name, it is theirs when nobody else has it."""
+    if rung.by_id or not rung.by:
+        return Who(rung.by_id, rung.by) if rung.by_id else None
+    named = list(PagerUser.objects.filter(name=rung.by, gone=False).values_list("pager_id", flat=True)[:2])
+    return Who(named[0] if len(named) == 1 else "", rung.by)

@@ -1,0 +1,1 @@
+"""Carry effects out: one performer for each kind of thing and verb."""

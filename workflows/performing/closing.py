@@ -1,0 +1,49 @@
+"""Close a room to everyone else, count what stays in one that was left, and message someone directly."""
+
+from __future__ import annotations
+
+from workflows.effects.work import Outcome, Work, made
+from workflows.models import Resource
+from workflows.planning.wording.card import Card
+from workflows.ports import Chat, VendorError
+
+OTHERS = "Some people in the channel are not coming along, so a new private channel is created instead."
+
+
+def close(chat: Chat, work: Work) -> Outcome:
+    """Make the room's channel private, and record it so only once the vendor shows it as private.
+
+    Refused while someone is in it who is not to be: nobody is shown out of a channel, it is left.
+    """
+    channel = f"channel/{work.effect.room}"
+    channel_id = work.channel_id(work.effect.room or 1)
+    expected = {*work.effect.spec["people"], chat.self_id}
+    if not chat.members(channel_id) <= expected:
+        raise VendorError(OTHERS, code="others_inside", method=work.effect.method)
+    closed = chat.close(channel_id)
+    row = Resource.objects.get(incident=work.effect.incident_id, key=channel)
+    kept = Resource(
+        key=channel,
+        kind="channel",
+        room=row.room,
+        label=row.label,
+        spec=row.spec | {"private": True},
+        external=row.external,
+        external_id=row.external_id,
+        state=row.state,
+    )
+    return Outcome([made(work, external={}), kept], says=f"made #{closed.name} private")
+
+
+def count(chat: Chat, work: Work) -> Outcome:
+    """Count what others posted in a room that the conversation left."""
+    found = chat.remains(work.channel_id(work.effect.room or 1))
+    external = {"authors": dict(found.authors), "files": found.files, "more": found.more}
+    return Outcome([made(work, external=external)])
+
+
+def tell(chat: Chat, work: Work) -> Outcome:
+    """Post a card to one person directly. Told twice after a crash does no harm."""
+    spec = work.effect.spec
+    posted = chat.tell(str(spec["person"]), Card.from_dict(spec["card"]), mark=work.mark)
+    return Outcome([made(work, external={"channel_id": posted.channel_id, "ts": posted.ts, "url": posted.url})])

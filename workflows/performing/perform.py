@@ -1,0 +1,169 @@
+"""Perform effects: call the vendor outside any transaction, record, and continue with what became ready."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from incidents import timeline
+from workflows import ports
+from workflows.effects import effect_queue, failpoints, heartbeat
+from workflows.effects.priority_semaphore import Turns
+from workflows.effects.work import Outcome, Work
+from workflows.performing.performers import LOOKERS, PERFORMERS
+from workflows.planning import actions
+from workflows.planning.actions import EFFECTS, KINDS
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+
+IN_FLIGHT = 24  # calls at once in one worker process; each mostly waits for the vendor
+AT_ONCE = 16  # effects of one incident that are claimed together
+RECORD_AT_ONCE = 2
+HEAD_START_S = 0.005  # for the longest chain
+
+Outside = Mapping[str, Any]  # what stands behind each port, by the port's name
+
+_recording = Turns(RECORD_AT_ONCE)
+_pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="perform")
+
+
+def drain(incident_id: int, *, queue: str = EFFECTS, side_by_side: bool = True) -> None:
+    """Perform every effect of a queue that is ready, and those that become ready by it, side by side.
+
+    Returns when nothing that was claimed here is left. What is due later, or waits for a rate limit, is left to the
+    sweep. Not ``side_by_side`` everything happens in the caller's thread, and so in its transaction.
+    """
+    outside = ports.connected()
+    kinds = actions.of_queue(queue, ports=outside.keys())
+    if not kinds:
+        return
+    # Two effects that end at once do not see each other's records, and neither claims what waits for both.
+    while claimed := effect_queue.claim(incident_id, at=timezone.now(), limit=AT_ONCE, kinds=kinds):
+        _Drain(outside, kinds, side_by_side=side_by_side).run(claimed)
+
+
+class _Drain:
+    """One incident's effects in flight: the longest chain stays in the caller's thread, the rest are spread."""
+
+    def __init__(self, outside: Outside, kinds: Sequence[str], *, side_by_side: bool) -> None:
+        self.outside = outside
+        self.kinds = kinds
+        self.side_by_side = side_by_side
+        self.held: dict[tuple[int, int], Work] = {}
+        self.left = 0
+        self.changed = threading.Condition()
+
+    def run(self, claimed: Sequence[Work]) -> None:
+        # A worker that is slow keeps what it has claimed: only one that died, or that nobody hears of, loses it.
+        with heartbeat.of(self._in_hand, what="effects") if self.side_by_side else nullcontext():
+            self._chain(claimed)
+            with self.changed:
+                self.changed.wait_for(lambda: self.left == 0)
+
+    def _in_hand(self) -> list[Work]:
+        return list(self.held.values())
+
+    def _chain(self, claimed: Sequence[Work]) -> None:
+        while claimed:
+            self.held |= {_claim(work): work for work in claimed}
+            first, *rest = claimed
+            if self.side_by_side:
+                for work in rest:
+                    self._spread(work)
+                rest = []
+            claimed = [*self._perform(first), *rest]
+
+    def _perform(self, work: Work) -> list[Work]:
+        try:
+            return perform(self.outside[KINDS[work.effect.kind].port], work, kinds=self.kinds)
+        finally:
+            del self.held[_claim(work)]
+
+    def _spread(self, work: Work) -> None:
+        with self.changed:
+            self.left += 1
+        _pool.submit(self._aside, work)
+
+    def _aside(self, work: Work) -> None:
+        try:
+            time.sleep(HEAD_START_S)
+            self._chain([work])
+        except BaseException:  # a thread must not die unheard: the lease runs out and the sweep takes it from there
+            log.exception("effect %s was interrupted", work.effect.pk)
+            raise
+        finally:
+            connection.close()
+            with self.changed:
+                self.left -= 1
+                self.changed.notify_all()
+
+
+def _claim(work: Work) -> tuple[int, int]:
+    return work.effect.pk, work.effect.token
+
+
+def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY) -> list[Work]:
+    """Perform one claimed effect and record the outcome; return what was claimed next in the same transaction.
+
+    ``port`` is what stands behind the port of the effect's kind; ``kinds`` are those that may be claimed next.
+    """
+    effect = work.effect
+    if until := effect_queue.blocked_until(effect.method, at=timezone.now()):
+        effect_queue.put_back(work, until=until)
+        return []
+    if not effect_queue.still_held(work, at=timezone.now()):
+        return []
+    if effect.unanswered > effect_queue.UNANSWERED:
+        effect_queue.record_error(work, _endless(effect.method), at=timezone.now())
+        return []
+    if KINDS[effect.kind].queue != EFFECTS:
+        timeline.nudge_readers(effect.incident_id)  # what takes long is shown to have begun
+    _give_back_connection()
+    failpoints.point(failpoints.BEFORE_CALL, kind=effect.kind)
+    try:
+        outcome = _outcome(port, work)
+    except VendorError as error:
+        log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
+        effect_queue.record_error(work, error, at=timezone.now())
+        return []
+    if outcome is None:
+        effect_queue.give_up(work, at=timezone.now())
+        return []
+    failpoints.point(failpoints.AFTER_CALL, kind=effect.kind)
+    claimed = _recorded(work, outcome, kinds)
+    failpoints.point(failpoints.AFTER_RECORD, kind=effect.kind)
+    return claimed
+
+
+def _endless(method: str) -> VendorError:
+    """Return the error of an effect that is claimed again and again without an answer: workers die of it."""
+    says = "It was started again and again and never finished. Check the worker's log, then retry."
+    return VendorError(says, code="endless", method=method)
+
+
+def _outcome(port: Any, work: Work) -> Outcome | None:
+    """Look first where the last try may have gone through; None for what was abandoned and did not happen."""
+    what = work.effect.kind, work.effect.verb
+    if work.unsure and what in LOOKERS and (found := LOOKERS[what](port, work)) is not None:
+        return found
+    return None if work.unsure and work.effect.abandoned else PERFORMERS[what](port, work)
+
+
+def _give_back_connection() -> None:
+    """Hold no connection while the vendor takes its time; only a test calls this inside a transaction."""
+    if not connection.in_atomic_block:
+        connection.close()
+
+
+def _recorded(work: Work, outcome: Outcome, kinds: Sequence[str]) -> list[Work]:
+    with _recording.turn(work.effect.rank):
+        return effect_queue.record_done(work, outcome, at=timezone.now(), claim_more=AT_ONCE, kinds=kinds)

@@ -1,0 +1,268 @@
+"""One performer for each kind of action and verb. They call the vendor and record nothing.
+
+After an outcome that is unknown the kind's looker goes first, and the performer acts only on what it did not find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from workflows.effects.work import Outcome, Work, made
+from workflows.models import Resource
+from workflows.paging import paging
+from workflows.performing import capturing, closing, picturing
+from workflows.planning.actions import CHANGE, CREATE, RETIRE
+from workflows.planning.observed import REFUSED, THERE
+from workflows.planning.wording.card import Card
+from workflows.ports import Channel, Chat, Posted, VendorError
+
+# The first argument is what stands behind the kind's port.
+Performer = Callable[[Any, Work], Outcome]
+Looker = Callable[[Any, Work], Outcome | None]
+SUFFIXES = ("", "-2", "-3", "-4", "-5")
+CLOCK_SKEW = timedelta(minutes=2)
+ANNOUNCED = {"announcement": "it", "notice": "the summary"}
+
+
+def open_channel(chat: Chat, work: Work) -> Outcome:
+    """Open the channel; a name that someone else has gets a suffix."""
+    spec = work.effect.spec
+    for suffix in SUFFIXES:
+        name = f"{spec['name']}{suffix}"
+        try:
+            return _opened(work, chat.open_channel(name, private=spec["private"]))
+        except VendorError as error:
+            if error.code != "name_taken":
+                raise
+        if (ours := _ours(chat, work, name)) is not None:
+            return _opened(work, ours)
+    raise VendorError("Every name for the channel is taken.", code="name_taken", method="conversations.create")
+
+
+def look_for_channel(chat: Chat, work: Work) -> Outcome | None:
+    """Look for the channel under each name that we may have given it."""
+    for suffix in SUFFIXES[:2]:
+        if (ours := _ours(chat, work, f"{work.effect.spec['name']}{suffix}")) is not None:
+            return _opened(work, ours)
+    return None
+
+
+def _opened(work: Work, channel: Channel) -> Outcome:
+    """Record the channel; refuse one of the wrong privacy, so that nothing is ever posted there."""
+    if channel.private != work.effect.spec["private"]:
+        says = "Slack made the channel with the wrong privacy; nothing is posted there. Ask a workspace admin."
+        raise VendorError(says, code="wrong_privacy", method="conversations.create")
+    external = {"id": channel.id, "name": channel.name, "url": channel.url}
+    thing = made(work, external=external, external_id=channel.id)
+    thing.label = f"#{channel.name}"
+    return Outcome([thing], says=_says_opened(work, channel))
+
+
+def _says_opened(work: Work, channel: Channel) -> str:
+    if work.effect.kind == "outlet":
+        return f"opened #{channel.name}, where everyone can read the summary"
+    return f"opened #{channel.name}" if work.effect.room == 1 else "moved the conversation to a new private channel"
+
+
+def _ours(chat: Chat, work: Work, name: str) -> Channel | None:
+    begun = work.effect.begun_at
+    assert begun is not None, "claiming sets it"
+    return chat.find_channel(name, since=begun - CLOCK_SKEW)
+
+
+def invite(chat: Chat, work: Work) -> Outcome:
+    """Invite those who are missing; who cannot be invited is named and not asked again."""
+    people = list(work.effect.spec["people"])
+    channel_id = work.channel_id(work.effect.room or 1)
+    there = chat.members(channel_id) if work.unsure else frozenset()
+    missing = [person for person in people if person not in there]
+    came = chat.invite(channel_id, missing) if missing else None
+    return _invited(work, people, came.refused if came else {})
+
+
+def look_for_people(chat: Chat, work: Work) -> Outcome | None:
+    """Look who is in. Those who are missing are left to the performer, or given up with an abandoned effect."""
+    there = chat.members(work.channel_id(work.effect.room or 1))
+    people = [person for person in work.effect.spec["people"] if person in there]
+    whole = len(people) == len(work.effect.spec["people"])
+    return _invited(work, people, {}) if whole or work.effect.abandoned else None
+
+
+def _invited(work: Work, people: list[str], refused: Mapping[str, str]) -> Outcome:
+    room = work.effect.room
+    labels = {key.rsplit("/", 1)[1]: label for key, label in work.effect.labels.items()}
+    things = [
+        Resource(
+            key=f"member/{room}/{person}",
+            kind="member",
+            room=room,
+            label=labels.get(person, person),
+            spec={"room": room, "person": person},
+            external={"why": refused[person]} if person in refused else {},
+            state=REFUSED if person in refused else THERE,
+        )
+        for person in people
+    ]
+    return Outcome(things, says=_came(people, labels, refused))
+
+
+def _came(people: list[str], labels: Mapping[str, str], refused: Mapping[str, str]) -> str:
+    names = ", ".join(labels.get(person, person) for person in people if person not in refused)
+    could_not = "; ".join(f"{labels.get(person, person)}: {why}" for person, why in refused.items())
+    said = [f"invited {names}"] if names else []
+    return ". ".join([*said, f"could not invite {could_not}"] if could_not else said)
+
+
+def set_topic(chat: Chat, work: Work) -> Outcome:
+    """Set the topic."""
+    chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
+    return Outcome([made(work, external={})])
+
+
+def look_at_topic(chat: Chat, work: Work) -> Outcome | None:
+    """Compare the topic: setting it again would say so in the channel again."""
+    same = chat.topic(work.channel_id(work.effect.room or 1)) == work.effect.spec["text"]
+    return Outcome([made(work, external={})]) if same else None
+
+
+def add_bookmark(chat: Chat, work: Work) -> Outcome:
+    """Put the incident page on the channel's bar."""
+    channel_id, spec = work.channel_id(work.effect.room or 1), work.effect.spec
+    return Outcome([made(work, external={"id": chat.add_bookmark(channel_id, title=spec["title"], link=spec["link"])})])
+
+
+def look_for_bookmark(chat: Chat, work: Work) -> Outcome | None:
+    """Look for the bookmark by its link."""
+    known = chat.find_bookmark(work.channel_id(work.effect.room or 1), link=work.effect.spec["link"])
+    return Outcome([made(work, external={"id": known})]) if known else None
+
+
+def edit_bookmark(chat: Chat, work: Work) -> Outcome:
+    """Change the bookmark."""
+    channel_id, spec = work.channel_id(work.effect.room or 1), work.effect.spec
+    own = work.external[work.effect.thing]
+    chat.edit_bookmark(channel_id, own["id"], title=spec["title"], link=spec["link"])
+    return Outcome([made(work, external=own)])
+
+
+def remove_bookmark(chat: Chat, work: Work) -> Outcome:
+    """Take the bookmark away."""
+    chat.remove_bookmark(work.channel_id(work.effect.room or 1), work.external[work.effect.thing]["id"])
+    return Outcome(gone=[work.effect.thing])
+
+
+def post(chat: Chat, work: Work) -> Outcome:
+    """Post a card, marked so that it can be found again."""
+    return _posted(work, chat.post(_target(work), _card(work), mark=work.mark))
+
+
+def look_for_post(chat: Chat, work: Work) -> Outcome | None:
+    """Look for the message by its mark."""
+    begun = work.effect.begun_at
+    assert begun is not None, "claiming sets it"
+    found = chat.find_post(_target(work), mark=work.mark, since=begun - CLOCK_SKEW)
+    return _posted(work, found) if found else None
+
+
+def _target(work: Work) -> str:
+    spec = work.effect.spec
+    if "in" in spec:
+        return str(work.external[spec["in"]]["id"])
+    return str(spec["channel"]) if "channel" in spec else work.channel_id(spec["room"])
+
+
+def _posted(work: Work, posted: Posted) -> Outcome:
+    external = {"channel_id": posted.channel_id, "ts": posted.ts, "url": posted.url}
+    announced = ANNOUNCED.get(work.effect.thing)
+    says = f"announced {announced} in #{work.effect.spec['channel']}" if announced else ""
+    return Outcome([made(work, external=external)], says=says)
+
+
+def edit_post(chat: Chat, work: Work) -> Outcome:
+    """Update one of our messages; safe to run twice."""
+    own = work.external[work.effect.thing]
+    chat.edit_post(own["channel_id"], own["ts"], _card(work))
+    return Outcome([made(work, external=own)])
+
+
+def pin(chat: Chat, work: Work) -> Outcome:
+    """Pin a message."""
+    message = work.external[work.effect.spec["post"]]
+    chat.pin(message["channel_id"], message["ts"])
+    return Outcome([made(work, external={})])
+
+
+def archive(chat: Chat, work: Work) -> Outcome:
+    """Archive a channel."""
+    chat.archive(work.channel_id(work.effect.room or 1))
+    return Outcome(
+        [made(work, external={})], says=f"archived {work.effect.labels.get(work.effect.thing, 'the channel')}"
+    )
+
+
+def _card(work: Work) -> Card:
+    """Return the card with each room's marker replaced by its channel's; ``outlet`` is the room of a summary."""
+    body = work.effect.spec["card"]
+    return Card.from_dict(_with_channels(body, work.external))
+
+
+def _with_channels(value: Any, external: Mapping[str, Mapping[str, Any]]) -> Any:
+    if isinstance(value, str):
+        return re.sub(r"<room:(\d+|outlet)>", lambda found: _channel(_room(found[1], external)), value)
+    if isinstance(value, list):
+        return [_with_channels(one, external) for one in value]
+    if isinstance(value, dict):
+        return {key: _with_channels(one, external) for key, one in value.items()}
+    return value
+
+
+def _room(which: str, external: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    return external.get(which if which == "outlet" else f"channel/{which}")
+
+
+def _channel(external: Mapping[str, Any] | None) -> str:
+    return f"<channel:{external['id']}|{external['name']}>" if external else "its channel"
+
+
+PERFORMERS: dict[tuple[str, str], Performer] = {
+    ("channel", CREATE): open_channel,
+    ("outlet", CREATE): open_channel,
+    ("member", CREATE): invite,
+    ("topic", CREATE): set_topic,
+    ("topic", CHANGE): set_topic,
+    ("bookmark", CREATE): add_bookmark,
+    ("bookmark", CHANGE): edit_bookmark,
+    ("bookmark", RETIRE): remove_bookmark,
+    ("post", CREATE): post,
+    ("post", CHANGE): edit_post,
+    ("pin", CREATE): pin,
+    ("archived", CREATE): archive,
+    ("closed", CREATE): closing.close,
+    ("counted", CREATE): closing.count,
+    ("direct", CREATE): closing.tell,
+    ("title", CREATE): paging.retitle_ended,
+    ("upload", CREATE): picturing.upload,
+    ("picture", CREATE): picturing.show,
+    ("picture", RETIRE): picturing.take_back,
+    ("capture", CREATE): capturing.capture,
+    ("page", CREATE): paging.ring,
+    ("page", CHANGE): paging.retitle,
+    ("page", RETIRE): paging.resolve,
+}
+
+# Where looking first matters. The other actions do no harm when they are done twice.
+LOOKERS: dict[tuple[str, str], Looker] = {
+    ("channel", CREATE): look_for_channel,
+    ("outlet", CREATE): look_for_channel,
+    ("member", CREATE): look_for_people,
+    ("topic", CREATE): look_at_topic,
+    ("topic", CHANGE): look_at_topic,
+    ("bookmark", CREATE): look_for_bookmark,
+    ("post", CREATE): look_for_post,
+    ("picture", CREATE): picturing.look,
+    ("capture", CREATE): capturing.look_for_evidence,
+    ("page", CREATE): paging.look,
+}

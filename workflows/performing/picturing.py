@@ -1,0 +1,65 @@
+"""Post the picture of evidence below its message; the message never waits for it.
+
+Sending up and showing are two effects, each one call that cannot be called back: a file that was sent up is seen by
+nobody, and Slack shows an upload only once, so that a worker may die anywhere between them.
+"""
+
+from __future__ import annotations
+
+from evidence.intake import pictures
+from evidence.intake.pictures import NoPicture, Picture
+from workflows.effects.work import Outcome, Work, made
+from workflows.ports import Chat, Posted, VendorError
+
+
+def upload(chat: Chat, work: Work) -> Outcome:
+    """Draw the picture and send it up."""
+    picture = _drawn(work)
+    return Outcome([made(work, external={"file": _sent(chat, picture), "title": picture.title})])
+
+
+def show(chat: Chat, work: Work) -> Outcome:
+    """Show what was uploaded; a file that has expired is uploaded again."""
+    own = work.external[work.effect.spec["upload"]]
+    file_id = str(own["file"])
+    try:
+        chat.share(file_id, title=own["title"], below=_below(work))
+    except VendorError as error:
+        if error.code != "file_not_found":
+            raise
+        picture = _drawn(work)
+        file_id = _sent(chat, picture)
+        chat.share(file_id, title=picture.title, below=_below(work))
+    return _shown(work, file_id)
+
+
+def look(chat: Chat, work: Work) -> Outcome | None:
+    """Look whether it is shown already."""
+    file_id = str(work.external[work.effect.spec["upload"]]["file"])
+    return _shown(work, file_id) if chat.is_shared(file_id, below=_below(work)) else None
+
+
+def take_back(chat: Chat, work: Work) -> Outcome:
+    """Delete the picture; doing it twice does no harm."""
+    chat.delete_file(str(work.external[work.effect.thing]["file"]))
+    return Outcome(gone=[work.effect.thing])
+
+
+def _shown(work: Work, file_id: str) -> Outcome:
+    return Outcome([made(work, external={"file": file_id})])
+
+
+def _drawn(work: Work) -> Picture:
+    try:
+        return pictures.draw(work.effect.incident_id, work.effect.spec["evidence"])
+    except NoPicture as error:
+        raise VendorError(str(error), code="no_picture", method=work.effect.method, retryable=error.passing) from error
+
+
+def _sent(chat: Chat, picture: Picture) -> str:
+    return chat.upload(picture.name, picture.content, alt=picture.alt)
+
+
+def _below(work: Work) -> Posted:
+    message = work.external[work.effect.spec["post"]]
+    return Posted(channel_id=str(message["channel_id"]), ts=str(message["ts"]))

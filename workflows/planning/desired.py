@@ -1,0 +1,149 @@
+"""What should exist outside for one incident, from its policy and its facts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workflows.planning import captures, pages, participation, withdrawal
+from workflows.planning.facts import ChannelPost, Facts
+from workflows.planning.participation import Participation, Standing
+from workflows.planning.things import Desired, Gap, Thing, post
+from workflows.planning.wording import cards
+
+
+def desired_state(facts: Facts) -> Desired:
+    """Work out everything that should exist outside for an incident with these facts."""
+    who = participation.of(facts)
+    talk = _talk(facts, who)
+    gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts)]
+    things = (
+        *talk.things,
+        *_summary(facts),
+        *(_page(one, facts) for one in participation.pages_of(facts)),
+        *_captures(facts),
+        *withdrawal.titles(facts),
+    )
+    return replace(talk, things=things, gaps=tuple(gaps), chosen=who.chosen)
+
+
+def _talk(facts: Facts, who: Participation) -> Desired:
+    """Work out where people talk, who, and what is said there.
+
+    Nothing is asked for where no chat is connected, nor for an incident that ended before its room was opened: only
+    what it said in public before it turned private is withdrawn all the same.
+    """
+    opened = facts.is_there(f"channel/{facts.room}")
+    if not facts.chat:
+        return Desired()
+    if not (facts.active or opened):
+        return Desired(tuple(withdrawal.withdrawals(facts)))
+    gaps = list(who.gaps)
+    things = [*_current_room(facts, who), *withdrawal.announcement(facts), *_told(facts)]
+    things = [
+        *withdrawal.once_closed(things, facts),
+        *withdrawal.rooms(facts),
+        *withdrawal.direct(facts),
+    ]
+    if opened and facts.active and facts.is_there(f"archived/{facts.room}"):
+        gaps.append(_archived_gap(facts))
+    return Desired(tuple(things), tuple(gaps))
+
+
+def _summary(facts: Facts) -> Iterator[Thing]:
+    """The public channel of a summary, with that one message: what two people confirmed, and nobody invited.
+
+    One line in the announce channel leads to it. It says nothing that changes, so another summary says nothing again.
+    """
+    if facts.published is None or not facts.chat:
+        return
+    spec = {"name": facts.published.channel, "private": False}
+    yield Thing("outlet", "outlet", spec, f"#{facts.published.channel}")
+    said = {"in": "outlet", "card": cards.summary(facts.published).as_dict()}
+    yield Thing("summary", "post", said, "the public summary", needs=("outlet",))
+    if facts.announce_channel:
+        notice = {"channel": facts.announce_channel, "card": cards.notice(facts.published).as_dict()}
+        where = f"the link to the summary in #{facts.announce_channel}"
+        yield Thing("notice", "post", notice, where, needs=("outlet", "summary"))
+
+
+def _page(wanted: pages.WantedPage, facts: Facts) -> Thing:
+    return Thing(wanted.key, "page", wanted.spec(cards.page_title(facts)), wanted.label, why=wanted.before)
+
+
+def _missing_callees(facts: Facts) -> Iterator[Gap]:
+    if facts.pager and facts.active:
+        policy = facts.policy
+        for key, says in pages.missing(policy.pages, callees=facts.callees, paged=facts.paged, type_name=policy.name):
+            yield Gap(key, says)
+        for key, says in pages.strangers(participation.pages_of(facts) if facts.chat else (), private=facts.private):
+            yield Gap(key, says)
+
+
+def _captures(facts: Facts) -> Iterator[Thing]:
+    asked = captures.wanted(
+        facts.policy,
+        triggers=facts.triggers,
+        sources=facts.sources,
+        services=facts.services,
+        status=facts.status,
+    )
+    for one in asked:
+        yield Thing(one.key, "capture", one.spec, one.label, due_at=one.due_at)
+
+
+def _missing_sources(facts: Facts) -> Iterator[Gap]:
+    if facts.active:
+        for key, says in captures.missing(facts.policy, facts.sources):
+            yield Gap(f"source/{key}", says)
+
+
+def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
+    number = facts.room
+    room = facts.room_of(number)
+    channel = f"channel/{number}"
+    spec = {"name": room.name, "private": room.private}
+    yield Thing(channel, "channel", spec, f"#{room.shown}" if room.name else "a dedicated channel", room=number)
+    for standing in who.standings.values():
+        if standing.wanted and standing.who.chat_id:
+            yield _member(standing, number)
+    topic = {"room": number, "text": cards.topic(facts)}
+    yield Thing(f"topic/{number}", "topic", topic, "the topic", needs=(channel,), room=number)
+    bookmark = {"room": number, "title": "Incident page", "link": facts.url}
+    yield Thing(f"bookmark/{number}", "bookmark", bookmark, "the incident page", needs=(channel,), room=number)
+    headline = f"headline/{number}"
+    yield post(headline, cards.headline(facts), "the headline", number)
+    yield Thing(f"pin/{number}", "pin", {"post": headline}, "the headline", needs=(headline,), room=number)
+    if number > 1:
+        yield post(f"handover/{number}", cards.handover(facts), "the handover", number)
+    if facts.archive_asked and not facts.active:
+        yield Thing(f"archived/{number}", "archived", {"room": number}, f"#{room.shown}", (channel,), number)
+
+
+def _member(standing: Standing, room: int) -> Thing:
+    one = standing.who
+    spec, label = {"room": room, "person": one.chat_id}, one.name
+    why, asked = standing.why, standing.is_needed
+    return Thing(f"member/{room}/{one.chat_id}", "member", spec, label, (f"channel/{room}",), room, why, asked=asked)
+
+
+def _told(facts: Facts) -> Iterator[Thing]:
+    for event in facts.told:
+        if event.room == facts.room:
+            yield post(f"told/{event.n}", cards.told(event, facts), event.label, event.room)
+            if event.pictured and not event.retracted:
+                yield from _picture(event)
+
+
+def _picture(event: ChannelPost) -> Iterator[Thing]:
+    """A picture below the message that tells of it: sent up beside it, shown once the text stands."""
+    label, post = f"the picture of evidence {event.evidence}", f"told/{event.n}"
+    upload, spec = f"upload/{event.n}", {"room": event.room, "evidence": event.evidence}
+    yield Thing(upload, "upload", spec, label, needs=(f"channel/{event.room}",), room=event.room)
+    shown = spec | {"post": post, "upload": upload}
+    yield Thing(f"picture/{event.n}", "picture", shown, label, needs=(post, upload), room=event.room)
+
+
+def _archived_gap(facts: Facts) -> Gap:
+    shown = facts.room_of(facts.room).shown
+    return Gap("archived", f"#{shown} is archived, and an app cannot unarchive it. Unarchive it in Slack.")

@@ -1,0 +1,202 @@
+"""What planning needs to know about one incident. Pure values; ``workflows.loading.load_facts`` reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from incidents.policies.policy import Policy, moves_room, private_after
+from workflows.planning.captures import ProfileSource, Trigger
+from workflows.planning.invitee import Invitee
+from workflows.planning.pages import Callee, Paged, RequestedPage
+
+ENDING = frozenset({"declared", "lead", "role", "group", "one-of", "paged"})  # how stays begin that may outlast it
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A place where people talk: ``name`` is the codename, empty while it is not known yet.
+
+    ``public`` says that its channel exists and everyone in the workspace may read it.
+    """
+
+    number: int
+    name: str
+    private: bool
+    shown: str
+    public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """How someone's stay in an incident began, as it was recorded.
+
+    ``came`` is the stored reason, ``detail`` the group, role or page, ``by`` who let them in. ``here`` take part now,
+    ``went`` left or were removed by hand, ``named`` came by the plan of the present type.
+    """
+
+    who: Invitee
+    came: str
+    detail: str = ""
+    by: str = ""
+    here: bool = True
+    went: bool = False
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPost:
+    """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words.
+
+    ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
+    number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
+    ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked,
+    ``by_hand`` what someone has to do.
+    """
+
+    n: int
+    kind: str
+    label: str
+    by: str
+    sentence: str
+    text: str
+    room: int
+    retracted: bool = False
+    retry: str = ""
+    evidence: int = 0
+    pictured: bool = False
+    finding: int = 0
+    ask: str = ""
+    link: str = ""
+    answer: str = ""
+    by_hand: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a private incident says to everyone: these words, on a page and in a channel of the codename's own."""
+
+    codename: str
+    channel: str
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Everything that decides what should exist outside for one incident.
+
+    ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
+    group; a handle that is absent was never looked up. ``stays`` are those who take part, or did, and how they came.
+    ``is_closed`` says that people come in by name alone; ``turned_away`` are those its people did not let in, each
+    with the rule that named them. ``there`` are keys of things that exist or are being made. ``triggers`` are what
+    profiles may be captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of role,
+    by role.
+    ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
+    name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
+    ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
+    vendor may make a public channel private.
+    """
+
+    revision: int
+    codename: str
+    title: str
+    summary: str = ""
+    status: str = "open"
+    active: bool = True
+    policy: Policy
+    private: bool
+    room: int
+    rooms: tuple[Room, ...]
+    url: str
+    declared_at: datetime
+    lead: Invitee | None = None
+    declarer: Invitee | None = None
+    roles: tuple[tuple[str, Invitee], ...] = ()
+    stays: tuple[Stay, ...] = ()
+    is_closed: bool = False
+    turned_away: frozenset[tuple[int, str]] = frozenset()
+    groups: Mapping[str, tuple[Invitee, ...] | None] = field(default_factory=dict)
+    chosen: Mapping[str, Invitee] = field(default_factory=dict)
+    told: tuple[ChannelPost, ...] = ()
+    update: ChannelPost | None = None
+    archive_asked: bool = False
+    announce_channel: str = "incidents"
+    there: frozenset[str] = frozenset()
+    chat: bool = True
+    services: tuple[str, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    sources: Mapping[str, ProfileSource] = field(default_factory=dict)
+    pager: bool = False
+    on_call: Mapping[str, tuple[Invitee, ...] | None] = field(default_factory=dict)
+    otherwise: Mapping[str, Invitee] = field(default_factory=dict)
+    callees: Mapping[str, Callee | None] = field(default_factory=dict)
+    asked: tuple[RequestedPage, ...] = ()
+    paged: tuple[Paged, ...] = ()
+    published: Published | None = None
+    converts: bool = False
+
+    def is_there(self, key: str) -> bool:
+        """Whether a thing exists outside or is being made right now."""
+        return key in self.there
+
+    def room_of(self, number: int) -> Room:
+        """Return a room by its number."""
+        return next(room for room in self.rooms if room.number == number)
+
+    @property
+    def away(self) -> frozenset[int]:
+        """The ids of those who left or were removed by hand: they are not fetched back."""
+        return frozenset(stay.who.person_id for stay in self.stays if stay.went)
+
+    @property
+    def next_n(self) -> int:
+        """The number that the next entry of the timeline will have at least, after those that are known here."""
+        return max((0, *(one.n for one in self.triggers), *(one.n for one in self.told))) + 1
+
+    def retyped(
+        self, policy: Policy, *, staying: tuple[Stay, ...], bring: tuple[Invitee, ...], converts: bool = False
+    ) -> Facts:
+        """Return the facts as they would be after a retype: what the lifecycle's verb does, without doing it.
+
+        ``staying`` are those who stay in when the conversation moves to a private room; ``bring`` are always brought
+        along; ``converts`` says that the room is made private itself.
+        """
+        moves = moves_room(self.private, policy)
+        leaves = moves and not converts
+        number = self.room + 1 if leaves else self.room
+        rooms = (*self.rooms, Room(number, "", True, "a new private channel")) if leaves else self.rooms
+        ids, inside = {stay.who.person_id for stay in staying}, {stay.who.chat_id for stay in staying}
+        return replace(
+            self,
+            revision=self.revision + 1,
+            policy=policy,
+            private=private_after(self.private, policy),
+            is_closed=False,
+            room=number,
+            rooms=rooms,
+            lead=self.lead if self.lead is None or not moves or self.lead.person_id in ids else None,
+            roles=tuple((role, one) for role, one in self.roles if not moves or one.person_id in ids),
+            stays=_closed_to(self.stays, staying) if moves else _brought(self.stays, bring),
+            chosen={} if moves else self.chosen,
+            paged=tuple(one.closed(inside) for one in self.paged) if moves else self.paged,
+            archive_asked=False if moves else self.archive_asked,
+            triggers=(*self.triggers, Trigger(self.next_n, "retype", self.declared_at)),
+        )
+
+
+def _closed_to(stays: tuple[Stay, ...], staying: tuple[Stay, ...]) -> tuple[Stay, ...]:
+    """Shut out everyone but those who stay; that someone left the room before says nothing about the new one."""
+    ids = {stay.who.person_id for stay in staying}
+    gone = (replace(stay, here=False, went=False, named=False) for stay in stays if stay.who.person_id not in ids)
+    return (*staying, *gone)
+
+
+def _brought(stays: tuple[Stay, ...], bring: tuple[Invitee, ...]) -> tuple[Stay, ...]:
+    known = {stay.who.person_id: replace(stay, named=False) for stay in stays}
+    for one in bring:
+        stay = known.get(one.person_id)
+        if stay is None or not stay.here or stay.came in ENDING:
+            known[one.person_id] = Stay(one, "picked", by=one.why)
+    return tuple(known.values())

@@ -1,0 +1,21 @@
+"""Someone who may be brought in, as the planning sees them. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Invitee:
+    """A person who can be invited, and why."""
+
+    chat_id: str
+    name: str
+    why: str = ""
+    person_id: int = 0
+    group: str = ""
+
+    @property
+    def mention(self) -> str:
+        """A marker that each vendor shows as a mention."""
+        return f"<person:{self.chat_id}|{self.name}>" if self.chat_id else self.name

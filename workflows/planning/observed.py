@@ -1,0 +1,59 @@
+"""What exists outside because of us, and which effects are pending. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from workflows.planning.things import Spec
+
+THERE = "there"  # exists, as ``spec`` says
+THEIRS = "theirs"  # a person changed it by hand: not fought
+GONE = "gone"  # a person took it away: not fought
+REFUSED = "refused"  # the vendor will not have it: not asked again
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedThing:
+    """One thing as we last knew it."""
+
+    kind: str
+    spec: Spec
+    state: str = THERE
+    room: int | None = None
+    label: str = ""
+    why: str = ""  # what the vendor said, where it refused
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """An effect that is not done yet: ``verb`` is create, change or retire; ``spec`` is None for the last."""
+
+    effect: str
+    verb: str
+    spec: Spec | None
+    started: bool
+    room: int | None = None
+    failed: bool = False
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it may be happening right now, so that it can no longer be called back."""
+        return self.started and not self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Things by key; owed effects by the key of their thing, oldest first; how many effects each thing ever had."""
+
+    seen: Mapping[str, ObservedThing] = field(default_factory=dict)
+    owed: Mapping[str, tuple[Owed, ...]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def rooms_archived(self) -> frozenset[int]:
+        """Archived rooms: nothing in them can be changed."""
+        return frozenset(
+            seen.room
+            for seen in self.seen.values()
+            if seen.kind == "archived" and seen.state == THERE and seen.room is not None
+        )

@@ -1,0 +1,264 @@
+"""Which pages should be open for an incident: those its policy asks for, and those someone asked for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from workflows.planning.invitee import Invitee
+
+OPENING, TRIGGERED, ACKNOWLEDGED, RESOLVED = "opening", "triggered", "acknowledged", "resolved"
+PREFIX: Final = "page/"
+
+
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """Someone who is paged but not brought in: the pager's id and name, and why in words."""
+
+    id: str
+    name: str
+    why: str
+
+    def says(self, *, private: bool) -> str:
+        """Say that they are not reached, and how to mend that."""
+        if private:
+            return (
+                f"{self.name} is paged but not in this private incident: {self.why}. Match them under On call, "
+                "People, then bring them in. Matching alone does not let them in."
+            )
+        return (
+            f"{self.name} is paged but not invited: {self.why}. Match them under On call, People, or send them the "
+            "link."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """Whom a page goes to: ``ref`` (``policy/P1``, ``service/P2``, ``user/P3``) and the service it is opened on.
+
+    ``people`` are paged first and may be brought in. ``rings`` says who is paged, in words, strangers included, and
+    ``ids`` are what the pager calls them. ``strangers`` are those of them who cannot be brought in.
+    """
+
+    ref: str
+    name: str
+    service: str
+    people: tuple[Invitee, ...] = ()
+    rings: str = ""
+    ids: tuple[str, ...] = ()
+    strangers: tuple[Stranger, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Whom, and who that is right now: *Major incidents (rings Eve Ito)*."""
+        return f"{self.name} ({self.rings})" if self.rings else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Paged:
+    """One of our pages: the key of its thing, who it went to, its status, who was paged, and its title.
+
+    ``answered`` once someone acknowledged it, or resolved it in the pager (``by``); ``withdrawn`` when it was
+    we who ended it. While it is open, ``strangers`` are those it paged who are not brought in; ``late``
+    are people it paged before they were matched here: they come in with ``people``, while all is public.
+    """
+
+    key: str
+    ref: str
+    name: str
+    service: str
+    status: str = OPENING
+    people: tuple[Invitee, ...] = ()
+    title: str = ""
+    answered: bool = False
+    withdrawn: bool = False
+    by: str = ""
+    strangers: tuple[Stranger, ...] = ()
+    late: tuple[tuple[Invitee, Stranger], ...] = ()
+
+    def closed(self, inside: Collection[str]) -> Paged:
+        """Return it as it is once the incident is private: who is known late does not come in by that.
+
+        ``inside`` are the chat ids of those who take part anyway, or went by hand.
+        """
+        late = (stranger for one, stranger in self.late if one.chat_id not in inside)
+        return replace(self, strangers=(*self.strangers, *late), late=())
+
+    @property
+    def brought(self) -> tuple[Invitee, ...]:
+        """Those who come in by having been paged."""
+        return (*self.people, *(one for one, _ in self.late))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may still ring someone, or someone is on it."""
+        return self.status != RESOLVED
+
+    @property
+    def is_void(self) -> bool:
+        """Whether we took it back before anyone answered, so that it counts as if nobody had been paged."""
+        return self.withdrawn and not (self.is_open or self.answered)
+
+    @property
+    def turn(self) -> int:
+        """Which page to the same one this is, from 1."""
+        return turn_of(self.key, self.ref)
+
+    @property
+    def says(self) -> str:
+        """How it stands, or why it is not opened again, in words; empty while it rings."""
+        if self.is_open:
+            return f"acknowledged{f' by {self.by}' if self.by else ''}" if self.status == ACKNOWLEDGED else ""
+        return f"{self.by or 'someone'} answered" if self.answered else "it was resolved in PagerDuty"
+
+    def goes_to(self, said: str) -> bool:
+        """Return whether a policy means this one, by name or id."""
+        return is_meant(said, name=self.name, ref=self.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedPage:
+    """A page that someone asked for by hand, while people talked in ``room``.
+
+    ``turn`` counts those to the same one, from 1.
+    """
+
+    callee: Callee
+    turn: int = 1
+    room: int = 1
+
+    @property
+    def key(self) -> str:
+        """The key of its thing."""
+        return key_of(self.callee.ref, turn=self.turn)
+
+
+@dataclass(frozen=True, slots=True)
+class WantedPage:
+    """A page that should be open; ``brings`` those who are paged in, unless it is only kept from before.
+
+    ``again`` says that the ones before were withdrawn unanswered; ``before`` is how it stands that was opened already.
+    """
+
+    key: str
+    callee: Callee
+    brings: bool = True
+    again: bool = False
+    before: str = ""
+
+    @property
+    def label(self) -> str:
+        """Whom it rings, and that it does so again."""
+        return f"{self.callee.label} again, because no one acknowledged" if self.again else self.callee.label
+
+    def spec(self, title: str) -> dict[str, Any]:
+        """How it should be, in plain values."""
+        return {"target": self.callee.ref, "name": self.callee.name, "service": self.callee.service, "title": title}
+
+
+def key_of(ref: str, *, turn: int = 1) -> str:
+    """Return the key of a page's thing, which stays the same whatever is planned again."""
+    return f"{PREFIX}{ref}" if turn == 1 else f"{PREFIX}{ref}/{turn}"
+
+
+def is_meant(said: str, *, name: str, ref: str) -> bool:
+    """Return whether what a policy says that it pages means the one of this name and ref."""
+    return said.casefold() == name.casefold() or ref.endswith(f"/{said}")
+
+
+def turn_of(key: str, ref: str) -> int:
+    """Return which page to the same one a thing's key names, from 1."""
+    return int(key.removeprefix(key_of(ref)).lstrip("/") or 1)
+
+
+def wanted(
+    names: Sequence[str],
+    *,
+    callees: Mapping[str, Callee | None],
+    asked: Sequence[RequestedPage],
+    paged: Sequence[Paged],
+    room: int,
+) -> Iterator[WantedPage]:
+    """Yield each page that should be open while people respond, each once.
+
+    What someone is on stays open, whatever the type asks for. One that exists keeps the service that it is on, and
+    a name that the pager no longer knows stands for what was paged under it. Whom someone rang in a room that the
+    talk has left does not come along.
+    """
+    there = {one.key: one for one in paged}
+    found: dict[str, WantedPage] = {}
+    for one in (_by_type(name, callees.get(name), asked, paged) for name in names):
+        if one is not None:
+            found.setdefault(one.key, one)
+    for by_hand in asked:
+        found.setdefault(by_hand.key, WantedPage(by_hand.key, by_hand.callee, by_hand.room == room))
+    for page in paged:
+        if page.status == ACKNOWLEDGED:
+            found.setdefault(page.key, WantedPage(page.key, _callee(page), brings=False))
+    for key, one in found.items():
+        yield replace(one, callee=_callee(there[key]), before=there[key].says) if key in there else one
+
+
+def _by_type(
+    name: str, known: Callee | None, asked: Iterable[RequestedPage], paged: Iterable[Paged]
+) -> WantedPage | None:
+    """Return the page that a type asks for by a name: the one that stands, else a new one.
+
+    Whoever was paged and whose page someone answered is not paged again, nor while a page to them is open or was
+    asked for by hand. Pages that were withdrawn before anyone answered do not count: then it is their next turn.
+    """
+    callee = known or next((_callee(one) for one in paged if one.goes_to(name) and not one.is_void), None)
+    if callee is None or not callee.service:
+        return None
+    before = [one for one in paged if one.ref == callee.ref]
+    turns = [one for one in asked if one.callee.ref == callee.ref]
+    if (key := _standing(before, turns)) is not None:
+        return WantedPage(key, callee)
+    last = max((*(one.turn for one in before), *(one.turn for one in turns)), default=0)
+    return WantedPage(key_of(callee.ref, turn=last + 1), callee, again=bool(before))
+
+
+def _standing(before: Sequence[Paged], asked: Sequence[RequestedPage]) -> str | None:
+    """Return the key of the page that stands for one more: one that was just asked for, else the last that counts."""
+    opened = {one.key for one in before}
+    coming = [one.key for one in asked if one.key not in opened]
+    return next(reversed([*(one.key for one in before if not one.is_void), *coming]), None)
+
+
+def missing(
+    names: Sequence[str], *, callees: Mapping[str, Callee | None], paged: Sequence[Paged], type_name: str
+) -> Iterator[tuple[str, str]]:
+    """Yield key and words for what a policy pages and the pager does not have."""
+    for name in names:
+        if any(one.goes_to(name) and not one.is_void for one in paged):
+            continue
+        if name not in callees:
+            says = (
+                f"PagerDuty could not be read yet, so {name} is not paged. Retrying automatically. If this persists, "
+                "page by hand and check On call for what is wrong."
+            )
+        elif (callee := callees[name]) is None:
+            says = (
+                f"PagerDuty has no escalation policy or service {name}, so no one is paged for it. Create one with "
+                f"that name, or change the type {type_name}."
+            )
+        elif not callee.service:
+            says = f"{name} has no service to open a page on. Add one, or set PAGERDUTY_SERVICE."
+        else:
+            continue
+        yield f"page/{name}", says
+
+
+def strangers(wanted: Iterable[WantedPage], *, private: bool) -> Iterator[tuple[str, str]]:
+    """Yield key and words for each one who is paged and not reached, whichever pages they are on.
+
+    In private, people that an earlier page did not bring in do not count.
+    """
+    found = {one.id: one for page in wanted if page.brings or not private for one in page.callee.strangers}
+    for id, one in sorted(found.items()):
+        yield f"callee/{id}", one.says(private=private)
+
+
+def _callee(page: Paged) -> Callee:
+    return Callee(page.ref, page.name, page.service, page.brought, strangers=page.strangers)

@@ -1,0 +1,343 @@
+"""The difference between what should exist and what does, as actions and as lines that people read. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from workflows.planning.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RETIRE, SIGNS, Action
+from workflows.planning.observed import GONE, THERE, Observed, ObservedThing, Owed
+from workflows.planning.things import Desired, Gap, Thing
+
+PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and is not paged again"}  # by its state
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """One line of a plan: ``+`` new, ``~`` changed, ``-`` ended, ``=`` stays as it is, ``!`` missing."""
+
+    sign: str
+    text: str
+    key: str = ""
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it says that something stays as it is, so that it may be folded away: who is not paged never is."""
+        return self.sign == "=" and not self.key.startswith("page/")
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNote:
+    """Something to know before confirming, under a heading of several where there are many."""
+
+    text: str
+    heading: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.heading}: {self.text}" if self.heading else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be done: ``actions`` to become effects, effects to cancel, and how it reads.
+
+    ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
+    is unknown they are only looked for, never tried again.
+    ``by_type`` says who comes in by the type itself, apart from people who were picked. ``notes`` say what else
+    happens at once and what cannot be undone. ``digest`` is what a person confirms: it changes
+    with every word they read.
+    """
+
+    actions: tuple[Action, ...] = ()
+    cancels: tuple[str, ...] = ()
+    abandons: tuple[str, ...] = ()
+    lines: tuple[PlanLine, ...] = ()
+    notes: tuple[PlanNote, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    by_type: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.actions and not self.cancels
+
+    @property
+    def noted(self) -> dict[str, list[str]]:
+        """The notes by heading, in order; the heading is empty for those without."""
+        found: dict[str, list[str]] = {}
+        for note in self.notes:
+            found.setdefault(note.heading, []).append(note.text)
+        return found
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits over everything that the plan says."""
+        said = "\n".join([*map(str, self.lines), *map(str, self.notes)])
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def plan(desired: Desired, observed: Observed) -> Plan:
+    """Compare, and return the smallest list of actions that makes the one into the other.
+
+    Nothing that exists is made again; nothing that a person changed by hand is fought; an effect that is owed
+    already is not owed twice. Effects that nobody needs any more and that have not begun are cancelled.
+    """
+    found = _Comparison(desired, observed)
+    actions = tuple(_ordered(found.run()))
+    lines = (*_lines(actions, desired, observed), *(PlanLine("!", gap.says, gap.key) for gap in desired.gaps))
+    return Plan(actions, tuple(found.cancels), tuple(found.abandons), lines, (), desired.gaps)
+
+
+class _Comparison:
+    def __init__(self, desired: Desired, observed: Observed) -> None:
+        self.desired = desired
+        self.observed = observed
+        self.wanted = {thing.key for thing in desired.things}
+        stale = {owed.effect for key, chain in observed.owed.items() for owed in chain if self._is_stale(key, owed)}
+        # An invitation is for several people: once one of them is no longer wanted, it is rewritten.
+        self.owed = {key: [one for one in chain if one.effect not in stale] for key, chain in observed.owed.items()}
+        self.cancels = sorted(stale)
+        self.abandons = sorted(self._unwanted())
+        self.counts = Counter(observed.counts)
+        self.closed = observed.rooms_archived()
+
+    def _is_stale(self, key: str, owed: Owed) -> bool:
+        if owed.under_way or (owed.verb == RETIRE and self._outlives(key)):
+            return False
+        if owed.verb == CHANGE and self._is_gone(key):
+            return True
+        return owed.room in self.observed.rooms_archived() or (owed.verb != RETIRE and key not in self.wanted)
+
+    def _is_gone(self, key: str) -> bool:
+        seen = self.observed.seen.get(key)
+        return seen is not None and seen.state == GONE
+
+    def _outlives(self, key: str) -> bool:
+        seen = self.observed.seen.get(key)
+        return seen is not None and KINDS[seen.kind].outlives
+
+    def _unwanted(self) -> set[str]:
+        specs = {thing.key: thing.spec for thing in self.desired.things}
+        return {
+            owed.effect
+            for key, chain in self.observed.owed.items()
+            for owed in chain
+            if owed.under_way and owed.verb != RETIRE and specs.get(key) != owed.spec
+        }
+
+    def run(self) -> list[Action]:
+        actions = list(self._made())
+        for key, seen in self.observed.seen.items():
+            if key not in self.wanted:
+                actions += self._retired(key, seen)
+        return actions
+
+    def _made(self) -> Iterator[Action]:
+        joining: list[Thing] = []
+        for thing in self.desired.things:
+            verb, after = self._verb(thing)
+            if verb is None:
+                continue
+            if thing.kind == "member":
+                joining.append(thing)
+            else:
+                yield self._action(thing, verb, after)
+        yield from self._invitations(joining)
+
+    def _verb(self, thing: Thing) -> tuple[str | None, tuple[str, ...]]:
+        """What to do about one thing, and the effects to wait for; None when there is nothing to do."""
+        if thing.room in self.closed:
+            return None, ()
+        seen, chain = self.observed.seen.get(thing.key), self.owed.get(thing.key, [])
+        after = tuple(owed.effect for owed in chain if owed.under_way)
+        if chain and self._is_enough(chain[-1], thing, seen, after):
+            return None, ()
+        self.cancels += [owed.effect for owed in chain if not owed.under_way]
+        if seen is None:
+            return (CHANGE, after) if after else (CREATE, ())
+        if seen.state == GONE and thing.kind == "member":
+            return CREATE, ()  # people who left by hand are only invited once someone names them again
+        if seen.state != THERE or (seen.spec == thing.spec and not after) or KINDS[thing.kind].change is None:
+            return None, ()
+        return CHANGE, after
+
+    @staticmethod
+    def _is_enough(owed: Owed, thing: Thing, seen: ObservedThing | None, after: tuple[str, ...]) -> bool:
+        """Whether what is owed already will do.
+
+        What could not be made is not tried again because it reads otherwise now: it would fail again, and say so again.
+        Once it is retried, what changed since follows. A change of something that does not exist, and that nobody is
+        making any more, will not do.
+        """
+        if seen is None and owed.failed and owed.verb == CREATE:
+            return True
+        orphan = owed.verb == CHANGE and not owed.started and seen is None and not after
+        return owed.spec == thing.spec and not orphan
+
+    def _retired(self, key: str, seen: ObservedThing) -> Iterator[Action]:
+        says = KINDS[seen.kind].retire
+        chain = self.owed.get(key, [])
+        if says is None or seen.state != THERE or (chain and chain[-1].verb == RETIRE):
+            return
+        if seen.room in self.closed and not KINDS[seen.kind].outlives:
+            return
+        self.cancels += [owed.effect for owed in chain if not owed.under_way]
+        yield Action(
+            key=self._key(key),
+            thing=key,
+            kind=seen.kind,
+            verb=RETIRE,
+            spec=seen.spec,
+            sentence=says(seen.label, seen.spec),
+            sign=SIGNS[RETIRE],
+            needs=(key,),
+            after=tuple(owed.effect for owed in chain if owed.under_way),
+            room=seen.room,
+            labels={key: seen.label},
+        )
+
+    def _action(self, thing: Thing, verb: str, after: tuple[str, ...]) -> Action:
+        kind = KINDS[thing.kind]
+        says = kind.create if verb == CREATE else kind.change
+        assert says is not None, "_verb never asks for a change that the kind does not know"
+        return Action(
+            key=self._key(thing.key),
+            thing=thing.key,
+            kind=thing.kind,
+            verb=verb,
+            spec=thing.spec,
+            sentence=says(thing.label, thing.spec),
+            sign=kind.create_sign if verb == CREATE else SIGNS[verb],
+            needs=thing.needs if verb == CREATE else (*thing.needs, thing.key),
+            after=after,
+            room=thing.room,
+            labels={thing.key: thing.label},
+            due_at=thing.due_at,
+        )
+
+    def _invitations(self, joining: Sequence[Thing]) -> Iterator[Action]:
+        for room, things in groupby(joining, key=lambda thing: thing.room):
+            people = list(things)
+            for start in range(0, len(people), INVITE_AT_MOST):
+                batch = people[start : start + INVITE_AT_MOST]
+                ids = [str(one.spec["person"]) for one in batch]
+                yield Action(
+                    key=self._key(f"invite/{room}"),
+                    thing=f"invite/{room}",
+                    kind="member",
+                    verb=CREATE,
+                    spec={"room": room, "people": ids},
+                    sentence=f"invite {_counted(batch)}",
+                    sign=SIGNS[CREATE],
+                    needs=batch[0].needs,
+                    room=room,
+                    labels={one.key: one.label for one in batch},
+                )
+
+    def _key(self, thing: str) -> str:
+        self.counts[thing] += 1
+        return f"{thing}#{self.counts[thing]}"
+
+
+def _ordered(actions: Iterable[Action]) -> Iterator[Action]:
+    """Archiving comes last: it waits for everything else that is still owed in its room, and in the new one."""
+    rest = sorted(actions, key=lambda action: (action.kind == "archived", action.sign == "-"))
+    before = tuple(one.key for one in rest if one.kind != "archived" and KINDS[one.kind].port == "chat")
+    for action in rest:
+        yield replace(action, after=(*action.after, *before)) if action.kind == "archived" else action
+
+
+def _lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> Iterator[PlanLine]:
+    coming = _coming(actions, desired, observed)
+    shown: Counter[PlanLine] = Counter()
+    small: dict[str, list[str]] = {}
+    ordered = sorted(actions, key=lambda action: KINDS[action.kind].line or 0)
+    for action in (action for action in ordered if KINDS[action.kind].small):
+        small.setdefault(action.sign, []).append(action.sentence)
+    for action in ordered:
+        kind = KINDS[action.kind]
+        if action.kind == "member":
+            shown.update(_invite_lines(coming, action.thing))
+            coming = []
+        elif kind.small:
+            shown.update(PlanLine(sign, ", ".join(sentences), "small") for sign, sentences in small.items())
+            small.clear()
+        elif kind.line is not None:
+            shown[PlanLine(*_told(action), action.kind)] += 1
+    shown.update(_invite_lines(coming, "invite"))
+    for line, count in shown.items():
+        yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)")
+    yield from _staying(desired, observed)
+
+
+def _coming(actions: Sequence[Action], desired: Desired, observed: Observed) -> list[Thing]:
+    """Return everyone who comes in: those this plan invites, and those whose invitation is already on its way."""
+    new = {str(person) for action in actions if action.kind == "member" for person in action.spec["people"]}
+    members = [thing for thing in desired.things if thing.kind == "member"]
+    return [one for one in members if str(one.spec["person"]) in new or _is_on_its_way(one, observed)]
+
+
+def _is_on_its_way(thing: Thing, observed: Observed) -> bool:
+    chain = observed.owed.get(thing.key, ())
+    return thing.key not in observed.seen and any(owed.verb == CREATE and not owed.failed for owed in chain)
+
+
+def _told(action: Action) -> tuple[str, str]:
+    if action.kind == "channel" and action.room != 1:
+        return "~", "move the conversation to a new private channel"
+    if action.kind == "capture":
+        return action.sign, f"capture {action.labels[action.thing]}"  # its repeats are counted, not numbered
+    return action.sign, action.sentence
+
+
+def _invite_lines(invited: Sequence[Thing], key: str) -> Iterator[PlanLine]:
+    for why, things in groupby(sorted(invited, key=lambda thing: (thing.why, thing.label)), key=lambda one: one.why):
+        names = ", ".join(thing.label for thing in things)
+        yield PlanLine("+", f"invite {names} ({why})" if why else f"invite {names}", key)
+
+
+def _staying(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
+    """Who of those asked for is in already, and who is in but no longer asked for: nobody is removed."""
+    members = [thing for thing in desired.things if thing.kind == "member"]
+    asked = {thing.key: thing for thing in members if thing.asked}
+    rooms = {thing.room for thing in members}
+    there = {key: seen for key, seen in observed.seen.items() if seen.kind == "member" and seen.state == THERE}
+    already = [thing for key, thing in asked.items() if key in there]
+    for why, things in groupby(sorted(already, key=lambda one: (one.why, one.label)), key=lambda one: one.why):
+        names = ", ".join(thing.label for thing in things)
+        yield PlanLine(
+            "=", f"{names} {_is_in(names)} already in ({why})" if why else f"{names} {_is_in(names)} already in"
+        )
+    yield from _paged(desired, observed)
+    rest = sorted(seen.label for key, seen in there.items() if key not in asked and seen.room in rooms)
+    if rest:
+        names = ", ".join(rest)
+        yield PlanLine("=", f"no longer needed, free to leave: {names}")
+
+
+def _paged(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
+    """Which of the pages asked for were opened before: nobody who answered is paged twice."""
+    for thing in (one for one in desired.things if one.kind == "page"):
+        state = observed.seen[thing.key].state if thing.key in observed.seen else ""
+        if state in PAGED:
+            says = PAGED[state].format(name=thing.spec["name"])
+            yield PlanLine("=", f"{says}: {thing.why}" if thing.why else says, thing.key)
+
+
+def _is_in(names: str) -> str:
+    return "are" if ", " in names else "is"
+
+
+def _counted(batch: Sequence[Thing]) -> str:
+    """Say who is invited by group and number: ``@support (3 people), Ana Ruiz``."""
+    group_of = {thing.key: thing.why.partition(", ")[0] for thing in batch if thing.why.startswith("@")}
+    groups = Counter(group_of.values())
+    alone = [thing.label for thing in batch if thing.key not in group_of]
+    said = [f"{why} ({count} {'person' if count == 1 else 'people'})" for why, count in groups.items()]
+    return ", ".join([*said, *alone])

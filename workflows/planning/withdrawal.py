@@ -1,0 +1,107 @@
+"""What happens to public content once an incident is private: withdrawn, counted, closed or left to a person. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from workflows.planning.facts import Facts
+from workflows.planning.pages import RESOLVED
+from workflows.planning.things import Thing, post
+from workflows.planning.wording import cards
+
+
+def announcement(facts: Facts) -> Iterator[Thing]:
+    """The message in the announce channel: kept current, ended, or emptied."""
+    announce = facts.policy.announce and not facts.private
+    if not announce and not facts.is_there("announcement"):
+        return
+    if facts.private:
+        card = cards.withdrawn_announcement()
+    elif announce:
+        card = cards.announcement(facts)
+    else:
+        card = cards.ended_announcement(facts)
+    label = f"the announcement in #{facts.announce_channel}"
+    spec = {"channel": facts.announce_channel, "card": card.as_dict()}
+    yield Thing("announcement", "post", spec, label, needs=(f"channel/{facts.room}",) if announce else ())
+
+
+def rooms(facts: Facts) -> Iterator[Thing]:
+    """Public rooms that the conversation left: our words withdrawn, one neutral line, the topic cleared, archived.
+
+    Words are withdrawn at once. The neutral line and the archiving wait until the private room stands and its
+    handover is posted: if it cannot be made, nothing new is said anywhere public.
+    """
+    for number in range(1, facts.room):
+        channel = f"channel/{number}"
+        if not facts.is_there(channel):
+            continue
+        yield from withdrawn(facts, number)
+        yield from counted(facts, number)
+        moved = (channel, f"channel/{facts.room}", f"handover/{facts.room}")
+        farewell = post(f"farewell/{number}", cards.farewell(), "one neutral line in the old channel", number)
+        yield Thing(farewell.key, "post", farewell.spec, farewell.label, needs=moved, room=number)
+        shown = f"#{facts.room_of(number).shown}"
+        yield Thing(f"archived/{number}", "archived", {"room": number}, shown, (*moved, farewell.key), number)
+
+
+def withdrawals(facts: Facts) -> Iterator[Thing]:
+    """What is taken back of an incident that ended before its private room was opened."""
+    if facts.private:
+        yield from announcement(facts)
+    for number in range(1, facts.room):
+        yield from withdrawn(facts, number)
+
+
+def withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
+    """Our own words in a room that the conversation left."""
+    for key in (f"headline/{number}", *(f"told/{e.n}" for e in facts.told if e.room == number)):
+        if facts.is_there(key):
+            yield post(key, cards.withdrawn(), "our message in the old channel", number)
+    if facts.is_there(f"topic/{number}"):
+        channel = f"channel/{number}"
+        yield Thing(f"topic/{number}", "topic", {"room": number, "text": ""}, "the old topic", (channel,), number)
+
+
+def counted(facts: Facts, number: int) -> Iterator[Thing]:
+    """Count what others wrote in a room the conversation left: it stays there, and its people should know."""
+    room = facts.room_of(number)
+    if not room.private:
+        label, needs = f"what others posted in #{room.shown}", (f"channel/{number}",)
+        yield Thing(f"counted/{number}", "counted", {"room": number}, label, needs, number)
+
+
+def once_closed(things: Iterable[Thing], facts: Facts) -> Iterator[Thing]:
+    """Let everything in a room that is made private itself wait until the vendor shows it as private."""
+    if not (facts.private and facts.room_of(facts.room).public):
+        yield from things
+        return
+    found, channel, closed = list(things), f"channel/{facts.room}", f"closed/{facts.room}"
+    people = sorted(str(one.spec["person"]) for one in found if one.kind == "member")
+    shown = f"#{facts.room_of(facts.room).shown}"
+    yield Thing(closed, "closed", {"room": facts.room, "people": people}, shown, (channel,), facts.room)
+    for one in found:
+        waits = one.room == facts.room and one.key != channel
+        yield replace(one, needs=(*one.needs, closed)) if waits else one
+
+
+def direct(facts: Facts) -> Iterator[Thing]:
+    """What waits for a person's hand, told to one of them while there is no private channel to tell it in."""
+    whom = facts.lead or next((stay.who for stay in facts.stays if stay.here and stay.who.chat_id), None)
+    if whom is None or not facts.private or facts.is_there(f"channel/{facts.room}"):
+        return
+    for event in (one for one in facts.told if one.by_hand and one.room == facts.room):
+        spec = {"person": whom.chat_id, "card": cards.by_hand(event, facts).as_dict()}
+        yield Thing(f"direct/{event.n}", "direct", spec, f"{whom.name} directly what to do by hand")
+
+
+def titles(facts: Facts) -> Iterator[Thing]:
+    """Titles of pages that ended before the incident turned private, where they say what it is about."""
+    if not (facts.private and facts.pager):
+        return
+    title = cards.page_title(facts)
+    for page in facts.paged:
+        if page.status == RESOLVED and page.title not in {"", title}:
+            spec = {"page": page.key, "title": title}
+            yield Thing(f"title/{page.key}", "title", spec, f"the resolved page to {page.name}")

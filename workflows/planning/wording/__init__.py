@@ -1,0 +1,1 @@
+"""What plans and messages say, free of any vendor's markup. Pure."""

@@ -1,0 +1,89 @@
+"""What turning private closes, moves and cannot undo, in words for the person about to confirm it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.planning.facts import Facts
+from workflows.planning.pages import RESOLVED
+from workflows.planning.plan import PlanNote
+from workflows.planning.wording import cards
+
+CLOSES, MOVES, STAYS = "What closes immediately", "What moves", "What cannot be undone"
+EVERYWHERE = (
+    "The incident page and everything under it: only the people named here can see them.",
+    "Lists, searches and counts.",
+    "Open live pages: they receive nothing more and close within two seconds.",
+    "API tokens: each can read only what its owner can read.",
+    "Files, profiles and pictures, including links copied earlier.",
+)
+
+
+def notes(before: Facts, after: Facts, *, alerts: int = 0) -> tuple[PlanNote, ...]:
+    """Say what a retype to a private type does, apart from the plan's own lines."""
+    said = ((CLOSES, _closes(before, after)), (MOVES, _moves(before, after)), (STAYS, _stays(before, after, alerts)))
+    return tuple(PlanNote(text, heading) for heading, texts in said for text in texts)
+
+
+def _closes(before: Facts, after: Facts) -> Iterator[str]:
+    yield from EVERYWHERE
+    if before.is_there("announcement"):
+        yield f"The announcement in #{before.announce_channel} is replaced by one neutral line."
+    if before.paged:
+        yield f"The titles of {_counted(len(before.paged), 'page')} in PagerDuty change to “{cards.page_title(after)}”."
+
+
+def _moves(before: Facts, after: Facts) -> Iterator[str]:
+    shown = _shown(before)
+    if after.room == before.room:
+        yield f"{shown} becomes private and keeps its history. Until then, nothing new is posted."
+    elif before.converts and before.is_there(f"channel/{before.room}"):
+        yield f"{shown} does not become private: some people in it are not coming along, and Firekind removes no one."
+        yield "The conversation moves to a new private channel with a neutral name. Reminders go there too."
+    elif before.chat:
+        yield "The conversation moves to a new private channel with a neutral name. Reminders go there too."
+    if after.room != before.room and before.is_there(f"channel/{before.room}"):
+        ours = _counted(_ours(before), "of our messages is", "of our messages are")
+        yield (
+            f"In {shown}, {ours} emptied, the topic is cleared, one neutral line is posted, and the channel is "
+            "archived."
+        )
+    yield "Later pages show only the codename."
+
+
+def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
+    yield "It stays private from then on, even if you retype it again."
+    if before.is_there(f"channel/{before.room}"):
+        yield from _left_behind(before, after)
+    if ended := sum(one.status == RESOLVED for one in before.paged):
+        yield (
+            f"{_counted(ended, 'page')} already resolved: PagerDuty may refuse to change their titles. Firekind will "
+            "try."
+        )
+    if before.paged:
+        yield "What phones showed or read out when paged, and PagerDuty's own log."
+    if alerts:
+        says = "belongs to PagerDuty's own incidents; Firekind cannot change their titles"
+        yield f"The text of {_counted(alerts, 'alert')} that joined {says}."
+
+
+def _left_behind(before: Facts, after: Facts) -> Iterator[str]:
+    shown = _shown(before)
+    yield f"People who saw {shown} have already read it, including in notifications and emails."
+    if after.room == before.room:
+        return
+    yield f"Messages and files that others posted stay in {shown}: the app cannot remove them."
+    yield f"Firekind cannot unarchive {shown} once it is archived."
+
+
+def _ours(facts: Facts) -> int:
+    keys = (f"headline/{facts.room}", *(f"told/{one.n}" for one in facts.told if one.room == facts.room))
+    return sum(facts.is_there(key) for key in keys)
+
+
+def _shown(facts: Facts) -> str:
+    return f"#{facts.room_of(facts.room).shown}"
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"

@@ -1,0 +1,167 @@
+"""Plan an incident from its newest facts, and record the effects. No vendor is called here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
+
+from incidents import timeline
+from incidents.lifecycle import circle
+from incidents.models import Incident, Participant, Source
+from workflows.loading import load_facts
+from workflows.loading.load_facts import IncidentState
+from workflows.models import Effect, Planned, Resource
+from workflows.planning import participation
+from workflows.planning.actions import KINDS, Action
+from workflows.planning.desired import desired_state
+from workflows.planning.facts import Facts
+from workflows.planning.participation import Participation
+from workflows.planning.plan import Plan, plan
+from workflows.planning.things import Gap
+from workflows.reconcile import admitting, offers
+
+LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
+LOOK_AGAIN = timedelta(seconds=10)
+NOTE_PLANNED = """
+    INSERT INTO workflows_planned (incident_id, revision, at, look_again_at) VALUES (%s, %s, %s, %s)
+    ON CONFLICT (incident_id) DO UPDATE
+       SET revision = excluded.revision, at = excluded.at, look_again_at = excluded.look_again_at
+"""
+
+
+def reconcile(incident_id: int, *, at: datetime) -> Plan:
+    """Write an effect for every action that the incident's newest facts ask for; return the plan.
+
+    Serialised per incident. Doing it again without new facts writes nothing.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_CLASS, incident_id])
+        planned = Exists(Planned.objects.filter(incident=OuterRef("pk")))
+        found = Incident.objects.select_related("type", "policy_version", "lead").annotate(was_planned=planned)
+        incident = found.get(pk=incident_id)
+        known = load_facts.one(incident, planned=incident.was_planned)
+        desired = desired_state(known.facts)
+        gaps = _note_gaps(incident, desired.gaps, known.gaps, at=at)
+        asked = _note_offers(incident, known, at=at)
+        if gaps or asked:
+            known = load_facts.one(incident)  # both are told where people talk, and so are new to the plan
+            desired = desired_state(known.facts)
+        result = plan(desired, known.observed)
+        _note_people(incident, known, participation.of(known.facts), at=at)
+        _cancel(incident, result.cancels, at=at)
+        _abandon(incident, result.abandons)
+        _owe(incident, result.actions, known.facts.revision, at=at)
+        _note_planned(incident, known.facts, at=at)
+        if not result.is_empty:
+            timeline.nudge_readers(incident.pk)
+    return result
+
+
+def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: datetime) -> None:
+    Effect.objects.bulk_create(
+        Effect(
+            incident=incident,
+            key=action.key,
+            thing=action.thing,
+            kind=action.kind,
+            verb=action.verb,
+            spec=action.spec,
+            labels=dict(action.labels),
+            sentence=action.sentence,
+            sign=action.sign,
+            method=KINDS[action.kind].methods[action.verb],
+            rank=KINDS[action.kind].rank,
+            room=action.room,
+            needs=list(dict.fromkeys(action.needs)),
+            after=list(action.after),
+            revision=revision,
+            due_at=max(at, action.due_at or at),
+            created_at=at,
+        )
+        for action in actions
+    )
+
+
+def _cancel(incident: Incident, keys: Iterable[str], *, at: datetime) -> None:
+    keys = list(keys)
+    if keys:
+        Effect.objects.filter(
+            incident=incident, key__in=keys, state__in=[Effect.State.WAITING, Effect.State.FAILED]
+        ).update(state=Effect.State.CANCELLED, ended_at=at)
+
+
+def _abandon(incident: Incident, keys: Iterable[str]) -> None:
+    if keys:
+        Effect.objects.filter(incident=incident, key__in=keys).update(abandoned=True)
+
+
+def _note_planned(incident: Incident, facts: Facts, *, at: datetime) -> None:
+    unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
+    again = at + LOOK_AGAIN if unread else None
+    with connection.cursor() as cursor:
+        cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
+
+
+def _note_people(incident: Incident, known: IncidentState, who: Participation, *, at: datetime) -> None:
+    """Record who takes part by the type's policy, where that moved on, so that access follows the plan.
+
+    Into a private incident people come by name as it closes; here they do only where the groups had not been read yet.
+    """
+    admission = admitting.of(known.facts, who)
+    over = [] if incident.private else _no_longer_in(known, who)
+    closes = incident.private and incident.closed_at is None and admission.is_known
+    if not (admission.entries or admission.choices or over or closes) or not _is_newest(incident):
+        return
+    Participant.objects.filter(incident=incident, person__in=over).update(left_at=at)
+    circle.admit(incident, admission, by=None, at=at, source=Source.SYSTEM)
+    if closes:
+        Incident.objects.filter(pk=incident.pk).update(closed_at=at)
+
+
+def _no_longer_in(known: IncidentState, who: Participation) -> list[int]:
+    """Return people brought in by a policy that no longer asks for them, and who were never invited."""
+    facts = known.facts
+    if not facts.active:
+        return []
+    return [
+        pk
+        for pk, one in who.standings.items()
+        if one.here and not one.wanted and not facts.is_there(f"member/{facts.room}/{one.who.chat_id}")
+    ]
+
+
+def _note_offers(incident: Incident, known: IncidentState, *, at: datetime) -> bool:
+    """Ask the incident's people about those a rule now names; return whether there was anything to ask."""
+    found = offers.differing(known)
+    if not found or not _is_newest(incident):
+        return False
+    offers.note(incident, found, at=at)
+    return True
+
+
+def _is_newest(incident: Incident) -> bool:
+    """Hold the incident's row, and return whether its facts are still those that were read.
+
+    A verb that committed since may have shut people out, who must not be let in again: if so, plan again.
+    """
+    rows = Incident.objects.select_for_update(no_key=True).filter(pk=incident.pk, revision=incident.revision)
+    return bool(rows.values_list("pk", flat=True))
+
+
+def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Resource], *, at: datetime) -> bool:
+    """Write each new gap on the timeline once, and each closed one; return whether there was any of them."""
+    now = {f"gap/{gap.key}": gap for gap in gaps}
+    new = [key for key in now if key not in known]
+    for key in new:
+        says = now[key].says
+        timeline.append(incident, "gap", at=at, text=says, data={"gap": key, "room": incident.room})
+        Resource.objects.create(incident=incident, key=key, kind="gap", label=says, since_at=at)
+    closed = [row for key, row in known.items() if key not in now]
+    for row in closed:
+        timeline.append(incident, "gap_closed", at=at, text=f"No longer missing: {row.label}", data={"gap": row.key})
+        row.delete()
+    return bool(new or closed)

@@ -1,0 +1,239 @@
+"""Retype with the plan shown first: the calls a door makes before and after someone confirms."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from incidents import event_kinds, lifecycle
+from incidents.lifecycle import circle, rules
+from incidents.lifecycle.circle import Admission
+from incidents.models import Incident, IncidentType, Participant, Person, Source
+from incidents.policies.policy import Policy, moves_room, private_after
+from workflows import ports
+from workflows.loading import load_facts
+from workflows.models import Alert
+from workflows.oncall import callees
+from workflows.planning import participation
+from workflows.planning.captures import Trigger
+from workflows.planning.desired import desired_state
+from workflows.planning.facts import ChannelPost, Facts, Room, Stay
+from workflows.planning.invitee import Invitee
+from workflows.planning.observed import Observed
+from workflows.planning.plan import Plan, PlanLine, PlanNote, plan
+from workflows.planning.wording import privacy_notes
+from workflows.reconcile import admitting
+from workflows.usergroups import workspace_cache
+
+
+class PlanChanged(Exception):
+    """The confirmed plan is out of date; ``plan`` is the new one, to be shown instead."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__("The plan changed while you were reading it. This is the new one; review it, then confirm.")
+        self.plan = plan
+
+
+def preview(
+    incident: Incident,
+    *,
+    to: IncidentType,
+    by: Person | None = None,
+    bring: Collection[Person] = (),
+    come: bool = True,
+) -> Plan:
+    """Return what a retype would do, without doing any of it and without asking any vendor.
+
+    ``by`` comes along into a private type unless they do not ``come``; ``bring`` are brought along.
+    """
+    return _work_out(incident, to.policy, by=by, bring=bring, come=come).plan
+
+
+def confirm(
+    incident: Incident,
+    *,
+    to: IncidentType,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    because: str = "",
+    bring: Collection[Person] = (),
+    come: bool = True,
+    digest: str | None = None,
+    since: int | None = None,
+) -> Incident:
+    """Retype after someone confirmed the plan with this digest; raise ``PlanChanged`` when the plan has changed.
+
+    The people the plan names come in by name, whatever happens to their groups. Without a digest nothing was shown and
+    nothing is compared. Raises ``NotThere``, ``Refused`` and ``Stale`` like the verb.
+    """
+    with transaction.atomic():
+        now = rules.held(incident, by=by)
+        found = None
+        if now.is_active and now.type_id != to.pk:
+            found = _work_out(now, to.policy, by=by, bring=bring, come=come)
+            if digest is not None and found.plan.digest != digest:
+                raise PlanChanged(found.plan)
+        return lifecycle.retype(
+            now,
+            to=to,
+            by=by,
+            at=at,
+            source=source,
+            because=because,
+            bring=bring,
+            come=come,
+            admission=found.admission if found else None,
+            since=since,
+            keep_room=found is not None and moves_room(now.private, to.policy) and found.after.room == now.room,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _WorkedOut:
+    """A retype as it would be: the facts after it, the plan, and who comes in by it."""
+
+    after: Facts
+    plan: Plan
+    admission: Admission
+
+
+def _work_out(
+    incident: Incident, policy: Policy, *, by: Person | None, bring: Collection[Person], come: bool
+) -> _WorkedOut:
+    known = load_facts.one(incident)
+    after = _retyped(known.facts, incident, policy, by=by, bring=bring, come=come)
+    turns_private = after.private and not known.facts.private
+    alerts = Alert.objects.filter(incident=incident).count() if turns_private else 0
+    result = _with_notes(plan(desired_state(after), known.observed), known.facts, after, alerts=alerts)
+    admission = admitting.of(after, participation.of(after))
+    return _WorkedOut(after, replace(result, by_type=circle.by_why(admission.entries)), admission)
+
+
+def preview_declare(
+    *, type: IncidentType, by: Person | None = None, lead: Person | None = None, services: Collection[str] = ()
+) -> Plan:
+    """Return what declaring an incident of this type would do."""
+    policy = type.policy
+    leader, declarer = _someone(lead, "leads"), _someone(by, "declared it")
+    slack = settings.FIREKIND.slack
+    facts = Facts(
+        revision=0,
+        codename="",
+        title="",
+        policy=policy,
+        private=policy.private,
+        room=1,
+        rooms=(Room(1, "", policy.private, "a dedicated channel"),),
+        url=settings.FIREKIND.base_url,
+        declared_at=datetime.fromtimestamp(0, tz=UTC),
+        lead=leader,
+        declarer=declarer,
+        stays=tuple(Stay(one, "declared") for one in (leader, declarer) if one is not None),
+        pager=ports.pager() is not None,
+        announce_channel=slack.announce_channel if slack else "",
+        chat=ports.chat() is not None,
+        services=tuple(" ".join(service.split()) for service in services),
+        triggers=(Trigger(1, "declare", datetime.fromtimestamp(0, tz=UTC)),),
+        sources=load_facts.sources(),
+    )
+    return _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts)
+
+
+def preview_policy(incident: Incident, policy: Policy) -> Plan:
+    """Return what would happen to an open incident of the type if its policy became this one."""
+    known = load_facts.one(incident)
+    if moves_room(incident.private, policy):
+        text = "is public; it keeps its old policy until someone retypes it, because this one is private"
+        return Plan(lines=(PlanLine("=", f"{incident.codename} {text}", "private"),))
+    after = replace(known.facts, policy=policy, private=private_after(incident.private, policy))
+    # A private incident takes nobody in by another policy alone: who it names is offered to the incident's people.
+    return plan(desired_state(_with_groups(after)), known.observed)
+
+
+def _retyped(
+    facts: Facts, incident: Incident, policy: Policy, *, by: Person | None, bring: Collection[Person], come: bool
+) -> Facts:
+    kept = circle.staying(incident, by=by, come=come, bring=bring)
+    said = by.name if by else ""
+    staying = tuple(_stay(person, reason, by=said) for person, (reason, _) in kept.items())
+    converts = _converts(facts, policy, {stay.who.chat_id for stay in staying})
+    brought = tuple(load_facts.someone(person, said) for person in bring)
+    after = facts.retyped(policy, staying=staying, bring=brought, converts=converts)
+    told = ChannelPost(0, "retyped", event_kinds.of("retyped").news, said, "", "", after.room)
+    return _with_groups(replace(after, told=(*after.told, told)))
+
+
+def _stay(person: Person, reason: str, *, by: str) -> Stay:
+    return Stay(load_facts.someone(person, ""), reason, by=by if reason == Participant.Reason.PICKED else "")
+
+
+def _converts(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
+    """Return whether the room is made private itself: where that can be done, and everyone in it may stay."""
+    room = facts.room_of(facts.room)
+    if not (facts.converts and room.public and facts.is_there(f"channel/{facts.room}")):
+        return False
+    if facts.is_there(f"archived/{facts.room}"):
+        return False
+    inside = {key.rpartition("/")[2] for key in facts.there if key.startswith(f"member/{facts.room}/")}
+    groups = workspace_cache.members(set(policy.groups))
+    invited = {one.chat_id for handle in policy.invite for one in groups.get(handle) or ()}
+    return inside <= {*coming, *invited}
+
+
+def _with_groups(facts: Facts) -> Facts:
+    """Look up who the facts' policy names: groups, and with a pager schedules and callees."""
+    found = callees.known([facts.policy], pager=facts.pager)
+    return replace(
+        facts,
+        groups=workspace_cache.members(set(facts.policy.groups)),
+        on_call=found.on_call,
+        otherwise=found.otherwise,
+        callees=found.callees,
+    )
+
+
+def _someone(person: Person | None, why: str) -> Invitee | None:
+    return load_facts.someone(person, why) if person is not None else None
+
+
+def _on_the_web(facts: Facts) -> Iterator[PlanLine]:
+    """Say who keeps or gains access without being in a channel: they have no Slack account."""
+    for one in participation.of(facts).standings.values():
+        if one.wanted and not (one.who.chat_id and facts.chat):
+            yield PlanLine("+", f"{one.who.name} can see it on the web only ({one.why})", f"sees/{one.who.person_id}")
+
+
+def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
+    result = _without_ports(result, after)
+    if after.private and not before.private:
+        result = replace(result, lines=(*result.lines, *_on_the_web(after)))
+    notes: tuple[PlanNote, ...] = ()
+    if after.private and not before.private:
+        notes = privacy_notes.notes(before, after, alerts=alerts)
+    elif before.private and not after.policy.private:
+        joining = [
+            line.text.removeprefix("invite ")
+            for line in result.lines
+            if line.sign == "+" and line.key.startswith("invite")
+        ]
+        says = "The channel and its history stay private. Opening up is a separate, deliberate step."
+        notes = (PlanNote(says), *(PlanNote(f"{names} will be able to read the private history.") for names in joining))
+    return replace(result, notes=notes)
+
+
+def _without_ports(result: Plan, facts: Facts) -> Plan:
+    """Say what cannot be done because nothing is connected that could."""
+    lines: list[PlanLine] = []
+    if not facts.chat:
+        says = "Slack is not connected: no one is invited and nothing is posted. Only this page changes."
+        lines.append(PlanLine("!", says, "chat"))
+    if facts.policy.pages and not facts.pager:
+        lines.append(
+            PlanLine("!", f"PagerDuty is not connected: {', '.join(facts.policy.pages)} cannot be paged.", "pager")
+        )
+    return replace(result, lines=(*result.lines, *lines))

@@ -1,0 +1,60 @@
+"""Find what the hints missed: facts not planned yet, effects that are due, leases that ran out, updates overdue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db.models import F, Q
+
+from incidents import lifecycle
+from incidents.models import Incident
+from workflows.effects import effect_queue
+from workflows.loading import load_facts
+from workflows.planning.desired import desired_state
+from workflows.planning.plan import plan
+from workflows.reconcile import offers
+
+AT_MOST = 500
+AUDIT_BATCH = 1_000
+
+
+def fall_due(*, at: datetime) -> int:
+    """Record every promised status update that is overdue; return how many there were."""
+    overdue = Incident.objects.filter(update_due_at__lte=at).order_by("update_due_at")[:AT_MOST]
+    return sum(lifecycle.update_fell_due(incident, at=at) for incident in overdue)
+
+
+def unplanned(*, at: datetime) -> list[int]:
+    """Return incidents whose facts moved past what was planned, or that asked to be looked at again."""
+    behind = Q(planned=None) | Q(planned__revision__lt=F("revision")) | Q(planned__look_again_at__lte=at)
+    return list(Incident.objects.filter(behind).order_by("pk").values_list("pk", flat=True)[:AT_MOST])
+
+
+def due(*, at: datetime) -> list[tuple[int, str]]:
+    """Return incidents with an effect to perform now, waiting and due or running past its lease, and whose queue."""
+    return effect_queue.ready_incidents(at=at, limit=AT_MOST)
+
+
+def unsettled() -> list[int]:
+    """Plan every active incident without writing anything, and return those whose plan, or what is missing, differs.
+
+    The audit behind the hints and the sweep: it trusts no mark, only the difference itself. Its number of queries
+    does not grow with the incidents, up to 1,000 at a time.
+    """
+    return [pk for batch in _active() for pk in _differing(batch)]
+
+
+def _active() -> Iterator[list[Incident]]:
+    ids = list(Incident.objects.filter(active=True).order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), AUDIT_BATCH):
+        batch = Incident.objects.filter(pk__in=ids[start : start + AUDIT_BATCH])
+        yield list(batch.select_related("type", "policy_version", "lead"))
+
+
+def _differing(batch: list[Incident]) -> Iterator[int]:
+    for pk, known in load_facts.many(batch).items():
+        found = plan(desired_state(known.facts), known.observed)
+        gaps = {f"gap/{gap.key}" for gap in found.gaps} != known.gaps.keys()
+        if not found.is_empty or gaps or offers.differing(known):
+            yield pk

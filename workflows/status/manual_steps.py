@@ -1,0 +1,77 @@
+"""Steps of a move that failed for good and wait for a person, who marks them done; checked first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from incidents import lifecycle, timeline
+from incidents.lifecycle import rules
+from incidents.models import Incident, Person, Source
+from workflows import ports
+from workflows.effects import effect_queue, manual_checks
+from workflows.effects.manual_checks import CHECKS
+from workflows.effects.work import Outcome, Work
+from workflows.models import Effect, Resource
+from workflows.planning.actions import KINDS
+from workflows.ports import VendorError
+
+
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """One thing to do: what could not be done and why, and what to do about it."""
+
+    effect: int
+    what: str
+    why: str
+    how: str
+
+
+def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]) -> list[ByHand]:
+    """Return what waits for someone's hand, from the effects and the resources of an incident."""
+    if not incident.private:
+        return []
+    failed = [row for row in rows if row.state == Effect.State.FAILED and (row.kind, row.verb) in CHECKS]
+    found = [(row, CHECKS[row.kind, row.verb].how(row, incident.room, resources)) for row in failed]
+    return [ByHand(row.pk, row.sentence, row.error, how) for row, how in found if how]
+
+
+def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
+    """Take someone's word that they did it, once the vendor shows it so; return what was recorded, in words.
+
+    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
+    before and, under the lock, after.
+    """
+    rules.must_see(incident, by=by)
+    effect = Effect.objects.filter(pk=effect_id, incident=incident, state=Effect.State.FAILED).first()
+    check = CHECKS.get((effect.kind, effect.verb)) if effect else None
+    if effect is None or check is None:
+        raise lifecycle.Refused("Nothing left to do by hand here: it is done or no longer needed.")
+    found = _looked(effect, check, incident)
+    with rules.changing(incident, by=by):
+        if isinstance(found, str):
+            raise lifecycle.Refused(found)
+        if not effect_queue.done_by_hand(effect, found, at=at):
+            raise lifecycle.Refused("Someone else already did this.")
+        text, data = f"did it by hand: {effect.sentence}", {"effect": effect.key}
+        timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)
+        effect_queue.plan_anew(incident.pk)
+    return f"Thanks, that is done: {effect.sentence}."
+
+
+def _looked(effect: Effect, check: manual_checks.Check, incident: Incident) -> Outcome | str:
+    """Ask the vendor; return what is there now, or words for what is still so."""
+    port = ports.connected().get(KINDS[effect.kind].port)
+    if port is None:
+        raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
+    resources = _resources(incident)
+    work = Work(effect, {key: row.external for key, row in resources.items()})
+    try:
+        return check.look(port, work)
+    except VendorError as error:
+        return f"Could not check it: {error.says}"
+
+
+def _resources(incident: Incident) -> dict[str, Resource]:
+    return {row.key: row for row in Resource.objects.filter(incident=incident)}

@@ -1,0 +1,95 @@
+"""Gaps, and marking one as fixed: checked with the vendor first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+from incidents import lifecycle, timeline
+from incidents.lifecycle import rules
+from incidents.models import Incident, Person, Source
+from workflows import ports
+from workflows.channels import rooms
+from workflows.effects import effect_queue
+from workflows.loading import load_facts
+from workflows.models import Resource
+from workflows.oncall import pager_cache as pager
+from workflows.planning.desired import desired_state
+from workflows.ports import VendorError
+from workflows.usergroups import workspace_cache
+
+Look = Callable[[Incident, datetime], None]
+
+
+def is_mendable(key: str) -> bool:
+    """Return whether someone can mend a gap outside, so that looking there again shows it."""
+    return _look_of(key) is not None
+
+
+def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
+    """Close a gap someone says they fixed, once the vendor confirms it; return what was found, in words.
+
+    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
+    before and, under the lock, after.
+    """
+    rules.must_see(incident, by=by)
+    gap = Resource.objects.filter(incident=incident, kind="gap", key=key).first()
+    look = _look_of(key)
+    if gap is None or look is None:
+        raise lifecycle.Refused("That is no longer missing.")
+    wrong = _looked(look, incident, at=at)
+    with rules.changing(incident, by=by) as now:
+        if wrong:
+            raise lifecycle.Refused(wrong)
+        still = {f"gap/{one.key}": one.says for one in desired_state(load_facts.one(now).facts).gaps}
+        if key in still:
+            raise lifecycle.Refused(f"Still missing. {still[key]}")
+        timeline.append(now, "did", at=at, by=by, source=source, text=f"fixed by hand: {gap.label}")
+        effect_queue.plan_anew(incident.pk)
+    return "Thanks, it is no longer missing. The rest follows in a moment."
+
+
+def _looked(look: Look, incident: Incident, *, at: datetime) -> str:
+    """Look there; return what stood in the way, in words, or nothing."""
+    try:
+        look(incident, at)
+    except VendorError as error:
+        return f"Could not check it: {error.says}"
+    except lifecycle.Refused as refused:
+        return str(refused)
+    return ""
+
+
+def _look_of(key: str) -> Look | None:
+    return next((look for start, look in LOOKS.items() if key.startswith(start)), None)
+
+
+def _look_at_channel(incident: Incident, at: datetime) -> None:
+    """Ask whether the channel is in use again; the event that says so may have been lost."""
+    chat, channel = ports.chat(), rooms.channel_of(incident)
+    if chat is None or channel is None:
+        raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
+    found = chat.look(channel.external_id)
+    if found is None:
+        raise lifecycle.Refused(
+            f"{channel.label} is gone, or the app cannot access it. Unarchive it and /invite the app."
+        )
+    if not found.archived:
+        rooms.archived_by_hand(channel.external_id, archived=False, at=at)
+
+
+def _look_at_groups(incident: Incident, at: datetime) -> None:
+    workspace_cache.refresh(at=at)
+
+
+def _look_at_pager(incident: Incident, at: datetime) -> None:
+    pager.refresh(at=at)
+
+
+LOOKS: Final[Mapping[str, Look]] = {
+    "gap/archived": _look_at_channel,
+    "gap/group": _look_at_groups,
+    "gap/page/": _look_at_pager,
+    "gap/schedule/": _look_at_pager,
+}

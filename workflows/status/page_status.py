@@ -1,0 +1,119 @@
+"""The status of an incident's pages, and who can be paged: in words, for people to read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from incidents import lifecycle
+from incidents.models import Incident
+from incidents.people import person_matching
+from workflows.models import Page
+from workflows.oncall import page_reach
+from workflows.paging import paging
+from workflows.paging.paging import PageChoice
+from workflows.status import progress
+from workflows.status.progress import EffectLine
+
+HEADINGS = {"escalation policy": "Escalation policies", "service": "Services", "person": "People"}
+NEAR = 5
+OWED = ("failed", "running", "waiting")
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """One page: who it went to, its status and since when, who it pages, and ``owed``, what is still pending.
+
+    ``before`` are the names of those it paged before that.
+
+    ``by_fallback`` when the pager itself could not be reached.
+    """
+
+    name: str
+    status: str
+    said: str
+    since: datetime
+    opened_at: datetime
+    rings: str
+    before: list[str]
+    url: str
+    number: int | None
+    by_fallback: bool
+    because: str
+    asked_by: str
+    owed: EffectLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Everyone who was paged, newest first, and ``coming``, pages that nobody has begun to open."""
+
+    lines: tuple[PageLine, ...] = ()
+    coming: tuple[EffectLine, ...] = ()
+
+    @property
+    def open(self) -> int:
+        """How many may still ring someone, or have someone on them."""
+        return sum(line.status != Page.Status.RESOLVED for line in self.lines)
+
+    def __bool__(self) -> bool:
+        return bool(self.lines or self.coming)
+
+
+def of(incident: Incident) -> Pages:
+    """Read how the pages of an incident stand."""
+    owed = {_thing(one): one for one in progress.of(incident).effects if one.kind == "page" and one.state in OWED}
+    rows = list(Page.objects.filter(incident=incident).select_related("asked_by").order_by("-opened_at", "-pk"))
+    before = page_reach.before(rows)
+    lines = [_line(page, before[page.pk], owed.pop(page.key, None)) for page in rows]
+    return Pages(tuple(lines), tuple(owed.values()))
+
+
+def grouped(among: Sequence[PageChoice]) -> dict[str, list[PageChoice]]:
+    """Group who can be paged by kind, each under its heading, keeping the order."""
+    kinds = dict.fromkeys(one.kind for one in among)
+    return {HEADINGS.get(kind, kind): [one for one in among if one.kind == kind] for kind in kinds}
+
+
+def meant(words: str, among: Sequence[PageChoice]) -> PageChoice:
+    """Return who a name, an id or an email means; raise ``BadInput`` with the closest names when there is no match."""
+    person = person_matching.by_email(words) if "@" in words else None
+    choice = paging.of_person(person, among) if person else paging.named(words, among)
+    if choice is not None:
+        return choice
+    by_name = {one.name.casefold(): one.name for one in among}
+    low = words.strip().casefold()
+    near = difflib.get_close_matches(low, by_name, n=NEAR, cutoff=0.5)
+    near += [name for name in by_name if low in name and name not in near][: NEAR - len(near)]
+    closest = f" The closest: {', '.join(by_name[name] for name in near)}." if near else ""
+    raise lifecycle.BadInput("target", f"No one matches “{words[:60]}”.{closest}")
+
+
+def digest(choice: PageChoice) -> str:
+    """Return what tells one set of people who would be paged from another."""
+    return sha256(repr(choice).encode()).hexdigest()[:16]
+
+
+def _thing(line: EffectLine) -> str:
+    return line.key.rpartition("#")[0]
+
+
+def _line(page: Page, before: list[str], owed: EffectLine | None) -> PageLine:
+    return PageLine(
+        name=page.name,
+        status=page.status,
+        said=paging.said(page),
+        since=page.status_at,
+        opened_at=page.opened_at,
+        rings=page.rings,
+        before=before,
+        url=page.url,
+        number=page.number,
+        by_fallback=page.via == "events",
+        because=page.because,
+        asked_by=page.asked_by.name if page.asked_by else "",
+        owed=owed,
+    )

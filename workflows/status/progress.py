@@ -1,0 +1,239 @@
+"""The progress of an incident's effects, in words for the page and the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from incidents import hints, timeline
+from incidents.lifecycle import rules
+from incidents.models import Incident, Person, Source
+from workflows.effects import effect_queue
+from workflows.loading import load_facts
+from workflows.loading.load_facts import IncidentState
+from workflows.models import Effect, Limit, Planned, Resource
+from workflows.planning import participation
+from workflows.planning.actions import KINDS
+from workflows.planning.facts import Facts
+from workflows.planning.observed import GONE, REFUSED, THERE, Observed, ObservedThing
+from workflows.planning.participation import Standing
+from workflows.status import manual_steps, missing, residual_content
+from workflows.status.manual_steps import ByHand
+from workflows.status.residual_content import Left
+
+State = Effect.State
+WAITED_FOR = {"chat": "Slack", "pager": "PagerDuty"}
+ONE_OF = "gap/one-of/"
+SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
+
+
+@dataclass(frozen=True, slots=True)
+class EffectLine:
+    """One effect as people read it; ``detail`` says why it is not done yet, ``ends_at`` when it will be."""
+
+    id: int
+    key: str
+    kind: str
+    sign: str
+    state: str
+    sentence: str
+    detail: str
+    can_retry: bool
+    due_at: datetime
+    done_at: datetime | None
+    ends_at: datetime | None = None
+    external: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLine:
+    """Someone who takes part, every reason that holds for it, and whether they are in the channel.
+
+    ``why`` says the reasons in words, or how they came where none holds any more; such people are not ``needed``.
+    """
+
+    person_id: int
+    name: str
+    why: str
+    state: str
+    needed: bool
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelLine:
+    """Where people talk."""
+
+    id: str
+    name: str
+    url: str
+    private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GapLine:
+    """Something that the type asks for and that cannot be had; ``role`` is what someone may be chosen for."""
+
+    says: str
+    key: str
+
+    @property
+    def role(self) -> str:
+        """The role of which nobody was found, empty for a gap of another kind."""
+        return self.key.removeprefix(ONE_OF) if self.key.startswith(ONE_OF) else ""
+
+    @property
+    def is_mendable(self) -> bool:
+        """Whether someone can mend it outside, and it can be looked at."""
+        return missing.is_mendable(self.key)
+
+    def __str__(self) -> str:
+        return self.says
+
+
+@dataclass(slots=True)
+class Progress:
+    """Everything that the outside owes or has for one incident."""
+
+    effects: list[EffectLine] = field(default_factory=list)
+    people: list[PersonLine] = field(default_factory=list)
+    channel: ChannelLine | None = None
+    gaps: list[GapLine] = field(default_factory=list)
+    by_hand: list[ByHand] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    stays: list[str] = field(default_factory=list)
+    planned: bool = True
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many effects are in each state."""
+        return Counter(line.state for line in self.effects)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more will happen on its own."""
+        return self.planned and not (self.counts[State.WAITING] or self.counts[State.RUNNING])
+
+
+def of(incident: Incident, *, at: datetime | None = None) -> Progress:
+    """Read how far an incident has come."""
+    at = at or timezone.now()
+    rows = list(Effect.objects.filter(incident=incident, state__in=SHOWN).order_by("pk"))
+    resources = {row.key: row for row in Resource.objects.filter(incident=incident)}
+    blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until"))
+    planned = Planned.objects.filter(incident=incident, revision__gte=incident.revision).exists()
+    return Progress(
+        effects=[_effect(row, rows, resources, blocked, at) for row in rows],
+        people=_people(load_facts.one(incident)),
+        channel=_channel(resources.get(f"channel/{incident.room}")),
+        gaps=[GapLine(row.label, row.key) for row in resources.values() if row.kind == "gap"],
+        by_hand=manual_steps.of(incident, rows, resources),
+        left=residual_content.of(resources) if incident.private else [],
+        stays=residual_content.elsewhere(incident, resources, rows) if incident.private else [],
+        planned=planned,
+    )
+
+
+def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> bool:
+    """Try a failed effect of this incident again; return whether there was one."""
+    with rules.changing(incident, by=by):
+        effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
+        if effect is None or not effect_queue.retry(effect, at=at):
+            return False
+        text, data = f"retried: {effect.sentence}", {"effect": effect.key}
+        timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)
+        hints.tell(incident)
+    return True
+
+
+def _effect(
+    row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime], at: datetime
+) -> EffectLine:
+    running = row.state == State.RUNNING
+    made = resources.get(row.thing)
+    return EffectLine(
+        id=row.pk,
+        key=row.key,
+        kind=row.kind,
+        sign=row.sign,
+        state=row.state,
+        sentence=KINDS[row.kind].under_way(row.sentence) if running else row.sentence,
+        detail=_detail(row, rows, resources, blocked, at),
+        can_retry=row.state == State.FAILED,
+        due_at=row.due_at,
+        done_at=row.ended_at if row.state == State.DONE else None,
+        ends_at=_ends_at(row) if running else None,
+        external=made.external if made else {},
+    )
+
+
+def _ends_at(row: Effect) -> datetime | None:
+    """Return when a try will have taken the time that it takes by its nature, or None when that is not known."""
+    seconds = 0 if "until" in row.spec else row.spec.get("seconds", 0)
+    return row.tried_at + timedelta(seconds=seconds) if row.tried_at and seconds else None
+
+
+def _detail(
+    row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime], at: datetime
+) -> str:
+    if row.state == State.WAITING:
+        return _waiting(row, rows, resources, blocked, at)
+    running = "checking whether the last attempt went through" if row.unsure else KINDS[row.kind].detail
+    return {State.FAILED: row.error, State.RUNNING: running}.get(State(row.state), "")
+
+
+def _waiting(
+    row: Effect, rows: list[Effect], resources: dict[str, Resource], blocked: dict[str, datetime], at: datetime
+) -> str:
+    missing = [need for need in row.needs if need not in resources or resources[need].state != THERE]
+    if missing:
+        return f"waiting for: {_sentence_of(missing[0], rows)}"
+    if row.method in blocked:
+        whom = WAITED_FOR.get(KINDS[row.kind].port, "the source")
+        return f"waiting for {whom} until {_clock(blocked[row.method])}"
+    if row.error:
+        return f"retrying at {_clock(row.due_at)}: {row.error}"
+    return f"at {_clock(row.due_at)}" if row.due_at > at else "next"
+
+
+def _clock(at: datetime) -> str:
+    """Say a time of day in the reader's zone."""
+    return f"{timezone.localtime(at):%H:%M:%S}"
+
+
+def _sentence_of(thing: str, rows: list[Effect]) -> str:
+    return next((row.sentence for row in reversed(rows) if row.thing == thing), thing.replace("/", " "))
+
+
+def _people(known: IncidentState) -> list[PersonLine]:
+    """Say why everyone is in, is coming, or left by hand; people who were shut out are not named."""
+    facts, standings = known.facts, participation.of(known.facts).standings.values()
+    return [_person(one, facts, known.observed) for one in standings if one.wanted or one.here or one.went]
+
+
+def _person(one: Standing, facts: Facts, observed: Observed) -> PersonLine:
+    member = observed.seen.get(f"member/{facts.room}/{one.who.chat_id}") if one.who.chat_id else None
+    state = _member_state(one, member)
+    return PersonLine(one.who.person_id, one.who.name, one.why, state, one.is_needed, one.reasons)
+
+
+def _member_state(one: Standing, member: ObservedThing | None) -> str:
+    if one.went or (member is not None and member.state == GONE):
+        return "left"
+    if member is None:
+        return "not in the channel yet" if one.who.chat_id else "on the web only"
+    if member.state == REFUSED:
+        return f"could not be invited: {member.why}".rstrip(": ")
+    return "in the channel"
+
+
+def _channel(resource: Resource | None) -> ChannelLine | None:
+    if resource is None:
+        return None
+    external = resource.external
+    return ChannelLine(external["id"], external["name"], external.get("url", ""), bool(resource.spec.get("private")))

@@ -1,0 +1,94 @@
+"""A pager in memory: its people, its targets, a rota of turns, and an error to raise instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from workflows.ports import PageRequest, PagerPerson, PageStatus, Target, Turn, VendorError
+
+NINE = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
+
+DOWN = VendorError("PagerDuty does not answer.", code="unreachable", method="oncalls", retryable=True)
+FORBIDDEN = VendorError("The key may not read services.", code="forbidden", method="services")
+
+
+def hours(count: float) -> datetime:
+    """Return the moment so many hours after nine."""
+    return NINE + timedelta(hours=count)
+
+
+@dataclass(slots=True)
+class LittlePager:
+    """Says what it is told to say, and counts what it was asked."""
+
+    known: list[PagerPerson] = field(default_factory=list)
+    listed: list[Target] = field(default_factory=list)
+    rota: list[Turn] = field(default_factory=list)
+    fails: dict[str, VendorError] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    subjects: tuple[Sequence[str], Sequence[str]] = ((), ())
+
+    def people(self) -> Sequence[PagerPerson]:
+        self._ask("people")
+        return self.known
+
+    def targets(self) -> Sequence[Target]:
+        self._ask("targets")
+        return self.listed
+
+    def turns(
+        self, *, policies: Sequence[str], schedules: Sequence[str], since: datetime, until: datetime
+    ) -> Sequence[Turn]:
+        self._ask("turns")
+        self.subjects = (policies, schedules)
+        within = [one for one in self.rota if one.subject in {*policies, *schedules}]
+        return [one for one in within if (not one.start or one.start < until) and (not one.end or one.end > since)]
+
+    def _ask(self, what: str) -> None:
+        self.asked.append(what)
+        if what in self.fails:
+            raise self.fails[what]
+
+    # What rings is not asked for here.
+
+    def ring(self, ring: PageRequest) -> PageStatus:
+        raise NotImplementedError
+
+    def find(self, key: str, *, service: str, since: datetime) -> PageStatus | None:
+        raise NotImplementedError
+
+    def look(self, id: str) -> PageStatus | None:
+        raise NotImplementedError
+
+    def retitle(self, id: str, title: str) -> bool:
+        raise NotImplementedError
+
+    def resolve(self, id: str, *, key: str, via: str) -> None:
+        raise NotImplementedError
+
+    def note(self, id: str, text: str) -> None:
+        raise NotImplementedError
+
+
+def small() -> LittlePager:
+    """Give a pager with two people, a policy of two levels and a schedule that is handed over at nine."""
+    return LittlePager(
+        known=[
+            PagerPerson("PANN", "Ann", "ann@example.com", "https://pager.example/users/PANN"),
+            PagerPerson("PBEN", "Ben", "ben@example.com"),
+        ],
+        listed=[
+            Target("policy", "POL", "Major incident", service="SRV", levels=2),
+            Target("service", "SRV", "Checkout", policy="POL"),
+            Target("schedule", "SCH", "Platform leadership"),
+        ],
+        rota=[
+            Turn("SCH", 0, "PANN", hours(-24), NINE),
+            Turn("SCH", 0, "PBEN", NINE, hours(24)),
+            Turn("POL", 1, "PANN", hours(-24), NINE),
+            Turn("POL", 1, "PBEN", NINE, hours(24)),
+            Turn("POL", 2, "PBEN", None, None),
+        ],
+    )

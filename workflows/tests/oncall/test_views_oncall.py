@@ -1,0 +1,172 @@
+"""The pages about who is on call: what they say, who sees them, and matching by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from incidents.models import Person
+from incidents.tests.conftest import Open
+from workflows import ports
+from workflows.models import PagerRead, PagerUser, Shift
+from workflows.oncall import refresh
+from workflows.oncall.people import Matched
+from workflows.ports import Turn
+from workflows.tests.oncall.pager import DOWN, LittlePager, small
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def pager(ada: Person) -> Iterator[LittlePager]:
+    """Connect a small pager and read it: Ann is Ada's name there, and on call until in an hour."""
+    Person.objects.filter(pk=ada.pk).update(email="ann@example.com")
+    now = timezone.now()
+    little = small()
+    hour = timedelta(hours=1)
+    little.rota = [
+        Turn("SCH", 0, "PANN", now - hour, now + hour),
+        Turn("SCH", 0, "PBEN", now + hour, now + 2 * hour),
+        Turn("POL", 1, "PBEN", None, None),
+    ]
+    with ports.using(pager=little):
+        refresh.keep(at=now)
+        yield little
+
+
+def test_the_page_says_who_is_on_call_and_who_is_next(pager: LittlePager, ada: Person, browse: Open) -> None:
+    page = browse(ada).get("/oncall/").content.decode()
+    assert "Platform leadership" in page
+    assert page.index("Major incident") < page.index("Platform leadership")
+    assert "<span>Ada <span" in " ".join(page.split()), "matched people go by their name here"
+    assert "not matched" in " ".join(page.split())
+    assert "No one is on call." in page, "of the second level"
+    assert re.search(r"Read \d s ago\.", page)
+
+
+def test_without_a_pager_the_page_says_what_to_set(ada: Person, browse: Open) -> None:
+    for path in ("/oncall/", "/oncall/people/"):
+        page = browse(ada).get(path).content.decode()
+        assert "PAGERDUTY_API_KEY" in page
+        assert page.count("PagerDuty is not connected") == 1
+
+
+def test_a_pager_that_is_away_is_said_with_what_was_known(pager: LittlePager, ada: Person, browse: Open) -> None:
+    pager.fails["turns"] = DOWN
+    refresh.keep(at=timezone.now() + timedelta(minutes=1))
+    page = browse(ada).get("/oncall/").content.decode()
+    assert "PagerDuty has not responded since <time" in page
+    assert "Showing what was known at <time" in page
+    assert "<span>Ada <span" in " ".join(page.split())
+
+
+def test_a_cache_that_nobody_reads_any_more_says_so(pager: LittlePager, ada: Person, browse: Open) -> None:
+    PagerRead.objects.update(shifts_at=timezone.now() - timedelta(minutes=10))
+    page = browse(ada).get("/oncall/").content.decode()
+    assert "Read 10 min ago. Updates have stopped" in page
+
+
+def test_before_the_first_read_the_page_says_that(ada: Person, browse: Open) -> None:
+    with ports.using(pager=small()):
+        assert "was not read yet" in browse(ada).get("/oncall/").content.decode()
+
+
+def test_only_a_fragment_is_sent_to_the_open_page(pager: LittlePager, ada: Person, browse: Open) -> None:
+    fragment = browse(ada).get("/oncall/", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in fragment
+    assert "Platform leadership" in fragment
+
+
+def test_words_of_the_pager_are_words_alone(pager: LittlePager, ada: Person, browse: Open) -> None:
+    PagerUser.objects.update(name="<b>Bold</b>", email="<i>@example.com")
+    Shift.objects.update(end_at=None)
+    PagerRead.objects.update(failed_at=timezone.now(), failing="all", says="<b>not</b> now")
+    for path in ("/oncall/", "/oncall/people/"):
+        page = browse(ada).get(path).content.decode()
+        assert "<b>" not in page
+        assert "<i>" not in page
+
+
+def test_the_user_in_whose_name_pages_are_opened_is_not_somebody_to_match(
+    pager: LittlePager, ada: Person, browse: Open, settings: Any
+) -> None:
+    settings.FIREKIND = replace(settings.FIREKIND, pagerduty=SimpleNamespace(sender="Ben@Example.com"))
+    page = browse(ada).get("/oncall/people/").content.decode()
+    assert "Firekind opens pages as this user" in page
+
+
+def test_people_are_listed_with_why_they_are_not_matched(pager: LittlePager, ada: Person, browse: Open) -> None:
+    page = browse(ada).get("/oncall/people/").content.decode()
+    assert "1 of 2 matched." in page
+    assert "No one here has this email." in page
+    assert "by e-mail" in page
+    found = browse(ada).get("/oncall/people/", {"q": "ben@"}).content.decode()
+    assert "Choose who Ben is" in found
+    assert "Part Ann" not in found
+    assert "No matches." in browse(ada).get("/oncall/people/", {"q": "zzz"}).content.decode()
+
+
+def test_somebody_is_matched_by_hand_and_parted_again(
+    pager: LittlePager, ada: Person, ben: Person, browse: Open
+) -> None:
+    user = PagerUser.objects.get(pager_id="PBEN")
+    client = browse(ada)
+    page = client.get(f"/oncall/people/{user.pk}/match").content.decode()
+    assert f'value="{ben.pk}" checked' in " ".join(page.split()), "the only one of that name is chosen already"
+    assert client.post(f"/oncall/people/{user.pk}/match", {"person": ben.pk}).status_code == 302
+    user.refresh_from_db()
+    assert (user.person, user.matched, user.matched_by) == (ben, Matched.HAND, ada)
+    assert "by hand, by Ada" in " ".join(client.get("/oncall/people/").content.decode().split())
+    assert "Not the same person?" in client.get(f"/oncall/people/{user.pk}/part").content.decode()
+    user.refresh_from_db()
+    assert user.person == ben, "asking parts nobody"
+    client.post(f"/oncall/people/{user.pk}/part")
+    assert PagerUser.objects.filter(pk=user.pk, person=None, matched=Matched.PARTED).exists()
+    assert "Parted by Ada" in client.get("/oncall/people/").content.decode()
+
+
+@pytest.mark.parametrize("given", ["", "0", "999999", "x", "1" * 40])
+def test_nobody_is_matched_with_nobody(given: str, pager: LittlePager, ada: Person, browse: Open) -> None:
+    user = PagerUser.objects.get(pager_id="PBEN")
+    response = browse(ada).post(f"/oncall/people/{user.pk}/match", {"person": given})
+    assert response.status_code == 422
+    assert "Choose who it is." in response.content.decode()
+
+
+@pytest.mark.parametrize("flag", ["is_guest", "is_external", "is_bot"])
+def test_guests_are_neither_offered_nor_taken(
+    flag: str, pager: LittlePager, ada: Person, ben: Person, browse: Open
+) -> None:
+    Person.objects.filter(pk=ben.pk).update(**{flag: True})
+    address = f"/oncall/people/{PagerUser.objects.get(pager_id='PBEN').pk}/match"
+    assert f'value="{ben.pk}"' not in browse(ada).get(address, {"q": "Ben"}).content.decode()
+    assert browse(ada).post(address, {"person": ben.pk}).status_code == 422
+
+
+@pytest.mark.parametrize("flag", ["is_guest", "is_external"])
+def test_to_guests_these_pages_are_absent(flag: str, pager: LittlePager, eve: Person, browse: Open) -> None:
+    Person.objects.filter(pk=eve.pk).update(**{flag: True})
+    client, user = browse(eve), PagerUser.objects.get(pager_id="PANN")
+    for path in ("", "people/", f"people/{user.pk}/match", f"people/{user.pk}/part"):
+        assert client.get(f"/oncall/{path}").status_code == 404
+    assert client.post(f"/oncall/people/{user.pk}/part").status_code == 404
+    user.refresh_from_db()
+    assert user.person is not None
+    assert 'href="/oncall/"' not in client.get("/").content.decode()
+
+
+def test_the_number_of_queries_does_not_grow_with_the_account(
+    pager: LittlePager, ada: Person, browse: Open, django_assert_max_num_queries: object
+) -> None:
+    PagerUser.objects.bulk_create(PagerUser(pager_id=f"P{n}", name=f"N{n}", email=f"{n}@x") for n in range(150))
+    client = browse(ada)
+    for path in ("/oncall/", "/oncall/people/"):
+        with django_assert_max_num_queries(20):  # type: ignore[operator]  # pytest-django types it as a class
+            client.get(path)

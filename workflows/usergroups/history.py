@@ -1,0 +1,144 @@
+"""The history of a group: the state of its rule, and every change of its members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from workflows.models import Group, GroupChange, GroupRule
+from workflows.ports import VendorError
+from workflows.usergroups import groups
+from workflows.usergroups.groups import Belonging, Difference, GroupDecision
+
+State = GroupRule.State
+NOBODY = Difference((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a rule: who belongs in its group, who is ``here``, and what follows from that."""
+
+    rule: GroupRule
+    belonging: Belonging
+    group: Group | None
+    verdict: GroupDecision
+    here: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """How a group stands after a look at it, and who joined or left by it."""
+
+    handle: str
+    state: str
+    says: str = ""
+    joined: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def looked(looks: Sequence[Look], *, at: datetime) -> list[Synced]:
+    """Record looks that led to no call: one statement for all those about which there is nothing new to say."""
+    news = [one for one in looks if _is_news(one)]
+    known = {one.rule.pk for one in looks} - {one.rule.pk for one in news}
+    free = Q(claimed_until=None) | Q(claimed_until__lte=at)
+    GroupRule.objects.filter(free, pk__in=known).update(checked_at=at, try_again_at=None)
+    for one in news:
+        _note_news(one, at=at)
+    return [Synced(one.rule.handle, one.verdict.state, one.verdict.says) for one in looks]
+
+
+def written(look: Look, *, at: datetime) -> Synced:
+    """Record that a group was written, where the next look and the invitations see it."""
+    members, change = sorted(look.verdict.write), groups.difference(look.here, look.verdict.write)
+    with transaction.atomic():
+        if _stand(look, State.TRUE, "", at=at, members=members, changed_at=at):
+            Group.objects.filter(handle=look.rule.handle).update(members=members)
+            _add(look, change, _because(look, at=at), at=at)
+    return Synced(look.rule.handle, State.TRUE, "", change.joins, change.leaves)
+
+
+def refused(look: Look, error: VendorError, *, again_at: datetime, at: datetime) -> Synced:
+    """Record that a group could not be written; the same words are not told twice."""
+    state = State.WAITING if error.retryable else State.FAILED
+    with transaction.atomic():
+        stands = _stand(look, state, error.says, at=at, members=sorted(look.here), try_again_at=again_at)
+        if stands and not error.retryable and look.rule.says != error.says:
+            _add(look, NOBODY, error.says, at=at, code=error.code)
+    return Synced(look.rule.handle, state, error.says)
+
+
+def waiting(looks: Sequence[Look], says: str, *, until: datetime, at: datetime) -> list[Synced]:
+    """Record that groups are written later."""
+    for one in looks:
+        _stand(one, State.WAITING, says, at=at, members=sorted(one.here), try_again_at=until)
+    return [Synced(one.rule.handle, State.WAITING, says) for one in looks]
+
+
+def _is_news(look: Look) -> bool:
+    """Return whether there is anything to record besides that we looked; a claim is to be given back."""
+    rule = look.rule
+    if rule.claimed_until is not None:
+        return True
+    stood = (rule.state, rule.says, frozenset(rule.members), rule.look_at)
+    return stood != (look.verdict.state, look.verdict.says, look.here, look.belonging.until)
+
+
+@transaction.atomic
+def _note_news(look: Look, *, at: datetime) -> None:
+    says = look.verdict.says
+    if not _stand(look, look.verdict.state, says, at=at, members=sorted(look.here)):
+        return
+    if says and says != look.rule.says:
+        _add(look, NOBODY, says, at=at, code=look.verdict.state)
+    elif not says and (found := _found(look)):
+        is_first = look.rule.checked_at is None
+        _add(look, NOBODY if is_first else groups.difference(look.rule.members, look.here), found, at=at)
+
+
+def _found(look: Look) -> str:
+    """Say what was found in a group that is as it should be, and was not so when we last looked."""
+    if look.rule.state == State.NEW:
+        return "First check: everyone was already in it."
+    if frozenset(look.rule.members) == look.here:
+        return ""
+    return "Found this way: someone changed it in Slack, or Slack's answer to our change was lost."
+
+
+def _because(look: Look, *, at: datetime) -> str:
+    """Say why a group was written."""
+    rule = look.rule
+    if rule.checked_at is None or rule.state == State.NEW:
+        return "First check."
+    reasons = {
+        "Someone changed the group in Slack; Firekind restored it.": frozenset(rule.members) != look.here,
+        "The rule was changed.": rule.edited_at is not None and rule.edited_at > rule.checked_at,
+        "Handover.": rule.look_at is not None and rule.look_at <= at,
+    }
+    return next((words for words, holds in reasons.items() if holds), "The schedule changed, or its people did.")
+
+
+def _stand(look: Look, state: str, says: str, *, at: datetime, members: Sequence[str], **more: Any) -> bool:
+    """Write how a rule stands and give its claim back; not when someone else took it over meanwhile."""
+    values: dict[str, Any] = {"try_again_at": None} | more
+    unclaimed = GroupRule.objects.filter(pk=look.rule.pk, claimed_until=look.rule.claimed_until)
+    changed = unclaimed.update(
+        state=state,
+        says=says,
+        members=members,
+        checked_at=at,
+        look_at=look.belonging.until,
+        claimed_until=None,
+        **values,
+    )
+    return bool(changed)
+
+
+def _add(look: Look, change: Difference, says: str, *, at: datetime, code: str = "") -> None:
+    GroupChange.objects.create(
+        rule=look.rule, at=at, joined=change.joins, left=change.leaves, says=says, error_code=code
+    )

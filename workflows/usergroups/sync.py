@@ -1,0 +1,179 @@
+"""Sync user groups: compare who belongs with the workspace, and write the difference.
+
+Whoever writes a group holds a claim on its rule, so that two who look at once do not write twice; no transaction is
+open while Slack is called.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+
+from workflows import ports
+from workflows.models import DirectoryRead, Group, GroupRule, Limit
+from workflows.ports import Chat, VendorError
+from workflows.usergroups import group_membership, groups, history, workspace_cache
+from workflows.usergroups.group_membership import GroupQuery
+from workflows.usergroups.groups import GroupDecision
+from workflows.usergroups.history import Look, Synced
+
+log = logging.getLogger(__name__)
+
+CHAT: Final = "chat"  # whose limits
+METHOD: Final = "usergroups.users.update"
+CLAIM: Final = timedelta(seconds=60)  # far longer than a call may take
+AGAIN: Final = timedelta(seconds=30)
+REFUSED_FOR: Final = timedelta(hours=1)  # a setting of the workspace, or a group that it does not take
+OF_THE_WORKSPACE: Final = {"permission_denied", "plan_upgrade_required", "missing_scope", "invalid_auth"}
+PATIENCE: Final = 3  # calls without an answer, before the other groups wait for the next look
+
+# Rules to look at: one never looked at, changed since, at its handover, or whose shifts, people or group were read to
+# be different. A claim or a pause that has not run out keeps a rule out.
+DUE: Final = """
+    SELECT r.handle FROM workflows_grouprule r
+      LEFT JOIN workflows_group g ON g.handle = r.handle
+     CROSS JOIN (SELECT max(groups_at) AS groups_at FROM workflows_directoryread) d
+     CROSS JOIN (SELECT greatest(max(shifts_at), max(directory_at)) AS read_at FROM workflows_pagerread) p
+     CROSS JOIN (SELECT max(matched_at) AS matched_at FROM workflows_pageruser) u
+     WHERE r.active
+       AND coalesce(r.claimed_until, '-infinity') <= %(at)s AND coalesce(r.try_again_at, '-infinity') <= %(at)s
+       AND (r.checked_at IS NULL OR r.edited_at > r.checked_at OR r.look_at <= %(at)s OR r.try_again_at IS NOT NULL
+            OR p.read_at > r.checked_at OR u.matched_at > r.checked_at
+            OR d.groups_at > coalesce(r.changed_at, '-infinity') AND NOT (
+               coalesce(g.members, '{}') @> r.members AND coalesce(g.members, '{}') <@ r.members))
+"""
+
+
+def due(*, at: datetime) -> list[str]:
+    """Return the handles of groups that are worth a look: one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(DUE, {"at": at})
+        return [handle for (handle,) in cursor.fetchall()]
+
+
+def sync(*, at: datetime, only: Collection[str] = ()) -> list[Synced]:
+    """Look at every active rule, or those asked for ``only``, and write the groups that differ; tell how each stands.
+
+    Who asks for one tries again what was refused a while ago. A group that cannot be written stops no other.
+    """
+    chat = ports.chat()
+    if chat is None:
+        return []
+    _read_groups(at=at)
+    rules = GroupRule.objects.filter(active=True).exclude(claimed_until__gt=at)
+    rules = rules.filter(handle__in=only) if only else rules.exclude(try_again_at__gt=at)
+    looks = look(rules, at=at)
+    quiet, differing = [one for one in looks if not one.verdict.write], [one for one in looks if one.verdict.write]
+    return [*history.looked(quiet, at=at), *_Round(chat, at).run(differing)]
+
+
+def look(asked: QuerySet[GroupRule], *, at: datetime) -> list[Look]:
+    """Compare who belongs in each rule's group with who is in it, by what was last read: seven queries at most."""
+    rules = list(asked.prefetch_related("permanent"))
+    there = {one.handle: one for one in Group.objects.filter(handle__in=[rule.handle for rule in rules])}
+    read = DirectoryRead.objects.first()
+    standings = group_membership.stand([GroupQuery.of(rule) for rule in rules], at=at)
+    return [_look(rule, there.get(rule.handle), known, read) for rule, known in zip(rules, standings, strict=True)]
+
+
+def _look(
+    rule: GroupRule, group: Group | None, known: group_membership.GroupStatus, read: DirectoryRead | None
+) -> Look:
+    if read is None:
+        return Look(
+            rule, known.belonging, None, GroupDecision("waiting", "The workspace's groups have not been read yet.")
+        )
+    here = _here(rule, group, read)
+    decided = groups.verdict(known.belonging, handle=rule.handle, here=here, unsure=known.unsure)
+    return Look(rule, known.belonging, group, decided, frozenset(here or ()))
+
+
+def _here(rule: GroupRule, group: Group | None, read: DirectoryRead) -> Collection[str] | None:
+    """Return who is in a group. What was read before our last change of it is older than what we know."""
+    if group is None:
+        return None
+    return rule.members if rule.changed_at is not None and read.groups_at <= rule.changed_at else group.members
+
+
+def _read_groups(*, at: datetime) -> None:
+    """Read the workspace's groups when they are known to be old: one call. Without an answer the old ones serve."""
+    if not workspace_cache.is_old(at=at):
+        return
+    try:
+        workspace_cache.refresh(at=at)
+    except VendorError as error:
+        log.warning("could not read the groups: %s", error)
+
+
+@dataclass(slots=True)
+class _Round:
+    """One round of writing groups: what stops one of them may stop the rest."""
+
+    chat: Chat
+    at: datetime
+    unanswered: int = 0
+    stopped: VendorError | None = None
+
+    def run(self, looks: Sequence[Look]) -> list[Synced]:
+        """Write each group in turn, unless the workspace does not let us write any."""
+        if looks and (until := _blocked_until(at=self.at)):
+            return history.waiting(looks, "Slack is rate limiting. Retrying automatically.", until=until, at=self.at)
+        return [synced for one in looks if (synced := self._write(one.rule)) is not None]
+
+    def _write(self, rule: GroupRule) -> Synced | None:
+        if not _claimed(rule, at=self.at):
+            return None  # someone else is at it
+        [one] = look(GroupRule.objects.filter(pk=rule.pk), at=self.at)  # as it is now that nobody else writes
+        if not one.verdict.write:
+            return history.looked([one], at=self.at)[0]
+        if self.stopped is not None:
+            return self._refused(one, self.stopped)
+        return self._called(one)
+
+    def _called(self, one: Look) -> Synced:
+        assert one.group is not None, "a group that does not exist is not written"
+        if not connection.in_atomic_block:
+            connection.close()  # no connection is held while the vendor takes its time
+        try:
+            self.chat.set_group(one.group.chat_id, sorted(one.verdict.write))
+        except VendorError as error:
+            log.warning("group rule %s: %s", one.rule.pk, error)
+            return self._noted(one, error)
+        self.unanswered = 0
+        return history.written(one, at=self.at)
+
+    def _noted(self, one: Look, error: VendorError) -> Synced:
+        self.unanswered += error.unknown or error.code == "connection_failed"
+        if error.retry_after is not None:
+            _block(error.method, self.at + timedelta(seconds=error.retry_after))
+        if error.unknown:
+            workspace_cache.mark_stale()  # it may have gone through
+        if error.retry_after is not None or error.code in OF_THE_WORKSPACE or self.unanswered >= PATIENCE:
+            self.stopped = error
+        return self._refused(one, error)
+
+    def _refused(self, one: Look, error: VendorError) -> Synced:
+        pause = REFUSED_FOR if not error.retryable else AGAIN
+        if error.retry_after is not None:
+            pause = timedelta(seconds=error.retry_after)
+        return history.refused(one, error, again_at=self.at + pause, at=self.at)
+
+
+def _claimed(rule: GroupRule, *, at: datetime) -> bool:
+    free = Q(claimed_until=None) | Q(claimed_until__lte=at)
+    return bool(GroupRule.objects.filter(free, pk=rule.pk, active=True).update(claimed_until=at + CLAIM))
+
+
+def _blocked_until(*, at: datetime) -> datetime | None:
+    limit = Limit.objects.filter(vendor=CHAT, method=METHOD, blocked_until__gt=at).first()
+    return limit.blocked_until if limit is not None else None
+
+
+def _block(method: str, until: datetime) -> None:
+    Limit.objects.update_or_create(vendor=CHAT, method=method, defaults={"blocked_until": until})

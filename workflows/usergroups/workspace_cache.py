@@ -1,0 +1,136 @@
+"""The cache of the workspace's people and groups, and how it is refreshed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from incidents.models import Person
+from incidents.people import person_matching
+from workflows import ports
+from workflows.models import DirectoryRead, Group, GroupRule
+from workflows.planning.invitee import Invitee
+from workflows.usergroups import group_membership
+
+log = logging.getLogger(__name__)
+
+PEOPLE_EVERY = timedelta(minutes=15)  # reading everyone is many calls in a large workspace
+GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
+
+
+def members(handles: Collection[str]) -> Mapping[str, tuple[Invitee, ...] | None]:
+    """Return for each handle those of its members who may be invited; None for a group that does not exist.
+
+    Where a rule says who belongs in a group, they count as its members, in it already or not yet. Empty while the
+    workspace was never read: then nobody knows which groups there are.
+    """
+    if not handles:
+        return {}
+    groups = {group.handle: group for group in Group.objects.filter(handle__in=handles).annotate(ruled=RULED)}
+    if not groups and never_read():
+        return {}
+    ruled = {handle for handle, group in groups.items() if group.ruled}
+    inside = {handle: group.members for handle, group in groups.items()} | group_membership.members(
+        ruled, at=timezone.now()
+    )
+    ids = {chat_id for members in inside.values() for chat_id in members}
+    known = {person.chat_id: person for person in Person.objects.filter(chat_id__in=ids) if person.can_join}
+    return {handle: _someones(handle, inside[handle], known) if handle in groups else None for handle in handles}
+
+
+RULED = Exists(GroupRule.objects.filter(handle=OuterRef("handle"), active=True))
+
+
+def _someones(handle: str, inside: Iterable[str], known: Mapping[str | None, Person]) -> tuple[Invitee, ...]:
+    able = [known[chat_id] for chat_id in inside if chat_id in known]
+    return tuple(Invitee(person.chat_id or "", person.name, f"@{handle}", person.pk, handle) for person in able)
+
+
+def never_read() -> bool:
+    """Return whether nobody ever read the workspace, so that groups cannot be expanded yet."""
+    return not DirectoryRead.objects.exists()
+
+
+def is_known_old() -> bool:
+    """Return whether the workspace was never read, or said that it changed since."""
+    read = DirectoryRead.objects.first()
+    return read is None or read.stale
+
+
+def mark_stale() -> None:
+    """Note that groups changed, so that the next look reads them again."""
+    DirectoryRead.objects.update(stale=True)
+
+
+def is_old(*, at: datetime, than: timedelta = GROUPS_EVERY) -> bool:
+    """Return whether the workspace was never read, or not since ``than``, or is known to have changed."""
+    read = DirectoryRead.objects.first()
+    return read is None or read.stale or at - read.groups_at > than
+
+
+def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
+    """Read the workspace's groups, and its people when that is due; return whether anything changed.
+
+    People are read when asked, when they were not read for a while, or when a group names someone unknown. Calls
+    the vendor outside any transaction; raises ``VendorError``.
+    """
+    chat, at = ports.chat(), at or timezone.now()
+    if chat is None:
+        return False
+    read = DirectoryRead.objects.first()
+    groups = list(chat.groups())
+    named = {chat_id for group in groups for chat_id in group.members}
+    unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
+    due = read is None or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
+    known = list(chat.people()) if due else None
+    with transaction.atomic():
+        _alone()
+        if known is not None:
+            person_matching.record([*known, *_strangers(unknown, known)])
+        changed = _write(groups)
+        people_at = at if known is not None or read is None else read.people_at
+        DirectoryRead.objects.update_or_create(pk=1, defaults={"groups_at": at, "people_at": people_at, "stale": False})
+    return changed or known is not None
+
+
+def note(one: person_matching.ChatProfile) -> None:
+    """Write what the workspace said of one person, without reading everyone again."""
+    with transaction.atomic():
+        _alone()
+        person_matching.record([one])
+
+
+def _strangers(
+    unknown: Collection[str], known: Collection[person_matching.ChatProfile]
+) -> list[person_matching.ChatProfile]:
+    """Return people a group names but the workspace does not list: they are external and not invited.
+
+    Left out they would be looked for again and again, each time among everyone.
+    """
+    listed = {one.chat_id for one in known}
+    return [
+        person_matching.ChatProfile(chat_id, chat_id, is_external=True) for chat_id in sorted(set(unknown) - listed)
+    ]
+
+
+def _alone() -> None:
+    """Let readers of the workspace write one after the other."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.usergroups.workspace_cache'))")
+
+
+def _write(groups: list[ports.UserGroup]) -> bool:
+    before = {(g.handle, g.chat_id, g.name, tuple(g.members), tuple(g.channels)) for g in Group.objects.all()}
+    after = {(one.handle, one.chat_id, one.name, one.members, one.channels) for one in groups}
+    if before == after:
+        return False
+    Group.objects.exclude(handle__in=[one.handle for one in groups]).delete()
+    for one in groups:
+        values = {"chat_id": one.chat_id, "name": one.name, "members": list(one.members), "channels": [*one.channels]}
+        Group.objects.update_or_create(handle=one.handle, defaults=values)
+    return True

@@ -1,0 +1,41 @@
+"""The button *I have done it*: a person says a failed or missing step is done, and the vendor is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from incidents import lifecycle
+from incidents.models import Incident
+from incidents.views import act
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+from workflows.status import manual_steps, missing
+
+
+@require_POST
+@signed_in
+def done(request: Request, codename: str, effect: int) -> HttpResponse:
+    """Ask the vendor whether a step is done, and record it then; else say what is still missing."""
+    incident = incident_or_404(request.person, codename)
+    return _said(request, incident, lambda: manual_steps.done(effect, incident, by=request.person, at=timezone.now()))
+
+
+@require_POST
+@signed_in
+def mended(request: Request, codename: str) -> HttpResponse:
+    """Ask the vendor whether something is still missing, and say what was found."""
+    incident = incident_or_404(request.person, codename)
+    gap = request.POST.get("gap", "")
+    return _said(request, incident, lambda: missing.mended(gap, incident, by=request.person, at=timezone.now()))
+
+
+def _said(request: Request, incident: Incident, look: Callable[[], str]) -> HttpResponse:
+    to = reverse("progress", args=[incident.codename])
+    try:
+        return act.done(request, look(), to=to)
+    except lifecycle.Refused as refused:
+        return act.done(request, str(refused), to=to, is_done=False)

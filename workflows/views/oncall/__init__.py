@@ -1,0 +1,1 @@
+"""The on-call pages: schedules, people, user groups, rules for alerts."""

@@ -1,0 +1,19 @@
+"""What others posted in the channel, counted before the conversation moves."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+from workflows.status import residual_content as counting
+
+
+@require_safe
+@signed_in
+def remains(request: Request, codename: str) -> HttpResponse:
+    """Say how much stays in the channel when the talk moves: as a sentence for the dialog, or a page of its own."""
+    incident = incident_or_404(request.person, codename)
+    name = "workflows/remains.html" + ("#counted" if request.htmx else "")
+    return render(request, name, {"incident": incident, "left": counting.now(incident)})
