@@ -62,7 +62,7 @@ def test_everybody_who_can_be_paged_is_offered_by_kind_with_who_that_is_now(
     page = browse(ada).get(url(incident)).content.decode()
     assert '<optgroup label="Escalation policies">' in page
     assert "Major incidents (pages Ben)" in page
-    assert "Checkout (nobody is on call)" in page
+    assert "Checkout (no one is on call)" in page
     assert '<optgroup label="People">' in page
     assert "Nobody was paged for this incident yet." in page
 
@@ -131,10 +131,10 @@ def test_a_page_that_is_open_is_said_and_not_asked_for_again(incident: Incident,
     client, given = browse(ada), {"target": "policy/PPOL1"}
     paged(incident, status="acknowledged", status_by="Ben")
     page = client.post(url(incident), given | {"look": "1"}).content.decode()
-    assert "was paged already: acknowledged by Ben." in page
+    assert "was already paged: acknowledged by Ben." in page
     wrong = client.post(url(incident), given | {"shown": token(page)})
     assert (wrong.status_code, asked(incident)) == (422, [])
-    assert "Major incidents was paged already: acknowledged by Ben." in wrong.content.decode()
+    assert "Major incidents was already paged: acknowledged by Ben." in wrong.content.decode()
 
 
 @pytest.mark.parametrize("target", ["", "policy/NONE", "user/PX"])
@@ -154,7 +154,7 @@ def test_each_page_says_whom_how_it_stands_and_who_was_rung(
     text = " ".join(panel.split())
     assert "paging for <span data-since=" in text
     assert ">2 min</span>" in text
-    assert "Rings Ben and Night desk" in text
+    assert "Pages Ben and Night desk" in text
     assert "Asked for by Ada: <q>payments fail</q>" in text
     assert 'href="https://pager.example/incidents/1"' in text
     assert "acknowledged by Eve" in text
@@ -229,7 +229,7 @@ def test_an_outsider_finds_nothing(secret: Incident, eve: Person, browse: Open) 
 def test_a_pager_that_was_never_read_says_so(incident: Incident, ada: Person, browse: Open) -> None:
     PagerTarget.objects.all().delete()
     PagerUser.objects.all().delete()
-    assert "was not read so far" in browse(ada).get(url(incident)).content.decode()
+    assert "has not been read yet" in browse(ada).get(url(incident)).content.decode()
 
 
 def test_the_timeline_asks_for_the_end_until_it_came(incident: Incident, ada: Person, browse: Open) -> None:

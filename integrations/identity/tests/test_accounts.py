@@ -45,7 +45,7 @@ def test_after_a_few_wrong_tries_there_is_a_pause_that_says_how_long(ada: Person
     client = Client()
     for _ in range(5):
         assert "do not go together" in come_in(client, **WRONG)
-    assert "Too many attempts. Try again in" in come_in(client)
+    assert "Too many tries. Try again in" in come_in(client)
 
 
 def test_the_count_is_in_the_database_and_ends_by_itself(ada: Person) -> None:

@@ -57,7 +57,7 @@ def test_a_wrong_password_changes_nothing_and_is_not_guessed(ada: Person) -> Non
             in client.post("/sign-in/again?next=/account/app", {"password": "x"}).content.decode()
         )
     right = {"password": RIGHT["password"]}
-    assert "Too many tries" in client.post("/sign-in/again?next=/account/app", right).content.decode()
+    assert "Too many attempts" in client.post("/sign-in/again?next=/account/app", right).content.decode()
 
 
 def test_a_recovery_code_opens_the_account_once(ada: Person) -> None:
