@@ -31,7 +31,7 @@ def said(event: Event) -> str:
 def test_a_claim_is_written_on_the_timeline_open_and_told_to_nobody(expensive: Finding, incident: Incident) -> None:
     event = timeline.latest(incident, limit=1, reader=None)[0]
     assert (expensive.n, expensive.claim, expensive.verdict) == (1, "The protocol is expensive", "open")
-    assert event.sentence == "claimed: The protocol is expensive"
+    assert event.sentence == "added a hypothesis: The protocol is expensive"
     assert not event.kind.told
 
 

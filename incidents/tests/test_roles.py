@@ -61,7 +61,7 @@ def test_whoever_may_not_is_told_whom_to_ask(ada: Person) -> None:
     someone("Hanna", role=Role.MANAGER)
     someone("Zed", role=Role.MANAGER)
     assert roles.who_may("roles") == "Only managers can assign roles. Ask Ada, Grace or Hanna."
-    assert "there is none yet" in roles.who_may("audit")
+    assert "there are none yet" in roles.who_may("audit")
 
 
 def test_a_role_that_is_given_is_written_down(ada: Person, ben: Person) -> None:

@@ -204,7 +204,7 @@ def test_the_terminal_asks_for_one_more(captures: Captures) -> None:
             {"source": "http://127.0.0.1/"},
             "There is no profile source 'http://127.0.0.1/'. Configured sources: checkout",
         ),
-        ({"source": "checkout-api", "kind": "mutex"}, "gives cpu, heap, not 'mutex'"),
+        ({"source": "checkout-api", "kind": "mutex"}, "provides cpu, heap, not 'mutex'"),
         ({"source": "checkout-api", "seconds": 0}, "from 1 to 300"),
         ({"source": "checkout-api", "seconds": 9999}, "from 1 to 300"),
     ],

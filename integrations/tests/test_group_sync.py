@@ -109,7 +109,7 @@ def test_a_group_is_never_emptied_and_the_rule_says_so_once(house: House) -> Non
     one.refresh_from_db()
     assert inside(house) == ["ann"]
     assert one.state == "waiting"
-    assert "Nobody is on call" in one.says
+    assert "No one is on call" in one.says
     assert len(says(one)) == 2
 
 
@@ -234,7 +234,7 @@ def test_a_source_that_is_gone_holds_the_group_as_it_is(house: House) -> None:
     sync.sync(at=at(0.1))
     one.refresh_from_db()
     assert (one.state, house.slack.count(WRITE)) == ("waiting", 0)
-    assert "“Other” is gone" in one.says
+    assert "“Other” no longer exists" in one.says
 
 
 def test_fifty_groups_of_two_hundred_people_cost_one_call_each_that_changed(house: House) -> None:

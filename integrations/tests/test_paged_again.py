@@ -133,7 +133,7 @@ def test_a_page_by_hand_and_one_by_the_type_are_the_same_while_it_is_open(duty: 
     assert [page.status for page in Page.objects.order_by("pk")] == ["resolved", "triggered"]
     incident = duty.house.retype(incident, "isolated")
     assert Page.objects.filter(status="triggered").count() == 1, "somebody asked for it by hand"
-    with pytest.raises(lifecycle.BadInput, match="was paged already"):
+    with pytest.raises(lifecycle.BadInput, match="was already paged"):
         paging.ask(incident, target=choice.target, by=None, at=duty.house.now())
 
 

@@ -279,7 +279,7 @@ def plan_says(found: Story) -> dict[str, str]:
     for line in plan(desired_state(known.facts), known.observed).lines:
         if line.text.startswith("no longer needed"):
             said |= dict.fromkeys(line.text.partition(": ")[2].casefold().split(", "), "")
-        elif match := re.fullmatch(r"(?P<names>.*) (is|are) in already \((?P<why>.*)\)", line.text):
+        elif match := re.fullmatch(r"(?P<names>.*) (is|are) already in \((?P<why>.*)\)", line.text):
             said |= dict.fromkeys(match["names"].casefold().split(", "), match["why"])
     return said
 

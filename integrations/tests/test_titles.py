@@ -96,5 +96,5 @@ def test_the_dialog_says_what_the_pager_may_keep(duty: Duty) -> None:
     incident = duty.house.declare("Someone has our keys", type="major")
     ended(duty, incident)
     plan = retyping.preview(incident, to=duty.house.type("security"), by=duty.house.person("dee"))
-    assert "1 page ended already" in " ".join(plan.noted["What cannot be undone"])
+    assert "1 page already resolved" in " ".join(plan.noted["What cannot be undone"])
     assert any(str(line) == "~ change the title of the resolved page to Major incidents" for line in plan.lines)

@@ -16,7 +16,7 @@ def listening() -> socket.socket:
 
 
 def test_a_taken_port_is_said_even_when_processes_share_it() -> None:
-    with listening() as first, ports.beside(first), pytest.raises(StackError, match="for the web is taken"):
+    with listening() as first, ports.beside(first), pytest.raises(StackError, match="for the web is in use"):
         ports.listen(ports.number(first), what="the web", advice="wait")
 
 

@@ -174,7 +174,7 @@ def test_a_taken_port_is_said_in_one_sentence(tmp_path: Path, command: str, offs
 
     assert done.returncode == 1
     taken = int(settings["PORT"]) + offset
-    assert re.fullmatch(rf"firekind: Port {taken} for the \w+ is taken: .* `make {command} PORT=\d+`\.\n", done.stderr)
+    assert re.fullmatch(rf"firekind: Port {taken} for the \w+ is in use: .* `make {command} PORT=\d+`\.\n", done.stderr)
 
 
 @pytest.mark.parametrize("preloaded", [True, False])

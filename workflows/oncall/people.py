@@ -116,7 +116,7 @@ def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: 
     That person comes in when paged or on call, also into private incidents, so a second manager agrees.
     """
     if not person.can_join:
-        raise lifecycle.BadInput("person", f"{person.name} is {_what(person)} and cannot be brought in.")
+        raise lifecycle.BadInput("person", f"{person.name} cannot be brought in: they are {_what(person)}.")
     seconding.hold()
     agreed = seconding.agree(by=by, second=second) if circles.there_are() else ""
     _pin(user, person=person, matched=Matched.HAND, by=by, agreed=agreed, at=at)

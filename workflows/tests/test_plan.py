@@ -166,7 +166,7 @@ def test_who_is_known_late_comes_in_by_their_page_in_public_and_is_a_gap_in_priv
 def test_what_the_pager_does_not_have_is_a_gap() -> None:
     result = plan(desired_state(facts("isolated", pager=True)), Observed())
     assert [gap.key for gap in result.gaps] == ["page/Nobody home"]
-    assert "page payments (nobody is on call)" in [action.sentence for action in result.actions]
+    assert "page payments (no one is on call)" in [action.sentence for action in result.actions]
 
 
 def test_whoever_is_on_call_has_the_role_past_the_end_of_their_shift() -> None:

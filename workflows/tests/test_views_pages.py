@@ -62,7 +62,7 @@ def test_everybody_who_can_be_paged_is_offered_by_kind_with_who_that_is_now(
     page = browse(ada).get(url(incident)).content.decode()
     assert '<optgroup label="Escalation policies">' in page
     assert "Major incidents (pages Ben)" in page
-    assert "Checkout (nobody is on call)" in page
+    assert "Checkout (no one is on call)" in page
     assert '<optgroup label="People">' in page
     assert "No one has been paged for this incident yet." in page
 
@@ -154,7 +154,7 @@ def test_each_page_says_whom_how_it_stands_and_who_was_rung(
     text = " ".join(panel.split())
     assert "paging for <span data-since=" in text
     assert ">2 min</span>" in text
-    assert "Rings Ben and Night desk" in text
+    assert "Pages Ben and Night desk" in text
     assert "Requested by Ada: <q>payments fail</q>" in text
     assert 'href="https://pager.example/incidents/1"' in text
     assert "acknowledged by Eve" in text

@@ -106,7 +106,7 @@ def test_a_leaver_is_refused_though_the_provider_knows_them(vouching: Vouching, 
     Person.objects.filter(pk=grace.pk).update(deactivated=True)
 
     assert client.get("/").status_code == 403
-    assert "has left" in vouching.signs_in(Client(), "g1").content.decode()
+    assert "has been deactivated" in vouching.signs_in(Client(), "g1").content.decode()
 
 
 def test_an_account_that_the_operator_made_is_joined(vouching: Vouching, db: None) -> None:

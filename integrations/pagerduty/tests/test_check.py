@@ -91,7 +91,7 @@ def test_what_is_wrong_is_named_with_its_next_step(account: fake.FakeAccount, sp
 def test_a_key_that_is_not_accepted_ends_the_questions(account: fake.FakeAccount) -> None:
     lines, ended = checked(pager_on(account, api_key="wrong"))
     assert lines == [
-        "fix   PagerDuty does not accept the key. Set PAGERDUTY_API_KEY to a valid REST API key and restart."
+        "fix  PagerDuty does not accept the key. Set PAGERDUTY_API_KEY to a valid REST API key and restart."
     ]
     assert ended == "1 to fix."
 

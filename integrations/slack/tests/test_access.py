@@ -1,4 +1,4 @@
-"""Asking to be let in from Slack says the same of any codename; the people of the incident answer on a card."""
+"""Requesting access from Slack says the same of any codename; the people of the incident answer on a card."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ask(door: Door, incident: Incident, *, who: str = "eve") -> None:
 
 
 def card(door: Door, incident: Incident) -> str:
-    return next(text for text in door.slack.texts(door.house.channel(incident)) if "asks to be let in" in text)
+    return next(text for text in door.slack.texts(door.house.channel(incident)) if "requested access" in text)
 
 
 def buttons(door: Door, incident: Incident) -> list[str]:
@@ -57,7 +57,7 @@ def test_what_one_sees_is_linked(door: Door, secret: Incident) -> None:
 def test_who_is_let_in_is_invited_and_the_card_says_who_did_it(door: Door, secret: Incident) -> None:
     ask(door, secret)
     assert buttons(door, secret) == ["firekind:let-in", "firekind:turn-away"]
-    assert "Eve asks to be let in: it is my service" in card(door, secret)
+    assert "Eve requested access: it is my service" in card(door, secret)
     door.press("sam", "firekind:let-in", channel=door.house.channel(secret))
     door.house.settle(secret)
     assert "eve" in door.slack.members(door.house.channel(secret))
@@ -91,5 +91,5 @@ def test_breaking_the_glass_is_told_in_the_channel_and_brings_in(door: Door, sec
     assert visibility.may_see(eve, secret)
     door.house.settle(secret)
     said = door.slack.texts(door.house.channel(secret))
-    assert any("Eve broke the glass" in text and why in text for text in said)
+    assert any("Eve broke glass" in text and why in text for text in said)
     assert "eve" in door.slack.members(door.house.channel(secret))

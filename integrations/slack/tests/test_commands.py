@@ -147,8 +147,8 @@ def test_help_names_everything_that_can_be_typed(door: Door) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("resolv it", "There is no `resolv`. Did you mean `/incident resolved`?"),
-        ("updaet all good", "There is no `updaet`. Did you mean `/incident update`?"),
+        ("resolv it", "Unknown command `resolv`. Did you mean `/incident resolved`?"),
+        ("updaet all good", "Unknown command `updaet`. Did you mean `/incident update`?"),
         ("checkout is slow", "To open an incident, type `/incident declare checkout is slow`."),
         ("qwertz", "Unknown command `qwertz`. `/incident help` lists all commands."),
     ],

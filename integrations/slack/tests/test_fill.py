@@ -39,7 +39,7 @@ def test_a_role_that_somebody_has_by_now_is_not_given_twice(door: Door, secret: 
     for user in ("sam", "sia"):
         door.press(user, GAP, channel=channel)
     door.submit("sam", person="pat")
-    assert "Pat is Platform leadership already" in str(door.submit("sia", person="pia"))
+    assert "Pat is already Platform leadership" in str(door.submit("sia", person="pia"))
     secret.refresh_from_db()
     assert secret.role_holder_id("Platform leadership") == door.house.person("pat").pk
 

@@ -68,7 +68,7 @@ def test_a_pager_that_is_away_is_said_below(door: Door, pager: LittlePager) -> N
 def test_what_is_not_connected_or_not_read_yet_is_said(door: Door) -> None:
     assert "Set PAGERDUTY_API_KEY" in door.command("ann", "oncall")
     with ports.using(chat=ports.chat(), pager=small()):
-        assert "was not read yet" in door.command("ann", "oncall")
+        assert "has not been read yet" in door.command("ann", "oncall")
 
 
 def test_guests_are_not_told(door: Door, pager: LittlePager) -> None:

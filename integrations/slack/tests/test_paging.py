@@ -163,8 +163,8 @@ def test_a_page_that_is_open_is_said_with_how_it_stands(door: Door, incident: In
     assert said.startswith("*Major incidents* was already paged: acknowledged by Eve.")
     door.command("ann", "page", channel=channel)
     door.press("ann", TARGET, value="policy/PPOL1")
-    assert "was paged already: acknowledged by Eve" in door.reads(door.modal("ann"))
-    assert "was paged already: acknowledged by Eve" in str(door.submit("ann"))
+    assert "was already paged: acknowledged by Eve" in door.reads(door.modal("ann"))
+    assert "was already paged: acknowledged by Eve" in str(door.submit("ann"))
     assert asked(incident) == []
 
 
@@ -176,7 +176,7 @@ def test_without_a_pager_it_says_how_one_is_connected(door: Door, incident: Inci
 def test_a_pager_that_was_never_read_knows_nobody(door: Door, incident: Incident, channel: str) -> None:
     PagerTarget.objects.all().delete()
     PagerUser.objects.all().delete()
-    assert "was not read so far" in door.command("ann", "page", channel=channel)
+    assert "has not been read yet" in door.command("ann", "page", channel=channel)
 
 
 def test_once_it_has_ended_nobody_is_paged(door: Door, incident: Incident, channel: str) -> None:
