@@ -10,6 +10,7 @@ What starts no stack and no browser, walks no house and tries no law for long is
 
 import os
 import random
+import sys
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import PurePosixPath
@@ -18,6 +19,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from config.env import ROOT
 from stack import prepared
 
 STACKS, BROWSERS = "stack/", "tests/"
@@ -35,6 +37,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--shuffle", nargs="?", const="", metavar="SEED", help="run modules, and the tests of each, in an order drawn"
     )
+
+
+def keep_compiled() -> None:
+    """Keep what Python compiles, in a place of its own where it may not lie beside the sources.
+
+    Else each process that tests start compiles hundreds of modules anew.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        sys.dont_write_bytecode = False
+        sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(ROOT / ".data" / "compiled"))
+
+
+keep_compiled()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -82,7 +97,7 @@ def _turn(nodeid: str, *, late: bool) -> int:
 def is_quick(item: pytest.Item) -> bool:
     """Tell whether a test is over in a moment."""
     path = PurePosixPath(item.nodeid.partition("::")[0])
-    if WALKS in path.parts or path.name.endswith(LAWS):
+    if WALKS in str(path) or path.name.endswith(LAWS):
         return False
     long = LONG_FIXTURES & set(getattr(item, "fixturenames", ()))
     return not long and not any(item.get_closest_marker(mark) for mark in LONG_MARKS)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
 HOME = Path(__file__).resolve().parents[2]
 FOLDED = b"main;encrypt;mix 30\nmain;read 50\nmain;encrypt 5\nmain;encrypt;retry;encrypt 15\n"
 AFTER = b"main;encrypt;mix 3\nmain;read 97\n"

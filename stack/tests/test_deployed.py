@@ -6,8 +6,12 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from config.env import ROOT
 from stack.checks import DEPLOYED
+
+pytestmark = pytest.mark.slow
 
 
 def test_check_deploy_has_nothing_to_say() -> None:

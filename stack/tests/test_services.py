@@ -15,6 +15,8 @@ from stack.errors import StackError
 from stack.guard import Guard
 from stack.process import Process
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def guard() -> Iterator[Guard]:

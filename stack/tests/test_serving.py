@@ -9,14 +9,16 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
 from config import env
-from stack import ports, surroundings
+from stack import ports, prepared, surroundings
 from stack.errors import StackError
+from stack.guard import Guard
 from stack.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
@@ -59,12 +61,15 @@ class Run:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def answers(self) -> bool:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=5) as page:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=PATIENCE_S) as page:
             return bool(page.read() == b"ok")
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
+    """Give one that is started, ended and started again, on a database that is up to date."""
+    with closing(Guard()) as guard:
+        prepared.lay(tmp_path / "postgres", guard=guard)
     run = Run(tmp_path)
     try:
         run.start()
@@ -76,7 +81,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """Give one that tests only look at, or poke without ending it."""
+    """Give one that made everything itself, which tests only look at, or poke without ending it."""
     run = Run(tmp_path_factory.mktemp("up"))
     try:
         run.start()
