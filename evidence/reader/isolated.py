@@ -49,7 +49,8 @@ def run(work: bytes, given: bytes, *, timeout_s: float) -> Ended:
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
         stdin.write(given)
         stdin.seek(0)
-        with _forker.begun(work, stdin, stderr) as line:
+        line, pid = _forker.begun(work, stdin, stderr)
+        with line:
             line.settimeout(timeout_s)
             try:
                 code = forking.heard(line)
@@ -59,6 +60,9 @@ def run(work: bytes, given: bytes, *, timeout_s: float) -> Ended:
                 with suppress(OSError):
                     forking.heard(line)
                 raise Late from None
+        if code is None:  # the process that forks is gone, and would leave its fork behind
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         return Ended(-signal.SIGKILL if code is None else code, _tail(stderr))
 
 
@@ -81,14 +85,14 @@ class Forker:
         """The processes that fork, or still see to work that goes on."""
         return [one.pid for one in self._started if one.poll() is None]
 
-    def begun(self, work: bytes, *files: IO[bytes]) -> socket.socket:
-        """Begin a piece of work and return the line that tells how it ended."""
+    def begun(self, work: bytes, *files: IO[bytes]) -> tuple[socket.socket, int]:
+        """Begin a piece of work; return the line that tells how it ended, and its pid."""
         for _ in range(TRIES):
             with self._lock:
                 door = self._door or self._start()
                 self._door = door
             if asked := forking.ask(door, work, *(one.fileno() for one in files), timeout_s=START_S):
-                return asked[0]
+                return asked
             with self._lock:
                 if self._door is door:
                     self._leave()

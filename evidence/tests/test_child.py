@@ -101,10 +101,12 @@ def test_work_goes_on_after_whatever_ends_a_reader_or_all_of_them(profile: Path)
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(child.read_apart, path, tree=profile.with_name("tree"))
             until(lambda: len(readers()) == 1, what="it is not read yet")
+            left = readers()
             for one in broken():
                 one.kill()
             with pytest.raises(TooMuch):
                 reading.result()
+        assert not psutil.wait_procs(left, timeout=60)[1]
         path.unlink()
         assert child.read_apart(profile, tree=profile.with_name("tree")).format == "folded"
 
