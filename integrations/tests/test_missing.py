@@ -66,7 +66,7 @@ def test_the_button_says_what_was_found(house: House, archived: Incident, client
     dee.save()
     client.force_login(dee.user)
     page = f"{archived.get_absolute_url()}progress"
-    assert "I have done it" in client.get(page).content.decode()
+    assert "Mark as done" in client.get(page).content.decode()
     where = f"{archived.get_absolute_url()}missing"
     said = client.post(where, {"gap": "gap/archived"}, follow=True).content.decode()
     assert "Still missing." in said

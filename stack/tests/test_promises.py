@@ -26,7 +26,7 @@ PROMISES_NOTHING = {
         "Use the repository's private",
     ),
     "docs/private.md": (
-        "> If there is such an incident",
+        "> If this incident exists",
         "An address, a command or a button without a row",
     ),
     "docs/oncall.md": (

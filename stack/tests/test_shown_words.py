@@ -9,8 +9,8 @@ from pathlib import Path
 
 from config.env import ROOT
 
-APPS = ("audit", "config", "incidents", "integrations", "stack", "workflows")
-UNSEEN = {"tests", "migrations", "views", "templatetags"}
+APPS = ("audit", "config", "evidence", "incidents", "integrations", "stack", "workflows")
+UNSEEN = {"tests", "migrations"}
 STILTED = re.compile(r"\b(whoever|whom|anew|rung|rings)\b", re.IGNORECASE)
 
 

@@ -55,7 +55,7 @@ def test_it_stands_at_the_top_of_the_incidents_page(moved: Incident, ada: Person
     top = page[page.index('id="trouble"') :]
     assert "Manual action required" in top
     assert "Archive #old in Slack" in top
-    assert "I have done it" in top
+    assert "Mark as done" in top
 
 
 def test_without_scripts_it_stands_on_the_plans_page(moved: Incident, ada: Person, browse: Open) -> None:

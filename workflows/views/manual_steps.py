@@ -1,4 +1,4 @@
-"""The button *I have done it*: a person says a failed or missing step is done, and the vendor is asked."""
+"""The button *Mark as done*: a person says a failed or missing step is done, and the vendor is asked."""
 
 from __future__ import annotations
 

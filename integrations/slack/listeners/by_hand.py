@@ -1,4 +1,4 @@
-"""The button *I did it*: checked in the workspace before it counts."""
+"""The button *Mark as done*: checked in the workspace before it counts."""
 
 from __future__ import annotations
 

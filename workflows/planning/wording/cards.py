@@ -182,7 +182,7 @@ def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
     """Offer what a message asks for: trying again, an update, choosing who has a role, the end."""
     if event.kind == "failed" and event.retry:
         about = f"{facts.codename}|{event.retry}"
-        done = (Button("I did it", "by-hand", about),) if event.by_hand else ()
+        done = (Button("Mark as done", "by-hand", about),) if event.by_hand else ()
         return (Button("Retry", "retry", about), *done)
     if event.kind in ASKING:
         about = f"{facts.codename}|{event.n}"
