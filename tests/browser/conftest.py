@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from playwright.sync_api import expect
 
 from stack.running import Stack
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 Sit = Callable[..., "Page"]
+
+expect.set_options(timeout=30_000)  # a busy machine is slow; what is there sooner is not waited for
 
 
 @pytest.fixture
