@@ -104,7 +104,7 @@ def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
     yield from _section("People", (f"{one.name} ({one.why}), {one.state}" for one in now.people))
     yield from _section("Missing", [gap.says for gap in now.gaps])
     owed = [one for one in now.effects if one.state != "done"]
-    yield from _section("Owed", (f"{one.sign} {one.sentence}: {one.detail or one.state}" for one in owed))
+    yield from _section("Pending", (f"{one.sign} {one.sentence}: {one.detail or one.state}" for one in owed))
     events = Event.objects.filter(incident=incident).select_related("by").order_by("at", "n")
     yield from _section("Timeline", (_told(event) for event in timeline.naming(events, reader=reader)))
 

@@ -74,7 +74,7 @@ def _outside(page: Page, who: Who, news: PagerEvent) -> str:
     if person is None and not who.id:
         return ""
     if person is None:
-        return f"{name_of(who)} is not matched to anyone here, so they were not brought in: match them under On call"
+        return f"{name_of(who)} is not matched to anyone here, so they were not brought in: match them under On-call"
     if _takes_part(page.incident, person) or _may_come(page, person, news):
         return ""
     if not page.incident.private:

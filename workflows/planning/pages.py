@@ -24,11 +24,11 @@ class Stranger:
         """Say that they are not reached, and how to mend that."""
         if private:
             return (
-                f"{self.name} is paged but not in this private incident: {self.why}. Match them under On call, "
+                f"{self.name} is paged but not in this private incident: {self.why}. Match them under On-call, "
                 "People, then bring them in. Matching alone does not let them in."
             )
         return (
-            f"{self.name} is paged but not invited: {self.why}. Match them under On call, People, or send them the "
+            f"{self.name} is paged but not invited: {self.why}. Match them under On-call, People, or send them the "
             "link."
         )
 
@@ -236,7 +236,7 @@ def missing(
         if name not in callees:
             says = (
                 f"PagerDuty could not be read yet, so {name} is not paged. Retrying automatically. If this persists, "
-                "page by hand and check On call for what is wrong."
+                "page by hand and check On-call for what is wrong."
             )
         elif (callee := callees[name]) is None:
             says = (

@@ -68,4 +68,4 @@ def _closest(said: str, among: list[RosterEntry]) -> str:
 
 
 def _page() -> str:
-    return mrkdwn.link(f"{setup.base_url()}/oncall/", "On call")
+    return mrkdwn.link(f"{setup.base_url()}/oncall/", "On-call")
