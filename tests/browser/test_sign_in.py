@@ -206,7 +206,7 @@ def test_a_passkey_is_set_up_asked_for_and_removed(house: House, seat: Page) -> 
     seat.get_by_role("link", name="Remove the passkey my laptop").click()
     once_more(seat)
     seat.get_by_role("button", name="Remove").click()
-    expect(seat.get_by_text("That passkey is no longer asked for.")).to_be_visible()
+    expect(seat.get_by_text("That passkey was removed.")).to_be_visible()
     expect(seat.get_by_role("heading", name="Set up a second factor")).to_be_visible()
 
 
