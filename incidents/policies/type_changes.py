@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from django.utils import timezone
 
@@ -15,27 +14,12 @@ from incidents.models import Incident, IncidentType, Person, PolicyVersion
 from incidents.policies import policy_words, types
 from incidents.policies.policy import Policy
 from incidents.second_manager import circles, seconding
-from incidents.second_manager.proposals import known
-
-Payload = Mapping[str, Any]
+from incidents.second_manager.proposals import StoredChange, known
 
 
 @dataclass(frozen=True, slots=True)
-class _OfTypes:
+class _OfTypes(StoredChange):
     act: ClassVar[str] = "types"
-
-    def payload(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, payload: Payload) -> Self:
-        """Return what was kept as ``payload``."""
-        return cls(**payload)
-
-    def incident(self) -> Incident | None:
-        """Return None: it is about no incident."""
-        return None
 
 
 @known
@@ -138,22 +122,12 @@ class RestoreType(_OfTypes):
 
 @known
 @dataclass(frozen=True, slots=True)
-class AdoptPolicy:
+class AdoptPolicy(_OfTypes):
     """An open incident takes version ``number`` of its type over."""
 
     kind: ClassVar[str] = "adopt"
-    act: ClassVar[str] = "types"
     pk: int
     number: int
-
-    def payload(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
-        return {"pk": self.pk, "number": self.number}
-
-    @classmethod
-    def read(cls, payload: Payload) -> Self:
-        """Return what was kept as ``payload``."""
-        return cls(**payload)
 
     def found(self) -> Incident:
         """Return the incident as it is now."""

@@ -7,7 +7,7 @@ only one manager agreed to; a proposal is what becomes of such a refusal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -51,6 +51,24 @@ class ProposedChange(Protocol):
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
         """Do it; raise ``Refused`` when that is no longer possible, or a second manager is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChange:
+    """What most changes share: their fields are what is kept of them, and they are about no incident."""
+
+    def payload(self) -> dict[str, Any]:
+        """Return it as values that JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, payload: Payload) -> Self:
+        """Return what was kept as ``payload``."""
+        return cls(**payload)
+
+    def incident(self) -> Incident | None:
+        """Return None: it is about no incident."""
+        return None
 
 
 Kind = TypeVar("Kind", bound=ProposedChange)

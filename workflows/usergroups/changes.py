@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from incidents.lifecycle.rules import Refused
-from incidents.models import Incident, Person
+from incidents.models import Person
 from incidents.second_manager import circles
-from incidents.second_manager.proposals import known
+from incidents.second_manager.proposals import Payload, StoredChange, known
 from workflows.models import GroupRule, PagerUser
 from workflows.oncall import people
 from workflows.usergroups import group_membership, group_rules
 from workflows.usergroups.groups import Subject
 
-Payload = Mapping[str, Any]
 Sources = Sequence[Sequence[str | int]]  # subjects, as JSON keeps them
-
-
-@dataclass(frozen=True, slots=True)
-class _OfOnCall:
-    def payload(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, payload: Payload) -> Self:
-        """Return what was kept as ``payload``."""
-        return cls(**payload)
-
-    def incident(self) -> Incident | None:
-        """Return None: it is about no incident."""
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +58,28 @@ class GroupSources:
         return group_rules.words(self.subjects(), self.people())
 
 
+@dataclass(frozen=True, slots=True)
+class _OfGroup(StoredChange):
+    """A change of who belongs in the group ``handle``."""
+
+    act: ClassVar[str] = "groups"
+    handle: str
+
+    def about(self) -> str:
+        """Say what changes."""
+        return f"the group @{self.handle}"
+
+    def opens(self) -> bool:
+        """Return whether a private incident may bring the group in."""
+        return circles.bring_in(self.handle)
+
+
 @known
 @dataclass(frozen=True, slots=True)
-class AddGroup(_OfOnCall):
+class AddGroup(_OfGroup):
     """A group begins to follow."""
 
     kind: ClassVar[str] = "group-add"
-    act: ClassVar[str] = "groups"
-    handle: str
     asked: GroupSources
 
     @classmethod
@@ -90,17 +87,9 @@ class AddGroup(_OfOnCall):
         """Return what was kept as ``payload``."""
         return cls(payload["handle"], GroupSources.read(payload["asked"]))
 
-    def about(self) -> str:
-        """Say what changes."""
-        return f"the group @{self.handle}"
-
     def says(self) -> str:
         """Say who it would follow."""
         return self.asked.words()
-
-    def opens(self) -> bool:
-        """Return whether a private incident may bring the group in."""
-        return circles.bring_in(self.handle)
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
         """Add the rule; refuse where the group already follows on-call."""
@@ -111,21 +100,11 @@ class AddGroup(_OfOnCall):
 
 
 @dataclass(frozen=True, slots=True)
-class _OfRule(_OfOnCall):
+class _OfRule(_OfGroup):
     """A change of the rule ``pk``, which said ``was`` when the change was asked for."""
 
-    act: ClassVar[str] = "groups"
     pk: int
-    handle: str
     was: GroupSources
-
-    def about(self) -> str:
-        """Say what changes."""
-        return f"the group @{self.handle}"
-
-    def opens(self) -> bool:
-        """Return whether a private incident may bring the group in."""
-        return circles.bring_in(self.handle)
 
     def unchanged(self) -> GroupRule:
         """Return the rule, locked; raise ``Refused`` when it is gone or has changed."""
@@ -151,13 +130,13 @@ class EditGroup(_OfRule):
     @classmethod
     def of(cls, rule: GroupRule, asked: GroupSources) -> EditGroup:
         """Return what a form asks for."""
-        return cls(rule.pk, rule.handle, GroupSources.now(rule), asked)
+        return cls(rule.handle, rule.pk, GroupSources.now(rule), asked)
 
     @classmethod
     def read(cls, payload: Payload) -> EditGroup:
         """Return what was kept as ``payload``."""
         was, asked = GroupSources.read(payload["was"]), GroupSources.read(payload["asked"])
-        return cls(payload["pk"], payload["handle"], was, asked)
+        return cls(payload["handle"], payload["pk"], was, asked)
 
     def says(self) -> str:
         """Say who it would follow."""
@@ -179,12 +158,12 @@ class ResumeGroup(_OfRule):
     @classmethod
     def of(cls, rule: GroupRule) -> ResumeGroup:
         """Return what the button asks for."""
-        return cls(rule.pk, rule.handle, GroupSources.now(rule))
+        return cls(rule.handle, rule.pk, GroupSources.now(rule))
 
     @classmethod
     def read(cls, payload: Payload) -> ResumeGroup:
         """Return what was kept as ``payload``."""
-        return cls(payload["pk"], payload["handle"], GroupSources.read(payload["was"]))
+        return cls(payload["handle"], payload["pk"], GroupSources.read(payload["was"]))
 
     def says(self) -> str:
         """Say who it would follow."""
@@ -200,7 +179,7 @@ class ResumeGroup(_OfRule):
 
 @known
 @dataclass(frozen=True, slots=True)
-class MatchPager(_OfOnCall):
+class MatchPager(StoredChange):
     """Someone of the pager is taken for ``person``; they were taken for ``was`` when that was asked for."""
 
     kind: ClassVar[str] = "match"
