@@ -29,8 +29,8 @@ class VisitedPage:
 
     @property
     def text(self) -> str:
-        """The page's words and markup, entities resolved."""
-        return unescape(self.source)
+        """The page's words and markup, entities resolved, with single spaces."""
+        return " ".join(unescape(self.source).split())
 
     @property
     def source(self) -> str:
