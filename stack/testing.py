@@ -2,8 +2,8 @@
 
 Loaded before Django's settings are read. Workers of pytest-xdist inherit the addresses, and pytest-django
 gives each a database of its own on the one server. The tests that start whole stacks go to one of the workers,
-first of all and one after the other; those that drive a browser go together too, once half of the rest is done.
-More of them at once would starve each other.
+first of all and one after the other, those that drive a browser to another; what is left fills up both. More stacks or
+browsers at once would starve each other, and begun later they would be what all else waits for.
 
 What starts no stack and no browser, walks no house and tries no law for long is marked `quick`.
 """
@@ -75,23 +75,17 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is quick, and put whole stacks first and browsers where half of the rest is done."""
+    """Mark what is quick, and put whole stacks and browsers first."""
     for item in items:
         if is_quick(item):
             item.add_marker("quick")
     if config.option.shuffle:
         items[:] = shuffled(items, seed=config.option.shuffle)
-    middle = len(items) // 2
-    place = {item: n for n, item in enumerate(items)}
-    items.sort(key=lambda item: _turn(item.nodeid, late=place[item] > middle))
+    items.sort(key=_turn)
 
 
-def _turn(nodeid: str, *, late: bool) -> int:
-    if nodeid.startswith(STACKS):
-        return 0
-    if nodeid.startswith(BROWSERS):
-        return 2
-    return 3 if late else 1
+def _turn(item: pytest.Item) -> int:
+    return next((turn for turn, first in enumerate((STACKS, BROWSERS)) if item.nodeid.startswith(first)), 2)
 
 
 def is_quick(item: pytest.Item) -> bool:
