@@ -72,7 +72,7 @@ def test_what_turns_private_lets_in_and_opens_up_is_true_all_along(sit: Sit) -> 
     for who in ("Priya", "Oliver"):
         ask_in(sit(who), ada.url)
     for page in (ada, mateo):
-        expect(page.locator("#access .asks-in")).to_have_count(2, timeout=30_000)
+        expect(page.locator("#access .asks-in").filter(has_text="requests access")).to_have_count(2, timeout=30_000)
     for page, control in ((ada, "#access [id^='let-in-']"), (mateo, "#access [id^='turn-away-']")):
         watch(mateo if page is ada else ada, control)
         page.locator(control).first.press("Enter")
