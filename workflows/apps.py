@@ -8,4 +8,5 @@ class WorkflowsConfig(AppConfig):
     def ready(self) -> None:
         """Begin to listen for incidents that changed."""
         from workflows import tasks  # noqa: F401  # importing them registers the tasks, and who listens
+        from workflows.reconcile import admitting  # noqa: F401  # importing it answers whom a type lets in
         from workflows.usergroups import changes  # noqa: F401  # importing them makes them known

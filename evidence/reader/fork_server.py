@@ -22,6 +22,23 @@ from typing import Final, NoReturn
 from evidence.reader import forking
 
 IDLE_S: Final = 60
+# What reading and drawing need, beside every format and measure.
+LOADED: Final = (
+    "PIL.BmpImagePlugin",  # these come with the first picture that is saved
+    "PIL.GifImagePlugin",
+    "PIL.ImageDraw",
+    "PIL.ImageFont",
+    "PIL.JpegImagePlugin",
+    "PIL.PngImagePlugin",
+    "PIL.PpmImagePlugin",
+    "evidence.analysis.sentence",
+    "evidence.drawing.draw_picture",
+    "evidence.drawing.flamegraph",
+    "evidence.drawing.thumbnail",
+    "evidence.reader.reading",
+    "evidence.tree.calltree",
+    "numpy.ma",
+)
 # Arrow starts a thread as it is loaded, and a fork of two threads may hang: who needs it loads it.
 LATER: Final = frozenset({"tests", "blocks"})
 
@@ -56,12 +73,11 @@ def main() -> int:
 
 
 def _load() -> None:
-    from PIL import Image, ImageDraw, ImageFont, PngImagePlugin  # noqa: F401 (they are loaded for what is forked)
-
     from evidence import formats, measures
-    from evidence.analysis import sentence  # noqa: F401 (the same)
     from evidence.drawing import picture
 
+    for name in LOADED:
+        importlib.import_module(name)
     for package in (formats, measures):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not LATER & set(found.name.split(".")):

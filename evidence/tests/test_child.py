@@ -133,6 +133,31 @@ def test_starting_a_reader_loads_no_numpy_here() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+LOADS = """
+import json, sys
+from pathlib import Path
+from evidence.reader import fork_server
+fork_server._load()
+before = set(sys.modules)
+from evidence.drawing import draw_picture
+from evidence.reader import reading
+file, tree, room = sys.argv[1:]
+sys.argv[1:] = []
+assert reading.main([file, "--tree", tree, "--summary", f"{room}/summary", "--thumbnail", f"{room}/small"]) == 0
+sys.stdin = open(f"{room}/asked", "w+")
+json.dump({"tree": tree, "out": f"{room}/picture", "title": "t", "says": "s"}, sys.stdin)
+sys.stdin.seek(0)
+assert draw_picture.main() == 0
+print(*(name for name in sorted(set(sys.modules) - before) if name.startswith(("evidence", "PIL", "numpy"))))
+"""
+
+
+def test_what_a_fork_reads_and_draws_with_was_loaded_before(profile: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", LOADS, str(profile), str(tmp_path / "tree"), str(tmp_path)]
+    done = subprocess.run(argv, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [], "")
+
+
 def test_what_is_large_and_no_profile_is_not_recognised(profile: Path) -> None:
     profile.write_bytes(gzip.compress(b"\x81\x9a\xee\x03" * (9 << 20), compresslevel=1))
     with pytest.raises(NotRecognised):
