@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
 LATENCY: Final = "latency"  # what comes on top of anything else
@@ -25,6 +26,19 @@ class Ordered(Protocol):
 
 
 Fault = TypeVar("Fault", bound=Ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class Struck(Generic[Fault]):
+    """What the faults in force do to one call: the seconds that it takes longer, and the fault that strikes, if any."""
+
+    latency_s: float = 0.0
+    fault: Fault | None = None
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of fault that strikes, or nothing."""
+        return self.fault.kind if self.fault else ""
 
 
 class InForce(Generic[Fault]):
@@ -49,11 +63,8 @@ class InForce(Generic[Fault]):
         """Lift one fault, or all."""
         self._faults = [f for f in self._faults if id is not None and f.id != id]
 
-    def draw(self, concerns: Callable[[Fault], bool]) -> tuple[float, Fault | None]:
-        """Decide what happens to one call, using up what was ordered a number of times.
-
-        Return the seconds that it takes longer, and the fault that strikes, if any does.
-        """
+    def draw(self, concerns: Callable[[Fault], bool]) -> Struck[Fault]:
+        """Decide what happens to one call, using up what was ordered a number of times."""
         latency_ms, hit = 0, None
         for fault in [f for f in self._faults if concerns(f)]:
             if (hit and fault.kind != LATENCY) or not self._happens(fault):
@@ -61,7 +72,7 @@ class InForce(Generic[Fault]):
             latency_ms += fault.ms
             if fault.kind != LATENCY:
                 hit = fault
-        return latency_ms / 1000, hit
+        return Struck(latency_ms / 1000, hit)
 
     def _happens(self, fault: Fault) -> bool:
         if fault.probability < 1 and self._random.random() >= fault.probability:

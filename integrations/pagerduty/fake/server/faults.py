@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal, get_args
 
-from integrations.standin.faults import InForce
+from integrations.standin.faults import InForce, Struck
 
 Kind = Literal[
     "latency",  # the answer takes `ms` longer
@@ -42,17 +42,7 @@ class Fault:
         return fnmatchcase(method, self.method) and fnmatchcase(path, self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class FaultEffect:
-    """What the faults in force do to one request."""
-
-    latency_s: float = 0.0
-    fault: Fault | None = None
-
-    @property
-    def kind(self) -> str:
-        """Return the kind of fault that strikes, or nothing."""
-        return self.fault.kind if self.fault else ""
+FaultEffect = Struck[Fault]
 
 
 class Faults(InForce[Fault]):
@@ -66,4 +56,4 @@ class Faults(InForce[Fault]):
 
     def strike(self, method: str, path: str) -> FaultEffect:
         """Decide what happens to one request."""
-        return FaultEffect(*self.draw(lambda fault: fault.strikes(method, path)))
+        return self.draw(lambda fault: fault.strikes(method, path))

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal, get_args
 
-from integrations.standin.faults import InForce
+from integrations.standin.faults import InForce, Struck
 
 Kind = Literal[
     "latency",  # the answer takes `ms` longer
@@ -38,17 +38,7 @@ class Fault:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class FaultEffect:
-    """What the faults in force do to one call."""
-
-    latency_s: float = 0.0
-    fault: Fault | None = None
-
-    @property
-    def kind(self) -> str:
-        """Return the kind of fault that strikes, or nothing."""
-        return self.fault.kind if self.fault else ""
+FaultEffect = Struck[Fault]
 
 
 class Faults(InForce[Fault]):
@@ -62,4 +52,4 @@ class Faults(InForce[Fault]):
 
     def strike(self, method: str) -> FaultEffect:
         """Decide what happens to one call."""
-        return FaultEffect(*self.draw(lambda fault: fnmatchcase(method, fault.method)))
+        return self.draw(lambda fault: fnmatchcase(method, fault.method))
