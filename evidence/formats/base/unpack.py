@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import mmap
 import tempfile
 import zlib
@@ -39,6 +40,17 @@ def unpacked(path: Path, *, limits: Limits = DEFAULT) -> mmap.mmap:
         if _stream(file):
             raise BadProfile("The file is compressed more than twice")
         return _mapped(file, limits)
+
+
+def frame(piece: bytes, *, limits: Limits = DEFAULT) -> bytes:
+    """Return what one piece packed by zstd holds. Raises ``BadProfile`` and ``TooMuch``."""
+    pieces, size = [], 0
+    for chunk in _zstd(io.BytesIO(piece)):
+        pieces.append(chunk)
+        size += len(chunk)
+        if size > limits.unpacked:
+            raise _too_large(limits)
+    return b"".join(pieces)
 
 
 def _stream(file: BinaryIO) -> Callable[[BinaryIO], Iterator[bytes]] | None:

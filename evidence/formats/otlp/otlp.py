@@ -1,7 +1,8 @@
-"""OpenTelemetry's profiles: an export request or stored data, in protobuf or in its JSON form.
+"""OpenTelemetry's profiles: export requests or stored data, one or several, in protobuf or in their JSON form.
 
 Source: opentelemetry-proto, ``profiles/v1development``, in the layout where one dictionary holds what all profiles
-point to, and index 0 of each of its tables stands for nothing.
+point to, and index 0 of each of its tables stands for nothing. Fields come in any order: the Go Collector writes the
+dictionary first.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from evidence.formats import HEAD, Buffer
-from evidence.formats.base import fields, units, unsupported
+from evidence.formats import Buffer
+from evidence.formats.base import units, unsupported
 from evidence.formats.base.gather import Gather
-from evidence.formats.otlp import otlp_dictionary
+from evidence.formats.otlp import messages, otlp_dictionary
 from evidence.formats.otlp.otlp_dictionary import Dictionary
-from evidence.profile.errors import BadProfile, NotRecognised
+from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import SampleType, Stacks
 
@@ -26,17 +27,14 @@ NAME = "otlp"
 # What tells one process from another, on samples or on their resource, the most telling first.
 PROCESS = ("process.executable.name", "process.command", "service.name")
 LABELS = 100
-TITLES = ("resourceProfiles", "resource_profiles", "stringTable", "locationTable")
+TITLES = ("resourceProfiles", "resource_profiles")
 
 
 def looks_like(head: bytes) -> bool:
-    """Tell the JSON by its first word, and protobuf by fields nested as no pprof nests them."""
+    """Tell the JSON by its first word, protobuf by the fields of the messages that it nests."""
     if unsupported.kind(head) == "json":
         return any(f'"{title}"'.encode() in head for title in TITLES)
-    inner = _inner(head)
-    if head[:1] == b"\x0a":
-        return inner[:1] in (b"\x0a", b"\x12", b"\x1a")
-    return head[:1] == b"\x12" and inner[:2] == b"\x0a\0"
+    return messages.begins(head)
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
@@ -45,46 +43,37 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     Where there are several processes, each is the root frame of its stacks. Raises ``BadProfile`` naming profile and
     sample, ``TooMuch``, and ``NotRecognised`` for data without profiles.
     """
-    message = _message(data)
-    dictionary = Dictionary(message.dictionary)
-    profiles = list(_profiles(message, dictionary))
-    if not profiles:
+    files = [_OneFile(message, Dictionary(message.dictionary)) for message in messages.of(data)]
+    found = [(file, *one) for file in files for one in _profiles(file.message, file.dictionary)]
+    if not found:
         raise NotRecognised("This OTLP file has no profiles.")
+    profiles = [(profile, resource, where) for _, profile, resource, where in found]
     if not any(profile.samples for profile, _, _ in profiles):
         return _original(profiles, limits)
-    kinds = [_kind(profile.sample_type, dictionary, f"{where}.sample_type") for profile, _, where in profiles]
+    kinds = [_kind(profile.sample_type, file.dictionary, f"{where}.sample_type") for file, profile, _, where in found]
     types = list(dict.fromkeys(kind for kind, _ in kinds))
     gather = Gather(types, limits=limits)
-    codes = otlp_dictionary.Codes(dictionary, gather)
+    codes = {id(file): otlp_dictionary.Codes(file.dictionary, gather) for file in files}
     labels = _Labels(len(types))
-    for (profile, resource, where), (kind, times) in zip(profiles, kinds, strict=True):
-        for sample, value, attributes, here in _samples(profile, dictionary, times=times, where=where):
+    for (file, profile, resource, where), (kind, times) in zip(found, kinds, strict=True):
+        for sample, value, attributes, here in _samples(profile, file.dictionary, times=times, where=where):
             values = [value if kind == one else 0 for one in types]
             described = {**resource, **attributes}
             process = next((described[key] for key in PROCESS if key in described), "")
             labels.add(attributes, values)
-            codes.add(sample.stack_index, process, values, where=here)
-    codes.pour()
-    return gather.stacks(NAME, default_type=_default(types), about=_about(profiles, labels, dictionary))
+            codes[id(file)].add(sample.stack_index, process, values, where=here)
+    several = len({process for each in codes.values() for process in each.processes}) > 1
+    for each in codes.values():
+        each.pour(several=several)
+    periods = [(file.dictionary, profile) for file, profile, _, _ in found if profile.period]
+    return gather.stacks(NAME, default_type=_default(types), about=_about(profiles, labels, periods))
 
 
-def _message(data: Buffer) -> Any:
-    from google.protobuf import json_format
-    from google.protobuf.message import DecodeError
-    from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
+class _OneFile(NamedTuple):
+    """One message and its own dictionary."""
 
-    message = ProfilesData()
-    if unsupported.kind(data[:HEAD]) == "json":
-        try:
-            return json_format.ParseDict(fields.parse(data), message, ignore_unknown_fields=True)
-        except (json_format.Error, AttributeError, TypeError, ValueError, SystemError) as error:
-            # The last of them is what protobuf's C code raises for half a character in a key.
-            raise BadProfile(f"The JSON isn't OTLP profiles: {str(error)[:200]}") from error
-    try:
-        message.ParseFromString(data[:])
-    except DecodeError as error:
-        raise BadProfile("The protobuf is malformed or truncated") from error
-    return message
+    message: Any
+    dictionary: Dictionary
 
 
 def _profiles(message: Any, dictionary: Dictionary) -> Iterator[tuple[Any, dict[str, str], str]]:
@@ -134,7 +123,7 @@ class _Labels:
 
 
 def _about(
-    profiles: Sequence[tuple[Any, dict[str, str], str]], labels: _Labels, dictionary: Dictionary
+    profiles: Sequence[tuple[Any, dict[str, str], str]], labels: _Labels, periods: Sequence[tuple[Dictionary, Any]]
 ) -> dict[str, Any]:
     resources: dict[str, str] = {}
     for _, resource, _ in profiles:
@@ -146,10 +135,10 @@ def _about(
     if labels.counts:
         about["labels"] = {key: dict(counts) for key, counts in labels.counts.items()}
     about["duration_ns"] = max(profile.duration_nano for profile, _, _ in profiles)
-    periods = [(profile.period_type, profile.period) for profile, _, _ in profiles if profile.period]
     if periods:
-        kind, _ = _kind(periods[0][0], dictionary, "period_type")
-        about["period"] = [kind.name, kind.unit, periods[0][1]]
+        dictionary, profile = periods[0]
+        kind, _ = _kind(profile.period_type, dictionary, "period_type")
+        about["period"] = [kind.name, kind.unit, profile.period]
     return about
 
 
@@ -167,8 +156,3 @@ def _original(profiles: Sequence[tuple[Any, dict[str, str], str]], limits: Limit
     if module is None or module.NAME == NAME:
         raise NotRecognised("This OTLP file has no samples.")
     return module.read(data, limits=limits)
-
-
-def _inner(head: bytes) -> bytes:
-    """Return what the first field holds, which begins after its tag and its length."""
-    return head[1:12].lstrip(bytes(range(0x80, 0x100)))[1:]

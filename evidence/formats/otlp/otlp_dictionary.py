@@ -83,9 +83,13 @@ class Codes:
         self._counts[key] = [sum(pair) for pair in zip(known, values, strict=True)] if known else list(values)
         self._where.setdefault(key, where)
 
-    def pour(self) -> None:
+    @property
+    def processes(self) -> set[str]:
+        """The processes that samples were counted for."""
+        return {process for _, process in self._counts}
+
+    def pour(self, *, several: bool) -> None:
         """Add one sample for each stack; the process is its root frame where there are several."""
-        several = len({process for _, process in self._counts}) > 1
         stacks: dict[int, list[int]] = defaultdict(list)
         for (index, process), values in self._counts.items():
             where = self._where[index, process]

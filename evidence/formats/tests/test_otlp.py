@@ -3,6 +3,7 @@ import json
 from typing import Any
 
 import pytest
+import zstandard
 from google.protobuf import json_format
 from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
 
@@ -106,6 +107,75 @@ def test_a_wrapped_original_is_read_where_there_are_no_samples() -> None:
     profile.original_payload = data.SerializeToString()
     with pytest.raises(NotRecognised, match="no samples"):
         read(data)
+
+
+def backwards(message: Any) -> bytes:
+    """Write a message as the Go Collector marshals it: from its end, so that the highest field comes first."""
+    pieces: list[bytes] = []
+    for descriptor, value in sorted(message.ListFields(), key=lambda one: -one[0].number):
+        if descriptor.message_type is not None:
+            each = list(value) if descriptor.is_repeated else [value]
+            inside = [backwards(one) for one in each]
+            pieces += [bytes([descriptor.number << 3 | 2]) + _varint(len(one)) + one for one in inside]
+        else:
+            alone = type(message)()
+            if descriptor.is_repeated:
+                getattr(alone, descriptor.name).extend(value)
+            else:
+                setattr(alone, descriptor.name, value)
+            pieces.append(alone.SerializeToString())
+    return b"".join(pieces)
+
+
+def _varint(value: int) -> bytes:
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + _varint(value >> 7)
+
+
+def larger() -> ProfilesData:
+    """The same with a dictionary that is longer than what a format is told by."""
+    data = written()
+    data.dictionary.string_table.extend(f"another.function.of.number.{at}" for at in range(5000))
+    return data
+
+
+@pytest.mark.parametrize("data", [written(), larger()], ids=["small", "large"])
+@pytest.mark.parametrize("bare", [False, True], ids=["as it is", "without what stands for nothing"])
+def test_fields_are_read_in_any_order(data: ProfilesData, bare: bool) -> None:
+    if bare:
+        data.resource_profiles[0].ClearField("resource")
+    for content in (backwards(data), data.SerializeToString()):
+        told = formats.sniff(content[: formats.HEAD])
+        assert told
+        assert told.NAME == "otlp"
+        assert functions(otlp.read(content)) == functions(read(data))
+
+
+def framed(*messages: bytes) -> bytes:
+    return b"".join(len(one).to_bytes(4, "big") + one for one in messages)
+
+
+@pytest.mark.parametrize("kind", ["protobuf", "backwards", "zstd", "lines"])
+def test_messages_that_the_file_exporter_appends_add_up(kind: str) -> None:
+    once = functions(read(written()))
+    packed = zstandard.ZstdCompressor().compress(backwards(written()))
+    line = json.dumps(json_format.MessageToDict(written())).encode() + b"\n"
+    content = {
+        "protobuf": framed(written().SerializeToString(), backwards(written())),
+        "backwards": framed(*[backwards(written())] * 2),
+        "zstd": framed(packed, packed),
+        "lines": line * 2,
+    }[kind]
+    told = formats.sniff(content[: formats.HEAD])
+    assert told
+    assert told.NAME == "otlp"
+    assert functions(otlp.read(content)) == {name: (own * 2, total * 2) for name, (own, total) in once.items()}
+
+
+def test_a_file_that_ends_within_a_message_says_where() -> None:
+    content = framed(backwards(written())) * 2
+    with pytest.raises(BadProfile, match="ends within a message") as error:
+        otlp.read(content[:-3])
+    assert error.value.where == f"byte {len(content) // 2}"
 
 
 def broken(change: str) -> ProfilesData:
