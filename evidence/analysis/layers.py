@@ -83,6 +83,11 @@ RUST_SURE = re.compile(
 RUST_LIKE = re.compile(r"^[a-z_]\w*(::(<[^>]*>|\w+))+(:[\w./-]+\.rs(:\d+)?)?$")
 RUST_FILE = re.compile(r"\.rs(:\d+)?$")
 CPP = re.compile(r"::|^operator\b|^std::|\(anonymous namespace\)|^_Z[NTS]|^void .*\(|<.*>\(")
+CPP_SURE = re.compile(
+    r"^std::(__|basic_|vector|map|unordered_|function\b|shared_ptr|unique_ptr|allocator|chrono::|this_thread|thread::_)"
+    r"|\(anonymous namespace\)|::~|\boperator\W|\(.*\)( const)?$|^(void|bool|int|char|float|double|unsigned|long|auto) "
+    r"|^(boost|absl|folly|Eigen|llvm|clang|rocksdb|grpc|google|__gnu_cxx|cv|fmt|at|c10|torch)::|^_ZNK?S|^__cxa_"
+)
 RUNTIME = re.compile(
     r"^(runtime\.(?!main$)|runtime/|gcWriteBarrier|_?Py[A-Z_]\w+|_PyEval\w+|pymalloc_\w+|gc_collect\w*|v8::|Builtin(s_|:)"
     r"|node::|uv_\w+|std::rt::|std::panicking|std::sys|tokio::runtime|JVM_\w+|JavaCalls::|G1\w+|GCTaskThread|CompileBroker"
@@ -125,7 +130,7 @@ def _go(name: str, mostly: str) -> bool:
 def _rust(name: str, mostly: str) -> bool:
     if RUST_SURE.search(name) or RUST_FILE.search(name):
         return True
-    return mostly != "cpp" and RUST_LIKE.match(name) is not None and (mostly == "rust" or not name.startswith("std::"))
+    return mostly == "rust" and RUST_LIKE.match(name) is not None and not CPP_SURE.search(name)
 
 
 RULES: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
@@ -148,11 +153,11 @@ def mostly(names: Iterable[str], *, look_at: int = 4000) -> str:
     """Return the language that settles doubtful names: the one most of the sure names are written in, if any."""
     votes: Counter[str] = Counter()
     for name, _ in zip(names, range(look_at), strict=False):
-        if RUST_SURE.search(name) or RUST_FILE.search(name):
+        if RUST_SURE.search(name) or RUST_FILE.search(name) or THREAD.match(name):
             votes["rust"] += 1
         elif GO.match(name) and GO_SURE.search(name):
             votes["go"] += 1
-        elif "(" in name and "::" in name:
+        elif "::" in name and CPP_SURE.search(name):
             votes["cpp"] += 1
     return votes.most_common(1)[0][0] if votes else ""
 

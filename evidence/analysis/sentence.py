@@ -195,7 +195,7 @@ def _below(tree: CallTree, type: int, code: int) -> str:
 
 def _counted(kind: SampleType, tree: CallTree) -> str:
     """Name what is counted: *CPU samples*, *CPU time*, *bytes allocated*."""
-    name, unit = kind.name.replace("_", " "), kind.unit
+    name, unit = kind.name.replace("_", " "), FRACTION.sub("", kind.unit)
     ticks = CPU_EVENT.match(kind.name)
     if ticks:
         where = f" of {ticks[1]}" if ticks[1] else ""
@@ -214,6 +214,8 @@ def _counted(kind: SampleType, tree: CallTree) -> str:
 
 # What perf calls its clocks and cycle counters; the group names the kind of core of a hybrid processor.
 CPU_EVENT = re.compile(r"^(?:(cpu_\w+)/)?(?:cpu-clock|task-clock|cycles|cpu-cycles)(?:[:/]\w*)?(?: samples)?$")
+# Counts that are not whole are kept in fractions, which shares have nothing to do with.
+FRACTION = re.compile(r"^(thousand|million|billion)ths of ")
 KNOWN = {
     ("cpu", "nanoseconds"): "CPU time",
     ("cpu", "samples"): "CPU samples",

@@ -20,6 +20,10 @@ TOLD = [
     ("<alloc::vec::Vec<T> as core::ops::Drop>::drop", "", "", "rust"),
     ("std::vector<Foo, std::allocator<Foo> >::push_back(Foo const&)", "", "", "cpp"),
     ("at::native::linear(at::Tensor const&)", "", "cpp", "cpp"),
+    ("rocksdb::DBImpl::Get", "", "", "cpp"),
+    ("engine::Scheduler::run", "", "", "cpp"),
+    ("engine::Scheduler::run", "", "cpp", "cpp"),
+    ("std::__detail::_Hash_node::next", "", "rust", "cpp"),
     ("net/http.(*conn).serve", "", "", "go"),
     ("github.com/jackc/pgx/v5/pgconn.(*PgConn).Exec", "", "", "go"),
     ("runtime.mallocgc", "", "", "runtime"),
@@ -41,6 +45,22 @@ TOLD = [
 @pytest.mark.parametrize(("name", "hint", "mostly", "layer"), TOLD)
 def test_the_layer_of_a_frame(name: str, hint: str, mostly: str, layer: str) -> None:
     assert layers.layer_of(name, hint, mostly=mostly) == layer
+
+
+@pytest.mark.parametrize(
+    ("names", "language"),
+    [
+        (["engine::run", "std::__invoke_impl", "engine::Task::step"], "cpp"),
+        (["engine::run", "engine::(anonymous namespace)::step"], "cpp"),
+        (["engine::run", "tokio::runtime::park"], "rust"),
+        (["ThreadId(2)-gossip-0", "iroh::endpoint::connect"], "rust"),
+        (["engine::run"], ""),
+    ],
+)
+def test_what_a_profile_is_mostly_written_in(names: list[str], language: str) -> None:
+    assert layers.mostly(names) == language
+    layer = {layers.layer_of(name, mostly=language) for name in names if "engine" in name}
+    assert layer <= {language or "cpp"}
 
 
 PACKAGES = [

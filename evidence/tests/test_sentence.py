@@ -62,6 +62,7 @@ def test_the_sentence_names_what_somebody_can_change(text: str, said: str) -> No
 
 
 COUNTED = [
+    ("samples", "thousandths of samples", "61 % of samples pass through `hash`"),
     ("cpu", "nanoseconds", "61 % of CPU time is spent in `hash`"),
     ("cpu-clock:pppH", "samples", "61 % of CPU samples pass through `hash`"),
     ("cpu_atom/cycles/P", "events", "61 % of CPU cycles of cpu_atom pass through `hash`"),

@@ -12,7 +12,7 @@ _RUST_ESCAPE = re.compile(r"\$(?:([A-Z]{1,2})|u([0-9a-f]{1,6}))\$")
 _RUST_WORDS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
 _JAVA_CLASS = re.compile(r"L[\w$]+/[\w$/]+;")
 _NOT_ARGUMENTS = re.compile(r"\((?:anonymous namespace|anonymous|root|program|garbage collector|idle)\)")
-_NESTING = re.compile(r"[<>(){}]")
+_NESTING = re.compile(r"[<>(){}\[\]]")
 
 
 def tidy(symbol: str) -> str:
@@ -34,7 +34,7 @@ def tidy(symbol: str) -> str:
 
 
 def without_arguments(symbol: str) -> str:
-    """Cut a symbol before its argument list; brackets inside templates and lambdas are no such list."""
+    """Cut a symbol before its argument list; brackets inside templates, type lists and lambdas are no such list."""
     depth = 0
     skip_to = 0
     for found in _NESTING.finditer(symbol):
@@ -48,7 +48,7 @@ def without_arguments(symbol: str) -> str:
                 return _cut(symbol, at)
             skip_to = known.end()
             continue
-        depth = max(0, depth + (1 if bracket in "<({" else -1))
+        depth = max(0, depth + (1 if bracket in "<({[" else -1))
     return symbol
 
 

@@ -58,7 +58,8 @@ def _profiles(events: Sequence[Event]) -> list[dict[str, Any]]:
     for at, event in enumerate(events):
         if event.get("name") in ("Profile", "ProfileChunk", "CpuProfile"):
             where = f"event {at}, args"
-            data = mapped(mapped(event.get("args"), where).get("data"), f"{where}.data")
+            # Chrome writes some without anything in them.
+            data = mapped(mapped(event.get("args", {}), where).get("data", {}), f"{where}.data")
             _join(profiles[f"{event.get('pid')} {event.get('id')}"], data, f"{where}.data")
     return [profile for profile in profiles.values() if profile["nodes"]]
 

@@ -44,11 +44,12 @@ class TraceSpan(NamedTuple):
 
 def read(events: Sequence[Mapping[str, Any]], *, limits: Limits, name: str) -> Stacks:
     """Read the time that each span takes itself, over all threads."""
-    threads = _threads(events)
+    skipped = Skipped()
+    threads = _threads(events, skipped)
     if not threads:
         raise NotRecognised(NO_SPANS)
     gather = Gather(TIME, limits=limits)
-    titles, skipped = _titles(events), Skipped()
+    titles = _titles(events)
     labels: Counter[str] = Counter()
     for thread, marks in threads.items():
         for stack, value, place in _nested(_paired(marks, skipped), gather):
@@ -60,17 +61,24 @@ def read(events: Sequence[Mapping[str, Any]], *, limits: Limits, name: str) -> S
     return gather.stacks(name, about=about)
 
 
-def _threads(events: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mark]]:
+def _threads(events: Sequence[Mapping[str, Any]], skipped: Skipped) -> dict[tuple[str, str], list[Mark]]:
     threads: dict[tuple[str, str], list[Mark]] = defaultdict(list)
     for place, event in enumerate(events):
         phase = str(event.get("ph"))
         if phase in {"B", "E", "X"}:
             where = f"event {place}"
             at = scaled(event.get("ts"), where, times=MICROSECOND)
-            duration = scaled(event.get("dur", 0), where, times=MICROSECOND) if phase == "X" else 0
+            duration = scaled(_lasted(event), where, times=MICROSECOND) if phase == "X" else 0
+            if phase == "X" and not {"dur", "tdur"} & set(event):
+                skipped.append((place, f"{event.get('name')!r:.100}, which doesn't say how long it took"))
             mark = Mark(at, place, phase, str(event.get("name") or ""), max(duration, 0))
             threads[_thread(event)].append(mark)
     return threads
+
+
+def _lasted(event: Mapping[str, Any]) -> Any:
+    """Return how long a complete event took; some say only for how long its thread ran (``tdur``)."""
+    return event.get("dur", event.get("tdur", 0))
 
 
 def _thread(event: Mapping[str, Any]) -> tuple[str, str]:

@@ -36,7 +36,7 @@ THREADS = min(2, os.cpu_count() or 1)
 # The names in a block are looked up once, so that larger ones cost less, as long as each thread has some.
 BLOCK = 8 << 20
 BLOCKS = 2 * THREADS
-END, JOINT = ord("\n"), ord(";")
+END, JOINT, HASH = ord("\n"), ord(";"), ord("#")
 # A count of more bytes is not blanked.
 MOST_BLANKED = 24
 # With no more names than this, frames wait in half their width until all blocks are read.
@@ -159,8 +159,11 @@ class _Reader:
         """Read the ends of all lines."""
         stacks, counts, plain = tails(padded, lines, columns=self._columns)
         ends = Ends(lines, stacks, counts, np.zeros(len(lines), dtype=np.bool_))
-        for number in np.flatnonzero(~plain).tolist():
-            begin = int(lines[number - 1]) + 1 if number else 0
+        begins = np.zeros_like(lines)
+        begins[1:] = lines[:-1] + 1
+        odd = ~plain | (padded[PAD + begins] == HASH)
+        for number in np.flatnonzero(odd).tolist():
+            begin = int(begins[number])
             self._odd(ends, number, begin, padded[PAD + begin : PAD + int(lines[number])].tobytes())
         return ends
 
@@ -169,7 +172,7 @@ class _Reader:
         ends.bad[number] = found is None
         if found is None:
             ends.stacks[number] = ends.lines[number] - 1
-            if not grammar.is_blank(line):
+            if not grammar.says_nothing(line):
                 ends.skipped.append((number, line))
             return
         ends.stacks[number] = begin + found.end

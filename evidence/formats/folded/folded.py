@@ -1,7 +1,7 @@
 """Folded stacks, one a line: of flamegraph.pl and its collapsers, bpftrace, py-spy, async-profiler, tracing-flame.
 
 Counts are samples unless the file shows what else they are: tracing-flame, whose stacks begin with a thread, writes
-nanoseconds. A file is differential (two sample types, *before* and *after*) when each of its lines ends in two counts
+nanoseconds, and so does Austin in microseconds. A file is differential (two sample types, *before* and *after*) when each of its lines ends in two counts
 and one of them has two frames or more; else a number before the count belongs to the name. Counts with fractions are
 read exactly to nine places and kept in thousandths, millionths or billionths, whichever is the first to hold all.
 """
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from evidence.formats import Buffer
-from evidence.formats.folded import grammar
+from evidence.formats.folded import grammar, remarks
 from evidence.formats.folded.grammar import LARGEST, PLACES, FoldedLines, NotPairs
 from evidence.formats.folded.head import looks_like
 from evidence.profile.errors import BadProfile, TooMuch
@@ -48,9 +48,13 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     lines = _differential(data, limits) or _lines(data, columns=1, limits=limits)
     if not len(lines.offsets) - 1:
         raise BadProfile("No line ends with a count", where=lines.skipped.where)
+    said = remarks.of(data)
     if _of_tracing_flame(lines):
         return _tracing(lines)
-    return _stacks(lines, name="samples", unit="samples")
+    austin = remarks.austin(said)
+    if austin and len(lines.counts) == 1:
+        return _of_austin(lines, austin, said)
+    return _stacks(lines, name="samples", unit="samples", **remarks.about(said))
 
 
 def _in_utf8(data: Buffer) -> Buffer:
@@ -85,7 +89,7 @@ def _begins_with_two(data: Buffer) -> bool:
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
         line = bytes(data[at:end])
-        if grammar.tail(line, columns=1):
+        if not grammar.is_comment(line) and grammar.tail(line, columns=1):
             return grammar.tail(line, columns=2) is not None
         at = end + 1
     return False
@@ -108,6 +112,14 @@ def _tracing(lines: FoldedLines) -> Stacks:
     code = {name: code for code, name in enumerate(lines.names)}
     lines.frames = np.array([code[name] for name in spans], dtype=np.int32)[lines.frames]
     return _stacks(lines, name="wall", unit="nanoseconds", dialect="tracing-flame")
+
+
+def _of_austin(lines: FoldedLines, austin: remarks.Austin, said: list[str]) -> Stacks:
+    """Read what Austin's counts mean."""
+    if _largest_sum(lines.counts) * austin.times > LARGEST:
+        raise TooMuch("The counts overflow when added up")
+    lines.counts *= austin.times
+    return _stacks(lines, name=austin.type.name, unit=austin.type.unit, dialect="austin", **remarks.about(said))
 
 
 def _stacks(lines: FoldedLines, *, name: str, unit: str, **about: Any) -> Stacks:

@@ -3,6 +3,7 @@
 A line is frames joined by ``;``, white space, a count. A count is digits with or without a fraction (flamegraph.pl's
 ``\\d+(\\.\\d*)?``); *differential* lines end in two of them (difffolded.pl). White space around a frame is not part of
 its name (tracing-flame joins with ``; ``), a frame without a name is none, a count without frames counts for the root.
+Lines that begin with ``#`` are comments (Austin, bpftrace, people).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from evidence.profile.limits import Limits
 from evidence.profile.stacks import Codes, Ints
 
 BLANK = b" \t\r"
+# What follows the # of a comment, at once or not at all.
+COMMENTED = (b"", b" ", b"\t", b"\r", b"#", b"!")
 NO_FRAME = -1
 LARGEST = (1 << 63) - 1
 PLACES = 9
@@ -132,8 +135,20 @@ def is_blank(line: bytes) -> bool:
     return not line.strip(BLANK)
 
 
+def is_comment(line: bytes) -> bool:
+    """Tell a line that says something about the file, ``# duration: 100``, from a frame whose name begins with #."""
+    return line[:1] == b"#" and (line[1:2] in COMMENTED or b";" not in line) and line[1:2] != b"<"
+
+
+def says_nothing(line: bytes) -> bool:
+    """Tell whether a line is blank or a comment, so it need not be reported as skipped."""
+    return is_blank(line) or is_comment(line)
+
+
 def odd(line: bytes, *, columns: int) -> Tail | None:
     """Read the end of any line; raise ``NotPairs`` for one that has a single count where two are expected."""
+    if is_comment(line):
+        return None
     found = tail(line, columns=columns)
     if found is None and columns > 1 and tail(line, columns=1):
         raise NotPairs
@@ -150,7 +165,7 @@ def read(data: bytes, *, columns: int, limits: Limits) -> FoldedLines:
     for number, line in enumerate(data.split(b"\n"), 1):
         found = odd(line, columns=columns)
         if found is None:
-            if not is_blank(line):
+            if not says_nothing(line):
                 skipped.add(number, line)
             continue
         codes = names(line[: found.end].split(b";"))

@@ -34,7 +34,7 @@ def looks_like(head: bytes) -> bool:
         lines.append(last)
     elif not lines:
         return _is_cut(last)
-    lines = [line for line in lines if not grammar.is_blank(line)]
+    lines = [line for line in lines if not grammar.says_nothing(line)]
     folded = [line for line in lines if grammar.tail(line, columns=1)]
     return any(map(_is_sure, folded)) and len(folded) >= MOST * len(lines)
 

@@ -13,6 +13,7 @@ from evidence.formats.perf.sample_header import NO_SAMPLE
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import Stacks
 
+HEAD = 1 << 16
 REMEMBERED = 32 << 20
 MOST_KINDS = 100_000
 NOT_USUAL = -1
@@ -28,7 +29,7 @@ class SampleReader:
     def __init__(self, data: Buffer, *, limits: Limits) -> None:
         self.gathered = Gathered(limits=limits)
         self.place = Position(data)
-        self.lines = LineReader(self.gathered, self.place)
+        self.lines = LineReader(self.gathered, self.place, headed=sample_header.are_in(data[:HEAD]))
         self._seen: dict[tuple[int, int, int], int] = {}
         self._callers: dict[bytes, int] = {}
         self._frames: list[bytes] = []

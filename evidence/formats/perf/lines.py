@@ -28,8 +28,9 @@ class Opening(NamedTuple):
 class LineReader:
     """Reads what is unlike most into ``gathered``."""
 
-    def __init__(self, gathered: Gathered, place: Position) -> None:
+    def __init__(self, gathered: Gathered, place: Position, *, headed: bool) -> None:
         self.command = b""
+        self._headed = headed  # samples have headers, so that a stack without one is a part of something
         self._gathered, self._place = gathered, place
         self._open: Opening | None = None
         self._codes: list[int] = []
@@ -53,6 +54,9 @@ class LineReader:
         elif not line.strip():
             self.end()
         elif (code := self._gathered.lines[line]) != NOT_A_FRAME:
+            if self._open is None and self._headed:
+                self._skip(number, line)  # a blank line ended the sample that it belonged to
+                return
             self._open = self._open or Opening(b"", None, None, sure=True, line=number, text=line)
             self._codes.append(code)
         elif header := HEADER.match(line):

@@ -46,6 +46,9 @@ class StackLines(dict[bytes, int]):
 
     def __missing__(self, line: bytes) -> int:
         address, _, rest = line.lstrip().partition(b" ")
+        if b"\t" in address:  # simpleperf writes a tab there
+            address, _, symbol = address.partition(b"\t")
+            rest = symbol + b" " + rest
         if address.translate(None, HEX) or len(line) > LONGEST:
             return NOT_A_FRAME
         symbol, _, module = rest.rpartition(b" (")

@@ -36,6 +36,12 @@ def read(line: bytes) -> tuple[bytes, bytes | None, bytes | None, bytes] | None:
     return (found[1] + b" 0", found[2], found[3], found[4]) if found and found[4] else None
 
 
+def are_in(head: bytes) -> bool:
+    """Tell whether samples have headers that say their event or their time."""
+    headers = (HEADER.match(line) for line in head.split(b"\n") if not line.startswith(b"#"))
+    return any(found and (found[2] or found[4]) for found in headers)
+
+
 def comm(who: bytes) -> bytes | None:
     """Return the name in *comm pid/tid [cpu]*."""
     found = _WHO.match(who)

@@ -34,6 +34,23 @@ def test_spans_are_nested_by_time(events: tuple[Event, ...]) -> None:
     assert functions(spans(*events)) == {"a": (6_500, 9_000), "b": (2_500, 2_500)}
 
 
+def test_the_time_of_a_thread_counts_where_no_other_is_told_and_what_tells_none_is_shown() -> None:
+    data = spans(event("X", 0, "a", tdur=4, tts=9), event("X", 5, "b"), event("X", 6, "c", dur=1, tdur=9))
+    assert functions(data) == {"a": (4_000, 4_000), "b": (0, 0), "c": (1_000, 1_000)}
+    stacks = chrome.read(data)
+    assert (stacks.about["skipped"], stacks.about["skipped_at"][0][0]) == (1, 1)
+
+
+@pytest.mark.parametrize("args", [{}, {"data": {}}, None], ids=["no data", "empty data", "no arguments"])
+def test_a_chunk_without_anything_in_it_changes_nothing(args: Event | None) -> None:
+    nodes = [node(1, "(root)"), node(2, "work") | {"parent": 1}]
+    full = {"data": {"cpuProfile": {"nodes": nodes, "samples": [2, 2]}, "timeDeltas": [5, 5]}}
+    begun = event("P", 0, "Profile", id="0x1", args={"data": {"startTime": 0}})
+    empty = event("P", 2, "ProfileChunk", id="0x1") | ({} if args is None else {"args": args})
+    chunks = [begun, event("P", 1, "ProfileChunk", id="0x1", args=full)]
+    assert functions(spans(*chunks, empty)) == functions(spans(*chunks))
+
+
 def test_threads_do_not_nest_in_each_other() -> None:
     named = event("M", 0, "thread_name", args={"name": "loader"})
     stacks = chrome.read(spans(*NESTED, event("X", 3, "c", dur=4, tid=2), named))

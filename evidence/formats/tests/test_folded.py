@@ -57,6 +57,40 @@ def test_dialects(text: bytes, expected: list[tuple[str, tuple[int, ...]]]) -> N
     assert lines(folded.read(text)) == expected
 
 
+REMARKS = (
+    b"# duration: 100\n",
+    b"#duration: 7\n",
+    b"# a;b 5\n",
+    b"#\n",
+    b"## total 12\n",
+    b"#!collapsed 1\n",
+    b"#EOF 3",
+)
+
+
+@given(places=st.lists(st.tuples(st.sampled_from(REMARKS), st.integers(0, 3)), max_size=8), large=st.booleans())
+@settings(deadline=None)
+def test_comments_count_nothing_wherever_they_stand(places: list[tuple[bytes, int]], large: bool) -> None:
+    texts = [b"main;work 7\n", b"#<Class:A>;run 2\n", b"main;#rest 3\n"]
+    for remark, at in places:
+        texts.insert(at, remark if remark.endswith(b"\n") else remark + b"\n")
+    data = b"".join(texts)
+    parts = blocks.read(data, columns=1, limits=LIMITS) if large else grammar.read(data, columns=1, limits=LIMITS)
+    assert parts.counts.tolist() == [[7, 2, 3]]
+    assert sorted(parts.names) == ["#<Class:A>", "#rest", "main", "run", "work"]
+    assert not parts.skipped.count
+
+
+def test_austin_counts_microseconds_and_says_how_long_it_took() -> None:
+    text = b"# austin: 3.6.0\n# interval: 100\n# mode: wall\n\nP1;T0:1;a.py:f:3 250\nP1;T0:1;a.py:g:9 50\n\n# duration: 320\n"
+    read = folded.read(text)
+    assert read.sample_types == (SampleType("wall", "nanoseconds"),)
+    assert read.totals == [300_000]
+    assert read.about["duration_ns"] == 320_000
+    assert read.about["comments"] == ["austin: 3.6.0", "interval: 100", "mode: wall", "duration: 320"]
+    assert not [name for name in read.names if "#" in name]
+
+
 def test_tracing_flame_writes_nanoseconds_and_where_spans_are() -> None:
     read = folded.read(
         b"ThreadId(2)-gossip-0 512\nThreadId(2)-gossip-0; net::run:src/net.rs:10; net::connect:src/a.rs:7 88\n"
@@ -103,8 +137,8 @@ def test_annotations_are_hints_and_stay_in_names() -> None:
 def test_bad_lines_are_counted_and_shown() -> None:
     read = folded.read(b"# a comment\na;b 1\nno count\na;b -3\na;b 1e5\na;b 99999999999999999999\n")
     assert lines(read) == [("a;b", (1,))]
-    assert read.about["skipped"] == 5
-    assert read.about["skipped_at"][:2] == [[1, "# a comment"], [3, "no count"]]
+    assert read.about["skipped"] == 4
+    assert read.about["skipped_at"][:2] == [[3, "no count"], [4, "a;b -3"]]
 
 
 def test_when_nothing_can_be_read_the_first_line_is_named() -> None:

@@ -120,6 +120,9 @@ def test_a_header_of_any_shape_names_its_thread(header: str, comm: str) -> None:
         ("7f33  (/usr/lib/libc-2.31.so)", "[libc-2.31.so]", ""),
         ("7f33 [unknown] (/memfd:doublemapper (deleted))", "[memfd:doublemapper]", "jit"),
         ("ffff [unknown] ([kernel.kallsyms])", "[kernel.kallsyms]", "kernel"),
+        ("1 sync.Once[go.shape.func(int)].f+0x1 (/a)", "sync.Once[go.shape.func(int)].f", ""),
+        ("1 ns::f[abi:cxx11](int) (/a)", "ns::f[abi:cxx11]", ""),
+        ("1 std::vector<int>::operator[](unsigned long)+0x1 (/a)", "std::vector<int>::operator[]", ""),
         ("1153 main", "main", ""),
     ],
 )
@@ -174,6 +177,23 @@ def test_source_lines_comments_and_other_records_are_no_frames() -> None:
 def test_windows_line_ends_change_nothing() -> None:
     text = one("1 inner (/a)", "2 main (/a)") * 2
     assert folds(text.replace("\n", "\r\n")) == folds(text)
+
+
+def test_a_tab_may_follow_the_address_as_simpleperf_writes_it() -> None:
+    text = "app\t7/8 [003] 1.000005:\t\t250000 cpu-cycles:\n"
+    text += "\t      7a10\tart::Work::Run() (/system/lib64/libart.so)\n\t      1b\tmain (/data/app)\n\n"
+    assert folds(text) == {"app;main;art::Work::Run": 250_000}
+    assert perf_script.looks_like(text.encode())
+
+
+def test_a_blank_line_ends_a_stack_and_what_follows_is_skipped() -> None:
+    text = one("1 inner (/a)", "2 main (/a)").replace("inner (/a)\n", "inner (/a)\n\n") + one("1 main (/a)")
+    stacks = perf_script.read(text.encode())
+    assert folds_of(stacks) == {"app;inner": 250_000, "app;main": 250_000}
+    assert [kind.name for kind in stacks.sample_types] == [
+        kind.name for kind in perf_script.read(one("1 main (/a)").encode()).sample_types
+    ]
+    assert stacks.about["skipped_at"] == [[4, "2 main (/a)"]]
 
 
 def test_lines_that_say_nothing_are_counted_with_their_numbers() -> None:
