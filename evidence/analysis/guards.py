@@ -12,6 +12,7 @@ from evidence.tree.calltree import ROOT, CallTree
 
 FEW = 100  # samples
 IDLE_SHARE = 0.3  # of all
+WALL = {"wall", "off_cpu"}
 EXPLAINS = 0.25  # of the time that passed
 
 
@@ -25,10 +26,10 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
     idle = _idle(tree, type)
     if total and idle / total >= IDLE_SHARE:
         yield f"{percent(idle / total)} of it is idle. Hide idle frames to see the rest."
-    if kind.unit == "nanoseconds" and kind.name in {"wall", "off_cpu"}:
-        yield "These are wall-clock times, not samples, so waiting counts too."
+    if kind.name in WALL and kind.unit in {"nanoseconds", "samples"}:
+        are = "times, not samples" if kind.unit == "nanoseconds" else "samples"
+        yield f"These are wall-clock {are}, so waiting counts too."
     yield from _sleeps(tree, type)
-    yield from _differs(tree, type)
 
 
 def _samples(tree: CallTree, type: int) -> int | None:
@@ -69,16 +70,8 @@ def _idle(tree: CallTree, type: int) -> int:
 def _sleeps(tree: CallTree, type: int) -> Iterator[str]:
     """Warn when an on-CPU profile explains little of the time that passed."""
     kind, wall = tree.sample_types[type], int(tree.about.get("duration_ns") or 0)
-    if wall and kind.unit == "nanoseconds" and kind.name == "cpu" and tree.total(type) < EXPLAINS * wall:
+    if wall and kind.unit == "nanoseconds" and kind.name in {"cpu", "cpu_time"} and tree.total(type) < EXPLAINS * wall:
         yield (
             f"It explains {percent(tree.total(type) / wall)} of the elapsed time; the rest was mostly waiting. "
             "An off-CPU profile would show on what."
         )
-
-
-def _differs(tree: CallTree, type: int) -> Iterator[str]:
-    """Warn when the profile is a difference, whose values below zero count as none."""
-    negative = [int(one) for one in tree.about.get("negative", [])]
-    if len(negative) > type and negative[type]:
-        away = amounts.amount(-negative[type], tree.sample_types[type].unit)
-        yield f"This is a diff profile, and only growth is shown: {away} of decrease left out."

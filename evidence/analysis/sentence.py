@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evidence.analysis import guards, layers
+from evidence.analysis import deltas, guards, layers
+from evidence.profile import amounts
 from evidence.profile.amounts import percent
 from evidence.profile.stacks import Codes, Ints, SampleType
 from evidence.tree import tree_boxes
@@ -52,6 +53,8 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
     total = tree.total(type)
     kind = tree.sample_types[type]
     warned = tuple(guards.of(tree, type, subject=subject))
+    if delta := deltas.of(tree, type):
+        return _changed(tree, delta, warned)
     if not total:
         return Sentence(f"It's empty: no {_counted(kind, tree)} at all.", guards=warned)
     code = dominant(tree, type)
@@ -66,6 +69,21 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
     text += f", called from `{caller}`" if caller else ""
     text += _below(tree, type, code)
     return Sentence(f"{text}.", tree.names[code], float(share), float(own), caller, warned)
+
+
+def _changed(tree: CallTree, delta: deltas.Delta, warned: tuple[str, ...]) -> Sentence:
+    """Say by how much the whole changed and where, of a profile that is a difference."""
+    plumbing = frozenset(code for code in range(len(tree.names)) if is_plumbing(tree, code))
+    what = _counted(SampleType(delta.name, delta.unit), tree)
+    change = deltas.net(tree, delta)
+    sides = [amounts.amount(tree.total(side), delta.unit) for side in (delta.grew, delta.shrank)]
+    text = f"A difference: {what} {deltas.signed(change, delta.unit)} net ({sides[0]} grew, {sides[1]} shrank)"
+    found = {sign: deltas.most(tree, delta, sign=sign, leave_out=plumbing) for sign in (1, -1)}
+    for sign, verb in ((-1, "shrank"), (1, "grew")) if change < 0 else ((1, "grew"), (-1, "shrank")):
+        if one := found[sign]:
+            text += f"; most {verb} in `{one[0]}` ({deltas.signed(one[1], delta.unit)})"
+    first = found[-1 if change < 0 else 1] or found[1] or found[-1]
+    return Sentence(f"{text}.", first[0] if first else "", guards=warned)
 
 
 def dominant(tree: CallTree, type: int) -> int | None:
@@ -195,14 +213,19 @@ def _below(tree: CallTree, type: int, code: int) -> str:
 
 def _counted(kind: SampleType, tree: CallTree) -> str:
     """Name what is counted: *CPU samples*, *CPU time*, *bytes allocated*."""
-    name, unit = kind.name.replace("_", " "), FRACTION.sub("", kind.unit)
+    kind = SampleType(kind.name, FRACTION.sub("", kind.unit))
     ticks = CPU_EVENT.match(kind.name)
     if ticks:
         where = f" of {ticks[1]}" if ticks[1] else ""
-        return f"CPU {unit.replace('nanoseconds', 'time').replace('events', 'cycles')}{where}"
-    known = KNOWN.get((kind.name, unit))
-    if known:
-        return known
+        return f"CPU {kind.unit.replace('nanoseconds', 'time').replace('events', 'cycles')}{where}"
+    return KNOWN.get((kind.name, kind.unit)) or _plainly(kind.name.replace("_", " "), kind)
+
+
+def _plainly(name: str, kind: SampleType) -> str:
+    """Name what has no name of its own by its sample type and unit."""
+    unit = kind.unit
+    if name.endswith(f" {unit}"):
+        return name
     if unit == "nanoseconds":
         return name if "time" in name else f"{name.removeprefix('samples')} time".lstrip()
     if unit in {"samples", "count"}:
@@ -218,6 +241,7 @@ CPU_EVENT = re.compile(r"^(?:(cpu_\w+)/)?(?:cpu-clock|task-clock|cycles|cpu-cycl
 FRACTION = re.compile(r"^(thousand|million|billion)ths of ")
 KNOWN = {
     ("cpu", "nanoseconds"): "CPU time",
+    ("cpu_time", "nanoseconds"): "CPU time",
     ("cpu", "samples"): "CPU samples",
     ("samples", "samples"): "samples",
     ("samples", "objects"): "samples",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evidence.analysis import compare, sentence
+from evidence.analysis import compare, deltas, sentence
 from evidence.profile import searching
 from evidence.reader import reading
 from evidence.tree.calltree import CallTree
@@ -39,7 +39,20 @@ def profile(tree: CallTree, *, type: int, samples: int) -> dict[str, Any]:
         "functions": _functions(tree, type),
         "skipped": summary["skipped"],
         "about": summary["about"],
+        **_delta(tree, type),
     }
+
+
+def _delta(tree: CallTree, type: int) -> dict[str, Any]:
+    """Return what changed in all and by function, largest first, where the profile is a difference."""
+    found = deltas.of(tree, type)
+    if found is None:
+        return {}
+    changed = dict(zip(tree.names, deltas.functions(tree, found).tolist(), strict=True))
+    order = sorted((name for name, net in changed.items() if net), key=lambda name: (-abs(changed[name]), name))
+    sides = {"grown": tree.total(found.grew), "shrunk": tree.total(found.shrank)}
+    functions = [{"name": name, "net": changed[name]} for name in order]
+    return {"delta": {"name": found.name, "net": deltas.net(tree, found), **sides, "functions": functions}}
 
 
 def _functions(tree: CallTree, type: int) -> list[dict[str, Any]]:

@@ -134,9 +134,19 @@ def _lines(answer: Mapping[str, Any], *, top: int) -> Iterator[str]:
         found = answer["matched"]
         share = f"{found['percent']:.2f} %, {_counted(found['total'], unit)} of {_counted(total, unit)}"
         yield f"\nMatched: {share}, in {len(found['functions']):,} functions (/{found['pattern']}/)"
-    yield from (
-        _moved(answer["diff"], unit, top=top) if "diff" in answer else _table(answer["functions"], total, top=top)
-    )
+    if "diff" in answer:
+        yield from _moved(answer["diff"], unit, top=top)
+    elif "delta" in answer:
+        yield from _changed(answer["delta"], unit, top=top)
+    else:
+        yield from _table(answer["functions"], total, top=top)
+
+
+def _changed(found: Mapping[str, Any], unit: str, *, top: int) -> Iterator[str]:
+    """Yield by how much each function changed, of a profile that is a difference."""
+    yield f"Net:     {found['net']:+,} {unit}"
+    yield f"\n{'net':>16}  function"
+    yield from (f"{one['net']:>+16,}  {one['name']}" for one in found["functions"][:top])
 
 
 def _table(functions: Sequence[Mapping[str, Any]], total: int, *, top: int) -> Iterator[str]:

@@ -12,20 +12,20 @@ SIZES = {FIXED64: 8, FIXED32: 4}
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class MessageShape:
     """A message: its fields by number, each with its wire type or the message in it; ``once`` may not be repeated."""
 
-    fields: Mapping[int, int | Shape]
+    fields: Mapping[int, int | MessageShape]
     once: frozenset[int] = field(default_factory=frozenset)
 
 
-def fields_met(head: bytes, shape: Shape) -> int:
+def fields_met(head: bytes, shape: MessageShape) -> int:
     """Count the fields that are where the shape has them; 0 when one is where it may not be."""
     met = _met(head, 0, len(head), shape, cut=True)
     return max(met, 0)
 
 
-def _met(head: bytes, at: int, end: int, shape: Shape, *, cut: bool) -> int:
+def _met(head: bytes, at: int, end: int, shape: MessageShape, *, cut: bool) -> int:
     """Return how many fields fit between two places, -1 when one does not; ``cut`` allows the last to run past."""
     met, seen = 0, set[int]()
     while at < end:
@@ -36,12 +36,16 @@ def _met(head: bytes, at: int, end: int, shape: Shape, *, cut: bool) -> int:
         except BadProfile:
             return met if cut and end - at < 20 else -1
         known = shape.fields.get(number)
-        if known is None or kind != (LENGTH if isinstance(known, Shape) else known) or number in shape.once & seen:
+        if (
+            known is None
+            or kind != (LENGTH if isinstance(known, MessageShape) else known)
+            or number in shape.once & seen
+        ):
             return -1
         if stop > end and not cut:
             return -1
         inside = 0
-        if isinstance(known, Shape):
+        if isinstance(known, MessageShape):
             begin = varint(head, start, end)[1]
             inside = _met(head, begin, min(stop, end), known, cut=cut and stop > end)
         if inside < 0:

@@ -1,9 +1,10 @@
 """Folded stacks, one a line: of flamegraph.pl and its collapsers, bpftrace, py-spy, async-profiler, tracing-flame.
 
 Counts are samples unless the file shows what else they are: tracing-flame, whose stacks begin with a thread, writes
-nanoseconds, and so does Austin in microseconds. A file is differential (two sample types, *before* and *after*) when each of its lines ends in two counts
-and one of them has two frames or more; else a number before the count belongs to the name. Counts with fractions are
-read exactly to nine places and kept in thousandths, millionths or billionths, whichever is the first to hold all.
+nanoseconds, and Austin, which says so in comments, microseconds or bytes. A file is differential (two sample types,
+*before* and *after*) when each of its lines ends in two counts and one of them has two frames or more; else a number
+before the count belongs to the name. Counts with fractions are read exactly to nine places and kept in thousandths,
+millionths or billionths, whichever is the first to hold all.
 """
 
 from __future__ import annotations

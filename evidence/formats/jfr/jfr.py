@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from evidence.formats import Buffer
 from evidence.formats.base.gather import Gather
+from evidence.formats.jfr import execution
 from evidence.formats.jfr.chunk import MAGIC, Chunk, Class
 from evidence.formats.jfr.traces import Stacktraces
 from evidence.profile.errors import BadProfile, NotRecognised
@@ -26,34 +27,41 @@ LABELS = 100
 
 
 class Counts(NamedTuple):
-    """What an event counts: of which sample type, and the fields that say how much (first one that does); else one."""
+    """What an event counts: how much, by the first of ``fields`` that says it, and that it happened, as ``each``."""
 
-    type: SampleType
+    type: SampleType | None = None
     fields: tuple[str, ...] = ()
+    each: SampleType | None = None
 
 
 CPU, WALL = SampleType("cpu", "samples"), SampleType("wall", "samples")
+CPU_TIME = SampleType("cpu_time", "nanoseconds")
 ALLOCATED, TLAB = SampleType("alloc_space", "bytes"), SampleType("alloc_tlab", "bytes")
+OBJECTS, TLAB_OBJECTS = SampleType("alloc_objects", "objects"), SampleType("alloc_tlab_objects", "objects")
+# What is called otherwise where nothing else in the recording has that name.
+ALONE = {CPU_TIME: SampleType("cpu", "nanoseconds"), TLAB: ALLOCATED, TLAB_OBJECTS: OBJECTS}
 
 
-def _time(name: str) -> Counts:
-    return Counts(SampleType(name, "nanoseconds"), ("duration",))
+def _time(name: str, each: str = "events") -> Counts:
+    return Counts(SampleType(name, "nanoseconds"), ("duration",), SampleType(f"{name}_{each}", each))
 
 
 # Event -> what it counts. The first type that a recording holds is its default.
 EVENTS: dict[str, Counts] = {
-    "jdk.ExecutionSample": Counts(CPU),
-    "jdk.CPUTimeSample": Counts(SampleType("cpu", "nanoseconds"), ("samplingPeriod",)),
+    "jdk.ExecutionSample": Counts(each=CPU),
+    "jdk.CPUTimeSample": Counts(CPU_TIME, ("samplingPeriod",)),
     "profiler.WallClockSample": Counts(WALL, ("samples",)),
-    "jdk.NativeMethodSample": Counts(SampleType("native", "samples")),
-    "jdk.ObjectAllocationSample": Counts(ALLOCATED, ("weight",)),
+    "jdk.NativeMethodSample": Counts(each=SampleType("native", "samples")),
+    "jdk.ObjectAllocationSample": Counts(ALLOCATED, ("weight",), OBJECTS),
     # The object took a new buffer: on average that many bytes were allocated since the last such event.
-    "jdk.ObjectAllocationInNewTLAB": Counts(TLAB, ("tlabSize", "allocationSize")),
-    "jdk.ObjectAllocationOutsideTLAB": Counts(TLAB, ("allocationSize",)),
-    "profiler.LiveObject": Counts(SampleType("inuse_space", "bytes"), ("allocationSize",)),
-    "profiler.Malloc": Counts(SampleType("malloc_space", "bytes"), ("size",)),
-    "jdk.JavaMonitorEnter": _time("lock"),
-    "jdk.ThreadPark": _time("park"),
+    "jdk.ObjectAllocationInNewTLAB": Counts(TLAB, ("tlabSize", "allocationSize"), TLAB_OBJECTS),
+    "jdk.ObjectAllocationOutsideTLAB": Counts(TLAB, ("allocationSize",), TLAB_OBJECTS),
+    "profiler.LiveObject": Counts(
+        SampleType("inuse_space", "bytes"), ("allocationSize",), SampleType("inuse_objects", "objects")
+    ),
+    "profiler.Malloc": Counts(SampleType("malloc_space", "bytes"), ("size",), SampleType("malloc_objects", "objects")),
+    "jdk.JavaMonitorEnter": _time("lock", "contentions"),
+    "jdk.ThreadPark": _time("park", "contentions"),
     "jdk.JavaMonitorWait": _time("wait"),
     "jdk.ThreadSleep": _time("sleep"),
     "jdk.SocketRead": _time("socket"),
@@ -80,8 +88,8 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
         chunk = Chunk(data, at)
         chunks.append((chunk, _counted(chunk)))
         at = chunk.end
-    met = {kind for _, counted in chunks for kind, _, _ in counted}
-    types = [kind for kind in dict.fromkeys(counts.type for counts in EVENTS.values()) if kind in met]
+    met = dict.fromkeys(kind for _, counted in chunks for kind, _, _ in counted)
+    types = [kind for kind in dict.fromkeys([*(CPU, WALL), *_known(), *met]) if kind in met]
     if not types:
         raise NotRecognised(NOTHING)
     gather = Gather([_shown(kind, types) for kind in types], limits=limits)
@@ -94,21 +102,42 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     return gather.stacks(NAME, about=about)
 
 
+def _known() -> list[SampleType]:
+    """Return all types that events count: how much first, then how often."""
+    amounts = [counts.type or counts.each for counts in EVENTS.values()]
+    return [kind for kind in [*amounts, *(counts.each for counts in EVENTS.values())] if kind]
+
+
 def _shown(kind: SampleType, types: Sequence[SampleType]) -> SampleType:
-    """Call allocations that took a new buffer plainly *allocated*, unless sampled ones are in the recording too."""
-    return ALLOCATED if kind == TLAB and ALLOCATED not in types else kind
+    """Call a type plainly *allocated* or *cpu*, unless another one of that name is in the recording too."""
+    plain = ALONE.get(kind, kind)
+    return kind if plain.name in {one.name for one in types} else plain
 
 
 def _counted(chunk: Chunk) -> Counted:
     """Return what the events of a chunk count, by sample type, stack and thread."""
     counted: Counted = Counter()
     known = {key: found for key, found in chunk.classes.items() if found.name in EVENTS}
+    executed: dict[tuple[str, int, int], int] = Counter()
+    sampled = execution.Sampled(chunk)
     for kind, cursor in chunk.events():
         if kind in known:
             found, counts = known[kind], EVENTS[known[kind].name]
             event = chunk.reader(kind)(cursor)
             stack, thread = _key(event, found, "stackTrace"), _key(event, found, "sampledThread", "eventThread")
-            counted[counts.type, stack, thread] += _value(event, found, counts, hertz=chunk.hertz, where=cursor.where)
+            if counts.each == CPU:
+                executed[sampled.state(event, found), stack, thread] += 1
+                continue
+            if counts.each:
+                counted[counts.each, stack, thread] += 1
+            if counts.type:
+                amount = _value(event, found, counts, hertz=chunk.hertz, where=cursor.where)
+                counted[counts.type, stack, thread] += amount
+        elif kind in sampled.settings:
+            sampled.note(chunk.reader(kind)(cursor), chunk.classes[kind])
+    types = {state: sampled.type(state, {one for one, _, _ in executed}) for state, _, _ in executed}
+    for (state, stack, thread), times in executed.items():
+        counted[types[state], stack, thread] += times
     chunk.forget()
     return counted
 
@@ -127,7 +156,7 @@ def _value(event: tuple[Any, ...], found: Class, counts: Counts, *, hertz: int, 
         if value:
             # Durations are in ticks of the machine's clock; a period is in nanoseconds already.
             return value * NANOSECONDS // hertz if name == "duration" else value
-    return 0 if counts.fields else 1
+    return 0
 
 
 def _pour(chunk: Chunk, counted: Counted, types: Sequence[SampleType], gather: Gather, threads: Threads) -> int:

@@ -11,15 +11,15 @@ from typing import Any
 
 from evidence.formats import HEAD, Buffer
 from evidence.formats.base import fields, shape, unpack, unsupported
-from evidence.formats.base.shape import Shape
+from evidence.formats.base.shape import MessageShape
 from evidence.formats.base.wire import LENGTH, VARINT
 from evidence.profile.errors import BadProfile
 
 SIZE = 4
-_SCOPE = Shape(dict.fromkeys((1, 2, 3), LENGTH))
-_RESOURCE = Shape({1: Shape({1: LENGTH, 2: LENGTH, 3: VARINT}), 2: VARINT, 3: LENGTH})
-_TABLES = Shape(dict.fromkeys(range(1, 8), LENGTH))
-DATA = Shape({1: Shape({1: _RESOURCE, 2: _SCOPE, 3: LENGTH}), 2: _TABLES}, once=frozenset({2}))
+_SCOPE = MessageShape(dict.fromkeys((1, 2, 3), LENGTH))
+_RESOURCE = MessageShape({1: MessageShape({1: LENGTH, 2: LENGTH, 3: VARINT}), 2: VARINT, 3: LENGTH})
+_TABLES = MessageShape(dict.fromkeys(range(1, 8), LENGTH))
+DATA = MessageShape({1: MessageShape({1: _RESOURCE, 2: _SCOPE, 3: LENGTH}), 2: _TABLES}, once=frozenset({2}))
 # Fields that must be in their places before we believe it: a few bytes of anything may be one.
 ENOUGH = 3
 

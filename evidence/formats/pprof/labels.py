@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,10 @@ class Labels:
         self._totals: dict[tuple[int, ...], Ints] = {}
 
     def read(self, data: columns.Bytes, found: columns.Fields, values: Ints) -> None:
-        """Add the labels of a batch; ``values`` is what its samples count, samples x types."""
+        """Add the labels of a batch; ``values`` is what its samples count, samples x types.
+
+        Where some count below zero, what shrank of each type stands behind what grew.
+        """
         if not len(found.begin):
             return
         inner = columns.fields(data, found.begin, found.end)
@@ -35,18 +39,22 @@ class Labels:
         sums = np.add.reduceat(values[found.message[order]], new, axis=0)
         for row, total in zip(map(tuple, rows[new].tolist()), sums, strict=True):
             if row in self._totals:
-                self._totals[row] = self._totals[row] + total
+                self._totals[row] = self._wide(self._totals[row]) + self._wide(total)
             elif len(self._totals) < MOST:
                 self._totals[row] = total
 
-    def about(self, strings: Strings) -> dict[str, Any]:
+    def _wide(self, totals: Ints) -> Ints:
+        return np.concatenate([totals, np.zeros(2 * self._types - len(totals), dtype=np.int64)])
+
+    def about(self, strings: Strings, *, shrinking: Sequence[int] = ()) -> dict[str, Any]:
         """Return {key: {value: a total for each sample type}}, the largest values of a key first."""
+        shown = [*range(self._types), *(self._types + type for type in shrinking)]
         labels: dict[str, dict[str, list[int]]] = {}
-        largest = sorted(self._totals.items(), key=lambda item: tuple(-item[1]))
+        largest = sorted(self._totals.items(), key=lambda item: tuple(-self._wide(item[1])))
         for (key, text, number, unit), totals in largest:
             name = strings.at(key, "label")[:200]
             written = strings.at(text, f"label {name}") if text else f"{number} {strings.at(unit, f'label {name}')}"
             of_key = labels.setdefault(name, {})
             if len(of_key) < SHOWN_VALUES:
-                of_key[written.strip()[:200]] = totals.tolist()
+                of_key[written.strip()[:200]] = self._wide(totals)[shown].tolist()
         return {"labels": dict(list(labels.items())[:SHOWN_KEYS])} if labels else {}

@@ -6,6 +6,8 @@ Source: github.com/google/pprof, ``proto/profile.proto``; the field numbers are 
 from __future__ import annotations
 
 import mmap
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from evidence.formats.pprof.samples import read_samples
 from evidence.formats.pprof.tables import Strings, read_tables
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
-from evidence.profile.stacks import Stacks
+from evidence.profile.stacks import SampleType, Stacks
 
 Buffer = bytes | mmap.mmap
 
@@ -55,9 +57,9 @@ def _is_value_type(message: bytes) -> bool:
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read all sample types, inlined frames included.
 
-    Values below zero, which differences of two profiles hold, count as zero; what they would have taken away is in
-    ``about["negative"]``, a sum for each sample type. Frames that the profile itself asks to drop are dropped, as
-    pprof does. Raises ``BadProfile`` naming the byte or the sample, and ``TooMuch``.
+    Where values are below zero, the profile is a difference: what grew and what shrank are sample types apart, and
+    ``about["deltas"]`` says which belong together. Frames that the profile itself asks to drop are dropped, as pprof
+    does. Raises ``BadProfile`` naming the byte or the sample, and ``TooMuch``.
     """
     if len(data) <= IN_MEMORY:
         data = data[:]  # a mapped file costs twice as much a byte
@@ -68,15 +70,25 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     tables = read_tables(columns, top, strings, limits=limits)
     tables.prune(drop=header.drop, keep=header.keep)
     samples = read_samples(columns, *top.ranges(SAMPLE), times=header.times, tables=tables, limits=limits)
-    negative = {"negative": samples.negative} if any(samples.negative) else {}
+    types, deltas = _paired(header.sample_types, samples.shrinking)
     return Stacks(
         format=NAME,
-        sample_types=header.sample_types,
+        sample_types=types,
         names=tables.names,
         hints=tables.hints,
         offsets=samples.offsets,
         frames=samples.frames,
         values=samples.values,
         default_type=header.default_type,
-        about={**header.about(), **samples.labels.about(strings), **negative},
+        about={**header.about(), **samples.labels.about(strings, shrinking=samples.shrinking), **deltas},
     )
+
+
+def _paired(kinds: tuple[SampleType, ...], shrinking: list[int]) -> tuple[tuple[SampleType, ...], dict[str, Any]]:
+    """Name what grew and what shrank of the sample types that have values below zero."""
+    if not shrinking:
+        return kinds, {}
+    grown = [replace(kind, name=f"{kind.name}_grown") if at in shrinking else kind for at, kind in enumerate(kinds)]
+    shrunk = [replace(kinds[at], name=f"{kinds[at].name}_shrunk") for at in shrinking]
+    pairs = [[kinds[at].name, at, len(kinds) + place] for place, at in enumerate(shrinking)]
+    return (*grown, *shrunk), {"deltas": pairs}

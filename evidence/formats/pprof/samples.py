@@ -24,13 +24,16 @@ _MOST = float(1 << 63)
 
 @dataclass(slots=True)
 class PprofSamples:
-    """All samples, root first, the last of the file first; ``negative`` sums the values that count as none."""
+    """All samples, root first, the last of the file first. Values below zero are rows of their own, at the end.
+
+    ``shrinking`` are the sample types that have such values, in the order of those rows.
+    """
 
     offsets: Ints
     frames: Codes
     values: Ints
     labels: Labels
-    negative: list[int]
+    shrinking: list[int]
 
 
 def read_samples(
@@ -52,7 +55,7 @@ class _Reading:
         self._depths: list[Ints] = []
         self._values: list[Ints] = []
         self._labels = Labels(len(times))
-        self._negative = np.zeros(len(times), dtype=np.int64)
+        self._negative = np.zeros(len(times), dtype=np.bool_)
         self._read = 0
 
     def read(self, begin: Ints, end: Ints, *, before: int) -> None:
@@ -92,10 +95,10 @@ class _Reading:
             raise TooMuch(f"A stack is deeper than {self._limits.depth:,} frames", where=where)
 
     def _read_values(self, found: columns.Fields, count: int, before: int) -> Ints:
-        """Read one value a sample type; return them as samples x types, none below zero."""
+        """Read one value a sample type; return them, and behind them what shrank where any did."""
         types = len(self._times)
         long = np.flatnonzero(found.end - found.begin > types * LONGEST_VARINT)
-        values, sizes = columns.ints(self._data, found, count) if not len(long) else (self._negative, None)
+        values, sizes = columns.ints(self._data, found, count) if not len(long) else (self._times, None)
         if sizes is None or (sizes != types).any():
             wrong = int(found.message[long[0]]) if sizes is None else int(np.flatnonzero(sizes != types)[0])
             has = "more values than" if sizes is None or sizes[wrong] > types else "fewer values than the"
@@ -104,10 +107,9 @@ class _Reading:
         if (np.abs(table.astype(np.float64)).sum(axis=0) * self._times >= _MOST).any():
             raise BadProfile("The values add up to more than fits in 63 bits")
         table = table * self._times
-        self._negative += np.minimum(table, 0).sum(axis=0)
-        table = np.maximum(table, 0)
+        self._negative |= (table < 0).any(axis=0)
         self._values.append(table)
-        return table
+        return np.concatenate([np.maximum(table, 0), np.maximum(-table, 0)], axis=1) if (table < 0).any() else table
 
     def samples(self) -> PprofSamples:
         """Return everything, turned around: so each stack begins at its root."""
@@ -115,6 +117,9 @@ class _Reading:
         frames = np.concatenate([np.zeros(0, dtype=np.int32), *self._frames])[::-1]
         values = np.concatenate([np.zeros((0, types), dtype=np.int64), *self._values])[::-1]
         depths = np.concatenate([np.zeros(0, dtype=np.int64), *self._depths])[::-1]
+        shrinking = np.flatnonzero(self._negative)
+        if len(shrinking):
+            values = np.concatenate([np.maximum(values, 0), np.maximum(-values[:, shrinking], 0)], axis=1)
         if (values.sum(axis=0, dtype=np.float64) >= _MOST).any():
             raise BadProfile("The values add up to more than fits in 63 bits")
         offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(depths)])
@@ -123,7 +128,7 @@ class _Reading:
             np.ascontiguousarray(frames),
             np.ascontiguousarray(values.T),
             self._labels,
-            [int(total) for total in self._negative],
+            shrinking.tolist(),
         )
 
 

@@ -82,8 +82,8 @@ def test_comments_count_nothing_wherever_they_stand(places: list[tuple[bytes, in
 
 
 def test_austin_counts_microseconds_and_says_how_long_it_took() -> None:
-    text = b"# austin: 3.6.0\n# interval: 100\n# mode: wall\n\nP1;T0:1;a.py:f:3 250\nP1;T0:1;a.py:g:9 50\n\n# duration: 320\n"
-    read = folded.read(text)
+    head = b"# austin: 3.6.0\n# interval: 100\n# mode: wall\n\n"
+    read = folded.read(head + b"P1;T0:1;a.py:f:3 250\nP1;T0:1;a.py:g:9 50\n\n# duration: 320\n")
     assert read.sample_types == (SampleType("wall", "nanoseconds"),)
     assert read.totals == [300_000]
     assert read.about["duration_ns"] == 320_000

@@ -38,17 +38,61 @@ def functions(stacks: Stacks, type: int = 0) -> dict[str, tuple[int, int]]:
 )
 def test_each_kind_of_event_counts_what_it_says(kind: int, type: SampleType, packed: bool) -> None:
     stacks = jfr.read(recording(SAMPLES, kind=kind, packed=packed))
-    assert stacks.sample_types == (type,)
+    assert stacks.sample_types[0] == type
     assert functions(stacks) == {"main": (3, 6), "work": (3, 5)}
 
 
 def test_several_chunks_are_one_recording_and_kinds_are_kept_apart() -> None:
     data = recording(SAMPLES) + recording([(("main", "wait"), 500)], kind=22, hertz=1000)
     stacks = jfr.read(data)
-    assert stacks.sample_types == (SampleType("cpu", "samples"), SampleType("park", "nanoseconds"))
-    assert stacks.totals == [6, 500_000_000]
+    parked = (SampleType("park", "nanoseconds"), SampleType("park_contentions", "contentions"))
+    assert stacks.sample_types == (SampleType("cpu", "samples"), *parked)
+    assert stacks.totals == [6, 500_000_000, 1]
     assert stacks.about["duration_ns"] == 14 * 10**9
-    assert stacks.about["labels"]["thread"]["main"] == [6, 0]
+    assert stacks.about["labels"]["thread"]["main"] == [6, 0, 0]
+
+
+APS_STATES = ("STATE_DEFAULT", "STATE_RUNNABLE", "STATE_SLEEPING")
+
+
+@pytest.mark.parametrize(
+    ("states", "event", "counted"),
+    [
+        (("STATE_RUNNABLE",), "", {"cpu": 6}),
+        (("STATE_RUNNABLE",), "cpu", {"cpu": 6}),
+        (("STATE_RUNNABLE",), "itimer", {"cpu": 6}),
+        (("STATE_RUNNABLE",), "wall", {"wall": 6}),
+        (("STATE_DEFAULT",), "wall", {"wall": 6}),
+        (APS_STATES, "cpu", {"cpu": 3, "wall": 3}),
+        (APS_STATES, "", {"cpu": 3, "wall": 3}),
+        (("STATE_RUNNABLE", "STATE_SLEEPING"), "", {"wall": 6}),
+        (("STATE_DEFAULT",), "cache-misses", {"cache-misses": 6}),
+    ],
+)
+def test_execution_samples_count_what_was_asked_for(
+    states: tuple[str, ...], event: str, counted: dict[str, int]
+) -> None:
+    for packed in (True, False):
+        stacks = jfr.read(recording(SAMPLES, states=states, event=event, packed=packed))
+        assert {kind.name: total for kind, total in zip(stacks.sample_types, stacks.totals, strict=True)} == counted
+        assert {kind.unit for kind in stacks.sample_types} == {"samples"}
+
+
+def test_each_sample_type_can_be_asked_for_by_its_name() -> None:
+    alone = jfr.read(recording(SAMPLES, kind=24))
+    assert alone.sample_types == (SampleType("cpu", "nanoseconds"),)
+    both = jfr.read(recording(SAMPLES, kind=24) + recording(SAMPLES))
+    assert both.sample_types == (SampleType("cpu", "samples"), SampleType("cpu_time", "nanoseconds"))
+    everything = jfr.read(b"".join(recording(SAMPLES, kind=kind) for kind in range(20, 25)))
+    assert len({kind.name for kind in everything.sample_types}) == len(everything.sample_types)
+
+
+def test_how_often_is_counted_beside_how_much() -> None:
+    stacks = jfr.read(recording(SAMPLES, kind=22) + recording(SAMPLES, kind=23))
+    counted = dict(zip(stacks.sample_types, stacks.totals, strict=True))
+    assert (
+        counted[SampleType("alloc_objects", "objects")] == counted[SampleType("park_contentions", "contentions")] == 3
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,17 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from evidence.formats.pprof import pprof
+from evidence.analysis import deltas, sentence
+from evidence.formats.pprof import pprof, samples
 from evidence.formats.tests.made_pprof import Made, message, number, packed
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import SampleType, Stacks
+from evidence.reader import answers
+from evidence.tree import calltree
 
 
 def lines(stacks: Stacks, type: int = 0) -> list[str]:
@@ -112,13 +117,49 @@ def test_what_a_profile_wants_dropped_goes_with_what_it_calls() -> None:
     assert "main;malloc;zero_page 5" in lines(pprof.read(made.bytes(kept)))
 
 
-def test_what_a_difference_takes_away_counts_as_nothing_and_is_said() -> None:
-    made = Made()
-    made.sample([made.location("grown")], [2, 20])
-    made.sample([made.location("shrunk")], [-3, -30])
+def test_what_grew_and_what_shrank_are_sample_types_apart() -> None:
+    made = Made(types=(("inuse_objects", "count"), ("inuse_space", "bytes")))
+    label = made.label("pool", "a")
+    made.sample([made.location("grown")], [2, 20], labels=label)
+    made.sample([made.location("shrunk")], [3, -30], labels=label)
     stacks = pprof.read(made.bytes())
-    assert stacks.totals == [2, 20]
-    assert stacks.about["negative"] == [-3, -30]
+    assert [kind.name for kind in stacks.sample_types] == ["inuse_objects", "inuse_space_grown", "inuse_space_shrunk"]
+    assert stacks.totals == [5, 20, 30]
+    assert stacks.about["deltas"] == [["inuse_space", 1, 2]]
+    assert stacks.about["labels"] == {"pool": {"a": [5, 20, 30]}}
+
+
+@given(values=st.lists(st.integers(-(1 << 40), 1 << 40), min_size=1, max_size=60), batch=st.integers(1, 70))
+@settings(deadline=None)
+def test_a_difference_adds_up_to_its_net_whatever_its_batches(values: list[int], batch: int) -> None:
+    made = Made(types=(("inuse_space", "bytes"),))
+    main, label = made.location("main"), made.label("pool", "a")
+    for value in values:
+        made.sample([main], [value], labels=label)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(samples, "AT_ONCE", batch)
+        stacks = pprof.read(made.bytes())
+    grew, shrank = (*stacks.totals, 0)[:2]
+    assert (grew, shrank) == (sum(v for v in values if v > 0), -sum(v for v in values if v < 0))
+    assert stacks.about["labels"]["pool"]["a"] == stacks.totals
+    tree = calltree.build(stacks)
+    if delta := deltas.of(tree, 0):
+        assert deltas.net(tree, delta) == sum(values)
+        assert deltas.functions(tree, delta).tolist() == [sum(values)]
+
+
+def test_a_difference_is_told_by_its_net_and_never_by_shares_of_what_grew() -> None:
+    made = Made(types=(("inuse_space", "bytes"),))
+    main = made.location("main.main")
+    made.sample([made.location("shop.(*Cache).fill"), main], [5 << 20])
+    made.sample([made.location("shop.(*Cache).drop"), main], [-19 << 20])
+    tree = calltree.build(pprof.read(made.bytes()))
+    said = sentence.of(tree)
+    assert "−14.0 MiB net (5.00 MiB grew, 19.0 MiB shrank)" in said.text
+    assert "most shrank in `shop.(*Cache).drop` (−19.0 MiB); most grew in `shop.(*Cache).fill` (+5.00 MiB)" in said.text
+    assert "%" not in said.text
+    assert sentence.of(tree, type=1).text == said.text
+    assert answers.profile(tree, type=0, samples=2)["delta"]["net"] == -14 << 20
 
 
 def test_unknown_fields_are_passed_over() -> None:

@@ -18,10 +18,13 @@ CLASSES = {
     14: ("jdk.types.StackFrame", "method:12* lineNumber:2 type:13*"),
     15: ("jdk.types.StackTrace", "truncated:3 frames:14+"),
     16: ("java.lang.Thread", "osName:4 javaName:4"),
-    20: ("jdk.ExecutionSample", "startTime:1 sampledThread:16* stackTrace:15*"),
+    17: ("jdk.types.ThreadState", "name:4"),
+    20: ("jdk.ExecutionSample", "startTime:1 sampledThread:16* stackTrace:15* state:17*"),
     21: ("profiler.WallClockSample", "startTime:1 stackTrace:15* samples:2"),
     22: ("jdk.ThreadPark", "startTime:1 duration:1 stackTrace:15*"),
     23: ("jdk.ObjectAllocationSample", "startTime:1 stackTrace:15* weight:1"),
+    24: ("jdk.CPUTimeSample", "startTime:1 stackTrace:15* samplingPeriod:1"),
+    25: ("jdk.ActiveSetting", "startTime:1 name:4 value:4"),
 }
 Sample = tuple[Sequence[str], int]
 
@@ -67,23 +70,31 @@ def recording(
     packed: bool = True,
     frame_type: str = "JIT compiled",
     hertz: int = 10**9,
+    states: Sequence[str] = ("STATE_RUNNABLE",),
+    event: str = "",
 ) -> bytes:
-    """Return one chunk with an event for each sample, or as many as it counts for a kind that counts by one."""
+    """Return one chunk with an event for each sample, or as many as it counts for a kind that counts by one.
+
+    ``states`` are those that execution samples are in, in turn; ``event`` is the setting that async-profiler writes.
+    """
     write = Writer(packed=packed)
     samples = list(samples)
     names = sorted({name for stack, _ in samples for name in stack})
     stacks = sorted({tuple(stack) for stack, _ in samples})
     events = b""
-    for stack, value in samples:
+    if event:
+        events += write.event(write.long(25) + write.long(5) + write.string("event") + write.string(event))
+    for at, (stack, value) in enumerate(samples):
         key = write.long(stacks.index(tuple(stack)) + 1)
+        state = write.long(at % len(states) + 1)
         if kind == 20:
-            events += write.event(write.long(20) + write.long(5) + write.long(1) + key) * value
+            events += write.event(write.long(20) + write.long(5) + write.long(1) + key + state) * value
         elif kind == 22:
             events += write.event(write.long(22) + write.long(5) + write.long(value) + key)
         else:
             number = write.int if kind == 21 else write.long
             events += write.event(write.long(kind) + write.long(5) + key + number(value))
-    constants = write.event(_constants(write, names, stacks, frame_type))
+    constants = write.event(_constants(write, names, stacks, frame_type, states))
     metadata = write.event(_metadata(write))
     where = 68 + len(events)
     size = where + len(constants) + len(metadata)
@@ -94,7 +105,9 @@ def recording(
     return head + events + constants + metadata
 
 
-def _constants(write: Writer, names: Sequence[str], stacks: Sequence[tuple[str, ...]], frame_type: str) -> bytes:
+def _constants(
+    write: Writer, names: Sequence[str], stacks: Sequence[tuple[str, ...]], frame_type: str, states: Sequence[str]
+) -> bytes:
     def pool(kind: int, values: Sequence[bytes]) -> bytes:
         keyed = b"".join(write.long(key) + value for key, value in enumerate(values, start=1))
         return write.long(kind) + write.int(len(values)) + keyed
@@ -109,6 +122,7 @@ def _constants(write: Writer, names: Sequence[str], stacks: Sequence[tuple[str, 
         pool(13, [write.string(frame_type)]),
         pool(15, [frames(stack) for stack in stacks]),
         pool(16, [write.string("os-1") + write.string("main")]),
+        pool(17, [write.string(state) for state in states]),
     ]
     return write.long(1) + write.long(0) * 3 + b"\1" + write.int(len(pools)) + b"".join(pools)
 

@@ -1,0 +1,61 @@
+"""What ``jdk.ExecutionSample`` counts: the JDK samples threads that run, async-profiler whatever it was asked for.
+
+Until version 4, async-profiler writes wall-clock samples as this event too. Its setting ``event`` says *wall*, or
+names the counter of a processor; where it samples both, the thread's state is *default* for what ran.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evidence.formats.jfr.chunk import Chunk, Class
+from evidence.profile.stacks import SampleType
+
+SETTING, STATE = "jdk.ActiveSetting", "jdk.types.ThreadState"
+DEFAULT, SLEEPING = "STATE_DEFAULT", "STATE_SLEEPING"
+CPU, WALL = SampleType("cpu", "samples"), SampleType("wall", "samples")
+TIMERS = {"", "cpu", "ctimer", "itimer"}
+# Samples of these are events of their own.
+OTHERS = {"alloc", "lock", "nativemem"}
+
+
+class Sampled:
+    """Tells what the execution samples of one chunk count."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self.settings = {key for key, found in chunk.classes.items() if found.name == SETTING}
+        self._states = {key: _text(value, chunk) for key, value in chunk.constants.get(STATE, {}).items()}
+        self._chunk = chunk
+        self._event = ""
+
+    def note(self, event: tuple[Any, ...], found: Class) -> None:
+        """Note a setting of the recording."""
+        name, value = (_text(event[place], self._chunk) if place >= 0 else "" for place in map(found.place, SAID))
+        if name == "event":
+            self._event = value
+
+    def state(self, event: tuple[Any, ...], found: Class) -> str:
+        """Return the state of the thread that a sample is of."""
+        place = found.place("state")
+        return self._states.get(event[place], "") if place >= 0 and isinstance(event[place], int) else ""
+
+    def type(self, state: str, met: set[str]) -> SampleType:
+        """Return what samples of a state count, where samples of the states ``met`` are in the chunk."""
+        if self._event == "wall":
+            return WALL
+        both = DEFAULT in self._states.values()
+        if (both and state not in {"", DEFAULT}) or (not both and SLEEPING in met):
+            return WALL
+        return CPU if self._event in TIMERS | OTHERS else SampleType(self._event[:100], "samples")
+
+
+SAID = ("name", "value")
+
+
+def _text(value: Any, chunk: Chunk) -> str:
+    """Return a text that stands there, in a constant, or alone in a tuple."""
+    if isinstance(value, tuple):
+        value = value[0] if value else ""
+    if isinstance(value, int):
+        value = chunk.constants.get("java.lang.String", {}).get(value, "")
+    return value if isinstance(value, str) else ""
