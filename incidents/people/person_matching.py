@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import transaction
+from django.db.models import Value
 from django.db.models.functions import Lower
 
 from incidents.models import Participant, Person
 from incidents.models.people import Role
+from incidents.people import emails
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ def by_chat_id(chat_id: str, *, name: str = "") -> Person:
 
 def by_email(email: str) -> Person | None:
     """Return the person with an email, ignoring case, or None."""
-    return Person.objects.filter(email__iexact=email.strip()).first() if email.strip() else None
+    return next(iter(emails.having(Person.objects.all(), email)), None)
 
 
 def of_user(user: AbstractBaseUser | AnonymousUser) -> Person | None:
@@ -55,7 +57,8 @@ def _joined(user: User) -> Person:
             known.save(update_fields=["user"])
             return known
         name = user.get_full_name() or user.get_username()
-        email = user.email if known is None else ""
+        taken = Person.objects.annotate(low=Lower("email")).filter(low=Lower(Value(user.email))).exists()
+        email = "" if taken else user.email
         return Person.objects.get_or_create(user=user, defaults={"name": name, "email": email})[0]
 
 
@@ -68,8 +71,8 @@ def record(known: list[ChatProfile]) -> None:
     """
     _pin(known)
     here = {person.chat_id: person for person in Person.objects.filter(chat_id__in=[one.chat_id for one in known])}
-    emails = {one.email.lower() for one in known if one.email}
-    owned = Person.objects.annotate(low=Lower("email")).filter(low__in=emails)
+    said = {one.email.lower() for one in known if one.email}  # folded as the constraint folds, which is no proof
+    owned = Person.objects.annotate(low=Lower("email")).filter(low__in=said)
     owners: dict[str, str | None] = dict(owned.values_list("low", "chat_id"))
     rows = [row for one in known if not _same(here.get(one.chat_id), row := _row(one, owners))]
     Person.objects.bulk_create(
@@ -86,12 +89,11 @@ SAID = ("name", "is_guest", "is_bot", "is_external", "deactivated")
 
 
 def _pin(known: list[ChatProfile]) -> None:
-    ours = {
-        one.email.lower(): one for one in known if one.email and not (one.is_guest or one.is_external or one.is_bot)
-    }
+    ours = {emails.key_of(one.email): one for one in known if not (one.is_guest or one.is_external or one.is_bot)}
     for person in Person.objects.filter(chat_id=None).exclude(email=""):
-        one = ours.get(person.email.lower())
-        if one is None:
+        key = emails.key_of(person.email)
+        one = ours.get(key)
+        if not key or one is None:
             continue
         met = Person.objects.filter(chat_id=one.chat_id).first()
         if met is None:

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from incidents.models import Person
-from incidents.people import person_matching
+from incidents.people import emails, person_matching
 from integrations.identity.noted import note
 from integrations.identity.provider import Provider
 
@@ -46,6 +46,11 @@ def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
             f"{provider.name} has not verified your email address, which Firekind needs to find you the first time."
             f" Verify it at {provider.name}, then sign in again."
         )
+    if not emails.key_of(email):
+        raise SignInRefused(
+            f"The email address {email} has characters beyond plain ASCII, which can look like someone else's. Ask the"
+            " person who runs Firekind for an account."
+        )
     person = _known(email)
     if person is None:
         raise SignInRefused(
@@ -64,8 +69,8 @@ def _known(email: str) -> Person | None:
     """Find who may join: a member of the workspace, or someone the operator made an account for."""
     person = person_matching.by_email(email)
     if person is None:
-        made = User.objects.filter(email__iexact=email, is_active=True).order_by("pk").first()
-        person = person_matching.of_user(made) if made is not None else None
+        made = emails.having(User.objects.filter(is_active=True), email)
+        person = person_matching.of_user(made[0]) if made else None
     if person is None or not person.can_join:
         return None
     # Alone: an account that someone else joined while this waited would not be found by a join.

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
+from integrations.identity import claims
 from integrations.identity.provider import Provider
 
 FRESH_S = 300.0
@@ -49,9 +50,9 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth bri
         login: Any = super().complete_login(request, app, token, **kwargs)
         said = login.account.extra_data
         signed, asked = said["id_token"], said.get("userinfo") or {}
-        if asked.get("sub", signed["sub"]) != signed["sub"]:
+        if asked and asked.get("sub") != signed["sub"]:
             raise OAuth2Error("The two answers are about different people.")
-        login.claims = {**signed, **asked}
+        login.claims = claims.believed(signed, asked)
         login.nonce = signed.get("nonce", "")
         login.account.extra_data = {}
         return login

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from incidents.models import Person
+from incidents.people import emails
 from incidents.policies.policy import Policy
 from workflows.models import PagerTarget, PagerUser
 from workflows.oncall import lookup as cache
@@ -161,7 +162,7 @@ def _named(names: Collection[str]) -> dict[str, Invitee]:
         by |= Q(email__iexact=name) | Q(name__iexact=name)
     found: dict[str, Invitee] = {}
     for person in Person.objects.filter(by).exclude(chat_id=None).order_by("-pk"):
-        for key in (person.email.casefold(), (person.chat_id or "").casefold(), person.name.casefold()):
+        for key in (emails.key_of(person.email), (person.chat_id or "").casefold(), person.name.casefold()):
             if key in said and person.can_join:
                 found[said[key]] = _someone(person, "named by the type")
     return found

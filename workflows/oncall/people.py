@@ -13,6 +13,7 @@ from django.db.models.functions import Lower
 
 from incidents import audit_notes, hints, lifecycle
 from incidents.models import Incident, Person
+from incidents.people import emails
 from incidents.second_manager import circles, seconding
 from workflows.models import PagerUser
 
@@ -57,7 +58,7 @@ def _unclear(user: PagerUser, people: Collection[Person], twins: Collection[str]
         return "No one here has this email."
     if len(people) > 1:
         return "Several people here have this email."
-    return "Several people in PagerDuty have this email." if user.email.lower() in twins else ""
+    return "Several people in PagerDuty have this email." if emails.key_of(user.email) in twins else ""
 
 
 def _refused(person: Person, taken: Collection[int]) -> str:
@@ -77,7 +78,7 @@ def unmatched() -> dict[int, Meeting]:
 def _is_ours(user: PagerUser) -> bool:
     """Return whether pages are opened as this user."""
     given = settings.FIREKIND.pagerduty
-    return given is not None and user.email.lower() == given.sender.lower()
+    return given is not None and emails.same(user.email, given.sender)
 
 
 def barred(user: PagerUser) -> str:
@@ -92,8 +93,8 @@ def barred(user: PagerUser) -> str:
 def our_ids() -> frozenset[str]:
     """Return the pager's ids of the user pages are opened as; none while that is unknown."""
     given = settings.FIREKIND.pagerduty
-    found = PagerUser.objects.filter(email__iexact=given.sender) if given else PagerUser.objects.none()
-    return frozenset(found.values_list("pager_id", flat=True))
+    found = emails.having(PagerUser.objects.all(), given.sender) if given else []
+    return frozenset(user.pager_id for user in found)
 
 
 def join(*, at: datetime) -> bool:
@@ -143,23 +144,25 @@ def _meetings(users: Iterable[PagerUser]) -> dict[int, Meeting]:
     users = list(users)
     if not users:
         return {}
-    people = _by_email({user.email.lower() for user in users if user.email})
+    people = _by_email({key for user in users if (key := emails.key_of(user.email))})
     known = PagerUser.objects.filter(gone=False)
     taken = set(known.exclude(person=None).values_list("person_id", flat=True))
-    emails = Counter(email.lower() for email in known.exclude(email="").values_list("email", flat=True))
-    twins = {email for email, count in emails.items() if count > 1}
+    counted = Counter(emails.key_of(email) for email in known.exclude(email="").values_list("email", flat=True))
+    twins = {key for key, count in counted.items() if count > 1}
     return {
         user.pk: _parted(user)
         if user.matched == Matched.PARTED
-        else meet(user, people=people.get(user.email.lower(), ()), taken=taken, twins=twins)
+        else meet(user, people=people.get(emails.key_of(user.email), ()), taken=taken, twins=twins)
         for user in users
     }
 
 
-def _by_email(emails: Collection[str]) -> Mapping[str, list[Person]]:
+def _by_email(keys: Collection[str]) -> Mapping[str, list[Person]]:
+    """Find people by keys of addresses, as `emails` tells them apart; PostgreSQL's folding only says who may be."""
     found: dict[str, list[Person]] = defaultdict(list)
-    for person in Person.objects.annotate(low=Lower("email")).filter(low__in=emails).exclude(email=""):
-        found[person.email.lower()].append(person)
+    for person in Person.objects.annotate(low=Lower("email")).filter(low__in=keys):
+        if (key := emails.key_of(person.email)) in keys:
+            found[key].append(person)
     return found
 
 

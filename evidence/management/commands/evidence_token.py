@@ -13,7 +13,7 @@ from evidence.intake import tokens
 from evidence.models.token import Scope
 from incidents import lifecycle, visibility
 from incidents.models import Incident, Person
-from incidents.people import person_matching
+from incidents.people import emails, person_matching
 
 
 class Command(BaseCommand):
@@ -43,10 +43,12 @@ class Command(BaseCommand):
 
 
 def _person(said: str) -> Person:
-    exact = Q(email__iexact=said) | Q(chat_id=said) | Q(user__username=said)
+    exact = Q(pk__in=[one.pk for one in emails.having(Person.objects.all(), said)])
+    exact |= Q(chat_id=said) | Q(user__username=said)
     found = list(Person.objects.filter(exact)[:2]) or list(Person.objects.filter(name__iexact=said)[:2])
     if not found:  # an account that was made and never used
-        accounts = User.objects.filter(Q(username=said) | Q(email__iexact=said))[:2]
+        exact = Q(pk__in=[one.pk for one in emails.having(User.objects.all(), said)])
+        accounts = User.objects.filter(exact | Q(username=said))[:2]
         found = [person for account in accounts if (person := person_matching.of_user(account)) is not None]
     if len(found) != 1:
         raise CommandError(f"{'Nobody' if not found else 'More than one person'} is called {said}.")

@@ -5,12 +5,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
-from django.db.models import Q
 
 from incidents import lifecycle
 from incidents.models import Person
 from incidents.models.people import Role
-from incidents.people import person_matching, roles
+from incidents.people import emails, person_matching, roles
 
 
 class Command(BaseCommand):
@@ -45,7 +44,7 @@ def _person(email: str) -> Person:
     """Find someone by email or by the name of an account, one that was never used included."""
     if (person := person_matching.by_email(email)) is not None:
         return person
-    for account in User.objects.filter(Q(username=email) | Q(email__iexact=email)).order_by("pk")[:1]:
+    for account in [*User.objects.filter(username=email), *emails.having(User.objects.all(), email)][:1]:
         if (person := person_matching.of_user(account)) is not None:
             return person
     raise CommandError(f"No one is known as {email}. People appear here once the workspace has been read.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incidents.people import emails
 from integrations.pagerduty.protocol import error_messages
 from workflows.ports import PagerPerson, Target, VendorError
 
@@ -27,7 +28,7 @@ def _person(user: Thing) -> PagerPerson:
 def sender_id(wire: Wire, email: str) -> str:
     """Return the id of the user with this email, empty when there is none."""
     users = wire.pages("/users", of="users", query={"query": email})
-    return next((_id(user) for user in users if str(user.get("email")).casefold() == email.casefold()), "")
+    return next((_id(user) for user in users if emails.same(str(user.get("email") or ""), email)), "")
 
 
 def services(wire: Wire) -> list[Thing]:
