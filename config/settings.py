@@ -105,6 +105,7 @@ ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 SOCIALACCOUNT_ADAPTER = "integrations.identity.adapters.Joining"
 MFA_ADAPTER = "integrations.identity.adapters.Factors"
 MFA_FORMS = {
+    "activate_totp": "integrations.identity.forms.ActivateAppForm",
     "authenticate": "integrations.identity.forms.SignInCodeForm",
     "authenticate_webauthn": "integrations.identity.forms.Key",
     "reauthenticate": "integrations.identity.forms.CodeAgainForm",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.forms import ReauthenticateForm
+from allauth.core.internal.cryptokit import normalize_user_code
 from allauth.mfa.base.forms import AuthenticateForm
 from allauth.mfa.base.forms import ReauthenticateForm as CodeForm
+from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm
 from django import forms
 
@@ -28,10 +30,25 @@ def _code(form: Any) -> str:
     except forms.ValidationError:
         note("sign-in-failed", form.user, why="code")
         raise
-    if tries.take({tries.REUSE: f"{who}|{''.join(code.split())}"}):
-        raise forms.ValidationError("That code was already used. Wait for the next one.", code="used")
+    _use_up(who, code)
     tries.clear({tries.CODE: who})
     return code
+
+
+def _use_up(who: str, code: str) -> None:
+    """Refuse a code that was used, however it is written: whoever looked over a shoulder types a dash into it."""
+    if tries.take({tries.REUSE: f"{who}|{normalize_user_code(code)}"}):
+        raise forms.ValidationError("That code was already used. Wait for the next one.", code="used")
+
+
+class ActivateAppForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth brings no types
+    """The first code of an authenticator app, which shows that it is set up and signs nobody in."""
+
+    def clean_code(self) -> str:
+        """Return a code that is right, and use it up."""
+        code = str(super().clean_code())
+        _use_up(str(self.user.pk), code)
+        return code
 
 
 class SignInCodeForm(AuthenticateForm):  # type: ignore[misc]  # allauth brings no types

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -47,6 +48,21 @@ def test_setting_up_a_factor_asks_for_the_password_first(ada: Person) -> None:
     assert "They were shown once" in client.get("/account/codes").content.decode()
     assert set(Authenticator.objects.values_list("type", flat=True)) == {"totp", "recovery_codes"}
     assert Entry.objects.filter(kind="account", by=ada.pk, data={"added": "authenticator app"}).exists()
+
+
+def test_the_code_that_set_up_an_app_is_used_up(ada: Person) -> None:
+    client = signed_in()
+    confirmed(client, "/account/app")
+    secret = client.get("/account/app").context["form"].secret
+    code = totp.format_hotp_value(totp.hotp_value(secret, next(iter(totp.yield_hotp_counters_from_time()))))
+    client.post("/account/app", {"code": code})
+
+    for again in (code, f" {code[:3]} {code[3:]}", f"{code[:3]}-{code[3:]}", f"{code}."):
+        cache.clear()  # another process remembers nothing of this one
+        other = Client()
+        other.post("/sign-in/", RIGHT)
+        assert "already used" in other.post("/sign-in/code", {"code": again}).content.decode()
+        assert other.get("/")["Location"].startswith("/sign-in/")
 
 
 def test_a_wrong_password_changes_nothing_and_is_not_guessed(ada: Person) -> None:
