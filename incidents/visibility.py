@@ -73,6 +73,17 @@ def who_may_see(incident: int, *, among: Collection[int]) -> set[int]:
     return set(known.values_list("pk", flat=True))
 
 
+def people_known_to(actor: Person) -> QuerySet[Person]:
+    """Return those whose names someone may be shown: everyone, but to a guest only who responds where they respond.
+
+    Guests and people from elsewhere see no list of the house, as in the chat.
+    """
+    if not (actor.is_guest or actor.is_external):
+        return Person.objects.all()
+    beside = Participant.objects.filter(person=OuterRef("pk"), incident__in=visible_to(actor))
+    return Person.objects.filter(Q(pk=actor.pk) | Exists(beside))
+
+
 def readers(incident: Incident) -> QuerySet[Participant]:
     """Return those who still take part, each with the person, in the order in which they came."""
     return (

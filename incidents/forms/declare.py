@@ -8,7 +8,7 @@ from django import forms
 from django.http import QueryDict
 
 from incidents import lifecycle
-from incidents.forms.people import joinable
+from incidents.forms.people import joinable, narrow
 from incidents.models import Incident, IncidentType, Person
 
 
@@ -36,6 +36,7 @@ class DeclareForm(forms.Form):
         super().__init__(data, label_suffix="")
         self.person = person
         self.types = types
+        narrow(self.fields["lead"], by=person)
 
     @property
     def chosen(self) -> IncidentType | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.http import QueryDict
 
 from incidents import lifecycle, visibility
 from incidents.forms.given import numbers
@@ -17,16 +18,26 @@ from incidents.models import Incident, Person
 SHOWN = 12
 
 
-def joinable() -> QuerySet[Person]:
-    """Return those who may be brought in: never guests, bots, external people or deactivated accounts."""
-    return Person.objects.filter(is_guest=False, is_bot=False, is_external=False, deactivated=False)
+def joinable(*, by: Person | None = None) -> QuerySet[Person]:
+    """Return those who may be brought in: never guests, bots, external people or deactivated accounts.
+
+    ``by`` is who picks: guests pick among those they respond with.
+    """
+    known = visibility.people_known_to(by) if by is not None else Person.objects.all()
+    return known.filter(is_guest=False, is_bot=False, is_external=False, deactivated=False)
 
 
-def suggested(q: str, *, without: Collection[Person] = ()) -> list[Person]:
-    """Return some people to pick from, by name when one is typed."""
+def suggested(q: str, *, by: Person, without: Collection[Person] = ()) -> list[Person]:
+    """Return some people that ``by`` may pick from, by name when one is typed."""
     q = " ".join(q.split())[:80]
-    found = joinable().filter(name__icontains=q) if q else joinable()
+    found = joinable(by=by).filter(name__icontains=q) if q else joinable(by=by)
     return list(found.exclude(pk__in=[one.pk for one in without]).order_by("name", "pk")[:SHOWN])
+
+
+def narrow(field: forms.Field, *, by: Person) -> None:
+    """Let a field that picks people take only those whom ``by`` may pick."""
+    assert isinstance(field, forms.ModelChoiceField), "of one person or of several"
+    field.queryset = joinable(by=by)
 
 
 def responders(incident: Incident) -> list[Person]:
@@ -41,12 +52,18 @@ class PickForm(VerbForm):
     must = False
     template_name = "incidents/_pick.html"
 
+    def __init__(
+        self, data: QueryDict | None = None, *, incident: Incident, person: Person, asked: Mapping[str, Any]
+    ) -> None:
+        super().__init__(data, incident=incident, person=person, asked=asked)
+        narrow(self.fields["people"], by=person)
+
     def picked(self) -> list[Person]:
         """Return those chosen so far, also when the form is not sent yet."""
         ids = numbers(self.given.getlist("people"))
         if not self.is_bound and self.initial.get("people"):
             ids = [self.initial["people"]]
-        return list(joinable().filter(pk__in=ids).order_by("name"))
+        return list(joinable(by=self.person).filter(pk__in=ids).order_by("name"))
 
     def options(self) -> list[tuple[Person, bool]]:
         """Return people to choose from, the chosen first."""
@@ -57,7 +74,7 @@ class PickForm(VerbForm):
     def others(self, q: str, picked: list[Person]) -> list[Person]:
         """Return those not picked yet: by name when one is typed, else who responds already."""
         if q:
-            return suggested(q, without=picked)
+            return suggested(q, by=self.person, without=picked)
         return [one for one in responders(self.incident)[:SHOWN] if one not in picked]
 
 
@@ -106,7 +123,7 @@ class FillForm(RoleForm):
         return incident.is_active
 
     def others(self, q: str, picked: list[Person]) -> list[Person]:
-        return suggested(q, without=picked)
+        return suggested(q, by=self.person, without=picked)
 
     def clean_people(self) -> Person:
         person = self.cleaned_data["people"]
@@ -135,7 +152,7 @@ class BringForm(PickForm):
         return "They are invited to the channel."
 
     def others(self, q: str, picked: list[Person]) -> list[Person]:
-        return suggested(q, without=[*picked, *responders(self.incident)])
+        return suggested(q, by=self.person, without=[*picked, *responders(self.incident)])
 
     def run(self, *, at: datetime) -> object:
         return lifecycle.bring_in(self.incident, people=self.cleaned_data["people"], by=self.person, at=at)

@@ -64,9 +64,11 @@ def holders(role: Role) -> QuerySet[Person]:
     return here.filter(given).select_related("user").order_by("name", "pk")
 
 
-def who_may(what: str) -> str:
-    """Say who may do something, and who to ask."""
+def who_may(what: str, *, reader: Person | None) -> str:
+    """Say who may do something, and who to ask; to a guest, or to nobody known, no one is named."""
     act = ACTS[what]
+    if reader is None or not reader.can_join:
+        return f"Only {act.role}s can {act.says}."
     names = list(holders(act.role).values_list("name", flat=True)[:NAMED])
     if not names:
         return f"Only {act.role}s can {act.says}, and there are none yet: ask the person who runs Firekind to add one."

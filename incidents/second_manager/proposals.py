@@ -197,7 +197,7 @@ def _noted_about(change: ProposedChange) -> str:
 
 def _must_manage(person: Person, act: str) -> None:
     if not roles.may(person, act):
-        raise Refused(roles.who_may(act))
+        raise Refused(roles.who_may(act, reader=person))
 
 
 def _must_be_another(proposal: Proposal, by: Person) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import template
+from django.template import Context
 
 from incidents.models import Person
 from incidents.people import roles
@@ -16,7 +17,8 @@ def may(person: Person, what: str) -> bool:
     return roles.may(person, what)
 
 
-@register.simple_tag
-def who_may(what: str) -> str:
-    """Say who may do something, and whom to ask."""
-    return roles.who_may(what)
+@register.simple_tag(takes_context=True)
+def who_may(context: Context, what: str) -> str:
+    """Say who may do something, and whom the reader may ask."""
+    request = context.get("request")
+    return roles.who_may(what, reader=getattr(request, "person", None))

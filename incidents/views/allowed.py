@@ -40,5 +40,5 @@ def refused(request: Request, what: str) -> HttpResponse | None:
         raise Http404("No such page.")
     if roles.may(request.person, what):
         return None
-    context = {"here": PAGES.get(what, ""), "who_may": roles.who_may(what)}
+    context = {"here": PAGES.get(what, ""), "who_may": roles.who_may(what, reader=request.person)}
     return render(request, "not_yours.html", context, status=FORBIDDEN)

@@ -31,7 +31,7 @@ def listing(request: Request) -> HttpResponse:
         "held": [(role, roles.SAYS[role], list(roles.holders(role))) for role in HELD],
         "choices": [(role, role.label, roles.SAYS[role]) for role in Role],
         "q": q,
-        "found": suggested(q) if q else [],
+        "found": suggested(q, by=request.person) if q else [],
     }
     return render(request, "people/roles.html", context)
 

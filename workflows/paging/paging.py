@@ -61,6 +61,12 @@ def _choice(callee: Callee, page: Page | None) -> PageChoice:
     return PageChoice(callee.ref, callee.name, kind, callee.rings, said(page) if page else "", strangers)
 
 
+def must_page(by: Person | None) -> None:
+    """Raise ``Refused`` for guests, who neither page anyone nor learn who is on call; None is a terminal."""
+    if by is not None and not by.can_join:
+        raise lifecycle.Refused("Guests cannot page anyone. Ask someone you work with.")
+
+
 def named(words: str, among: Sequence[PageChoice]) -> PageChoice | None:
     """Return the choice with a name, an id or a ref, ignoring case; None when there is none."""
     low = words.strip().lstrip("@").casefold()
@@ -98,6 +104,7 @@ def ask(
     """
     if ports.pager() is None:
         raise lifecycle.Refused("PagerDuty is not connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
+    must_page(by)
     callee = callees.known([], asked=[target], pager=True, at=at).asked.get(target)
     if callee is None or not callee.service:
         raise lifecycle.BadInput("target", "No one in PagerDuty has that name. Choose from the list.")

@@ -14,6 +14,11 @@ from workflows.planning.things import Desired, Gap, Thing
 
 PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and is not paged again"}  # by its state
 
+# The keys of lines that name nobody; all others may.
+NAMELESS = frozenset(
+    {"channel", "outlet", "post", "small", "picture", "archived", "closed", "capture", "chat", "pager", "private"}
+)
+
 
 @dataclass(frozen=True, slots=True)
 class PlanLine:
@@ -38,6 +43,7 @@ class PlanNote:
 
     text: str
     heading: str = ""
+    names: bool = False  # whether it names people
 
     def __str__(self) -> str:
         return f"{self.heading}: {self.text}" if self.heading else self.text
@@ -61,6 +67,7 @@ class Plan:
     notes: tuple[PlanNote, ...] = ()
     gaps: tuple[Gap, ...] = ()
     by_type: tuple[str, ...] = ()
+    whole: str = ""  # of a plan that is shown without names, the digest of the one with them
 
     @property
     def is_empty(self) -> bool:
@@ -77,9 +84,19 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits over everything that the plan says."""
+        """Sixteen hexadecimal digits over everything that the plan says, kept from a guest or not."""
+        if self.whole:
+            return self.whole
         said = "\n".join([*map(str, self.lines), *map(str, self.notes)])
         return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+    def without_names(self) -> Plan:
+        """Return the plan as a guest reads it: nobody is named, and one line stands for all who are brought in."""
+        lines = [line for line in self.lines if line.key in NAMELESS]
+        if len(lines) < len(self.lines):
+            lines.append(PlanLine("+", "bring in or page the people the type names", "people"))
+        notes = tuple(note for note in self.notes if not note.names)
+        return replace(self, lines=tuple(lines), notes=notes, gaps=(), by_type=(), whole=self.digest)
 
 
 def plan(desired: Desired, observed: Observed) -> Plan:

@@ -50,7 +50,7 @@ def preview(
 
     ``by`` comes along into a private type unless they do not ``come``; ``bring`` are brought along.
     """
-    return _work_out(incident, to.policy, by=by, bring=bring, come=come).plan
+    return _shown_to(by, _work_out(incident, to.policy, by=by, bring=bring, come=come).plan)
 
 
 def confirm(
@@ -77,7 +77,7 @@ def confirm(
         if now.is_active and now.type_id != to.pk:
             found = _work_out(now, to.policy, by=by, bring=bring, come=come)
             if digest is not None and found.plan.digest != digest:
-                raise PlanChanged(found.plan)
+                raise PlanChanged(_shown_to(by, found.plan))
         return lifecycle.retype(
             now,
             to=to,
@@ -141,7 +141,12 @@ def preview_declare(
         triggers=(Trigger(1, "declare", datetime.fromtimestamp(0, tz=UTC)),),
         sources=load_facts.sources(),
     )
-    return _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts)
+    return _shown_to(by, _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts))
+
+
+def _shown_to(by: Person | None, whole: Plan) -> Plan:
+    """Return a plan as someone may read it: guests learn of nobody by it."""
+    return whole.without_names() if by is not None and (by.is_guest or by.is_external) else whole
 
 
 def preview_policy(incident: Incident, policy: Policy) -> Plan:
@@ -222,7 +227,10 @@ def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Pl
             if line.sign == "+" and line.key.startswith("invite")
         ]
         says = "The channel and its history stay private. Opening up is a separate, deliberate step."
-        notes = (PlanNote(says), *(PlanNote(f"{names} will be able to read the private history.") for names in joining))
+        notes = (
+            PlanNote(says),
+            *(PlanNote(f"{names} will be able to read the private history.", names=True) for names in joining),
+        )
     return replace(result, notes=notes)
 
 

@@ -17,7 +17,7 @@ def plan_of_type(request: Request) -> HttpResponse:
     """Show what happens once an incident of this type is declared."""
     usable = IncidentType.objects.filter(archived_at=None).select_related("current")
     type = get_object_or_404(usable, slug=request.GET.get("type", ""))
-    lead = joinable().filter(pk=number(request.GET.get("lead")) or 0).first()
+    lead = joinable(by=request.person).filter(pk=number(request.GET.get("lead")) or 0).first()
     services = request.GET.get("services", "").split(",")
     plan = retyping.preview_declare(type=type, by=request.person, lead=lead, services=services)
     context = {"plan": plan, "policy": type.policy, "lines": [(line, False) for line in plan.lines]}

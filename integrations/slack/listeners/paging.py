@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from incidents import lifecycle
-from incidents.models import Incident, Source
+from incidents.models import Incident, Person, Source
 from incidents.people import person_matching
 from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace, Say, Wrong
@@ -32,7 +32,7 @@ LISTED: Final = 100
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
     """Open the modal: with who would be paged when someone was named, else with a list to choose from."""
-    among = _choices(incident)
+    among = _choices(incident, by=asked.by)
     whom, because = _read(asked.words)
     choice = _meant(whom, among) if whom else None
     if choice is not None and choice.state:
@@ -43,14 +43,14 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 def pressed(asked: SlackRequest) -> Answer:
     """Open the modal from a button."""
     incident = incident_lookup.named(asked.value, by=asked.by)
-    return Open(modal(incident, _choices(incident)))
+    return Open(modal(incident, _choices(incident, by=asked.by)))
 
 
 def chosen(asked: SlackRequest) -> Answer:
     """Show who would be paged for what is chosen now."""
     form = asked.filled
     incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
-    among = _choices(incident)
+    among = _choices(incident, by=asked.by)
     choice = _chosen(form, among)
     return Redraw(modal(incident, among, choice=choice, because=form.text("because")), form.id, form.hash)
 
@@ -59,7 +59,7 @@ def submitted(asked: SlackRequest) -> Answer:
     """Page the people shown; show anyone who was not shown, or whose shift has ended, first."""
     form = asked.filled
     incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
-    among = _choices(incident)
+    among = _choices(incident, by=asked.by)
     choice = _chosen(form, among)
     if choice is None:
         return Wrong({"target": "Choose who to page."})
@@ -129,12 +129,13 @@ def _open_already(choice: PageChoice, incident: Incident) -> str:
     return f"{_shown(choice)} {page}."
 
 
-def _choices(incident: Incident) -> list[PageChoice]:
+def _choices(incident: Incident, *, by: Person) -> list[PageChoice]:
     """Return who can be paged for an incident; raise ``Refused`` with the reason when that is no one."""
     if not incident.is_active:
         raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you page someone for it.")
     if ports.pager() is None:
         raise lifecycle.Refused(NOT_CONNECTED)
+    paging.must_page(by)
     among = paging.choices(incident)
     if not among:
         raise lifecycle.Refused(NOT_READ)

@@ -108,7 +108,7 @@ def _again(request: Request, user: PagerUser, wrong: str) -> HttpResponse:
 
 def _choice(request: Request, user: PagerUser) -> dict[str, Any]:
     q = " ".join((request.POST or request.GET).get("q", "").split())[:80]
-    found = suggested(q) if q else _alike(user)
+    found = suggested(q, by=request.person) if q else _alike(user, by=request.person)
     second = seconding.who(request.person) if circles.there_are() else ""
     about = {"next": _next(request), "people": reverse("oncall-people"), "second": second}
     return {"here": "oncall", "user": user, "q": q, "found": found, "chosen": _only(found)} | about
@@ -120,10 +120,10 @@ def _next(request: Request) -> str:
     return to if url_has_allowed_host_and_scheme(to, allowed_hosts=None) else ""
 
 
-def _alike(user: PagerUser) -> list[Person]:
+def _alike(user: PagerUser, *, by: Person) -> list[Person]:
     """Return people whose name is closest to a given one: all of it, a word of it, else anyone."""
     for words in (user.name, *sorted(user.name.split(), key=len, reverse=True), ""):
-        if found := suggested(words):
+        if found := suggested(words, by=by):
             return found
     return []
 
