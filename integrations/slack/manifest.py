@@ -81,6 +81,7 @@ EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
 }
 """What each subscription asks for: docs.slack.dev/reference/events."""
 
+OLD: Final = "channels:write"  # of apps from before today's scopes, which new ones are not granted
 ALWAYS: Final = frozenset({"commands", "users:read.email"})  # people are joined by email across Slack and the web
 
 
@@ -146,7 +147,7 @@ def needed(method: str) -> frozenset[str]:
     enough = RULES[method].scopes
     if len(enough) <= 1:
         return enough
-    return frozenset(one for one in enough if one.startswith(("channels:", "groups:")) and "." not in one)
+    return frozenset(one for one in enough - {OLD} if one.startswith(("channels:", "groups:")) and "." not in one)
 
 
 def events() -> set[str]:

@@ -163,9 +163,10 @@ class FakeSlack(Looking):
             raise ErrorAnswer("invalid_auth")
         if caller.kind not in rule.tokens:
             raise ErrorAnswer("not_allowed_token_type")
-        if rule.scopes and not rule.scopes & caller.scopes:
+        enough = rule.scopes_of(caller.kind)
+        if enough and not enough & caller.scopes:
             raise ErrorAnswer(
-                "missing_scope", needed=",".join(sorted(rule.scopes)), provided=",".join(sorted(caller.scopes))
+                "missing_scope", needed=",".join(sorted(enough)), provided=",".join(sorted(caller.scopes))
             )
         return caller
 
@@ -173,7 +174,7 @@ class FakeSlack(Looking):
         owner = next((p for p in self.workspace.people.values() if p.is_owner and not p.deleted), None)
         if owner is None or token != self._user_token:
             return None
-        everything = frozenset(scope for rule in RULES.values() for scope in rule.scopes)
+        everything = frozenset(scope for rule in RULES.values() for scope in rule.scopes_of("user"))
         return Caller("user", owner.id, everything)
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-Tier = Literal["t1", "t2", "t3", "t4", "special"]
+Tier = Literal["t1", "t2", "t3", "t4", "t5"]
 
-PER_MINUTE: Final[dict[Tier, int]] = {"t1": 1, "t2": 20, "t3": 50, "t4": 100, "special": 600}
-"""Calls a minute Slack promises to accept, per method and workspace (docs.slack.dev/apis/web-api/rate-limits)."""
+PER_MINUTE: Final[dict[Tier, int]] = {"t1": 1, "t2": 20, "t3": 50, "t4": 100, "t5": 600}
+"""Calls a minute Slack promises to accept, per method and workspace (docs.slack.dev/apis/web-api/rate-limits).
+
+The reference calls the fifth tier *special*, and says for each of its methods what that means.
+"""
 
 POSTS_PER_SECOND: Final = 1
 """Messages a second Slack promises to accept, per channel."""

@@ -22,6 +22,9 @@ COMMON_ERRORS: Final = words(
 )
 """Errors every method may answer with."""
 
+AS_PERSON: Final = {"channels:manage": "channels:write", "channels:join": "channels:write"}
+"""What a person's token holds in place of a bot's: the reference lists both for each method."""
+
 RETRYABLE: Final = words(
     """
     ratelimited rate_limited service_unavailable internal_error fatal_error request_timeout
@@ -32,7 +35,10 @@ RETRYABLE: Final = words(
 
 @dataclass(frozen=True, slots=True)
 class MethodRule:
-    """One method: its tier, the bot scopes (any one suffices), its arguments and the errors of its own."""
+    """One method: its tier, its scopes (any one suffices), its arguments and the errors of its own.
+
+    ``scopes`` are those of a bot, where bots may call it at all.
+    """
 
     tier: Tier
     scopes: frozenset[str]
@@ -41,6 +47,12 @@ class MethodRule:
     errors: frozenset[str]
     writes: bool
     tokens: frozenset[str] = field(default=frozenset({"bot", "user"}))
+
+    def scopes_of(self, caller: str) -> frozenset[str]:
+        """Return the scopes of which the token of a ``bot``, ``user`` or ``app`` needs one, if any."""
+        if caller not in self.tokens:
+            return frozenset()
+        return frozenset(AS_PERSON.get(one, one) for one in self.scopes) if caller == "user" else self.scopes
 
     def allows(self, argument: str) -> bool:
         """Say whether Slack knows this argument."""
