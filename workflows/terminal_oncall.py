@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
@@ -11,8 +10,8 @@ from django.utils import timezone
 
 from workflows.oncall.freshness import Freshness
 from workflows.oncall.roster import RosterEntry, RosterLine, RosterTurn
+from workflows.planning.wording import marks
 
-MARKER = re.compile(r"<time:\d+\|([^<>]*)>")
 HEAD = ("WHAT", "LEVEL", "NOW", "UNTIL", "NEXT", "FROM")
 
 
@@ -24,7 +23,7 @@ def table(entries: Iterable[RosterEntry], fresh: Freshness, *, at: datetime) -> 
         for row in rows:
             yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         yield ""
-    yield MARKER.sub(r"\1", fresh.words(at=at))
+    yield marks.bare(fresh.words(at=at))
 
 
 def whole(entries: Iterable[RosterEntry], fresh: Freshness) -> dict[str, Any]:

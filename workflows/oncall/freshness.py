@@ -8,7 +8,7 @@ from typing import Final
 
 from workflows import ports
 from workflows.models import PagerRead
-from workflows.planning.wording import cards
+from workflows.planning.wording.marks import Words, joined, when
 
 LATE: Final = timedelta(minutes=3)  # it is read every 30 s, so reading has stopped
 
@@ -31,8 +31,8 @@ class Freshness:
         """Whether there is anything to show."""
         return self.read_at is not None
 
-    def words(self, *, at: datetime) -> str:
-        """Say it in a sentence or two, with markers for times as a card has them."""
+    def words(self, *, at: datetime) -> Words:
+        """Say it in a sentence or two, with marks for times as a card has them."""
         return WORDS[self.state](self, at)
 
 
@@ -69,22 +69,24 @@ def _late(one: Freshness, at: datetime) -> str:
     return f"{_fresh(one, at)} Updates have stopped: check that a worker and beat are running."
 
 
-def _silent(one: Freshness, at: datetime) -> str:
+def _silent(one: Freshness, at: datetime) -> Words:
     assert one.read_at is not None, "it was read"
     assert one.failed_at is not None, "it failed"
-    since = f"PagerDuty has not responded since {cards.when(one.failed_at)}"
-    return f"{since}. Showing what was known at {cards.when(one.read_at)}. {one.says}"
+    since, known = (when(one.failed_at),), (when(one.read_at),)
+    return joined("PagerDuty has not responded since ", since, ". Showing what was known at ", known, f". {one.says}")
 
 
-def _partly(one: Freshness, at: datetime) -> str:
+def _partly(one: Freshness, at: datetime) -> Words:
     assert one.failed_at is not None, "it failed"
-    return f"{_fresh(one, at)} Part of PagerDuty could not be read since {cards.when(one.failed_at)}. {one.says}"
+    since = (when(one.failed_at),)
+    return joined(f"{_fresh(one, at)} Part of PagerDuty could not be read since ", since, f". {one.says}")
 
 
-def _never(one: Freshness, at: datetime) -> str:
+def _never(one: Freshness, at: datetime) -> Words:
     if one.failed_at is None:
         return "PagerDuty has not been read yet. It takes a few seconds once a worker is running."
-    return f"PagerDuty has never been read; attempts have failed since {cards.when(one.failed_at)}. {one.says}"
+    since = (when(one.failed_at),)
+    return joined("PagerDuty has never been read; attempts have failed since ", since, f". {one.says}")
 
 
 def _missing(one: Freshness, at: datetime) -> str:

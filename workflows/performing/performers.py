@@ -5,7 +5,6 @@ After an outcome that is unknown the kind's looker goes first, and the performer
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
@@ -17,6 +16,7 @@ from workflows.performing import capturing, closing, picturing
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
 from workflows.planning.observed import REFUSED, THERE
 from workflows.planning.wording.card import Card
+from workflows.planning.wording.marks import OUTLET, Part, TextMark
 from workflows.ports import Channel, Chat, Posted, VendorError
 
 # The first argument is what stands behind the kind's port.
@@ -204,27 +204,15 @@ def archive(chat: Chat, work: Work) -> Outcome:
 
 
 def _card(work: Work) -> Card:
-    """Return the card with each room's marker replaced by its channel's; ``outlet`` is the room of a summary."""
-    body = work.effect.spec["card"]
-    return Card.from_dict(_with_channels(body, work.external))
+    """Return the card with each room's mark replaced by its channel's; ``outlet`` is the room of a summary."""
+    return Card.from_dict(work.effect.spec["card"]).marked(lambda mark: _placed(mark, work.external))
 
 
-def _with_channels(value: Any, external: Mapping[str, Mapping[str, Any]]) -> Any:
-    if isinstance(value, str):
-        return re.sub(r"<room:(\d+|outlet)>", lambda found: _channel(_room(found[1], external)), value)
-    if isinstance(value, list):
-        return [_with_channels(one, external) for one in value]
-    if isinstance(value, dict):
-        return {key: _with_channels(one, external) for key, one in value.items()}
-    return value
-
-
-def _room(which: str, external: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    return external.get(which if which == "outlet" else f"channel/{which}")
-
-
-def _channel(external: Mapping[str, Any] | None) -> str:
-    return f"<channel:{external['id']}|{external['name']}>" if external else "its channel"
+def _placed(mark: TextMark, external: Mapping[str, Mapping[str, Any]]) -> Part:
+    if mark.kind != "room":
+        return mark
+    made = external.get(OUTLET if mark.id == OUTLET else f"channel/{mark.id}")
+    return TextMark("channel", str(made["id"]), str(made["name"])) if made else mark.label
 
 
 PERFORMERS: dict[tuple[str, str], Performer] = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workflows.planning.wording.marks import TextMark, Words
+
 
 @dataclass(frozen=True, slots=True)
 class Invitee:
@@ -16,6 +18,6 @@ class Invitee:
     group: str = ""
 
     @property
-    def mention(self) -> str:
-        """A marker that each vendor shows as a mention."""
-        return f"<person:{self.chat_id}|{self.name}>" if self.chat_id else self.name
+    def mention(self) -> Words:
+        """A mark that each vendor shows as a mention."""
+        return (TextMark("person", self.chat_id, self.name),) if self.chat_id else self.name

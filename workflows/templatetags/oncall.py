@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 
 from django import template
@@ -10,17 +9,17 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from incidents.templatetags import firekind
+from workflows.planning.wording import marks
+from workflows.planning.wording.marks import TextMark, Words
 
 register = template.Library()
-TIME = re.compile(r"<time:(\d+)\|[^<>]*>")
 
 
 @register.filter
-def timed(text: str) -> SafeString:
-    """Show the times that a text marks in the viewer's zone; everything else is escaped."""
-    parts = TIME.split(text)  # words and seconds, in turn
-    shown = [
-        firekind.moment(datetime.fromtimestamp(int(part), UTC)) if place % 2 else escape(part)
-        for place, part in enumerate(parts)
-    ]
-    return mark_safe("".join(shown))  # noqa: S308 (times of our own making, and what is escaped above)
+def timed(words: Words) -> SafeString:
+    """Show the times that are marked in the viewer's zone; everything else is escaped."""
+    return mark_safe(marks.shown(words, text=escape, mark=_moment))  # noqa: S308 (times, and what is escaped)
+
+
+def _moment(mark: TextMark) -> str:
+    return firekind.moment(datetime.fromtimestamp(int(mark.id), UTC)) if mark.kind == "time" else escape(mark.label)

@@ -13,7 +13,7 @@ from integrations.slack.adapter import cards, channel_state, directory, files, g
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.adapter.wire import Wire
 from integrations.slack.protocol.limits import MAX_TOPIC
-from integrations.slack.protocol.mrkdwn import as_typed
+from integrations.slack.protocol.mrkdwn import as_typed, clip, escape
 from workflows.planning.wording.card import Card
 from workflows.ports import Channel, Invited, Posted, Remains, UserGroup, VendorError
 
@@ -62,8 +62,8 @@ class SlackChat:
         return as_typed((channel.get("topic") or {}).get("value", ""))
 
     def set_topic(self, channel_id: str, text: str) -> None:
-        """Set the topic, cut to what Slack takes; the caller compared first."""
-        self.wire.call("conversations.setTopic", channel=channel_id, topic=text[:MAX_TOPIC])
+        """Set the topic, cut to what Slack takes; the caller compared first. Slack reads it as it reads a message."""
+        self.wire.call("conversations.setTopic", channel=channel_id, topic=clip(escape(text), MAX_TOPIC))
 
     def add_bookmark(self, channel_id: str, *, title: str, link: str) -> str:
         """Add a link to the channel's bar and return its id."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from integrations.slack.protocol import blocks
-from integrations.slack.protocol.mrkdwn import cut, mrkdwn
+from integrations.slack.protocol.mrkdwn import clip, escape
 from workflows.planning.plan import Plan, PlanLine
 
 SHOWN: Final = 40
@@ -27,16 +27,16 @@ def shown(plan: Plan) -> list[blocks.Block]:
     if not doing:
         parts.append(blocks.section("Nothing else changes: nobody new is brought in."))
     if already:
-        parts.append(blocks.context(cut("\n".join(mrkdwn(line.text) for line in already), blocks.SECTION)))
+        parts.append(blocks.context(clip("\n".join(escape(line.text) for line in already), blocks.SECTION)))
     return parts
 
 
 def _line(line: PlanLine) -> str:
-    return f"{SIGNS[line.sign]}  {mrkdwn(line.text)}"
+    return f"{SIGNS[line.sign]}  {escape(line.text)}"
 
 
 def _bullets(notes: Iterable[str]) -> str:
-    return "\n".join(f"•  {mrkdwn(note)}" for note in notes)
+    return "\n".join(f"•  {escape(note)}" for note in notes)
 
 
 def _gathered(lines: Iterable[str]) -> list[str]:
@@ -46,5 +46,5 @@ def _gathered(lines: Iterable[str]) -> list[str]:
         if texts and len(texts[-1]) + len(line) < blocks.SECTION:
             texts[-1] += f"\n{line}"
         else:
-            texts.append(cut(line, blocks.SECTION))
+            texts.append(clip(line, blocks.SECTION))
     return texts

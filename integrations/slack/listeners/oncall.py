@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from integrations.slack.adapter import cards
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
@@ -20,14 +21,14 @@ def command(asked: SlackRequest) -> Answer:
         return Say("Only people from this workspace can see who is on call.")
     fresh = freshness.of(at=asked.at)
     if not fresh.is_known:
-        return Say(mrkdwn.mrkdwn(fresh.words(at=asked.at)))
+        return Say(cards.said(fresh.words(at=asked.at)))
     among = roster.whole(at=asked.at)
     found = roster.named(asked.words, among=among)
     lines = [_entry(one) for one in found[:LISTED]] or [_closest(asked.words, among)]
     if len(found) > LISTED:
         lines.append(f"There are {len(found) - LISTED} more: {_page()}")
     if fresh.state != "fresh":
-        lines.append(mrkdwn.mrkdwn(fresh.words(at=asked.at)))
+        lines.append(cards.said(fresh.words(at=asked.at)))
     return Say("\n".join(lines))
 
 

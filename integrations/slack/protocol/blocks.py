@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from integrations.slack.protocol.mrkdwn import cut
+from integrations.slack.protocol.mrkdwn import clip, cut
 
 Block = dict[str, Any]
 Option = dict[str, Any]
@@ -28,7 +28,7 @@ def plain(text: str) -> Block:
 
 def mrkdwn(text: str, *, limit: int = SECTION) -> Block:
     """Make a mrkdwn text object."""
-    return {"type": "mrkdwn", "text": cut(text, limit)}
+    return {"type": "mrkdwn", "text": clip(text, limit)}
 
 
 def header(text: str) -> Block:

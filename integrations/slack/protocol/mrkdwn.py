@@ -1,4 +1,4 @@
-"""Convert text to and from Slack: escaping, markers, mentions, times."""
+"""Convert text to and from Slack: escaping, mentions, links, times, and cutting what was written."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-MARKER: Final = re.compile(r"<(person|time|channel):([^|<>]+)\|([^<>]*)>")
 CONTROL: Final = re.compile(r"<([^<>]*)>")
 LINK: Final = re.compile(r"<(https?://[^|<>]+)(?:\|([^<>]*))?>")
 MENTION: Final = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
+PERSON: Final = re.compile(r"[UW][A-Z0-9]+")
+CHANNEL: Final = re.compile(r"[CDG][A-Z0-9]+")
+UNFIT_URL: Final = {"|": "%7C", "<": "%3C", ">": "%3E", " ": "%20", "\n": "%0A", "\t": "%09"}
 UNFINISHED: Final = re.compile(r"(&[a-z]{0,3}|<[^<>]*)$")  # what a cut would leave of an escape or a mention
 
 
@@ -29,39 +31,47 @@ def as_typed(text: str) -> str:
     return unescape(LINK.sub(lambda link: link[2] or link[1], text))
 
 
-def mrkdwn(text: str) -> str:
-    """Turn plain text with markers into mrkdwn: people are mentioned, times shown in the reader's zone."""
-    parts: list[str] = []
-    end = 0
-    for marker in MARKER.finditer(text):
-        parts += [escape(text[end : marker.start()]), _MARKED[marker[1]](marker[2], marker[3])]
-        end = marker.end()
-    return "".join([*parts, escape(text[end:])])
-
-
-def bare(text: str) -> str:
-    """Turn plain text with markers into words alone, for headers and notifications."""
-    return MARKER.sub(lambda marker: marker[3] or marker[2], text)
-
-
 def mention(chat_id: str | None, name: str) -> str:
     """Mention a person, or name one the workspace does not know."""
-    return f"<@{chat_id}>" if chat_id else escape(name)
+    return f"<@{chat_id}>" if chat_id and PERSON.fullmatch(chat_id) else escape(name)
+
+
+def channel(channel_id: str, name: str) -> str:
+    """Lead to a channel, or name it."""
+    return f"<#{channel_id}>" if CHANNEL.fullmatch(channel_id) else escape(name)
 
 
 def link(url: str, label: str) -> str:
-    """Write a link with words; a bar or a bracket in the words would end it early."""
-    return f"<{escape(url)}|{escape(label).replace('|', '/')}>"
+    """Write a link with words; what would end either early is taken out, and no link is made of anything else."""
+    if not url.startswith(("https://", "http://")):
+        return escape(label)
+    address = "".join(UNFIT_URL.get(one, one) for one in url)
+    return f"<{escape(address)}|{escape(label).replace('|', '/')}>"
 
 
 def when(at: datetime) -> str:
     """Write a time that each reader sees in their own zone."""
-    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} {{time}}|{at:%Y-%m-%d %H:%M} UTC>"
+    return moment(int(at.timestamp()), f"{at:%Y-%m-%d %H:%M} UTC")
+
+
+def moment(seconds: int, otherwise: str) -> str:
+    """Write a time, in seconds since 1970; ``otherwise`` is shown where Slack cannot."""
+    return f"<!date^{seconds}^{{date_short_pretty}} {{time}}|{escape(otherwise).replace('|', '/')}>"
 
 
 def cut(text: str, limit: int) -> str:
-    """Shorten a text to at most ``limit`` characters, visibly."""
+    """Shorten a plain text to at most ``limit`` characters, visibly. Text with markup in it is clipped instead."""
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
+def clip(said: str, limit: int) -> str:
+    """Shorten mrkdwn to at most ``limit`` characters, visibly, and never within an escape, a mention or a link."""
+    return said if len(said) <= limit else f"{whole(said[: limit - 1]).rstrip()}…"
+
+
+def whole(said: str) -> str:
+    """Leave out the half escape, mention or link at the end of mrkdwn that was cut."""
+    return UNFINISHED.sub("", said)
 
 
 def people(text: str) -> list[str]:
@@ -85,18 +95,3 @@ def _plain(inside: str, name_of: Callable[[str], str]) -> str:
         return label or f"@{target[1:].partition('^')[0]}"
     address = target.removeprefix("mailto:")
     return f"{label} ({address})" if label and label not in (target, address) else address
-
-
-def _person(chat_id: str, name: str) -> str:
-    return mention(chat_id, name)
-
-
-def _time(seconds: str, fallback: str) -> str:
-    return f"<!date^{seconds}^{{date_short_pretty}} {{time}}|{escape(fallback)}>"
-
-
-def _channel(channel_id: str, name: str) -> str:
-    return f"<#{channel_id}>"
-
-
-_MARKED: Final[dict[str, Callable[[str, str], str]]] = {"person": _person, "time": _time, "channel": _channel}

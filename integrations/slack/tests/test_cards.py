@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,12 +10,15 @@ from integrations.slack.adapter import cards
 from integrations.slack.fake import blockkit
 from integrations.slack.protocol import mrkdwn
 from workflows.planning.wording.card import Button, Card
+from workflows.planning.wording.marks import TextMark, when
 
+ANA = TextMark("person", "U1", "Ana Ruiz")
+INCIDENTS = TextMark("channel", "C1", "incidents")
 FULL = Card(
     kind="headline",
     title="Checkout <is> slow",
-    text="Seen by <person:U1|Ana Ruiz> since <time:1700000000|2023-11-14 22:13 UTC> in <channel:C1|incidents>",
-    fields=(("Type", "Major"), ("Lead", "<person:U2|Ben & Co>")),
+    text=("Seen by ", ANA, " since ", when(datetime.fromtimestamp(1_700_000_000, UTC)), " in ", INCIDENTS),
+    fields=(("Type", "Major"), ("Lead", (TextMark("person", "U2", "Ben & Co"),))),
     link="https://firekind.example/incidents/a-b/",
     link_label="Open the timeline",
     context=("amber-otter",),
@@ -61,7 +67,12 @@ def test_what_grows_by_escaping_stays_within_what_slack_takes() -> None:
     assert not [text for text in said if mrkdwn.UNFINISHED.search(text.removesuffix("…"))]
 
 
+def test_a_card_is_the_same_after_it_was_stored() -> None:
+    assert Card.from_dict(json.loads(json.dumps(FULL.as_dict()))) == FULL
+    assert json.loads(json.dumps(FULL.as_dict())) == FULL.as_dict(), "or each plan would change it"
+
+
 @given(st.text(max_size=500))
 def test_nobody_can_be_mentioned_by_plain_text(text: str) -> None:
-    assert "<!" not in mrkdwn.mrkdwn(f"{text}<!channel>")
+    assert "<!" not in cards.said(f"{text}<!channel>")
     assert mrkdwn.unescape(mrkdwn.escape(text)) == text

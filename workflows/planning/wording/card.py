@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from workflows.planning.wording import marks
+from workflows.planning.wording.marks import Part, TextMark, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,27 +21,24 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A message, free of any vendor's markup.
-
-    Texts are plain. Markers stand for what a vendor shows in its own way: ``<person:U1|Ana Ruiz>``,
-    ``<time:1700000000|2026-11-20 10:00 UTC>`` and ``<channel:C1|incidents>``.
-    """
+    """A message, free of any vendor's markup: its texts are plain, with marks between them."""
 
     kind: str
     title: str
-    text: str = ""
-    fields: tuple[tuple[str, str], ...] = ()
+    text: Words = ""
+    fields: tuple[tuple[str, Words], ...] = ()
     link: str = ""
     link_label: str = ""
-    context: tuple[str, ...] = ()
+    context: tuple[Words, ...] = ()
     buttons: tuple[Button, ...] = ()
     tone: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold, and that compare equal after a round trip."""
         body = asdict(self)
-        body["fields"] = [list(pair) for pair in self.fields]
-        body["context"] = list(self.context)
+        body["text"] = marks.as_plain(self.text)
+        body["fields"] = [[label, marks.as_plain(value)] for label, value in self.fields]
+        body["context"] = [marks.as_plain(one) for one in self.context]
         body["buttons"] = [asdict(button) for button in self.buttons]
         return body
 
@@ -46,7 +46,17 @@ class Card:
     def from_dict(cls, body: Mapping[str, Any]) -> Card:
         """Build a card from its stored form."""
         values = dict(body)
-        values["fields"] = tuple((label, value) for label, value in body.get("fields", ()))
-        values["context"] = tuple(body.get("context", ()))
+        values["text"] = marks.from_plain(body.get("text", ""))
+        values["fields"] = tuple((label, marks.from_plain(value)) for label, value in body.get("fields", ()))
+        values["context"] = tuple(marks.from_plain(one) for one in body.get("context", ()))
         values["buttons"] = tuple(Button(**button) for button in body.get("buttons", ()))
         return cls(**values)
+
+    def marked(self, mark: Callable[[TextMark], Part]) -> Card:
+        """Return the card with something else in the place of each mark."""
+        return replace(
+            self,
+            text=marks.replaced(self.text, mark),
+            fields=tuple((label, marks.replaced(value, mark)) for label, value in self.fields),
+            context=tuple(marks.replaced(one, mark) for one in self.context),
+        )

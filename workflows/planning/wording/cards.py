@@ -1,11 +1,10 @@
-"""What our messages say. Pure: markers stand for people, times and channels."""
+"""What our messages say. Pure: marks stand for people, times and channels."""
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from workflows.planning.facts import ChannelPost, Facts, Published
 from workflows.planning.wording.card import Button, Card
+from workflows.planning.wording.marks import OUTLET, Words, joined, room, when
 
 TOPIC_CHARS = 250  # Slack's limit for a topic
 STATUS_WORDS = {
@@ -21,11 +20,6 @@ ASKING = ("asked_in", "offered")  # the kinds of entries that ask whether to let
 BY_HAND = "manual action required"
 LINKS = {"page": "Open the page", "alert": "Open the alert"}
 TITLES = {"glass": "Someone broke glass", "warned": "Warning", "offered": "Let them in?"}
-
-
-def when(at: datetime) -> str:
-    """Write a time as a marker that each vendor shows in the reader's own zone."""
-    return f"<time:{int(at.timestamp())}|{at:%Y-%m-%d %H:%M} UTC>"
 
 
 def topic(facts: Facts) -> str:
@@ -59,14 +53,15 @@ def page_details(codename: str) -> str:
 
 def headline(facts: Facts) -> Card:
     """The pinned message: what this is, who leads, what was said last."""
-    fields = [("Type", facts.policy.name), ("Status", STATUS_WORDS[facts.status]), ("Lead", _lead(facts))]
+    fields: list[tuple[str, Words]] = [("Type", facts.policy.name), ("Status", STATUS_WORDS[facts.status])]
+    fields += [("Lead", _lead(facts))]
     fields += [(role, holder.mention) for role, holder in facts.roles]
     return Card(
         kind="headline",
         title=facts.title,
         text=facts.update.text if facts.update else facts.summary,
         fields=tuple(fields),
-        context=(f"{facts.codename} · declared {when(facts.declared_at)} · {facts.policy.says}",),
+        context=(joined(_declared(facts), f" · {facts.policy.says}"),),
         link=facts.url,
         link_label="Open the timeline",
         buttons=_verbs(facts),
@@ -83,9 +78,9 @@ def announcement(facts: Facts) -> Card:
         fields=(
             ("Status", STATUS_WORDS[facts.status]),
             ("Lead", _lead(facts)),
-            ("Channel", f"<room:{facts.room}>"),
+            ("Channel", (room(facts.room),)),
         ),
-        context=(f"{facts.codename} · declared {when(facts.declared_at)}",),
+        context=(_declared(facts),),
         link=facts.url,
         link_label="Open the timeline",
         tone=facts.policy.colour,
@@ -123,7 +118,7 @@ def handover(facts: Facts) -> Card:
     return Card(
         kind="handover",
         title="The conversation continues here, in private",
-        text=f"Earlier messages are in <room:{facts.room - 1}>, which is being archived, and on the timeline.",
+        text=("Earlier messages are in ", room(facts.room - 1), ", which is being archived, and on the timeline."),
         context=("People who saw the old channel have already read it. Messages that others posted stay there.",),
         link=facts.url,
         link_label="Open the timeline",
@@ -138,7 +133,7 @@ def summary(published: Published) -> Card:
 
 def notice(published: Published) -> Card:
     """Say once, where incidents are announced, that there is a summary and where: nothing that leads past it."""
-    text = "Everyone can read it in <room:outlet>."
+    text = ("Everyone can read it in ", room(OUTLET), ".")
     link = published.url
     return Card("notice", "A summary of a private incident was published", text, link=link, link_label="Read it here")
 
@@ -153,12 +148,12 @@ def told(event: ChannelPost, facts: Facts) -> Card:
         return _measured(event, facts)
     if event.finding:
         return _judged(event, facts)
-    sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
+    sentence: Words = f"{event.by} {event.sentence}" if event.by else event.sentence
     if event.kind == "offered" and facts.lead is not None and not event.answer:
-        sentence = f"{facts.lead.mention}: {sentence}"
-    sentence += f"\n{event.answer}" if event.answer else ""
+        sentence = joined(facts.lead.mention, ": ", sentence)
+    sentence = joined(sentence, f"\n{event.answer}" if event.answer else "")
     if event.by_hand:
-        text = f"{sentence}\n{event.by_hand}"
+        text = joined(sentence, f"\n{event.by_hand}")
         return Card(event.kind, title=BY_HAND.capitalize(), text=text, buttons=_asked(event, facts))
     label = LINKS.get(event.kind, "Open") if event.link else ""
     title = TITLES.get(event.kind, "")
@@ -207,7 +202,11 @@ def _judged(event: ChannelPost, facts: Facts) -> Card:
     return Card("judged", title="", text=sentence, link=link, link_label="All findings")
 
 
-def _lead(facts: Facts) -> str:
+def _declared(facts: Facts) -> Words:
+    return joined(f"{facts.codename} · declared ", (when(facts.declared_at),))
+
+
+def _lead(facts: Facts) -> Words:
     return facts.lead.mention if facts.lead else "no one yet"
 
 

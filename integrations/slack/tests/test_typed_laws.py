@@ -1,0 +1,139 @@
+"""Whatever people type stays text: no mention, link or date comes of it, and no cut leaves half of one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from integrations.slack.adapter import cards
+from integrations.slack.interaction import plans
+from integrations.slack.protocol import blocks, mrkdwn
+from integrations.slack.tests.typed import CONTROL, FORGED, LONG, TYPED, controls, debris, written
+from workflows.performing import performers
+from workflows.planning.desired import desired_state
+from workflows.planning.facts import ChannelPost, Facts, Published, Room
+from workflows.planning.observed import Observed
+from workflows.planning.plan import Plan, PlanLine, PlanNote, plan
+from workflows.planning.wording.card import Button, Card
+from workflows.tests.world import POLICIES, facts, someone
+
+KINDS = ("updated", "offered", "failed", "due", "glass", "alert", "evidence", "judged", "noted")
+OUTSIDE = {"channel/1": {"id": "C1", "name": "one"}, "outlet": {"id": "C2", "name": "two"}}
+
+
+def posted(said: str) -> tuple[ChannelPost, ...]:
+    """An entry of every kind, with these words wherever it has any."""
+    whole: dict[str, Any] = {"label": said, "by": said, "sentence": said, "text": said, "answer": said, "by_hand": said}
+    return tuple(
+        ChannelPost(n, kind, room=1, evidence=n * (kind == "evidence"), finding=n * (kind == "judged"), **whole)
+        for n, kind in enumerate(KINDS, start=1)
+    )
+
+
+def typed_into(known: Facts, said: str) -> Facts:
+    """The facts with these words wherever someone may have typed them."""
+    lead = replace(someone("ann"), name=said)
+    public = Published("amber-otter", "outlet", said, "https://firekind.test/summaries/1/")
+    told = posted(said)
+    policy = replace(known.policy, name=said, says=said)
+    return replace(
+        known, title=said, summary=said, lead=lead, roles=((said, lead),), told=told, update=told[0], published=public,
+        policy=policy, rooms=tuple(replace(room, shown=said) for room in known.rooms),
+    )  # fmt: skip
+
+
+STATES = [
+    *(facts(slug) for slug in POLICIES),
+    replace(facts(), private=True, room=2, rooms=(*facts().rooms, Room(2, "x", True, "x"))),
+    replace(facts(), active=False, status="resolved", there=frozenset({"channel/1", "announcement"})),
+]
+
+
+def messages(known: Facts) -> Iterator[dict[str, Any]]:
+    """Every message and topic that an incident with these facts asks for, as Slack is sent it."""
+    for thing in desired_state(known).things:
+        if "card" in thing.spec:
+            card = Card.from_dict(thing.spec["card"]).marked(lambda mark: performers._placed(mark, OUTSIDE))
+            yield cards.message(card)
+        elif thing.kind == "topic":
+            yield {"text": mrkdwn.clip(mrkdwn.escape(thing.spec["text"]), 250)}
+
+
+def marked(sent: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[str]]:
+    """How often each mention, link and date is in messages, and every text of theirs."""
+    said = [text for one in sent for text in (*written(one.get("blocks", [])), one["text"])]
+    return Counter(control for text in said for control in controls(text)), said
+
+
+@given(state=st.sampled_from(STATES), said=TYPED)
+def test_the_messages_of_an_incident_mark_what_they_would_without_those_words(state: Facts, said: str) -> None:
+    usual, _ = marked(messages(typed_into(state, "x")))
+    found, texts = marked(messages(typed_into(state, said)))
+    assert found - usual == Counter()
+    assert not [text for text in texts if debris(text)]
+
+
+@given(title=LONG, text=LONG, label=TYPED, value=LONG, says=LONG, link=TYPED)
+def test_a_card_of_any_length_marks_nothing_by_its_words(
+    title: str, text: str, label: str, value: str, says: str, link: str
+) -> None:
+    button = Button(label or "x", "open", link)
+    card = Card("x", title, text, ((label, value),), f"https://x.example/{link}", label, (says or "x",), (button,))
+    found, texts = marked([cards.message(card)])
+    assert all(control.startswith("https://x.example/") for control in found)
+    assert sum(found.values()) <= 1
+    assert not [one for one in texts if debris(one)]
+
+
+@given(said=TYPED)
+def test_only_addresses_become_links(said: str) -> None:
+    for url in (said, f"https://x.example/{said}"):
+        (shown,) = [*controls(link := mrkdwn.link(url, said)), ""][:1]
+        assert not debris(link)
+        assert shown == "" or (shown.startswith(("https://", "http://")) and shown.count("|") == 1)
+        assert len(controls(link)) <= 1
+    assert controls(mrkdwn.mention(said, said)) == []
+    assert controls(mrkdwn.channel(said, said)) == []
+
+
+@given(lines=st.lists(LONG, max_size=4), notes=st.lists(LONG, max_size=3))
+def test_a_plan_marks_nothing(lines: list[str], notes: list[str]) -> None:
+    made = Plan(
+        lines=tuple(PlanLine("=+"[n % 2], one) for n, one in enumerate(lines)), notes=tuple(map(PlanNote, notes))
+    )
+    said = list(written(plans.shown(made)))
+    assert not [one for one in said if controls(one) or debris(one)]
+
+
+@given(state=st.sampled_from(STATES), said=TYPED)
+def test_nor_does_the_plan_of_an_incident(state: Facts, said: str) -> None:
+    texts = list(written(plans.shown(plan(desired_state(typed_into(state, said)), Observed({}, {}, {})))))
+    assert not [one for one in texts if controls(one) or debris(one)]
+
+
+MARKED = st.lists(
+    st.sampled_from(
+        ["<@U1>", "<!date^1^{time}|x>", "<https://a.example/?a=1&amp;b=2|label &lt;x&gt;>", "&amp;", "&lt;"]
+    )
+    | st.text(alphabet="abc \n", max_size=20),
+    max_size=40,
+).map("".join)
+
+
+@given(said=MARKED, limit=st.integers(2, 200))
+def test_a_cut_leaves_nothing_half(said: str, limit: int) -> None:
+    cut = mrkdwn.clip(said, limit)
+    assert len(cut) <= max(limit, 1)
+    assert not debris(cut)
+    assert said.startswith(cut.removesuffix("…").rstrip()) or cut == said
+    shown = blocks.mrkdwn(said, limit=limit)
+    assert shown["text"] == cut
+
+
+def test_the_words_that_are_tried_are_those_that_would_do_harm() -> None:
+    assert [one for one in FORGED if CONTROL.search(one)]
