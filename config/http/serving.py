@@ -18,6 +18,7 @@ from config.http import request_body
 from config.http.request_body import Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
 from integrations.api import gate
+from integrations.slack.interaction import afterwards
 
 # A request waits for the database half of its time; more threads than these only fight for the interpreter. Files
 # that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no page.
@@ -71,6 +72,7 @@ class Application(ASGIHandler):
             await self._stream(response, receive, send)
         else:
             await self.send_response(response, send)
+            afterwards.begin(getattr(response, "late", ()))
 
     async def _refusal(self, scope: Scope) -> HttpResponse | None:
         """Ask whether a program may send at all, before anything of what it sends is kept."""

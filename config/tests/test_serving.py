@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -16,6 +16,8 @@ from django.test import override_settings
 from django.urls import path
 
 from config.http.serving import Application
+from integrations.slack.doors.http import LateResponse
+from integrations.slack.interaction import afterwards
 
 Talk: Any = ApplicationCommunicator  # it comes without types
 seen: list[str] = []
@@ -50,8 +52,13 @@ def file(request: HttpRequest) -> StreamingHttpResponse:
     return StreamingHttpResponse(parts())
 
 
+def late(request: HttpRequest) -> HttpResponse:
+    return LateResponse.of(HttpResponse(b"taken", headers={"X-Kept": "yes"}), [lambda: seen.append("late")])
+
+
 urlpatterns = [
     path("file", file),
+    path("late", late),
     path("page", page),
     path("slack/events", page),
     path("pagerduty/webhook", page),
@@ -101,6 +108,23 @@ def test_doors_have_threads_of_their_own() -> None:
 def test_a_broken_view_is_an_answer() -> None:
     status, _ = answer("/broken")
     assert status == 500
+
+
+def test_what_a_response_leaves_for_later_begins_once_all_of_it_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def begin(deeds: Sequence[Callable[[], object]]) -> None:
+        for deed in deeds:
+            deed()
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: Mapping[str, Any]) -> None:
+        await asyncio.sleep(0)
+        seen.append(f"{message['type']} {message.get('body', b'').decode()}".strip())
+
+    monkeypatch.setattr(afterwards, "begin", begin)
+    asyncio.run(Application()(scope("/late"), receive, send))
+    assert seen == ["http.response.start", "http.response.body taken", "late"]
 
 
 def test_a_stream_ends_when_its_reader_goes_away() -> None:

@@ -66,7 +66,7 @@ class Courier:
 
     async def _carry(self, delivery: fake.PendingDelivery) -> None:
         async with self._lanes.gate:
-            answer = await self._attempt(delivery, {})
+            answer = await self._attempt_event(delivery, {})
         if _failed(answer) and self._settings.retry_after_s:
             self._lanes.put(f"late {delivery.n}", partial(self._retry, delivery, answer))
 
@@ -78,9 +78,15 @@ class Courier:
             await self._lanes.rest(wait_s)
             reason = answer.failure or "http_error"
             extra = {"X-Slack-Retry-Num": str(number), "X-Slack-Retry-Reason": reason}
-            answer = await self._attempt(delivery, extra)
+            answer = await self._attempt_event(delivery, extra)
             if not _failed(answer):
                 return
+
+    async def _attempt_event(self, delivery: fake.PendingDelivery, extra: dict[str, str]) -> PostAnswer:
+        answer = await self._attempt(delivery, extra)
+        if delivery.type == "link_shared":  # of other events the answer changes nothing
+            self._slack.acts.answered(delivery, answer.status, answer.body)
+        return answer
 
     async def _attempt(self, delivery: fake.PendingDelivery, extra: dict[str, str]) -> PostAnswer:
         began = time.monotonic()

@@ -7,6 +7,7 @@ import hmac
 import json
 import re
 import time
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -15,13 +16,29 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from integrations.slack.doors import bolt
+from integrations.slack.interaction import afterwards
+from integrations.slack.interaction.slack_event import Deed
 from integrations.slack.listeners.events import messages
 from integrations.slack.protocol import payload_validation, setup
 from integrations.slack.protocol.setup import Setup
 
 LARGEST: Final = 1024 * 1024
+OK: Final = 200
 SKEW_S: Final = 5 * 60
 DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+
+
+class LateResponse(HttpResponse):
+    """An answer with what is left to do once it is sent (``late``), which the server begins."""
+
+    late: Sequence[Deed] = ()
+
+    @classmethod
+    def of(cls, response: HttpResponse, late: Sequence[Deed]) -> LateResponse:
+        """Return the same answer with what is left to do."""
+        made = cls(response.content, status=response.status_code, headers=dict(response.items()))
+        made.late = late
+        return made
 
 
 @csrf_exempt  # Slack signs what it sends instead
@@ -47,7 +64,9 @@ def _take(request: HttpRequest, given: Setup) -> HttpResponse:
         return _no(400, "This request could not be read.")
     if messages.is_talk(payload):
         return HttpResponse()
-    return bolt.handler(given).handle(request)
+    with afterwards.collected() as late:
+        response = bolt.handler(given).handle(request)
+    return LateResponse.of(response, late) if late and response.status_code == OK else response
 
 
 def _signed(request: HttpRequest, body: bytes, given: Setup) -> bool:

@@ -12,6 +12,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 
 from audit import request_origin
 from integrations.slack.doors import bolt
+from integrations.slack.interaction import afterwards
 from integrations.slack.protocol import payload_validation
 from integrations.slack.protocol.setup import Setup
 
@@ -28,8 +29,9 @@ class Handler(SocketModeHandler):
             return
         close_old_connections()
         try:
-            with request_origin.at("slack"):
+            with request_origin.at("slack"), afterwards.collected() as late:
                 super().handle(client, req)
+            afterwards.begin(late)
         finally:
             close_old_connections()
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from integrations.slack.fake.server import shapes
 
-from .workspace import Channel, Ephemeral, File, Group, Json, Kind, Message, Note
+from .workspace import Channel, Ephemeral, File, Group, Json, Kind, Message, Note, SharedLinks
 
 WHISPERS_KEPT = 2_000
+COMPOSER = "COMPOSER"
 
 if TYPE_CHECKING:
     from .state import State
@@ -28,16 +29,31 @@ def post(slack: State, channel: Channel, user: str, **fields: Any) -> Message:
 
 
 def tell_links(slack: State, channel: Channel, message: Message) -> None:
-    """Tell the app of links to its own domains, wherever they were posted.
+    """Tell the app of links to its own domains, wherever they were posted: also where it is not a member.
 
+    Whoever posts a link had it in the message they were writing before, of which the app is told first.
     https://docs.slack.dev/reference/events/link_shared
     """
     found = re.findall(r"<(https?://([^/|>:]+)[^|>]*)>", message.text)
     links = [{"url": url, "domain": domain} for url, domain in found if domain in slack.unfurl_domains]
     if links:
-        about: dict[str, Any] = {"user": message.user, "channel": channel.id, "message_ts": message.ts, "links": links}
-        about |= {"is_bot_user_member": slack.bot.id in channel.members, "source": "conversations_history"}
-        slack.emit("link_shared", **about, unfurl_id=message.ts)
+        draft = f"{message.user}-{slack.next_id('draft')}"
+        _tell_links(
+            slack, message.user, SharedLinks(draft, "composer", COMPOSER, draft, _urls(links)), links, inside=True
+        )
+        posted = SharedLinks(slack.next_id("unfurl"), "conversations_history", channel.id, message.ts, _urls(links))
+        _tell_links(slack, message.user, posted, links, inside=slack.bot.id in channel.members)
+
+
+def _urls(links: list[Json]) -> tuple[str, ...]:
+    return tuple(str(one["url"]) for one in links)
+
+
+def _tell_links(slack: State, user: str, shared: SharedLinks, links: list[Json], *, inside: bool) -> None:
+    slack.share_links(shared)
+    about: Json = {"user": user, "channel": shared.channel, "message_ts": shared.ts, "links": links}
+    about |= {"is_bot_user_member": inside, "source": shared.source, "unfurl_id": shared.unfurl_id}
+    slack.emit("link_shared", **about)
 
 
 def share(slack: State, channel: Channel, user: str, files: list[File], **fields: Any) -> Message:

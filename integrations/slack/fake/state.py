@@ -12,11 +12,12 @@ from typing import Any, Final
 from integrations.slack.fake.server.deliveries import EVENTS, Kind, PendingDelivery
 from integrations.slack.protocol.limits import RESPONSE_URL_S, TRIGGER_S
 
-from .workspace import Channel, Json, Person, ResponseUrl, Trigger, Workspace
+from .workspace import Channel, Json, Person, ResponseUrl, SharedLinks, Trigger, Workspace
 
 BOT_USER: Final = "U0FIREKIND"
 BOT_ID: Final = "B0FIREKIND"
 APP_ID: Final = "A0FIREKIND"
+LINKS_KEPT: Final = 2_000
 OUTBOX: Final = 20_000
 """Events kept while nobody takes them."""
 
@@ -33,6 +34,7 @@ class State:
         self.base_url = base_url
         self.subscriptions: frozenset[str] = EVENTS
         self.unfurl_domains: frozenset[str] = frozenset()
+        self.shared_links: dict[str, SharedLinks] = {}
         self.triggers: dict[str, Trigger] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
         self.on_delivery: Callable[[], None] | None = None
@@ -77,6 +79,12 @@ class State:
         right = ResponseUrl(secrets.token_urlsafe(18), user, channel, now + RESPONSE_URL_S, **about)
         self.response_urls[right.id] = right
         return right
+
+    def share_links(self, links: SharedLinks) -> None:
+        """Remember links that the app is told of; the oldest are forgotten."""
+        self.shared_links[links.unfurl_id] = links
+        if len(self.shared_links) > LINKS_KEPT:
+            del self.shared_links[next(iter(self.shared_links))]
 
     def emit(self, kind: str, *, seen_in: Channel | None = None, **event: Any) -> None:
         """Queue an event for the app if it subscribed to it and its bot may see it."""
@@ -136,7 +144,7 @@ class State:
         """Put another workspace in place of this one."""
         with self.lock:
             self.workspace = workspace
-            self.triggers, self.response_urls = {}, {}
+            self.triggers, self.response_urls, self.shared_links = {}, {}, {}
             self._outbox.clear()
             self._settle_bot()
             self.changed()

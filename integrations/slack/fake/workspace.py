@@ -211,6 +211,22 @@ class File:
 
 
 @dataclass(slots=True)
+class SharedLinks:
+    """Links to the app's domains that someone posted, or has in a message still being written.
+
+    The app may show what is behind them once it has answered the event that told of them, and not before.
+    """
+
+    unfurl_id: str
+    source: Literal["conversations_history", "composer"]
+    channel: str
+    ts: str
+    urls: tuple[str, ...]
+    answered: bool = False
+    shown: list[Json] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Workspace:
     """Everything one workspace holds."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,7 @@ class Door:
 
     house: House
     client: Client = field(default_factory=Client)
+    late: Sequence[Callable[[], object]] = ()  # what the last answer left for after it
 
     @property
     def slack(self) -> fake.FakeSlack:
@@ -74,13 +76,19 @@ class Door:
     def post(self, delivery: fake.PendingDelivery, *, at: float | None = None) -> HttpResponse:
         """Deliver one thing and leave the answer alone."""
         headers, body = fake.signed(delivery, secret(), at=at or time.time())
-        return self.raw(body, headers)
+        response = self.raw(body, headers)
+        if delivery.type == "link_shared":
+            self.slack.acts.answered(delivery, response.status_code)
+        for deed in self.late:
+            deed()
+        return response
 
     def raw(self, body: bytes, headers: dict[str, str]) -> HttpResponse:
         """Send any bytes to the door."""
         rest = {name: value for name, value in headers.items() if name != "Content-Type"}
         content_type = headers.get("Content-Type", "application/json")
         answer = self.client.post(ADDRESS, data=body, content_type=content_type, headers=rest)
+        self.late = getattr(answer, "late", ())
         return HttpResponse(answer.content, status=answer.status_code)
 
     def deliver(self) -> list[int]:

@@ -6,11 +6,13 @@ import dataclasses
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from incidents.models import Incident
 from integrations.slack.doors import socket_mode
+from integrations.slack.interaction import afterwards
 from integrations.slack.protocol import setup
 from integrations.slack.tests.door import Door
 
@@ -49,6 +51,20 @@ def test_a_command_over_a_socket(door: Door) -> None:
     assert sent.payload is not None
     assert "is declared" in sent.payload["text"]
     assert Incident.objects.get().title == "checkout is slow"
+
+
+def test_what_is_left_for_later_begins_after_the_envelope_is_acknowledged(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[int] = []
+    monkeypatch.setattr(afterwards, "begin", lambda deeds: began.append(len(deeds)))
+    monkeypatch.setattr(Client, "send_socket_mode_response", lambda client, response: began.append(-1))
+    door.slack.unfurl_domains = frozenset({"testserver"})
+    door.slack.acts.invite("ann", "lobby", ["firekind"])
+    door.slack.acts.say("ann", "lobby", f"{setup.base_url()}/incidents/amber-otter/")
+    for told in (one for one in door.slack.take_deliveries() if one.type == "link_shared"):
+        handle(told.payload, kind="events_api")
+    assert began == [-1, 0, -1, 1], "one is still being written, one is posted"
 
 
 def test_something_unreadable_is_left_alone(door: Door) -> None:

@@ -125,32 +125,10 @@ def permalink(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     return {"channel": channel.id, "permalink": slack.permalink(channel, message)}
 
 
-_UNFURL_NEEDS: Final = {"channel": "missing_channel", "ts": "missing_ts", "unfurls": "missing_unfurls"}
-
-
-def unfurl(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Show what stands behind a link someone posted."""
-    for name, error in _UNFURL_NEEDS.items():
-        if name not in args:
-            raise ErrorAnswer(error)
-    channel = slack.workspace.channels.get(args.text("channel"))
-    if channel is None:
-        raise ErrorAnswer("cannot_find_channel")
-    message = channel.messages.get(args.text("ts"))
-    if message is None:
-        raise ErrorAnswer("cannot_find_message")
-    unfurls = args.json("unfurls", error="invalid_unfurls_format")
-    if not isinstance(unfurls, dict):
-        raise ErrorAnswer("invalid_unfurls_format")
-    message.attachments = [{"from_url": url, **about} for url, about in unfurls.items()]
-    return {}
-
-
 METHODS: Final[dict[str, Method]] = {
     "chat.postMessage": post_message,
     "chat.update": update,
     "chat.delete": delete,
     "chat.postEphemeral": post_ephemeral,
     "chat.getPermalink": permalink,
-    "chat.unfurl": unfurl,
 }

@@ -29,6 +29,8 @@ def apply(slack: State, delivery: PendingDelivery, status: int, body: bytes) -> 
         _command(slack, delivery, answer, error)
     elif delivery.type == "view_submission":
         outcome |= _submission(slack, delivery, answer, error)
+    elif delivery.type == "link_shared":
+        _links(slack, delivery, status)
     elif delivery.kind == "suggestion":
         outcome["options"] = answer.get("options") or answer.get("option_groups") or []
     return outcome
@@ -53,6 +55,12 @@ def _command(slack: State, delivery: PendingDelivery, answer: Json, error: str) 
         problem = _say(slack, slack.response_urls[delivery.response_id], answer)
         if problem:
             changes.whisper(slack, delivery.channel, delivery.user, text=f"{delivery.type} failed: {problem}")
+
+
+def _links(slack: State, delivery: PendingDelivery, status: int) -> None:
+    shared = slack.shared_links.get(delivery.payload["event"].get("unfurl_id", ""))
+    if shared is not None and 200 <= status < 300:
+        shared.answered = True
 
 
 def _submission(slack: State, delivery: PendingDelivery, answer: Json, error: str) -> Json:

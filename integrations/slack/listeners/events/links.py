@@ -2,58 +2,112 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from incidents import visibility
 from incidents.models import Incident, Person
 from integrations.slack.adapter import current
 from integrations.slack.adapter.client import SlackChat
-from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction import afterwards, incident_lookup
 from integrations.slack.interaction.slack_event import Deed, SlackEvent
 from integrations.slack.protocol import blocks, mrkdwn, setup
 from workflows.channels import rooms
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
 
 PATH: Final = re.compile(r"/incidents/(?P<codename>[a-z]+(?:-[a-z]+)+)/?(?:[?#].*)?")
+COMPOSER: Final = "COMPOSER"  # what Slack calls the channel of a message that is still being written
+TOO_EARLY: Final = "cannot_unfurl_url"
+ELSEWHERE: Final = frozenset(
+    {"channel_not_found", "not_in_channel", "cannot_find_channel", "cannot_find_message", TOO_EARLY}
+)
+PAUSES_S: Final = (1.0, 3.0)
 MOST_PEOPLE: Final = 2_000  # more are not looked through: a link without a preview is still a link
 
 
 def shared(told: SlackEvent) -> Deed | None:
-    """Show what a link is about, once it is certain that everyone in the channel may see it; else stay silent.
+    """Leave a link's preview for after the answer, where there may be one: Slack takes none before it.
 
-    Slack may tell us again, which draws the same once more: nothing is recorded, so nothing is owed here.
+    Of a message that is still being written nobody knows who will read it, and where we are not in nobody asked us.
     """
-    slack, channel_id = current.slack(), told.text("channel")
-    by = Person.objects.filter(chat_id=told.text("user")).first()
-    if slack is None or by is None or not channel_id.startswith(("C", "G")):
-        return None  # in a message that is still being written, nobody knows who will read it
-    found = {url: incident for url in _links(told) if (incident := _incident(url, by)) is not None}
-    if not found:
+    links, channel_id = _links(told), told.text("channel")
+    if channel_id == COMPOSER or told.text("source") == "composer" or told.event.get("is_bot_user_member") is False:
         return None
-    about = slack.wire.call("conversations.info", channel=channel_id, include_num_members=True)["channel"]
-    unfurls = {url: _card(one) for url, one in found.items() if _may_be_shown(one, about)}
-    if unfurls and _is_closed_circle(slack, about):
-        slack.wire.call("chat.unfurl", channel=channel_id, ts=told.text("message_ts"), unfurls=unfurls)
-    return None
+    if not links or not channel_id.startswith(("C", "G")) or not told.text("message_ts"):
+        return None
+    preview = Preview(channel_id, told.text("message_ts"), told.text("user"), tuple(links))
+    return partial(afterwards.leave, preview.show)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What someone's links may be shown as, below their message."""
+
+    channel_id: str
+    ts: str
+    by: str
+    links: tuple[str, ...]
+
+    def show(self) -> None:
+        """Show what the links are about, once it is certain that everyone in the channel may see it; else stay silent.
+
+        Slack may hear of our answer later than of this, so what it refuses for that is tried again.
+        """
+        for wait_s in (*PAUSES_S, None):
+            try:
+                self._try()
+            except VendorError as error:
+                if wait_s is None or not (error.retryable or error.code == TOO_EARLY):
+                    _log(error)
+                    return
+                time.sleep(wait_s)
+            else:
+                return
+
+    def _try(self) -> None:
+        slack, by = current.slack(), Person.objects.filter(chat_id=self.by).first()
+        if slack is None or by is None:
+            return
+        found = {url: incident for url in self.links if (incident := _incident(url, by)) is not None}
+        if not found:
+            return
+        about = slack.wire.call("conversations.info", channel=self.channel_id, include_num_members=True)["channel"]
+        unfurls = {url: _card(one) for url, one in found.items() if _may_be_shown(one, about)}
+        if unfurls and about.get("is_member", True) and _is_closed_circle(slack, about):
+            slack.wire.call("chat.unfurl", channel=self.channel_id, ts=self.ts, unfurls=unfurls)
+
+
+def _log(error: VendorError) -> None:
+    if error.code not in ELSEWHERE:
+        log.warning("could not show a link: %s", error)
 
 
 def _links(told: SlackEvent) -> list[str]:
     listed = told.event.get("links")
     given = listed if isinstance(listed, list) else []
-    return [str(one["url"]) for one in given if isinstance(one, dict) and "url" in one]
+    urls = [str(one["url"]) for one in given if isinstance(one, dict) and "url" in one]
+    return [url for url in urls if _codename(url)]
 
 
 def _incident(url: str, by: Person) -> Incident | None:
     """Return the incident of a link, if the person who posted it may see it."""
-    base = setup.base_url()
-    match = PATH.fullmatch(url.removeprefix(base)) if url.startswith(base) else None
-    if match is None:
-        return None
     try:
-        return visibility.find(by, match["codename"])
+        return visibility.find(by, _codename(url))
     except Incident.DoesNotExist:
         return None
+
+
+def _codename(url: str) -> str:
+    base = setup.base_url()
+    match = PATH.fullmatch(url.removeprefix(base)) if url.startswith(base) else None
+    return match["codename"] if match else ""
 
 
 def _may_be_shown(incident: Incident, about: Mapping[str, Any]) -> bool:
