@@ -22,6 +22,7 @@ from workflows.paging import poll_pages
 from workflows.performing import perform
 from workflows.planning.actions import EVIDENCE, KINDS
 from workflows.ports import VendorError
+from workflows.reconcile import missed
 from workflows.reconcile import reconcile as reconciling
 from workflows.reconcile import sweep as sweeping
 from workflows.usergroups import sync, workspace_cache
@@ -86,6 +87,7 @@ def sweep() -> None:
     sweeping.fall_due(at=at)
     lifecycle.carry(at=at)
     notices.carry(at=at)
+    missed.tell_managers(at=at)
 
 
 @shared_task

@@ -19,6 +19,7 @@ from incidents.lifecycle.entries import (
     update,
     update_fell_due,
 )
+from incidents.lifecycle.misses import TooManyMisses
 from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
 from incidents.lifecycle.retyping import adopt, leave_room, retype
@@ -32,6 +33,7 @@ __all__ = [
     "NotThere",
     "Refused",
     "Stale",
+    "TooManyMisses",
     "adopt",
     "archive_channel",
     "ask_in",

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 import audit
 from incidents import timeline, visibility
-from incidents.lifecycle import rules
+from incidents.lifecycle import misses, rules
 from incidents.lifecycle.people import set_role, take_part
 from incidents.models import AccessRequest, Codename, Event, Incident, Knock, Participant, Person, Source
 from incidents.models.people import Role
@@ -18,7 +18,9 @@ EVERY = timedelta(minutes=15)
 BECAUSE_CHARS = 1_000
 WORDS_OF_A_SENTENCE = 4
 AT_ONCE = 100
-NOT_PRIVATE = "No private incident has that codename. Check it and try again. This attempt was logged."
+NOT_PRIVATE = (
+    "No private incident has that codename. Check it and try again. This attempt was logged, and managers are told."
+)
 
 # One statement decides whose turn it is, so that two requests at once are not two.
 _KNOCK = """
@@ -67,8 +69,9 @@ def turn_away(
 def break_glass(codename: str, *, by: Person, because: str, at: datetime, source: str = Source.WEB) -> Incident:
     """Let someone of the house into a private incident at once, and tell its people.
 
-    Whoever does it learns whether there is such an incident: each try is recorded. Raises ``Refused`` for guests,
-    without a sentence of reason, and for a codename of no incident that is closed to them.
+    Whoever does it learns whether there is such an incident: each try is recorded, managers are told of each miss, and
+    after five in an hour nothing is looked up any more. Raises ``Refused`` for guests, without a sentence of reason,
+    and for a codename of no incident that is closed to them.
     """
     if by.role == Role.AUDITOR:
         raise rules.Refused("Auditors can read the audit log, but not private incidents. Ask a responder to look.")
@@ -79,9 +82,8 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
         raise rules.BadInput(
             "because", "Explain in a full sentence why you need access now. The people in the incident will read it."
         )
-    incident = _closed_to(by, codename.strip().lower())
+    incident = _looked_for(codename.strip().lower(), by=by, at=at)
     if incident is None:
-        note("glass-broken", codename[:80], by=by, at=at, found=False)
         raise rules.Refused(NOT_PRIVATE)
     with rules.changing(incident, by=by, from_outside=True) as now:
         note("glass-broken", now.codename, by=by, at=at, found=True)
@@ -154,6 +156,17 @@ def _carried(pk: int, *, at: datetime) -> bool:
         if incident is not None and knock.person.can_join:
             _tell(incident, knock.person, knock.because, asked_at=knock.at, at=at)
         return bool(Knock.objects.filter(pk=pk).update(codename="", because=""))
+
+
+@transaction.atomic
+def _looked_for(codename: str, *, by: Person, at: datetime) -> Incident | None:
+    """Return the private incident of a codename, or write a miss down; raise ``TooManyMisses`` before looking."""
+    misses.must_have_tries(by, at=at)
+    incident = _closed_to(by, codename)
+    if incident is None:
+        misses.write(by, codename, at=at)
+        note("glass-broken", codename[:80], by=by, at=at, found=False)
+    return incident
 
 
 def _closed_to(person: Person, codename: str) -> Incident | None:

@@ -1,6 +1,6 @@
 """The tables of the domain."""
 
-from incidents.models.access import AccessRequest, Knock, Summary
+from incidents.models.access import AccessRequest, Knock, Miss, Summary
 from incidents.models.event import Event, Source
 from incidents.models.incident import Codename, Incident, Participant, Status
 from incidents.models.people import Person
@@ -14,6 +14,7 @@ __all__ = [
     "Incident",
     "IncidentType",
     "Knock",
+    "Miss",
     "Notice",
     "Participant",
     "Person",

@@ -26,6 +26,28 @@ class Knock(models.Model):
         return f"{self.person_id} at {self.at}"
 
 
+class Miss(models.Model):
+    """Someone broke glass for a codename that no incident closed to them has.
+
+    Managers are told at ``tell_at``, which is null once they were; ``told`` are the ids of those who know already.
+    """
+
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+", db_index=False)
+    codename = models.CharField(max_length=80, blank=True)
+    at = models.DateTimeField()
+    tell_at = models.DateTimeField(null=True)
+    told = models.JSONField(default=list)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["person", "at"], name="miss_of_person"),
+            models.Index(fields=["tell_at"], condition=models.Q(tell_at__isnull=False), name="miss_to_tell"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} at {self.at}"
+
+
 class AccessRequest(models.Model):
     """Someone may be let into a private incident, if its people say so; ``n`` is its entry on the timeline.
 

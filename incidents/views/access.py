@@ -16,7 +16,7 @@ from incidents.lifecycle import opening
 from incidents.models import Incident, Person
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
-UNPROCESSABLE = 422
+UNPROCESSABLE, TOO_MANY = 422, 429
 ANSWERS = (("let-in", "Let in"), ("turn-away", "Not now"))
 CODENAME = re.compile(r"[\w-]{1,80}")
 CAME_FROM = re.compile(r"/incidents/([\w-]{1,80})/")
@@ -56,7 +56,8 @@ def glass(request: Request, codename: str) -> HttpResponse:
         because = context["because"]
         incident = lifecycle.break_glass(codename, by=request.person, because=because, at=timezone.now())
     except lifecycle.Refused as refused:
-        return render(request, "incidents/glass.html", context | {"wrong": str(refused)}, status=UNPROCESSABLE)
+        status = TOO_MANY if isinstance(refused, lifecycle.TooManyMisses) else UNPROCESSABLE
+        return render(request, "incidents/glass.html", context | {"wrong": str(refused)}, status=status)
     return redirect(incident)
 
 

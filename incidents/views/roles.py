@@ -7,11 +7,13 @@ from typing import Any, Final
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from incidents import lifecycle
 from incidents.forms.people import joinable, suggested
-from incidents.models import Person
+from incidents.lifecycle import misses
+from incidents.models import Miss, Person
 from incidents.models.people import Role
 from incidents.people import roles
 from incidents.views.allowed import needs
@@ -31,6 +33,7 @@ def listing(request: Request) -> HttpResponse:
         "held": [(role, roles.SAYS[role], list(roles.holders(role))) for role in HELD],
         "choices": [(role, role.label, roles.SAYS[role]) for role in Role],
         "q": q,
+        "missed": _missed() if roles.may(request.person, "roles") else [],
         "found": suggested(q, by=request.person) if q else [],
     }
     return render(request, "people/roles.html", context)
@@ -52,6 +55,11 @@ def give(request: Request, pk: int) -> HttpResponse:
     else:
         messages.success(request, _said(person, Role(role), changed=changed))
     return redirect("roles")
+
+
+def _missed() -> list[tuple[Miss, str]]:
+    """Return who broke glass in vain lately, and what that was: managers without Slack read it here."""
+    return [(one, misses.sentence(one)) for one in misses.lately(at=timezone.now())]
 
 
 def _said(person: Person, role: Role, *, changed: bool) -> str:
