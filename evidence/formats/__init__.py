@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from evidence import measures
-from evidence.formats.base import about, units, unpack, unsupported
+from evidence.formats.base import about, held, units, unpack, unsupported
+from evidence.profile import claims as claiming
+from evidence.profile.claims import Claim, Claimed
 from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import Stacks
@@ -23,8 +25,8 @@ class Format(Protocol):
 
     NAME: str
 
-    def looks_like(self, head: bytes) -> bool:
-        """Tell from the first 64 KiB whether the content is of this format."""
+    def claim(self, head: bytes) -> Claim | None:
+        """Say from the first 64 KiB how surely the content is of this format, and why."""
         ...
 
     def read(self, data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
@@ -32,7 +34,7 @@ class Format(Protocol):
         ...
 
 
-# Module -> the kind of content it reads, in sniffing order. A module is imported when its kind of content is met,
+# Module -> the kind of content it reads. A module is imported when its kind of content is met,
 # so that reading text does not load what binary formats need.
 FORMATS: dict[str, str] = {
     "jfr": "binary",
@@ -48,9 +50,6 @@ FORMATS: dict[str, str] = {
 # The folder of a format that is not alone in it.
 FAMILIES = {"perf_script": "perf", "v8": "chrome"}
 
-# Words and numbers are enough for its shortest forms, and the report of a load tester has them too.
-LOOSEST = "perf_script"
-
 
 def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> Stacks:
     """Read a profile of any format, packed or not.
@@ -63,18 +62,36 @@ def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> 
     module = sniff(head)
     if module is None:
         raise NotRecognised(unsupported.says(head))
+    if unsupported.kind(head) == "text":
+        held.check_lines(data, limits=limits)
     stacks = units.told(module.read(data, limits=limits), unit)
     return replace(stacks, about=about.clean(stacks.about))
 
 
-def sniff(head: bytes) -> Format | None:
-    """Return the format whose content begins with ``head``, if any."""
+def claims(head: bytes) -> list[Claimed]:
+    """Return what the readers of profiles and of measurements say of content that begins with ``head``."""
     if unsupported.known(head):
-        return None
+        return []
     kind = unsupported.kind(head)
+    found = [] if kind == "binary" else measures.claims(head)
     for name, kinds in FORMATS.items():
         if kind in kinds or kinds == "text":
-            module = cast("Format", import_module(f"evidence.formats.{FAMILIES.get(name, name)}.{name}"))
-            if module.looks_like(head):
-                return None if name == LOOSEST and measures.sure(head) else module
-    return None
+            claim = module_of(name).claim(head)
+            found += [Claimed(name.replace("_", " "), name, claim)] if claim else []
+    return found
+
+
+def decide(head: bytes) -> Claimed | None:
+    """Return who reads content that begins with ``head``. Raises ``Ambiguous``."""
+    return claiming.decide(claims(head))
+
+
+def sniff(head: bytes) -> Format | None:
+    """Return the format of a profile that begins with ``head``, if it is one. Raises ``Ambiguous``."""
+    found = decide(head)
+    return module_of(found.module) if found and found.module in FORMATS else None
+
+
+def module_of(name: str) -> Format:
+    """Return the module of a format."""
+    return cast("Format", import_module(f"evidence.formats.{FAMILIES.get(name, name)}.{name}"))

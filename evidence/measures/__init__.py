@@ -1,7 +1,7 @@
 """Measurements that are no profiles: benchmarks, load tests, sweeps. Pure, and bounded in size.
 
-Each module has ``NAME``, ``KIND`` (that of the evidence), ``looks_like(head)``, ``read(data)`` to a value with
-``as_dict()``, ``from_dict(kept)`` and ``sentence(value)``.
+Each module has ``NAME``, ``KIND`` (that of the evidence), ``looks_like(head)`` and ``TELLS``, by what,
+``read(data)`` to a value with ``as_dict()``, ``from_dict(kept)`` and ``sentence(value)``.
 """
 
 from __future__ import annotations
@@ -11,20 +11,28 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from evidence.profile.claims import Certainty, Claim, Claimed
+
 MODULES = ("benchstat", "gobench", "loadtest", "sweep")  # in the order in which content is tried
+# A table of numbers is less of a mark than the words of a tool.
+TABLES = {"sweep": Certainty.LIKELY}
 NAMES = {"benchstat": "benchstat", "go benchmark": "gobench", "load test": "loadtest", "sweep": "sweep"}
+
+
+def claims(head: bytes) -> list[Claimed]:
+    """Return what each module says of content beginning with ``head``."""
+    found = []
+    for name in MODULES:
+        module = import_module(f"evidence.measures.{name}")
+        if module.looks_like(head):
+            found.append(Claimed(module.NAME, name, Claim(TABLES.get(name, Certainty.SURE), module.TELLS)))
+    return found
 
 
 def sniff(head: bytes) -> ModuleType | None:
     """Return the module that reads content beginning with ``head``, or None."""
-    modules = (import_module(f"evidence.measures.{name}") for name in MODULES)
-    return next((module for module in modules if module.looks_like(head)), None)
-
-
-def sure(head: bytes) -> bool:
-    """Tell whether content is a measure by marks that no profile has; a sweep is only a table."""
-    module = sniff(head)
-    return module is not None and module.NAME != "sweep"
+    found = max(claims(head), key=lambda one: one.claim.certainty, default=None)
+    return import_module(f"evidence.measures.{found.module}") if found else None
 
 
 def named(name: str) -> ModuleType | None:

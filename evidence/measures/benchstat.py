@@ -14,6 +14,7 @@ from evidence.profile.errors import BadProfile, TooMuch
 
 NAME = "benchstat"
 KIND = "benchmark"
+TELLS = "it has benchstat's tables of medians"
 MOST_ROWS = 2_000
 LEAST = 1e-30
 

@@ -18,6 +18,7 @@ from evidence.profile.errors import BadProfile, TooMuch
 
 NAME = "go benchmark"
 KIND = "benchmark"
+TELLS = "it has lines of Go benchmarks"
 MOST_VALUES = 60_000
 
 RESULT = re.compile(r"(Benchmark(?![a-z])[^\s]*)\s+(\d{1,18})\s+(\S.*)")

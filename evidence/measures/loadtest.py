@@ -13,6 +13,7 @@ from evidence.profile.errors import BadProfile, TooMuch
 
 NAME = "load test"
 KIND = "load"
+TELLS = "it has the report of a load tester"
 MOST_RUNS = 50
 TOOLS = ("ab", "wrk", "k6", "oha", "hey", "vegeta")
 ALIKE = 0.05  # means that differ by less are called alike

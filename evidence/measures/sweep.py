@@ -21,6 +21,7 @@ from evidence.profile.errors import BadProfile, TooMuch
 
 NAME = swept.NAME
 KIND = "sweep"
+TELLS = "it is a table with a header and rows of numbers"
 MOST_ROWS = 20_000
 MOST_NUMBERS = 200_000
 MOST_COLUMNS = 60

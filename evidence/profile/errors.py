@@ -22,3 +22,7 @@ class BadProfile(Unreadable):
 
 class TooMuch(Unreadable):
     """The content is larger, deeper or slower to read than what we allow."""
+
+
+class Ambiguous(NotRecognised):
+    """Two readers are as sure as each other that the content is for them. It is kept as it is."""

@@ -12,10 +12,13 @@ class Limits:
     """What a reader allows; each excess raises ``TooMuch``.
 
     ``unpacked`` bytes after decompression, ``frames`` summed over all stacks, ``depth`` of one stack, ``names``
-    different functions, ``stacks`` (samples) in all, ``name`` characters of one name (longer ones are cut).
+    different functions, ``stacks`` (samples) in all, ``name`` characters of one name (longer ones are cut), ``line``
+    bytes of one line of text, ``whole`` bytes of what can only be read at once (JSON, one message).
     """
 
     unpacked: int = 1024 * MIB
+    whole: int = 256 * MIB
+    line: int = 32 * MIB
     stacks: int = 20_000_000
     frames: int = 200_000_000
     depth: int = 10_000

@@ -6,7 +6,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -93,15 +93,23 @@ def _as_written(kind: Mapping[str, Any], format: str) -> Mapping[str, Any]:
 
 
 def _read(file: str, asked: PrintRequest) -> tuple[CallTree, int]:
-    path = Path(file)
     try:
-        if file != STDIN and (path.is_file() or path.is_dir() or not path.exists()):
+        with kept(file) as path:
             return reading.tree_of(path, unit=asked.unit)
-        with tempfile.NamedTemporaryFile() as kept, _stream(file) as stream:
-            _take_in(stream, kept)
-            return reading.tree_of(Path(kept.name), unit=asked.unit)
     except Unreadable as error:
         raise type(error)(f"{'standard input' if file == STDIN else file}: {error.says}", where=error.where) from error
+
+
+@contextmanager
+def kept(file: str) -> Iterator[Path]:
+    """Give a file that can be mapped into memory: the one of that name, or what standard input or a pipe holds."""
+    path = Path(file)
+    if file != STDIN and (path.is_file() or path.is_dir() or not path.exists()):
+        yield path
+        return
+    with tempfile.NamedTemporaryFile() as copy, _stream(file) as stream:
+        _take_in(stream, copy)
+        yield Path(copy.name)
 
 
 def _stream(file: str) -> AbstractContextManager[BinaryIO]:

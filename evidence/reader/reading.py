@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from evidence.tree.calltree import CallTree
 
 MEMORY_MIB = 3072
+# Of that, what a file may make us hold beside the libraries; pages of the file itself are given back as we go.
+DATA_MIB = 720
 CPU_S = 120
 LISTENS_S = 5
 COULD_NOT = 3
@@ -66,7 +68,9 @@ def bound(*, memory_mib: int = MEMORY_MIB, cpu_s: int = CPU_S) -> None:
     When its time is over it is told so by ``TooMuch``; a process that does not listen is killed soon after.
     """
     signal.signal(signal.SIGXCPU, _out_of_time)
+    data = min(memory_mib, _held_mib() + DATA_MIB)
     for which, soft, hard in (
+        (resource.RLIMIT_DATA, data * MIB, data * MIB),
         (resource.RLIMIT_AS, memory_mib * MIB, memory_mib * MIB),
         (resource.RLIMIT_CPU, cpu_s, cpu_s + LISTENS_S),
         (resource.RLIMIT_CORE, 0, 0),
@@ -74,6 +78,15 @@ def bound(*, memory_mib: int = MEMORY_MIB, cpu_s: int = CPU_S) -> None:
         _, most = resource.getrlimit(which)
         bounds = (soft, hard) if most == resource.RLIM_INFINITY else (min(soft, most), min(hard, most))
         resource.setrlimit(which, bounds)
+
+
+def _held_mib() -> int:
+    """Return how much this process has asked for already; nothing where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize() // MIB
 
 
 def hasten() -> None:
@@ -182,7 +195,8 @@ def measured(path: Path) -> Mapping[str, Any] | None:
         data = unpack.unpacked(path, limits=MEASURED)
     except TooMuch:
         return None  # too large for any of them, so it is something else
-    module = measures.sniff(data[: formats.HEAD])
+    told = formats.decide(data[: formats.HEAD])
+    module = measures.named(told.name) if told else None
     if module is None:
         return None
     value = module.read(bytes(data))

@@ -83,7 +83,7 @@ def test_speedscope_reads_every_sample_type(profile: Profile) -> None:
     written = b"".join(exports.speedscope(stacks, title="Basket"))
     document = json.loads(written)
     assert [one["endValue"] for one in document["profiles"]] == stacks.totals
-    assert speedscope.looks_like(written)
+    assert speedscope.claim(written)
     back = speedscope.read(written)
     assert back.totals == stacks.totals
     assert text(back, 0) == text(stacks, 0)

@@ -10,18 +10,20 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from evidence.formats import Buffer
+from evidence.formats.base import held
 from evidence.profile.errors import BadProfile
+from evidence.profile.limits import DEFAULT, Limits
 
 # Levels of nesting that are followed: trees nest twice a frame. The C stack of a process bears several times this.
 NESTED = 5_000
 MOST = 1 << 63
 
 
-def parse(data: Buffer | bytes) -> Any:
-    """Parse JSON. Raises ``BadProfile`` naming line and column, and ``MemoryError``."""
+def parse(data: Buffer | bytes, *, limits: Limits = DEFAULT) -> Any:
+    """Parse JSON. Raises ``BadProfile`` naming line and column, ``TooMuch`` and ``MemoryError``."""
     try:
         with _nesting(NESTED):
-            return json.loads(data[:], parse_constant=_no_number)
+            return json.loads(_decoded(data, limits), parse_constant=_no_number)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise BadProfile(f"The JSON is malformed or truncated: {error.msg}", where=where) from error
@@ -29,6 +31,12 @@ def parse(data: Buffer | bytes) -> Any:
         raise BadProfile(f"The JSON is nested more than {NESTED} levels deep") from error
     except ValueError as error:
         raise BadProfile(f"The JSON can't be parsed: {error}") from error
+
+
+def _decoded(data: Buffer, limits: Limits) -> str:
+    """Return the text, of which there is no second copy while it is parsed."""
+    content = held.at_once(data, limits=limits)
+    return content.decode(json.detect_encoding(content), "surrogatepass").removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
 
 
 def listed(value: Any, where: str) -> Sequence[Any]:

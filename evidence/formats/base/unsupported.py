@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
+ANDROID = (
+    "This is an Android method trace. Record with `simpleperf record -g`, and upload what `report_sample.py` prints."
+)
+VISUAL_STUDIO = "This is Visual Studio's table of functions, which has no stacks. Export speedscope from PerfView."
+MASSIF = "This is massif's log of a heap, which has no stacks we read. `heaptrack_print -F OUT FILE` makes some."
 # How the content begins -> what it is and what to do about it.
 BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"PERFILE2", "This is a raw perf recording. Upload the output of `perf script -i FILE`, run on the same host."),
@@ -17,15 +24,36 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", "This is a program, not a profile."),
     (b"JAVA PROFILE", "This is a Java heap dump, not a profile. Record with JFR or async-profiler."),
     (b"go 1.", "This is a Go execution trace, not a profile. Use /debug/pprof/profile instead."),
+    (b"PERFFILE", "This is a raw perf recording. Upload the output of `perf script -i FILE`, run on the same host."),
+    (b"Nettrace", "This is a .NET trace. `dotnet-trace convert --format Speedscope FILE` makes one we read."),
+    (b"memray\0", "This is a memray recording. `memray transform csv FILE` makes a table we read."),
+    (b"MOJ", "This is Austin's binary form. `mojo2austin FILE OUT` makes folded stacks."),
+    (b"rbspy", "This is a raw rbspy recording. `rbspy report -f speedscope -i FILE -o OUT` makes one we read."),
+    (b"hdrb\n", "This is a GHC event log. `hs-speedscope FILE` makes a profile we read."),
+    (b"*version\n", ANDROID),
+    (b"SLOW", ANDROID),
+    (b"v8-version,", "This is a log of V8's ticks. Record with `node --cpu-prof`, which writes a .cpuprofile."),
+    (b"desc:", MASSIF),
     (b"PAR1", "This is a Parquet file, not a profile."),
     (b"SQLite format 3\0", "This is an SQLite database, not a profile."),
+)
+# A mark in the first lines -> what it is and the one command that makes something we read.
+MARKS: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (re.compile(rb"\AFunction Name,Total CPU \[", re.IGNORECASE), VISUAL_STUDIO),
+    (
+        re.compile(rb"^CPU\s+ID\s+FUNCTION:NAME$|^\s*[\w.+-]+`[\w.~<>:]+(\+0x[0-9a-f]+)?$", re.MULTILINE),
+        "This is what dtrace prints. `stackcollapse.pl FILE` makes folded stacks.",
+    ),
 )
 SVG = (
     "This is a picture (SVG). A flame graph cannot be read back from its drawing: bring the folded stacks that it "
     "was drawn from."
 )
 WEB_PAGE = "This is a web page, not a profile. The URL may have required a login, or returned a page instead of data."
-UNKNOWN = "This isn't a format we support (folded, perf script, pprof, speedscope, Chrome, V8, OTLP, JFR)."
+UNKNOWN = (
+    "This isn't a format we support (folded, perf script, pprof, speedscope, Chrome, V8, OTLP, JFR). "
+    "`manage.py profile --explain FILE` says why."
+)
 UNKNOWN_JSON = "This is JSON, but not a kind we support (speedscope, Chrome trace, V8 profile, OTLP profiles)."
 
 FIREFOX = (
@@ -41,6 +69,8 @@ def known(head: bytes) -> str:
             return says
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "This is a WebP picture, not a profile. It can be stored but not searched."
+    if kind(head) == "text" and (marked := next((says for mark, says in MARKS if mark.search(head[:4096])), "")):
+        return marked
     if head[257:262] == b"ustar":
         return "This is a tar archive. Unpack it and upload the profiles one by one."
     return _markup(head)

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import fields
+from evidence.formats.base import fields, held, outline
 from evidence.formats.base.fields import listed, mapped
 from evidence.formats.base.gather import Gather
 from evidence.formats.chrome import spans, v8
+from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import Stacks
@@ -23,14 +24,17 @@ NAME = "chrome"
 Event = Mapping[str, Any]
 
 
-def looks_like(head: bytes) -> bool:
-    """Tell by the events' phase, which no other format has."""
-    return b'"traceEvents"' in head or (v8.EVENTS.search(head) is not None and b'"ts"' in head)
+def claim(head: bytes) -> Claim | None:
+    """Tell by the events, alone or in what holds them."""
+    found = outline.of(head)
+    if "traceEvents" in found or found.has("[].ph", "[].ts") or found.has("[].ph", "[].pid"):
+        return Claim(Certainty.SURE, "it has trace events")
+    return None
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read CPU samples, else spans. Raises ``BadProfile`` naming the event; ``TooMuch``."""
-    content = _parsed(data)
+    content = _parsed(data, limits)
     found = content if isinstance(content, list) else mapped(content, "the file").get("traceEvents")
     events = [mapped(event, f"event {at}") for at, event in enumerate(listed(found, "traceEvents"))]
     profiles = _profiles(events)
@@ -42,14 +46,14 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     return v8.timed(gather, NAME)
 
 
-def _parsed(data: Buffer) -> Any:
+def _parsed(data: Buffer, limits: Limits) -> Any:
     """Parse the file; an array of events may lack its end, since programs that crash leave it off."""
     try:
-        return fields.parse(data)
+        return fields.parse(data, limits=limits)
     except BadProfile:
         if data[:64].lstrip()[:1] != b"[" or data[-64:].rstrip().endswith(b"]"):
             raise
-        return fields.parse(data[:].rstrip().removesuffix(b",") + b"]")
+        return fields.parse(held.at_once(data).rstrip().removesuffix(b",") + b"]", limits=limits)
 
 
 def _profiles(events: Sequence[Event]) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ Source: the Profiler and HeapProfiler domains of the DevTools protocol.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,10 +12,11 @@ from itertools import pairwise
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import branches, fields, naming
+from evidence.formats.base import branches, fields, naming, outline
 from evidence.formats.base.branches import Key
 from evidence.formats.base.fields import listed, mapped, scaled, whole
 from evidence.formats.base.gather import Gather
+from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import SampleType, Stacks
@@ -28,19 +28,19 @@ ROOT = "(root)"
 # What V8 calls the time outside of JavaScript.
 HINTS = {"(idle)": "idle", "(program)": "native", "(garbage collector)": "native"}
 MICROSECOND = 1_000
-# The phase of an event of Chrome's; a function may be called so too.
-EVENTS = re.compile(rb'"ph"\s*:\s*"')
 
 
-def looks_like(head: bytes) -> bool:
-    """Tell by call frames, or by V8's older tree of functions; a trace of Chrome holds them too, among its events."""
-    frames = b'"callFrame"' in head or (b'"head"' in head and b'"functionName"' in head)
-    return frames and not EVENTS.search(head) and (b'"nodes"' in head or b'"head"' in head)
+def claim(head: bytes) -> Claim | None:
+    """Tell by call frames, or by V8's older tree of functions; a trace of Chrome holds them deeper, in its events."""
+    found = outline.of(head)
+    if found.has("nodes[].callFrame") or found.has("head.callFrame") or found.has("head.functionName"):
+        return Claim(Certainty.SURE, "it has a tree of call frames")
+    return None
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read a CPU or heap profile. Raises ``BadProfile`` naming the node or sample; ``TooMuch``."""
-    file = mapped(fields.parse(data), "the file")
+    file = mapped(fields.parse(data, limits=limits), "the file")
     nodes = _flat(file) if "head" in file else nodes_of(file)
     if "head" in file and "timestamps" not in file:
         return _heap(nodes, limits=limits)

@@ -8,7 +8,6 @@ What is not plain digits after white space is read line by line, by the grammar 
 
 from __future__ import annotations
 
-import mmap
 import os
 import threading
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from pyarrow._compute import call_function  # pyarrow.compute takes 50 ms to import, for functions we do not call
 
 from evidence.formats import Buffer
+from evidence.formats.base import held
 from evidence.formats.base.skipped import Skipped
 from evidence.formats.folded import grammar
 from evidence.formats.folded.digits import PAD, SLACK, Bytes, is_blank, tails
@@ -136,7 +136,7 @@ class _Reader:
         source = self._bytes[begin:end]
         padded, text, room = self._given(len(source) + (source[-1] != END))
         joints = _joints(source, text, room)
-        _leave(self._data, begin, end)
+        held.leave(self._data, begin, end)
         at = np.flatnonzero(text[joints] == END)
         ends = self._ends(padded, joints[at].astype(np.int64))
         _blank(text, ends)
@@ -245,10 +245,3 @@ def _tokens(text: Bytes, joints: Codes, at: Ints, ends: Ends) -> tuple[Codes, In
     tokens[inner] = joints
     tokens[leaves] = ends.stacks[stacked]
     return tokens, lines
-
-
-def _leave(data: Buffer, begin: int, end: int) -> None:
-    """Tell the system that a mapped file's pages are not needed any more, so that they do not count as ours."""
-    if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        page = begin - begin % mmap.PAGESIZE
-        data.madvise(mmap.MADV_DONTNEED, page, end - page)

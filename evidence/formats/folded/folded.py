@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 
 from evidence.formats import Buffer
+from evidence.formats.base import held
 from evidence.formats.folded import grammar, remarks
 from evidence.formats.folded.grammar import LARGEST, PLACES, FoldedLines, NotPairs
-from evidence.formats.folded.head import looks_like
+from evidence.formats.folded.head import claim
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import DEFAULT, MIB, Limits
 from evidence.profile.stacks import Ints, SampleType, Stacks
 
-__all__ = ["NAME", "looks_like", "read"]
+__all__ = ["NAME", "claim", "read"]
 
 NAME = "folded"
 # Below this, loading Arrow takes longer than reading line by line.
@@ -45,7 +46,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
     Raises ``BadProfile`` when no line can be read, naming the first, ``TooMuch`` beyond ``limits``.
     """
-    data = _in_utf8(data)
+    data = _in_utf8(data, limits)
     lines = _differential(data, limits) or _lines(data, columns=1, limits=limits)
     if not len(lines.offsets) - 1:
         raise BadProfile("No line ends with a count", where=lines.skipped.where)
@@ -58,10 +59,11 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     return _stacks(lines, name="samples", unit="samples", **remarks.about(said))
 
 
-def _in_utf8(data: Buffer) -> Buffer:
+def _in_utf8(data: Buffer, limits: Limits) -> Buffer:
     if data[:2] in _UTF16:
-        return bytes(data).decode("utf-16", "replace").encode()
-    return bytes(data).removeprefix(codecs.BOM_UTF8) if data[:3] == codecs.BOM_UTF8 else data
+        return held.at_once(data, limits=limits).decode("utf-16", "replace").encode()
+    bom = data[:3] == codecs.BOM_UTF8
+    return held.at_once(data, limits=limits).removeprefix(codecs.BOM_UTF8) if bom else data
 
 
 def _lines(data: Buffer, *, columns: int, limits: Limits) -> FoldedLines:

@@ -6,37 +6,51 @@ code and other people's formats end lines in anything else. Folded stacks do bot
 
 from __future__ import annotations
 
-import codecs
 import re
 
+from evidence.formats.base import texts
 from evidence.formats.folded import grammar
+from evidence.profile.claims import Certainty, Claim
 
-HEAD = 1 << 16
 # Of the lines that say something, how many must be of folded stacks.
 MOST = 0.5
+NEARLY_ALL = 0.9
 # The least number of frames by which a line is known whose end we do not see.
 CUT_FRAMES = 16
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 _TIGHT = re.compile(rb";[^ \t\r;]")
 _WORDS = re.compile(rb"[^;()<>\[\]{}]*[a-z,] [a-z]")
 _TRACING = re.compile(rb"(ThreadId\(\d+\)[^;]*|all-threads)(; |[ \t]+\d)")
 _CODE = re.compile(rb"[\"=]|//")
+# One frame and what it counts; tables have more columns, reports have labels, prose has more words.
+_ALONE = re.compile(rb"([^\s\d,;|%{}\"=][^,;|%{}\"=]*?)[ \t]+\d+(\.\d+)?[ \t]*")
+_LABEL = re.compile(rb":([ \t]|$)|[ \t]\d[\d.]*$|[.!?]([ \t]|$)")
+_BRACKETS = re.compile(rb"[(<\[].*[)>\]]")
+MOST_BLANKS = 3
 
 
-def looks_like(head: bytes) -> bool:
-    """Tell whether the first 64 KiB of some content are folded stacks, bad lines among them or not."""
-    text = head.decode("utf-16", "replace").encode() if head[:2] in _UTF16 else head.removeprefix(codecs.BOM_UTF8)
-    if _BINARY.search(text):
+def claim(head: bytes) -> Claim | None:
+    """Tell how surely the first 64 KiB of some content are folded stacks, bad lines among them or not."""
+    if texts.BINARY.search(texts.plain(head)):
+        return None
+    if len(head) >= texts.HEAD and b"\n" not in head:
+        return Claim(Certainty.LIKELY, "its only line has frames and no end yet") if _is_cut(head) else None
+    lines = texts.lines(head)
+    folded = texts.share(lines, lambda line: grammar.tail(line, columns=1))
+    if any(_is_sure(line) for line in lines if grammar.tail(line, columns=1)):
+        why = f"{folded:.0%} of its lines are frames joined by ; and a count"
+        if folded >= MOST:
+            return Claim(Certainty.SURE if folded >= NEARLY_ALL else Certainty.LIKELY, why.replace("%", " %"))
+    if lines and all(_is_alone(line, alone=len(lines) == 1) for line in lines):
+        return Claim(Certainty.POSSIBLE, "all of its lines are a name and a count")
+    return None
+
+
+def _is_alone(line: bytes, *, alone: bool) -> bool:
+    """Tell whether a line is one frame and its count; a line that is ``alone`` could be a sentence."""
+    found = _ALONE.fullmatch(_BRACKETS.sub(b"()", line.rstrip()))
+    if not found or _LABEL.search(found[1]):
         return False
-    *lines, last = text.split(b"\n")
-    if len(head) < HEAD:
-        lines.append(last)
-    elif not lines:
-        return _is_cut(last)
-    lines = [line for line in lines if not grammar.says_nothing(line)]
-    folded = [line for line in lines if grammar.tail(line, columns=1)]
-    return any(map(_is_sure, folded)) and len(folded) >= MOST * len(lines)
+    return found[1].count(b" ") <= (0 if alone else MOST_BLANKS)
 
 
 def _is_sure(line: bytes) -> bool:

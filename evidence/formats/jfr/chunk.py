@@ -12,13 +12,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from evidence.formats import Buffer
+from evidence.formats.base import held
 from evidence.formats.jfr.cursor import Cursor
-from evidence.profile.errors import BadProfile
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import DEFAULT, MIB
 
 MAGIC = b"FLR\0"
 HEADER = struct.Struct(">4shhqqqqqqqI")
 METADATA, CHECKPOINT = 0, 1
 MAJOR = (1, 2)
+MOST = DEFAULT.whole
 # Deeper than any class or any metadata that a JDK writes.
 NESTED = 32
 UNFINISHED = "The recording isn't finished. Dump it with `jcmd PID JFR.dump`, or wait until it stops"
@@ -65,7 +68,10 @@ class Chunk:
         self.start, self.end = start, start + size
         self.duration_ns = max(duration, 0)
         self.hertz = hertz if hertz > 0 else 1_000_000_000
+        if size > MOST:
+            raise TooMuch(f"A chunk of the recording is larger than {MOST // MIB} MiB", where=f"byte {start}")
         self._bytes = data[start : self.end]
+        held.leave(data, start, self.end)
         self._compressed = bool(features & 1)
         self.classes = self._metadata(metadata)
         self._readers: dict[int, Reader] = {}

@@ -15,6 +15,7 @@ from evidence.formats.base.gather import Gather
 from evidence.formats.jfr import execution
 from evidence.formats.jfr.chunk import MAGIC, Chunk, Class
 from evidence.formats.jfr.traces import Stacktraces
+from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import SampleType, Stacks
@@ -75,9 +76,9 @@ Threads = defaultdict[str, list[int]]
 Counted = dict[tuple[SampleType, int, int], int]
 
 
-def looks_like(head: bytes) -> bool:
+def claim(head: bytes) -> Claim | None:
     """Tell by the first bytes of a chunk."""
-    return head.startswith(MAGIC)
+    return Claim(Certainty.SURE, "it begins with FLR, as each chunk does") if head.startswith(MAGIC) else None
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:

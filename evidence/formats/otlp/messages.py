@@ -10,12 +10,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from evidence.formats import HEAD, Buffer
-from evidence.formats.base import fields, shape, unpack, unsupported
+from evidence.formats.base import fields, held, shape, unpack, unsupported
 from evidence.formats.base.shape import MessageShape
 from evidence.formats.base.wire import LENGTH, VARINT
 from evidence.profile.errors import BadProfile
+from evidence.profile.limits import MIB
 
 SIZE = 4
+# From here on, memory may have ended where protobuf only says that it could not read on.
+LARGE = 8 * MIB
 _SCOPE = MessageShape(dict.fromkeys((1, 2, 3), LENGTH))
 _RESOURCE = MessageShape({1: MessageShape({1: LENGTH, 2: LENGTH, 3: VARINT}), 2: VARINT, 3: LENGTH})
 _TABLES = MessageShape(dict.fromkeys(range(1, 8), LENGTH))
@@ -55,7 +58,7 @@ def _size(data: Buffer, at: int) -> int:
 def _framed(data: Buffer) -> Iterator[tuple[bytes, str]]:
     """Yield protobuf messages and where they begin; a file that does not begin with a size holds one."""
     if _is_message(data[:HEAD]):
-        yield data[:], ""
+        yield held.at_once(data), ""
         return
     at = 0
     while at < len(data):
@@ -63,6 +66,7 @@ def _framed(data: Buffer) -> Iterator[tuple[bytes, str]]:
         if begin + size > len(data):
             raise BadProfile("The file ends within a message", where=f"byte {at}")
         piece = data[begin : begin + size]
+        held.leave(data, at, begin + size)
         yield (unpack.frame(piece) if piece.startswith(unpack.ZSTD) else piece), f"message at byte {at}"
         at = begin + size
 
@@ -73,7 +77,8 @@ def _of_protobuf(piece: bytes, message: Any, where: str) -> Any:
     try:
         message.ParseFromString(piece)
     except DecodeError as error:
-        raise BadProfile("The protobuf is malformed or truncated", where=where) from error
+        large = ", or needs more memory than allowed" if len(piece) > LARGE else ""
+        raise BadProfile(f"The protobuf is malformed or truncated{large}", where=where) from error
     return message
 
 
@@ -83,7 +88,7 @@ def _json(data: Buffer) -> Iterator[Any]:
     if not first.endswith(b"}") or not first.startswith(b"{"):
         yield fields.parse(data)
         return
-    for at, line in enumerate(data[:].split(b"\n"), 1):
+    for at, line in enumerate(held.at_once(data).split(b"\n"), 1):
         if line.strip():
             try:
                 yield fields.parse(line)

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evidence.formats import Buffer
-from evidence.formats.base import units, unsupported
+from evidence.formats.base import outline, units, unsupported
 from evidence.formats.base.gather import Gather
 from evidence.formats.otlp import messages, otlp_dictionary
 from evidence.formats.otlp.otlp_dictionary import Dictionary
+from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import SampleType, Stacks
@@ -30,11 +31,15 @@ LABELS = 100
 TITLES = ("resourceProfiles", "resource_profiles")
 
 
-def looks_like(head: bytes) -> bool:
-    """Tell the JSON by its first word, protobuf by the fields of the messages that it nests."""
+def claim(head: bytes) -> Claim | None:
+    """Tell the JSON by its first words, protobuf by the fields of the messages that it nests."""
     if unsupported.kind(head) == "json":
-        return any(f'"{title}"'.encode() in head for title in TITLES)
-    return messages.begins(head)
+        found = outline.of(head)
+        named = next((title for title in TITLES if title in found), "")
+        return Claim(Certainty.SURE, f"its top holds {named}") if named else None
+    if not messages.begins(head):
+        return None
+    return Claim(Certainty.SURE, "its fields are those of profiles and their dictionary")
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:

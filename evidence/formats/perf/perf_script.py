@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
+from itertools import pairwise
 
+from evidence.formats.base import held, texts
 from evidence.formats.perf import stack_lines
 from evidence.formats.perf.blocks_of_samples import SampleReader
 from evidence.formats.perf.sample_header import BARE, HEADER
+from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import Stacks
@@ -19,23 +22,51 @@ Buffer = bytes | mmap.mmap
 
 NAME = "perf script"
 CHUNK = 1 << 18
+# Of the lines that say something, how many must be of samples.
+MOST, NEARLY_ALL = 0.5, 0.8
+NOT, BARELY, LOOSELY, SURELY = range(4)
 
 
-def looks_like(head: bytes) -> bool:
-    """Tell a header with an event or a time and a stack line below it, or a second such header."""
-    lines = [line for line in head[:CHUNK].split(b"\n")[:200] if line.strip() and not line.startswith(b"#")]
-    return any(_begins(line, following) for line, following in zip(lines[:20], [*lines[1:], b""], strict=False))
+def claim(head: bytes) -> Claim | None:
+    """Tell by headers with an event or a time and the stack lines below them."""
+    lines = texts.lines(head)
+    if not lines:
+        return None
+    begins = [_begins(line, following) for line, following in pairwise([*lines, b""])]
+    fits = sum(map(_is_of_samples, lines, begins))
+    share = fits / len(lines)
+    if share < MOST or not any(begins):
+        return None
+    sure = SURELY in begins and share >= NEARLY_ALL
+    why = f"{share:.0%} of its lines are headers of samples and the stacks below them".replace("%", " %")
+    return Claim(Certainty.SURE if sure else Certainty.LIKELY, why)
 
 
-def _begins(line: bytes, following: bytes) -> bool:
-    """Say whether ``line`` opens a sample, the next line being ``following``."""
+def _begins(line: bytes, following: bytes) -> int:
+    """Say how surely ``line`` opens a sample, the next line being ``following``."""
     header = HEADER.match(line)
-    framed = stack_lines.read(following) is not None
+    framed = _is_framed(following)
     if header and header[4]:
-        return framed or bool(header[2]) or bool(stack_lines.read(line[header.end() :]))
-    if framed and (header or BARE.match(line)):
-        return True
-    return stack_lines.says_module(line) and stack_lines.says_module(following)
+        if framed and header[2]:
+            return SURELY
+        alone = header[2] or stack_lines.is_sampled(line[header.end() :].strip())
+        return LOOSELY if framed or alone else NOT
+    if framed and header and not _is_framed(line):
+        return LOOSELY
+    if framed and BARE.match(line) and not _is_framed(line):
+        return BARELY
+    return LOOSELY if stack_lines.says_module(line) and stack_lines.says_module(following) else NOT
+
+
+def _is_of_samples(line: bytes, begins: int) -> bool:
+    """Tell a header, a stack line or a source line."""
+    header = HEADER.match(line)
+    return begins != NOT or bool(header and header[4]) or _is_framed(line) or stack_lines.is_source_line(line)
+
+
+def _is_framed(line: bytes) -> bool:
+    """Tell a stack line: indented, or with its module."""
+    return (line[:1] in (b" ", b"\t") and stack_lines.read(line) is not None) or stack_lines.says_module(line)
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
@@ -57,6 +88,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 def _read(data: Buffer, *, into: SampleReader) -> None:
     for start, chunk, ended in _chunks(data):
         whole, cut = _whole(chunk) if ended else (chunk, b"")
+        held.leave(data, 0, start)
         into.open(whole, start=start)
         _read_chunk(whole, ended=ended, into=into)
         if cut:

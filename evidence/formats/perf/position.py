@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 
+from evidence.formats.base import held
 from evidence.formats.base.skipped import Skipped
 from evidence.profile.errors import BadProfile
 
@@ -34,6 +35,7 @@ class Position:
             piece = self._data[self._counted : min(self._counted + COUNTED_AT_ONCE, self._start)]
             self._before += piece.count(b"\n")
             self._counted += len(piece)
+            held.leave(self._data, 0, self._counted)
         return self._before + self._chunk.count(b"\n", 0, self.at) + 1
 
     def skip(self, number: int, line: bytes, *, found: int) -> None:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import mmap
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from evidence.formats.base import wire
+from evidence.formats.base import held, wire
 from evidence.formats.pprof.header import COMMENT, SAMPLE_TYPE, Header
 from evidence.formats.pprof.samples import read_samples
 from evidence.formats.pprof.tables import Strings, read_tables
+from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import SampleType, Stacks
@@ -28,17 +30,18 @@ MESSAGES = {1, 2, 3, 4, 5, 6, 11}
 NUMBERS = {7, 8, 9, 10, 12, 14, 15}
 
 
-def looks_like(head: bytes) -> bool:
+def claim(head: bytes) -> Claim | None:
     """Tell by the fields of the outermost message: all are pprof's, and a sample type is two numbers."""
-    types = 0
+    types = told = 0
     try:
         for number, kind, begin, end in wire.walk(head, 0, len(head)):
             if not _known(number, kind) or (number == SAMPLE_TYPE and not _is_value_type(head[begin:end])):
-                return False
+                return None
             types += number == SAMPLE_TYPE
+            told += number == STRINGS or (number == SAMPLE_TYPE and end > begin)
     except BadProfile:
-        return types > 0  # the head ends within a field
-    return types > 0
+        pass  # the head ends within a field
+    return Claim(Certainty.SURE, "its fields are those of profile.proto") if types and told else None
 
 
 def _known(number: int, kind: int) -> bool:
@@ -62,14 +65,17 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     does. Raises ``BadProfile`` naming the byte or the sample, and ``TooMuch``.
     """
     if len(data) <= IN_MEMORY:
-        data = data[:]  # a mapped file costs twice as much a byte
+        data = held.at_once(data)  # a mapped file costs twice as much a byte
     top = wire.top(data)
+    held.leave(data, 0, len(data))
     columns = np.frombuffer(data, dtype=np.uint8) if len(data) else np.zeros(0, dtype=np.uint8)
     strings = Strings(data, *top.ranges(STRINGS))
     header = Header(data, top, strings, limits=limits)
     tables = read_tables(columns, top, strings, limits=limits)
     tables.prune(drop=header.drop, keep=header.keep)
-    samples = read_samples(columns, *top.ranges(SAMPLE), times=header.times, tables=tables, limits=limits)
+    samples = read_samples(
+        columns, *top.ranges(SAMPLE), times=header.times, tables=tables, limits=limits, leave=partial(held.leave, data)
+    )
     types, deltas = _paired(header.sample_types, samples.shrinking)
     return Stacks(
         format=NAME,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,14 +37,26 @@ class PprofSamples:
 
 
 def read_samples(
-    data: columns.Bytes, begin: Ints, end: Ints, *, times: Sequence[int], tables: Tables, limits: Limits
+    data: columns.Bytes,
+    begin: Ints,
+    end: Ints,
+    *,
+    times: Sequence[int],
+    tables: Tables,
+    limits: Limits,
+    leave: Callable[[int, int], None],
 ) -> PprofSamples:
-    """Read all samples. Raises ``BadProfile`` naming the sample, and ``TooMuch``."""
+    """Read all samples; ``leave`` is told which bytes are not needed any more.
+
+    Raises ``BadProfile`` naming the sample, and ``TooMuch``.
+    """
     if len(begin) > limits.stacks:
         raise TooMuch(f"It has more than {limits.stacks:,} samples")
     reading = _Reading(data, np.array(times, dtype=np.int64), tables, limits)
     for low, high in pairwise([*range(0, len(begin), AT_ONCE), len(begin)]):
         reading.read(begin[low:high], end[low:high], before=low)
+        if high > low:
+            leave(int(begin[low]), int(end[high - 1]))
     return reading.samples()
 
 

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import fields, naming, units
+from evidence.formats.base import fields, naming, outline, units
 from evidence.formats.base.fields import index, listed, mapped, scaled
 from evidence.formats.base.gather import Gather
+from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import SampleType, Stacks
@@ -26,14 +27,19 @@ TYPED = re.compile(r"(\S{1,100}(?: samples)?) \((nanoseconds|bytes|samples|objec
 Sample = tuple[Sequence[int], int, str]
 
 
-def looks_like(head: bytes) -> bool:
-    """Tell by the schema's address, or by frames that are shared."""
-    return b"speedscope.app/file-format-schema" in head or (b'"shared"' in head and b'"frames"' in head)
+def claim(head: bytes) -> Claim | None:
+    """Tell by the schema's address, by frames that are shared, or by how profiles say what they are."""
+    found = outline.of(head)
+    if "speedscope.app/file-format-schema" in found.get("$schema", ""):
+        return Claim(Certainty.SURE, "it names speedscope's schema")
+    if found.has("shared.frames") or found.get("profiles[].type") in {"sampled", "evented"}:
+        return Claim(Certainty.SURE, "it has profiles with shared frames")
+    return None
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read every profile of the file. Raises ``BadProfile`` naming profile, sample or event; ``TooMuch``."""
-    file = mapped(fields.parse(data), "the file")
+    file = mapped(fields.parse(data, limits=limits), "the file")
     profiles = [mapped(one, f"profiles[{at}]") for at, one in enumerate(listed(file.get("profiles"), "profiles"))]
     if not profiles:
         raise BadProfile("It has no profile", where="profiles")

@@ -218,4 +218,4 @@ def test_protobuf_of_otlp_and_of_pprof_are_told_apart() -> None:
     told = formats.sniff(written().SerializeToString())
     assert told
     assert told.NAME == "otlp"
-    assert not otlp.looks_like(b"\x0a\x04\x08\x01\x10\x02\x12\x04\x0a\x02\x01\x02")
+    assert not otlp.claim(b"\x0a\x04\x08\x01\x10\x02\x12\x04\x0a\x02\x01\x02")

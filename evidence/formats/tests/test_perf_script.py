@@ -84,7 +84,7 @@ def test_the_default_is_the_first_event_that_counts_a_processors_work() -> None:
 )
 def test_a_header_of_any_shape_names_its_thread(header: str, comm: str) -> None:
     text = one("1a main (/a)", header=header) * 2
-    assert perf_script.looks_like(text.encode())
+    assert perf_script.claim(text.encode())
     stacks = perf_script.read(text.encode())
     assert list(folds_of(stacks)) == [f"{comm};main"]
     assert stacks.about["threads"] == {comm: 2}
@@ -153,13 +153,13 @@ def test_what_runs_when_nothing_does_is_kept_and_said() -> None:
 def test_samples_without_stacks_are_one_frame_deep() -> None:
     text = "  false 39654 19115.489713:  1 cycles:u:  ffffffff9b201293 [unknown] ([unknown])\n"
     text += "  false 39654 19115.489719:  1 cycles:u:      7fa68b1f2d84 _dl_start+0x4 (/usr/lib/ld-2.31.so)\n"
-    assert perf_script.looks_like(text.encode())
+    assert perf_script.claim(text.encode())
     assert folds(text) == {"false;[unknown]": 1, "false;_dl_start": 1}
 
 
 def test_tracepoints_without_stacks_count_for_their_thread() -> None:
     text = " swapper 0 [000] 12.4: sched:sched_switch: prev_comm=swapper\n app 7 [001] 12.5: sched:sched_switch: x\n"
-    assert perf_script.looks_like(text.encode())
+    assert perf_script.claim(text.encode())
     assert folds(text) == {"swapper": 1, "app": 1}
 
 
@@ -183,7 +183,7 @@ def test_a_tab_may_follow_the_address_as_simpleperf_writes_it() -> None:
     text = "app\t7/8 [003] 1.000005:\t\t250000 cpu-cycles:\n"
     text += "\t      7a10\tart::Work::Run() (/system/lib64/libart.so)\n\t      1b\tmain (/data/app)\n\n"
     assert folds(text) == {"app;main;art::Work::Run": 250_000}
-    assert perf_script.looks_like(text.encode())
+    assert perf_script.claim(text.encode())
 
 
 def test_a_blank_line_ends_a_stack_and_what_follows_is_skipped() -> None:
@@ -251,13 +251,13 @@ def test_what_passes_the_limits_is_refused() -> None:
 
 @pytest.mark.parametrize("text", ["", "hello\nworld\n", "main;serve;hash 61\n", "a;b 1 2\n", "1 2 3\n", '{"a": 1}'])
 def test_other_text_is_not_taken_for_it(text: str) -> None:
-    assert not perf_script.looks_like(text.encode())
+    assert not perf_script.claim(text.encode())
 
 
 def test_folded_text_is_not_taken_for_it_nor_it_for_folded_text() -> None:
     text = one("1 main (/a)") * 3
-    assert perf_script.looks_like(text.encode())
-    assert not folded.looks_like(text.encode()) or list(perf_script.read(text.encode()).names)
+    assert perf_script.claim(text.encode())
+    assert not folded.claim(text.encode()) or list(perf_script.read(text.encode()).names)
 
 
 def test_nothing_to_read_is_said() -> None:

@@ -226,8 +226,8 @@ def test_what_passes_the_limits_is_refused() -> None:
 
 def test_it_is_told_from_other_binaries() -> None:
     whole = shop().bytes()
-    assert pprof.looks_like(whole)
-    assert pprof.looks_like(whole[:40])
-    assert not pprof.looks_like(b"")
-    assert not pprof.looks_like(b"FLR\x00\x00\x02")
-    assert not pprof.looks_like(message(1, message(1, b"resource")) + message(2, b"x"))
+    assert pprof.claim(whole)
+    assert pprof.claim(whole[:40])
+    assert not pprof.claim(b"")
+    assert not pprof.claim(b"FLR\x00\x00\x02")
+    assert not pprof.claim(message(1, message(1, b"resource")) + message(2, b"x"))

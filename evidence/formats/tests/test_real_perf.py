@@ -40,7 +40,7 @@ def test_all_that_perf_prints_is_read(recorded: Path, fields: tuple[str, ...]) -
     periods = [int(header[1]) for header in headers if header]
     if not periods:
         pytest.skip("perf took no sample")
-    assert perf_script.looks_like(text[: 1 << 16])
+    assert perf_script.claim(text[: 1 << 16])
     stacks = perf_script.read(text)
     totals = {kind.name: total for kind, total in zip(stacks.sample_types, stacks.totals, strict=True)}
     assert totals["cpu-clock"] + totals["task-clock"] == sum(periods)

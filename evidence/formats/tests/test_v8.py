@@ -73,7 +73,7 @@ def test_the_older_form_is_read_too() -> None:
     head = {"functionName": "(root)", "url": "", "lineNumber": 0, "id": 1, "hitCount": 0, "children": [top]}
     times = {"startTime": 1, "endTime": 2, "samples": [3, 2, 3], "timestamps": [1000000, 1000100, 1000300]}
     data = json.dumps({"head": head, **times}).encode()
-    assert v8.looks_like(data)
+    assert v8.claim(data)
     assert functions(v8.read(data)) == {"top": (200_000, 300_000), "leaf": (100_000, 100_000)}
 
 

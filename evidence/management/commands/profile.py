@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evidence.profile.errors import Unreadable
-from evidence.reader import printing, reading
+from evidence.reader import explaining, printing, reading
 from evidence.reader.answers import NotAsked
 
 
@@ -29,10 +29,14 @@ class Command(BaseCommand):
         parser.add_argument("--sample-type", default="", metavar="T", help="sample type to use: cpu, alloc_space…")
         parser.add_argument("--unit", default="", help="unit of folded stacks: samples, microseconds, bytes…")
         parser.add_argument("--diff", default="", metavar="OTHER", help="compare FILE with OTHER")
+        parser.add_argument("--explain", action="store_true", help="say what the file is taken for, and why")
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON with every function")
         parser.add_argument("--folded", action="store_true", help="print folded stacks, as flamegraph.pl reads them")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["explain"]:
+            self._explain(options["file"])
+            return
         asked = printing.PrintRequest(**{name: options[name] for name in printing.PrintRequest.__slots__})
         try:
             for page in printing.pages(asked):
@@ -45,6 +49,14 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"{error.filename or asked.file}: {error.strerror}") from error
+
+    def _explain(self, file: str) -> None:
+        try:
+            with printing.kept(file) as path:
+                for line in explaining.lines(path):
+                    self.stdout.write(line)
+        except OSError as error:
+            raise CommandError(f"{error.filename or file}: {error.strerror}") from error
 
 
 def _count(said: str) -> int:

@@ -1,0 +1,113 @@
+"""No file of one format is read as another: not with others' heads and tails, not with comments and blank lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from evidence import formats
+from evidence.formats.base import outline, unpack
+from evidence.profile.claims import Certainty, Claim, Claimed, decide
+from evidence.profile.errors import Ambiguous, NotRecognised
+from evidence.reader import explaining
+from stack.fuzzing import corpus, laws
+
+ERRORS = {"NotRecognised", "BadProfile", "TooMuch", "Ambiguous"}
+KINDS = [name for name in corpus.names() if name != corpus.PACKED]
+# (what it is read as, content), of every file that is no find of the fuzzer's.
+FIXTURES = {
+    f"{kind}/{path.name}": bytes(unpack.unpacked(path))
+    for kind in KINDS
+    for path in corpus.files(kind)
+    if not path.name.startswith(corpus.FOUND)
+}
+READ_AS = {name: laws.judge(data) for name, data in FIXTURES.items()}
+TEXTS = {name: data for name, data in FIXTURES.items() if b"\0" not in data and not data[:1] < b"\x09"}
+# One file of each format, so that pairs stay few.
+ONE_EACH = {READ_AS[name]: name for name in sorted(FIXTURES)}
+SMALL = 40_000
+
+
+def halves(data: bytes) -> tuple[bytes, bytes]:
+    """Cut in the middle, between lines where there are some."""
+    data = data[:SMALL]
+    middle = data.find(b"\n", len(data) // 2) + 1 or len(data) // 2
+    return data[:middle], data[middle:]
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_one_reader_alone_is_sure_of_a_file(name: str) -> None:
+    told = formats.decide(FIXTURES[name][: formats.HEAD])
+    assert told
+    family = name.partition("/")[0]
+    assert family in {told.module, corpus.MEASURES}
+    assert told.claim.why
+
+
+@pytest.mark.parametrize("name", sorted(ONE_EACH.values()))
+def test_a_head_of_one_with_a_tail_of_another_is_never_a_third(name: str) -> None:
+    for other in ONE_EACH.values():
+        mixed = halves(FIXTURES[name])[0] + halves(FIXTURES[other])[1]
+        assert laws.judge(mixed) in {READ_AS[name], READ_AS[other], *ERRORS}, other
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_comments_and_blank_lines_make_no_other_format_of_a_text(name: str) -> None:
+    random = Random(name)
+    lines = TEXTS[name][:SMALL].split(b"\n")
+    for remarks in ([b""], [b"# total: 100", b"#", b"# a;b 5"], [b"", b"# 7", b"\t"]):
+        mixed = list(lines)
+        for _ in range(min(len(lines), 12)):
+            mixed.insert(random.randrange(len(mixed) + 1), random.choice(remarks))
+        assert laws.judge(b"\n".join(mixed)) in {READ_AS[name], *ERRORS}
+
+
+def test_two_that_are_as_sure_are_an_error_one_sees() -> None:
+    both = [Claimed(name, name, Claim(Certainty.SURE, f"it has {name}")) for name in ("one", "other")]
+    weaker = Claimed("third", "third", Claim(Certainty.LIKELY, "it has some"))
+    with pytest.raises(Ambiguous, match=r"two formats at once: one \(it has one\) and other \(it has other\)"):
+        decide([weaker, *both])
+    assert decide([weaker, both[0]]) is both[0]
+    assert decide([]) is None
+
+
+def test_a_file_of_two_formats_is_refused_by_name(tmp_path: Path) -> None:
+    both = b"app 7 1.5: 10 cycles:\n\t 1a main (/a)\n\n" * 3 + b"main;work;spin 7\nmain;rest 3\n" * 3
+    (tmp_path / "both").write_bytes(both)
+    with pytest.raises(NotRecognised, match=r"two formats at once: .*perf script.*folded|folded.*perf script"):
+        formats.read_file(tmp_path / "both")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"main;work 5\n", ["folded: sure, 100 % of its lines", "Read as: folded"]),
+        (b"a 5\nb 6\n", ["folded: possible, all of its lines", "Read as: folded"]),
+        (b"Nettrace\x14\0\0\0", ["dotnet-trace convert --format Speedscope FILE"]),
+        (b"PERFILE2\0\0", ["perf script -i FILE"]),
+        (b"*version\n3\ndata-file-overflow=false\n", ["Android", "report_sample.py"]),
+        (
+            b"              libc.so.1`write+0x15\n              app`main+0x1\n                7\n",
+            ["stackcollapse.pl FILE"],
+        ),
+        (b"Function Name,Total CPU [unit, %],Self CPU [unit, %]\n", ["Visual Studio"]),
+        (b"hello\n", ["Not read"]),
+    ],
+)
+def test_explaining_says_who_reads_it_or_which_command_helps(tmp_path: Path, content: bytes, words: list[str]) -> None:
+    (tmp_path / "file").write_bytes(content)
+    said = "\n".join(explaining.lines(tmp_path / "file"))
+    assert not [one for one in words if one not in said]
+
+
+def test_the_outline_of_json_ends_where_the_text_does() -> None:
+    text = json.dumps({"a": [{"b": "x", "c": {"d": 5}}], "e\n": "y", "f": [[1], {"g": None}]})
+    whole = outline.of(text.encode())
+    assert {path: whole[path] for path in ("a[].b", "a[].c.d", "e\n", "f[][]")} == {
+        "a[].b": "x", "a[].c.d": "5", "e\n": "y", "f[][]": "1",
+    }  # fmt: skip
+    for end in range(len(text)):
+        assert set(outline.of(text[:end].encode())) <= set(whole)

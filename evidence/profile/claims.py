@@ -1,0 +1,44 @@
+"""How sure a reader is that a file is for it, and why. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from evidence.profile.errors import Ambiguous
+
+
+class Certainty(IntEnum):
+    """How sure a reader is. The surest is believed; two that are as sure as each other are an error."""
+
+    POSSIBLE = 1  # nothing speaks against it
+    LIKELY = 2  # most of it fits, and little else looks like it
+    SURE = 3  # a mark that no other format has
+
+
+class Claim(NamedTuple):
+    """What a reader says of the beginning of a file; ``why`` is for people and ends a sentence."""
+
+    certainty: Certainty
+    why: str
+
+
+class Claimed(NamedTuple):
+    """A claim and whose it is: the name of a format or a measurement, and that of its module."""
+
+    name: str
+    module: str
+    claim: Claim
+
+
+def decide(claims: Sequence[Claimed]) -> Claimed | None:
+    """Return the surest claim, if any. Raises ``Ambiguous`` when two are as sure as each other."""
+    if not claims:
+        return None
+    first, *others = sorted(claims, key=lambda one: -one.claim.certainty)
+    rivals = [one for one in others if one.claim.certainty == first.claim.certainty]
+    if rivals:
+        says = " and ".join(f"{one.name} ({one.claim.why})" for one in [first, *rivals])
+        raise Ambiguous(f"This looks like two formats at once: {says}. Upload one file for each")
+    return first
