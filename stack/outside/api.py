@@ -20,6 +20,11 @@ class Api:
         self._base_url = base_url
         self._token = token
 
+    @property
+    def token(self) -> str:
+        """The token itself, for who sends otherwise."""
+        return self._token
+
     def send(self, codename: str, body: bytes, **query: str) -> dict[str, Any]:
         """Send a file as evidence of an incident; the query says its title and more. Raises StackError if refused."""
         status, answer = self.ask("POST", f"/api/v1/incidents/{codename}/evidence", body, **query)

@@ -12,6 +12,7 @@ from evidence.formats.otlp import otlp
 from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.stacks import SampleType, Stacks
 from evidence.tree import calltree
+from stack.outside.collector import marshalled
 
 STRINGS = (
     "", "samples", "count", "cpu", "nanoseconds", "main", "work", "inner", "vmlinux", "profile.frame.type", "kernel",
@@ -109,28 +110,6 @@ def test_a_wrapped_original_is_read_where_there_are_no_samples() -> None:
         read(data)
 
 
-def backwards(message: Any) -> bytes:
-    """Write a message as the Go Collector marshals it: from its end, so that the highest field comes first."""
-    pieces: list[bytes] = []
-    for descriptor, value in sorted(message.ListFields(), key=lambda one: -one[0].number):
-        if descriptor.message_type is not None:
-            each = list(value) if descriptor.is_repeated else [value]
-            inside = [backwards(one) for one in each]
-            pieces += [bytes([descriptor.number << 3 | 2]) + _varint(len(one)) + one for one in inside]
-        else:
-            alone = type(message)()
-            if descriptor.is_repeated:
-                getattr(alone, descriptor.name).extend(value)
-            else:
-                setattr(alone, descriptor.name, value)
-            pieces.append(alone.SerializeToString())
-    return b"".join(pieces)
-
-
-def _varint(value: int) -> bytes:
-    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + _varint(value >> 7)
-
-
 def larger() -> ProfilesData:
     """The same with a dictionary that is longer than what a format is told by."""
     data = written()
@@ -143,7 +122,7 @@ def larger() -> ProfilesData:
 def test_fields_are_read_in_any_order(data: ProfilesData, bare: bool) -> None:
     if bare:
         data.resource_profiles[0].ClearField("resource")
-    for content in (backwards(data), data.SerializeToString()):
+    for content in (marshalled(data), data.SerializeToString()):
         told = formats.sniff(content[: formats.HEAD])
         assert told
         assert told.NAME == "otlp"
@@ -157,11 +136,11 @@ def framed(*messages: bytes) -> bytes:
 @pytest.mark.parametrize("kind", ["protobuf", "backwards", "zstd", "lines"])
 def test_messages_that_the_file_exporter_appends_add_up(kind: str) -> None:
     once = functions(read(written()))
-    packed = zstandard.ZstdCompressor().compress(backwards(written()))
+    packed = zstandard.ZstdCompressor().compress(marshalled(written()))
     line = json.dumps(json_format.MessageToDict(written())).encode() + b"\n"
     content = {
-        "protobuf": framed(written().SerializeToString(), backwards(written())),
-        "backwards": framed(*[backwards(written())] * 2),
+        "protobuf": framed(written().SerializeToString(), marshalled(written())),
+        "backwards": framed(*[marshalled(written())] * 2),
         "zstd": framed(packed, packed),
         "lines": line * 2,
     }[kind]
@@ -172,7 +151,7 @@ def test_messages_that_the_file_exporter_appends_add_up(kind: str) -> None:
 
 
 def test_a_file_that_ends_within_a_message_says_where() -> None:
-    content = framed(backwards(written())) * 2
+    content = framed(marshalled(written())) * 2
     with pytest.raises(BadProfile, match="ends within a message") as error:
         otlp.read(content[:-3])
     assert error.value.where == f"byte {len(content) // 2}"
