@@ -1,4 +1,4 @@
-"""Measurements that are no profiles: benchmarks, load tests, sweeps. Pure, and bounded in size.
+"""Measurements that are no profiles: benchmarks, load tests, counts, sweeps. Pure, and bounded in size.
 
 Each module has ``NAME``, ``KIND`` (that of the evidence), ``looks_like(head)`` and ``TELLS``, by what,
 ``read(data)`` to a value with ``as_dict()``, ``from_dict(kept)`` and ``sentence(value)``.
@@ -13,10 +13,16 @@ from typing import Any
 
 from evidence.profile.claims import Certainty, Claim, Claimed
 
-MODULES = ("benchstat", "gobench", "loadtest", "sweep")  # in the order in which content is tried
+MODULES = ("benchstat", "gobench", "loadtest", "counts", "sweep")  # in the order in which content is tried
 # A table of numbers is less of a mark than the words of a tool.
 TABLES = {"sweep": Certainty.LIKELY}
-NAMES = {"benchstat": "benchstat", "go benchmark": "gobench", "load test": "loadtest", "sweep": "sweep"}
+NAMES = {
+    "benchstat": "benchstat",
+    "go benchmark": "gobench",
+    "load test": "loadtest",
+    "counts": "counts",
+    "sweep": "sweep",
+}
 
 
 def claims(head: bytes) -> list[Claimed]:

@@ -7,8 +7,9 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from evidence.measures import gotable
+from evidence.measures import counting, gotable
 from evidence.measures.benchstat import Stated
+from evidence.measures.counts import CountTables
 from evidence.measures.gobench import Benchmarks
 from evidence.measures.loadtest import Loads
 from evidence.measures.swept import Sweep
@@ -58,6 +59,17 @@ def of_loads(loads: Loads) -> str:
         for i, run in enumerate(loads.runs, start=1)
     ]  # fmt: skip
     return as_csv([*header, *(f"p{p:g}_ms" for p in percentages)], rows)
+
+
+def of_counts(counts: CountTables) -> str:
+    """Write one line for each row and column: the table, the key, what is counted, its unit and value."""
+    rows: list[list[Cell]] = [
+        [table.title, key, column.name, counting.unit_of(table, key) if table.apart and not at else column.unit, number]
+        for table in counts.tables
+        for key, numbers in table.rows
+        for at, (column, number) in enumerate(zip(table.columns, numbers, strict=True))
+    ]
+    return as_csv(["table", "key", "counted", "unit", "value"], rows)
 
 
 def of_benchmark(value: Benchmarks | Stated) -> str:

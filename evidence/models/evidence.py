@@ -12,6 +12,7 @@ class Kind(models.TextChoices):
     PROFILE = "profile", "Profile"
     BENCHMARK = "benchmark", "Benchmark"
     LOAD = "load", "Load test"
+    COUNTS = "counts", "Counts"
     SWEEP = "sweep", "Sweep"
     PICTURE = "picture", "Picture"
     LINK = "link", "Link"

@@ -11,7 +11,7 @@ from django.urls import reverse
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, Phase, State
 
-COMPARED = {Kind.PROFILE, Kind.BENCHMARK, Kind.LOAD}
+COMPARED = {Kind.PROFILE, Kind.BENCHMARK, Kind.LOAD, Kind.COUNTS}
 
 
 @dataclass(frozen=True, slots=True)

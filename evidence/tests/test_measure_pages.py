@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evidence import measures
-from evidence.measures.tests import test_loads, test_sweeps
+from evidence.measures.tests import test_counts, test_loads, test_sweeps
 from evidence.models import Evidence
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
@@ -19,6 +19,7 @@ KNOWN = Path(measures.__file__).parent / "tests" / "known"
 OLD, NEW, PRINTED = ((KNOWN / name).read_bytes() for name in ("old.txt", "new.txt", "benchstat.txt"))
 WITHOUT, WITH = test_loads.WITHOUT.encode(), test_loads.WITH.encode()
 SWEEP = test_sweeps.polls()
+SYSCALLS, CALMER, COUNTERS = (text.encode() for text in (test_counts.STRACE, test_counts.CALMER, test_counts.PERF_STAT))
 
 
 class Text(HTMLParser):
@@ -61,6 +62,8 @@ def compared(*evidences: Evidence) -> str:
         (OLD, "benchmark", "2 benchmarks; the slowest is WriteMessage: 50.6 µs"),
         (PRINTED, "benchmark", "1 of 2 benchmarks faster, 0 slower with new.txt; geometric mean −4.8 %"),
         (WITHOUT, "load", "200 requests: half within 415 ms, 99 % within 435 ms, longest 435 ms"),
+        (SYSCALLS, "counts", "5 s in syscalls: 89.1 % of it is `futex` (24,000 calls, 1,200 errors)"),
+        (COUNTERS, "counts", "1.48 s elapsed; 1.25 s task-clock"),
         (SWEEP, "sweep", "106 of 120 cells pass 1 % (slow ratio); worst 13.9 %"),
     ],
 )
@@ -107,6 +110,20 @@ def test_missing_cells_are_shown_as_missing(incident: Incident, ada: Person, bro
     page = shown(browse, ada, one.get_absolute_url())
     assert "not measured" in page
     assert "1 missing" in page
+
+
+def test_syscalls_before_and_after_are_compared_by_what_changed_most(
+    incident: Incident, ada: Person, browse: Open, bring: Bring
+) -> None:
+    before, after = bring(incident, SYSCALLS, phase="during"), bring(incident, CALMER, phase="after")
+    page = shown(browse, ada, compared(before, after))
+    assert "`futex` 4.46 s → 55 ms (−98.8 %); in all 5 s → 600 ms (−88 %)" in page
+    assert "futex 4.46 s 24,000 1,200 55 ms −98.8 % 1,000" in page
+    assert page.index("futex 4.46 s") < page.index("epoll_wait 500 ms")
+    numbers = list(csv.reader(io.StringIO(browse(ada).get(f"{before.get_absolute_url()}?csv").content.decode())))
+    assert ["", "futex", "calls", "", "24000"] in numbers
+    other = browse(ada).get(compared(before, bring(incident, COUNTERS)))
+    assert other.status_code == 404
 
 
 def test_two_benchmarks_are_compared_as_benchstat_does(

@@ -9,7 +9,7 @@ from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from incidents.views.signed_in import Request, incident_or_404
 
-KINDS = (Kind.PROFILE, Kind.BENCHMARK, Kind.LOAD, Kind.SWEEP)
+KINDS = (Kind.PROFILE, Kind.BENCHMARK, Kind.LOAD, Kind.COUNTS, Kind.SWEEP)
 MOST = 60
 
 

@@ -13,6 +13,7 @@ from incidents.views.signed_in import Request
 
 if TYPE_CHECKING:
     from evidence.measures import gotable
+    from evidence.measures.counting import CountTable
     from evidence.measures.loadtest import Run
     from evidence.measures.swept import Sweep, Threshold
 
@@ -121,6 +122,51 @@ def _noted(runs: Sequence[Run], labels: Sequence[str]) -> list[str]:
     return [note if len(who) == len(runs) else f"{', '.join(who)}: {note}" for note, who in about.items()]
 
 
+def counts(request: Request, value: Any) -> Context:
+    """Return the tables of what was counted, each with its own columns."""
+    return {"counted": [_counted(table) for table in value.tables]}
+
+
+def _counted(table: CountTable) -> Context:
+    from evidence.measures import counting, words
+
+    main = table.main
+    total = 0.0 if table.apart else table.total(main)
+    rows = [
+        {
+            "key": counting.name_of(table, key),
+            "share": words.share((numbers[main] or 0) / total) if total else "",
+            "bar": round(100 * (numbers[main] or 0) / total, 2) if total else None,
+            "cells": [
+                counting.said(number, column.unit if at or not table.apart else counting.unit_of(table, key))
+                for at, (number, column) in enumerate(zip(numbers, table.columns, strict=True))
+            ],
+        }
+        for key, numbers in table.ordered()
+    ]
+    columns = [column.name for column in table.columns]
+    return {"title": table.title, "tool": table.tool, "key": table.key, "columns": columns, "rows": rows}
+
+
+def counted_apart(tables: Sequence[CountTable], labels: Sequence[str]) -> Context:
+    """Return the rows of several tables side by side; the first one is the control."""
+    from evidence.measures import counting, words
+
+    first = tables[0]
+    shown = [at for at, column in enumerate(first.columns) if column.adds or first.apart]
+    rows = []
+    for one in counting.merged(tables):
+        units = [counting.unit_of(first, one.key) if first.apart else first.columns[at].unit for at in shown]
+        sides = []
+        for side, numbers in enumerate(one.sides):
+            cells = [counting.said(numbers[at], unit) for at, unit in zip(shown, units, strict=True)]
+            change = counting.relative(one.of(0, first.main), one.of(side, first.main)) if side else None
+            sides.append({"cells": cells, "change": words.share(change, sign=True) if change is not None else ""})
+        rows.append({"key": counting.name_of(first, one.key), "sides": sides})
+    columns = [first.columns[at].name for at in shown]
+    return {"side_by_side": {"key": first.key, "labels": labels, "columns": columns, "rows": rows}}
+
+
 def sweep(request: Request, value: Any) -> Context:
     """Return the heat map that the address asks for, and the form that asks for another."""
     return sweeps(request, [value], [""])
@@ -191,13 +237,21 @@ def _csv_of_sweep(value: Any) -> str:
     return tables.of_sweep(value)
 
 
+def _csv_of_counts(value: Any) -> str:
+    from evidence.measures import tables
+
+    return tables.of_counts(value)
+
+
 BODY: dict[str, Callable[[Request, Any], Context]] = {
     Kind.BENCHMARK: benchmark,
     Kind.LOAD: load,
+    Kind.COUNTS: counts,
     Kind.SWEEP: sweep,
 }
 CSV: dict[str, Callable[[Any], str]] = {
     Kind.BENCHMARK: _csv_of_benchmark,
     Kind.LOAD: _csv_of_load,
+    Kind.COUNTS: _csv_of_counts,
     Kind.SWEEP: _csv_of_sweep,
 }

@@ -1,4 +1,4 @@
-"""Pages of measurements that are no profiles: benchmarks, load tests, sweeps; alone, and side by side."""
+"""Pages of measurements that are no profiles: benchmarks, load tests, counts, sweeps; alone, and side by side."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHERS = 40
 
 
 def page(request: Request, evidence: Evidence) -> HttpResponse:
-    """Show one benchmark, load test or sweep; with ``csv`` in the address give its numbers as CSV."""
+    """Show one benchmark, load test, table of counts or sweep; with ``csv`` in the address give its numbers as CSV."""
     value = value_of(evidence)
     if "csv" in request.GET:
         return _csv(evidence, measured.CSV[evidence.kind](value))
@@ -123,6 +123,16 @@ def _loads(request: Request, evidences: Sequence[Evidence]) -> Context:
     return measured.loads(runs, labels)
 
 
+def _counts(request: Request, evidences: Sequence[Evidence]) -> Context:
+    from evidence.measures import counts
+
+    values = [value_of(one) for one in evidences]
+    tables = [value.tables[0] for value in values]
+    if len({table.key for table in tables}) > 1:
+        raise Http404("These count different things.")
+    return {"sentence": counts.compared(values)} | measured.counted_apart(tables, _labelled(evidences))
+
+
 def _sweeps(request: Request, evidences: Sequence[Evidence]) -> Context:
     values = [value_of(one) for one in evidences]
     return measured.sweeps(request, values, _labelled(evidences))
@@ -139,6 +149,7 @@ def _labelled(evidences: Sequence[Evidence]) -> list[str]:
 COMPARED: dict[str, Callable[[Request, Sequence[Evidence]], Context]] = {
     Kind.BENCHMARK: _benchmarks,
     Kind.LOAD: _loads,
+    Kind.COUNTS: _counts,
     Kind.SWEEP: _sweeps,
 }
 

@@ -11,7 +11,7 @@ from evidence.models.evidence import Kind, State
 from evidence.views.finding import evidence_of
 from incidents.views.signed_in import Request, signed_in
 
-MEASURES = {Kind.BENCHMARK, Kind.LOAD, Kind.SWEEP}
+MEASURES = {Kind.BENCHMARK, Kind.LOAD, Kind.COUNTS, Kind.SWEEP}
 
 
 @signed_in

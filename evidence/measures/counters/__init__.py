@@ -1,0 +1,1 @@
+"""One module for each tool that counts: ``looks_like(text)`` and ``read(text) -> list[CountTable]``."""
