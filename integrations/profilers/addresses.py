@@ -12,9 +12,29 @@ from ipaddress import IPv4Address, IPv6Address
 
 Address = IPv4Address | IPv6Address
 
-# Where clouds answer with credentials; beside the link-local ones, which are refused as a whole.
-METADATA = frozenset(map(ipaddress.ip_address, ("100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")))
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Where clouds answer with credentials or settings of the machine; beside the link-local ones, which are refused as a
+# whole (AWS, Google Cloud, Azure, Oracle, Tencent, DigitalOcean, OpenStack and others at 169.254.169.254).
+METADATA = frozenset(
+    map(
+        ipaddress.ip_address,
+        (
+            "168.63.129.16",  # Azure's WireServer: certificates and extension settings; it counts as a public address
+            "100.100.100.200",  # Alibaba Cloud
+            "192.0.0.192",  # Oracle Cloud, older machines
+            "fd00:ec2::254",  # AWS: the machine's credentials
+            "fd00:ec2::23",  # AWS: those of a pod
+            "fd20:ce::254",  # Google Cloud
+            "fd00:c1::a9fe:a9fe",  # Oracle Cloud
+            "fd00:42::42",  # Scaleway
+            "fd00:a9fe:a9fe::1",  # Linode
+        ),
+    )
+)
+# Prefixes under which an IPv6 address stands for an IPv4 one in its last 32 bits: NAT64, of a network of its own or
+# not, and the compatible addresses of old.
+EMBEDDING = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
+# ISATAP: fe80::5efe:a.b.c.d under any prefix, so told by the half that names the interface.
+ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 
 
 class AddressRefused(Exception):
@@ -47,9 +67,14 @@ def check(address: Address, *, internal: bool) -> None:
 
 
 def _unwrapped(address: Address) -> Address:
-    """Return the IPv4 address that an IPv6 one stands for (mapped, 6to4, Teredo, NAT64), else the address itself."""
-    if not isinstance(address, IPv6Address):
+    """Return the IPv4 address that an IPv6 one stands for (mapped, 6to4, Teredo, NAT64, ...), else the address itself.
+
+    The two that are about this very machine, `::` and `::1`, stand for nothing else.
+    """
+    if not isinstance(address, IPv6Address) or address.is_loopback or address.is_unspecified:
         return address
-    teredo = address.teredo[1] if address.teredo else None
-    nat64 = IPv4Address(int(address) & 0xFFFFFFFF) if address in NAT64 else None
-    return address.ipv4_mapped or address.sixtofour or teredo or nat64 or address
+    known = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+    if known:
+        return known
+    embeds = any(address in network for network in EMBEDDING) or (int(address) >> 32) & 0xFFFFFFFF in ISATAP
+    return IPv4Address(int(address) & 0xFFFFFFFF) if embeds else address

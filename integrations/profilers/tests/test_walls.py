@@ -22,6 +22,11 @@ NEVER = [
     "fd00:ec2::254",
     "100.100.100.200",
     "192.0.0.192",
+    "168.63.129.16",
+    "fd00:ec2::23",
+    "fd00:c1::a9fe:a9fe",
+    "fd00:42::42",
+    "fd00:a9fe:a9fe::1",
     "0.0.0.0",  # noqa: S104  # an address to be refused
     "::",
     "224.0.0.1",
@@ -48,6 +53,18 @@ def ask(source: Listed, *, patience_s: float = 5) -> asking.SourceAnswer:
 def test_where_machines_keep_credentials_is_never_asked(address: str, internal: bool) -> None:
     with pytest.raises(addresses.AddressRefused):
         addresses.check(ipaddress.ip_address(address), internal=internal)
+
+
+V4 = [address for address in NEVER if ":" not in address and address != "0.0.0.0"]  # noqa: S104 (compared)
+DISGUISES = ["::ffff:{}", "::{}", "64:ff9b::{}", "64:ff9b:1::{}", "2001:db8::5efe:{}", "fe80::200:5efe:{}"]
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+@pytest.mark.parametrize("address", V4)
+def test_nor_under_an_address_that_stands_for_it(address: str, disguise: str) -> None:
+    for internal in (False, True):
+        with pytest.raises(addresses.AddressRefused):
+            addresses.check(ipaddress.ip_address(disguise.format(address)), internal=internal)
 
 
 @pytest.mark.parametrize("address", INSIDE)
