@@ -6,9 +6,13 @@ The registry's primary key decides who has a name, so that two declarations at o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from secrets import SystemRandom
 
 import coolname
 from django.db import connection
+
+# From the kernel: who saw many codenames must not be able to work out the ones in between, which are private.
+coolname.replace_random(SystemRandom())
 
 TAKE = """
     INSERT INTO incidents_codename (name, room, private, incident_id) VALUES (%s, %s, %s, %s)
