@@ -131,6 +131,11 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = ENV.https
 SECURE_HSTS_PRELOAD = ENV.https
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_ENGINE = "integrations.identity.sessions"  # its rows end by the settings, and can be listed and ended
+# Over TLS no cookie is taken that another host of the domain, or a page without TLS, could have set.
+COOKIE_PREFIX = "__Host-" if ENV.https else ""
+MESSAGE_STORAGE = "config.http.message_cookie.Messages"
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
 SESSION_COOKIE_SECURE = ENV.https
 SESSION_COOKIE_SAMESITE = "Lax"  # people returning from a provider send it
 SESSION_COOKIE_AGE = int(ENV.sign_in.lasts.total_seconds())

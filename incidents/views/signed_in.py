@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, cast
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -79,7 +80,7 @@ def to_sign_in(request: HttpRequest) -> HttpResponse:
 def zone_of(request: HttpRequest) -> ZoneInfo:
     """Return the viewer's time zone as their browser told it in a cookie; UTC until then."""
     try:
-        return ZoneInfo(request.COOKIES.get("zone", "UTC"))
+        return ZoneInfo(request.COOKIES.get(f"{settings.COOKIE_PREFIX}zone", "UTC"))
     except (KeyError, ValueError, OSError):  # a name that is unknown, malformed or a folder
         return ZoneInfo("UTC")
 

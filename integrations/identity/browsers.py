@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
-COOKIE, SALT = "browser", "integrations.identity.browsers"
+COOKIE, SALT = f"{settings.COOKIE_PREFIX}browser", "integrations.identity.browsers"
 KEPT_S = 90 * 24 * 3600
 
 
@@ -32,5 +32,4 @@ def remember(response: HttpResponse, user: AbstractBaseUser) -> None:
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",
-        path="/sign-in/",
     )

@@ -1,8 +1,10 @@
 // Times in the reader's zone. The server is told the zone in a cookie and writes it from the next page on;
 // until then this module rewrites what it wrote. It also keeps ages and due times going.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
-if (!document.cookie.split("; ").includes(`zone=${zone}`)) {
-  document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;
+const secure = location.protocol === "https:";
+const told = `${secure ? "__Host-" : ""}zone=${zone}`;
+if (!document.cookie.split("; ").includes(told)) {
+  document.cookie = `${told}; path=/; max-age=31536000; samesite=lax${secure ? "; secure" : ""}`;
 }
 const shapes = {
   clock: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
