@@ -147,6 +147,10 @@ class Chat(Protocol):
         """The id under which we are in channels ourselves."""
 
     @property
+    def workspace_id(self) -> str:
+        """Return the id of the workspace that the app is in."""
+
+    @property
     def converts(self) -> bool:
         """Whether ``close`` may succeed here at all."""
 

@@ -17,6 +17,8 @@ from incidents.models import Person
 from incidents.people import emails, person_matching
 from integrations.identity.noted import note
 from integrations.identity.provider import Provider
+from workflows import ports
+from workflows.ports import VendorError
 
 SLACK_USER, SLACK_TEAM = "https://slack.com/user_id", "https://slack.com/team_id"
 
@@ -25,10 +27,14 @@ class SignInRefused(Exception):
     """Someone may not come in; the message is for them, and says what to do."""
 
 
-@transaction.atomic
 def whom(provider: Provider, claims: Mapping[str, Any]) -> User:
     """Return the account of the person a provider describes, linked the first time; raise `Refused` with the reason."""
-    _same_workspace(provider, claims)
+    _same_workspace(provider, claims)  # before anything is locked: Slack may be asked
+    return _whom(provider, claims)
+
+
+@transaction.atomic
+def _whom(provider: Provider, claims: Mapping[str, Any]) -> User:
     uid = str(claims["sub"])
     pinned = SocialAccount.objects.filter(provider=provider.key, uid=uid).select_related("user__person").first()
     user: User = pinned.user if pinned is not None else _joined(provider, uid, claims)
@@ -97,10 +103,25 @@ def _only_one(user: User, provider: Provider) -> None:
 
 
 def _same_workspace(provider: Provider, claims: Mapping[str, Any]) -> None:
-    slack = settings.FIREKIND.slack
-    ours = slack.team_id if slack is not None else ""
-    if provider.key == "slack" and ours and claims.get(SLACK_TEAM) != ours:
+    """Refuse who comes from a Slack workspace that is not the app's own, be it set or asked from Slack."""
+    if provider.key == "slack" and claims.get(SLACK_TEAM) != _own_workspace():
         raise SignInRefused("That is a different Slack workspace. Choose your team's when Slack asks.")
+
+
+def _own_workspace() -> str:
+    slack, chat = settings.FIREKIND.slack, ports.chat()
+    if slack is not None and slack.team_id:
+        return slack.team_id
+    try:
+        ours = chat.workspace_id if chat is not None else ""
+    except VendorError:
+        raise SignInRefused("Slack isn't responding, so your workspace can't be checked. Try again later.") from None
+    if not ours:
+        raise SignInRefused(
+            "Firekind isn't connected to a Slack workspace, so it can't tell whether yours is the right one. Ask the"
+            " person who runs Firekind to set SLACK_BOT_TOKEN."
+        )
+    return ours
 
 
 def _same_person(person: Person, claims: Mapping[str, Any]) -> None:

@@ -152,6 +152,11 @@ class SlackChat:
         return self.identity.bot_user_id
 
     @property
+    def workspace_id(self) -> str:
+        """The id of the workspace the app is in: what settings say, else what Slack says."""
+        return self.identity.team_id
+
+    @property
     def converts(self) -> bool:
         """Whether a public channel can be made private, which takes an organisation and its admin's token."""
         return self.admin is not None
