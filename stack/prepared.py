@@ -21,7 +21,7 @@ import psycopg
 from psycopg import sql
 
 from config.env import ROOT
-from stack import postgres, services, surroundings
+from stack import postgres, server_user, services, surroundings
 from stack.errors import StackError
 from stack.guard import Guard
 
@@ -32,6 +32,8 @@ SOURCES: Final = ("*/migrations/*.py", "*/*/migrations/*.py", "fixtures/incident
 CODE: Final = (
     "stack/prepared.py",
     "stack/postgres.py",
+    "stack/server_user.py",
+    "audit/grants.sql",
     "incidents/policies/types.py",
     "incidents/policies/policy_file.py",
 )
@@ -47,7 +49,8 @@ def running(given: Mapping[str, str]) -> Iterator[dict[str, str]]:
         if copied:
             lay(folder / "postgres", guard=guard)
         with services.running(given, data_dir=folder, guard=guard, durable=False) as urls:
-            yield urls | copied
+            # As the owner: tests make databases, and meddle with tables behind their triggers.
+            yield urls | copied | {"DATABASE_URL": postgres.owner_url(urls["DATABASE_URL"])}
     finally:
         guard.close()
         shutil.rmtree(folder, ignore_errors=True)
@@ -72,7 +75,7 @@ def _make(kept: Path, *, guard: Guard) -> None:
         sockets, folder = Path(name) / "run", Path(name) / "cluster"
         sockets.mkdir(mode=0o700)
         Path(name).chmod(0o755)
-        postgres.own(sockets)
+        server_user.own(sockets)
         server = postgres.start(folder, sockets=sockets, guard=guard, durable=False)
         try:
             postgres.ensure_database(sockets, TABLES)
@@ -81,6 +84,7 @@ def _make(kept: Path, *, guard: Guard) -> None:
                 words = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
                 admin.execute(words.format(sql.Identifier(STACKS), sql.Identifier(TABLES)))
             _manage("load_types", name=STACKS, sockets=sockets)
+            postgres.grant(postgres.url(sockets, STACKS))
         finally:
             postgres.stop(server)
         shutil.rmtree(folder / "pg_stat_tmp", ignore_errors=True)

@@ -80,8 +80,8 @@ class Stack:
 
     @property
     def database_url(self) -> str:
-        """The database, for looking from the outside."""
-        return self.env["DATABASE_URL"]
+        """The database, for looking and meddling from the outside: as the owner where it is ours."""
+        return postgres.owner_url(self.env["DATABASE_URL"])
 
     def start(self, *names: str, env: Mapping[str, str] | None = None) -> None:
         """Start processes, with settings laid over the usual ones, and wait until they serve."""
@@ -123,13 +123,18 @@ class Stack:
 
     def prepare(self) -> None:
         """Bring database, types and static files up to date. Raises StackError with the reason."""
-        done = self._run([sys.executable, "-m", "stack.prepare"], check=False)
+        done = self._run([sys.executable, "-m", "stack.prepare"], check=False, env={"DATABASE_URL": self.database_url})
         if done.returncode:
             raise StackError(f"Could not prepare the database: {last_lines(done.stderr)}")
+        if self.database_url != self.env["DATABASE_URL"]:
+            postgres.grant(self.database_url)
 
-    def _run(self, argv: Sequence[str], *, check: bool) -> "subprocess.CompletedProcess[str]":
+    def _run(
+        self, argv: Sequence[str], *, check: bool, env: Mapping[str, str] | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        settings = self.env | dict(env or {})
         return subprocess.run(
-            argv, env=self.env, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=check
+            argv, env=settings, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=check
         )
 
     def _wait(self, name: str) -> None:

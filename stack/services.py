@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -13,7 +12,7 @@ from typing import IO
 
 import psutil
 
-from stack import postgres, redis
+from stack import postgres, redis, server_user
 from stack.errors import StackError
 from stack.guard import Guard
 
@@ -37,7 +36,7 @@ def running(
                 server = postgres.start(folder, sockets=sockets, guard=guard, durable=durable)
                 exits.callback(postgres.stop, server)
                 postgres.ensure_database(sockets)
-                urls["DATABASE_URL"] = postgres.url(sockets)
+                urls["DATABASE_URL"] = postgres.url(sockets, role=postgres.APPLICATION)
             if "REDIS_URL" not in urls:
                 exits.callback(redis.start(sockets, guard=guard).stop)
                 urls["REDIS_URL"] = redis.url(sockets)
@@ -94,12 +93,12 @@ def _try_lock(file: IO[str]) -> bool:
 @contextmanager
 def _sockets(data_dir: Path) -> Iterator[Path]:
     folder = data_dir.resolve() / "run"
-    if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER:
+    if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER or not server_user.reaches(folder.parent):
         name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
-        folder = Path(tempfile.gettempdir()) / f"firekind-{os.getuid()}-{name}"
+        folder = server_user.public_folder() / f"firekind-{os.getuid()}-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
-    postgres.own(folder)
+    server_user.own(folder)
     try:
         yield folder
     finally:

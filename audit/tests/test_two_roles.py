@@ -1,9 +1,8 @@
-"""Where the application is not the owner of the tables: what docs/audit.md grants is enough, and never too much."""
+"""Where the application is not the owner of the tables: what it is granted is enough, and never too much."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,26 +14,20 @@ from django.utils import timezone
 import audit
 from audit import sealing, verifying
 
-DOCS = Path(settings.BASE_DIR) / "docs" / "audit.md"
+GRANTS = Path(settings.BASE_DIR) / "audit" / "grants.sql"
 ROLE = f"firekind_app_{os.getpid()}"  # one a process: roles belong to the whole server
 
 
 @pytest.fixture
 def as_application(db: None) -> Iterator[None]:
-    """Carry out the grants of the documentation, and go on as the role that they are for."""
-    code = re.search(r"```sql\n(.*?)```", DOCS.read_text(), re.DOTALL)
-    assert code is not None, "docs/audit.md holds the grants"
-    grants = code[1].replace("firekind_app", ROLE).replace("DATABASE firekind", f"DATABASE {_database()}")
+    """Carry out the grants, and go on as the role that they are for."""
+    grants = GRANTS.read_text().replace("firekind_app", ROLE)
     with connection.cursor() as cursor:
         cursor.execute(grants)
         cursor.execute(f"SET LOCAL ROLE {ROLE}")
     yield
     with connection.cursor() as cursor:
         cursor.execute("RESET ROLE")
-
-
-def _database() -> str:
-    return connection.ops.quote_name(str(connection.settings_dict["NAME"]))
 
 
 @pytest.mark.parametrize("table", ["audit_entry", "audit_seal", "incidents_event"])

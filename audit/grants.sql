@@ -1,0 +1,23 @@
+-- What the application may do where it does not own its tables: run by their owner, after each `manage.py migrate`.
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'firekind_app') THEN CREATE ROLE firekind_app LOGIN; END IF;
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO firekind_app', current_database());
+END $$;
+GRANT USAGE ON SCHEMA public TO firekind_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO firekind_app;
+GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO firekind_app;
+-- What is append-only, told by its trigger, is added to and read, never changed.
+DO $$ DECLARE kept regclass; BEGIN
+    FOR kept IN SELECT tgrelid::regclass FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+                 WHERE tgname = relname || '_rows_kept' LOOP
+        EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %s FROM firekind_app', kept);
+    END LOOP;
+    -- But for the words of an entry, where they can be taken out: the trigger says when, this says what.
+    IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('public.incidents_event') AND attname = 'redacted')
+    THEN
+        GRANT UPDATE (text, data, link, salt, redacted) ON public.incidents_event TO firekind_app;
+    END IF;
+    IF to_regclass('public.django_migrations') IS NOT NULL THEN
+        REVOKE INSERT, UPDATE, DELETE ON public.django_migrations FROM firekind_app;
+    END IF;
+END $$;
