@@ -1,5 +1,6 @@
 # One image for every process; docker-compose.yml says which command each container runs.
-FROM python:3.13-slim AS app
+# By digest: the same image for everyone, until somebody changes it here.
+FROM python:3.13.15-slim-trixie@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b AS app
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /app

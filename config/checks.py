@@ -34,6 +34,15 @@ def pagerduty(**_: Any) -> Sequence[CheckMessage]:
     return [*_deaf(given), *_narrow(given)]
 
 
+@register(deploy=True)
+def demo(**_: Any) -> Sequence[CheckMessage]:
+    """Say that the demo is no deployment, however well it is set up."""
+    if settings.FIREKIND.sandbox_url:
+        says = "FIREKIND_SANDBOX_URL is set: anyone who reaches this signs in as anyone."
+        return [Error(says, hint="Leave it out, and connect a real workspace.", id="firekind.E002")]
+    return []
+
+
 def _unused(named: Mapping[str, str]) -> Iterator[CheckMessage]:
     names = sorted(name for name in named if name.startswith("PAGERDUTY_") and not name.endswith("_URL"))
     if names:

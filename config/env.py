@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import signing_in
+from config import sandbox, signing_in
 from config.signing_in import SignInSettings
 from config.values import LOOPBACK_HOSTS, flag, require, safe, shaped, url, whole
 from config.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
@@ -138,8 +138,15 @@ def load() -> Env:
     try:
         return read(present(reach(given())))
     except SettingError as error:
-        print(f"firekind: {error}", file=sys.stderr)
+        print(f"firekind: {error}{_of_a_running_stack()}", file=sys.stderr)
         raise SystemExit(2) from None
+
+
+def _of_a_running_stack() -> str:
+    """Say where settings may come from that nobody set here."""
+    folder = data_dir(given())
+    is_there = (folder / RUNNING).exists()
+    return f" What you did not set comes from the stack that is running on {folder.name}." if is_there else ""
 
 
 def given() -> dict[str, str]:
@@ -177,9 +184,10 @@ def _pair(path: Path, n: int, line: str) -> tuple[str, str]:
 
 
 def read(given: Mapping[str, str]) -> Env:
-    """Parse every setting. Raises SettingError for the first one that is missing or malformed."""
+    """Parse every setting. Raises SettingError for the first one that is missing, malformed or not to be together."""
     default_url = f"http://127.0.0.1:{port(given)}"
     base_url = url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=default_url)
+    sandbox.check(given)
     return Env(
         database_url=url(given, "DATABASE_URL", schemes=("postgresql", "postgres")),
         redis_url=url(given, "REDIS_URL", schemes=("redis", "rediss", "redis+socket", "amqp", "amqps")),
@@ -263,7 +271,7 @@ def _slack(given: Mapping[str, str]) -> Slack | None:
     if "SLACK_APP_TOKEN" not in given:
         require(given, "SLACK_SIGNING_SECRET", because="Slack sends requests here")
     return Slack(
-        api_url=url(given, "SLACK_API_URL", schemes=("https", "http"), default="https://slack.com/api/"),
+        api_url=f"{safe(given, 'SLACK_API_URL', default='https://slack.com/api')}/",
         bot_token=given["SLACK_BOT_TOKEN"],
         signing_secret=given.get("SLACK_SIGNING_SECRET", ""),
         app_token=given.get("SLACK_APP_TOKEN", ""),

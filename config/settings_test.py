@@ -4,16 +4,17 @@ Nothing of the person's own settings gets in but the addresses of a database and
 """
 
 import os
+import secrets
 
 from config import env
 
 STAND_INS = {
     "DATABASE_URL": os.environ.get("DATABASE_URL") or "postgresql://postgres@127.0.0.1/firekind",
     "REDIS_URL": os.environ.get("REDIS_URL") or "redis://127.0.0.1:6379/0",
-    "SECRET_KEY": "only-for-tests-only-for-tests-only-for-tests-only-for-tests",
+    "SECRET_KEY": secrets.token_urlsafe(64),
     "FIREKIND_BASE_URL": "http://testserver",
     "SLACK_BOT_TOKEN": "xoxb-test-token",
-    "SLACK_SIGNING_SECRET": "only-for-tests-signing-secret",
+    "SLACK_SIGNING_SECRET": secrets.token_urlsafe(24),
     "SIGN_IN_SECOND_FACTOR": "off",
 }
 os.environ.update({name: STAND_INS.get(name, "") for name in env.NAMES})

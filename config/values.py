@@ -1,5 +1,6 @@
 """How single settings are read: an address, a number, a flag, a word of one shape."""
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -47,11 +48,21 @@ def flag(given: Mapping[str, str], name: str, *, default: str = "off") -> bool:
 def safe(given: Mapping[str, str], name: str, *, default: str) -> str:
     """Give an address that is reached over TLS, or one of this machine: the sandbox's."""
     value = url(given, name, schemes=("https", "http"), default=default)
-    parts = urlsplit(value)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    if parts.scheme != "https" and host not in LOOPBACK_HOSTS:
+    if urlsplit(value).scheme != "https" and not is_here(value):
         raise SettingError(f"{name} must start with https://; http:// is for this machine only.")
     return value.rstrip("/")
+
+
+def is_here(address: str, *, schemes: tuple[str, ...] = ("http", "https")) -> bool:
+    """Return whether an address is one of this machine, which nobody else reaches; what is odd is not."""
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname or "", parts.port
+        if parts.scheme not in schemes or "@" in parts.netloc or "\\" in address:
+            return False
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def require(given: Mapping[str, str], name: str, *, because: str) -> None:

@@ -67,3 +67,9 @@ def test_check_names_settings_that_lead_nowhere_without_a_key(settings: Any) -> 
     )
     settings.FIREKIND = replace(settings.FIREKIND, named={})
     assert not checks.pagerduty()
+
+
+@pytest.mark.parametrize(("url", "ids"), [("", []), ("http://127.0.0.1:8001", ["firekind.E002"])])
+def test_the_demo_is_never_called_a_deployment(url: str, ids: list[str], settings: Any) -> None:
+    settings.FIREKIND = replace(settings.FIREKIND, sandbox_url=url)
+    assert [one.id for one in checks.demo()] == ids

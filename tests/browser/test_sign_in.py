@@ -12,6 +12,7 @@ from allauth.mfa.totp.internal import auth as totp
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from config.env import NAMES
 from integrations.identity.tests.vouching import Vouching, serving
 from stack.running import Stack
 from stack.throwaway import throwaway
@@ -29,6 +30,7 @@ Person.objects.create(name="Gus Guest", chat_id="UGUS", email="gus@elsewhere.exa
 for name in ("ada", "ben", "eve", "fay", "gil"):
     User.objects.create_user(name, first_name=name.title(), password="of-no-use-elsewhere")
 """
+OF_THE_SANDBOX = ("FIREKIND_SANDBOX_URL", "FIREKIND_PROFILED_URL", "PROFILE_SOURCES_FILE", "SLACK_", "PAGERDUTY_")
 GRACE = {"email": "grace@acme.example", "email_verified": True}
 LOOKS: list[tuple[str, dict[str, Any]]] = [
     ("eve", {"color_scheme": "light"}),
@@ -54,8 +56,7 @@ def house() -> Iterator[House]:
     """Open it."""
     with serving() as issuer:
         env = {"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": "firekind", "OIDC_CLIENT_SECRET": "us", "OIDC_NAME": "Acme"}
-        nothing = ("FIREKIND_SANDBOX_URL", "PROFILE_SOURCES_FILE", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET")
-        env |= dict.fromkeys(nothing, "")
+        env |= {name: "" for name in NAMES if name.startswith(OF_THE_SANDBOX)}
         with throwaway(processes=("web",), env=env) as stack:
             stack.manage("shell", "-c", PEOPLE)
             yield House(stack, Vouching(issuer))

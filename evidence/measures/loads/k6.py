@@ -57,12 +57,12 @@ def _text(text: str) -> Run:
 
 
 def _json(metrics: Mapping[str, Any]) -> Run:
-    times, requests = _values(metrics, "http_req_duration"), _values(metrics, "http_reqs")
+    times, counted = _values(metrics, "http_req_duration"), _values(metrics, "http_reqs")
     return Run(
         "k6",
-        requests=_count(requests.get("count")),
+        requests=_count(counted.get("count")),
         failed=_count(_values(metrics, "http_req_failed").get("passes")),
-        rps=finite(requests.get("rate")),
+        rps=finite(counted.get("rate")),
         mean_ms=finite(times.get("avg")),
         longest_ms=finite(times.get("max")),
         percentiles=_percentiles({name: ms for name, value in times.items() if (ms := finite(value)) is not None}),

@@ -1,0 +1,129 @@
+"""`test` and `check`: everything that must hold, in the order in which failing is cheapest."""
+
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from config.env import ROOT
+from stack import chromium, prepared, surroundings
+from stack.checks import compose, unsafe
+from stack.checks.verdict import CheckVerdict
+from stack.errors import StackError
+from stack.terminal import paint, say
+
+BIN = Path(sys.executable).parent
+MOST = 8  # at once: each has a database and what it loads
+PARALLEL = (
+    f"--numprocesses={max(2, min(MOST, os.cpu_count() or 1))}",
+    "--dist=loadfile",
+    "--no-loadscope-reorder",
+)
+SETTINGS = {"DJANGO_SETTINGS_MODULE": "config.settings_test"}
+DEPLOY = ["python", "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+# As it is run in earnest: behind TLS, with a secret of its own.
+DEPLOYED = {
+    "DJANGO_SETTINGS_MODULE": "config.settings",
+    "FIREKIND_BASE_URL": "https://firekind.example",
+    "SECRET_KEY": secrets.token_urlsafe(64),
+}
+Check = Callable[[Mapping[str, str]], CheckVerdict]
+
+
+def command(argv: list[str], more: Mapping[str, str] | None = None, *, refused: str = "") -> Check:
+    """Return the check that runs a command, with settings laid over the others.
+
+    With `refused` it passes when the command fails and says that.
+    """
+
+    def run(env: Mapping[str, str]) -> CheckVerdict:
+        done = subprocess.run(
+            [str(BIN / argv[0]), *argv[1:]],
+            cwd=ROOT,
+            env={**env, **(more or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        passed = refused in done.stdout and done.returncode != 0 if refused else done.returncode == 0
+        return CheckVerdict(passed, done.stdout.rstrip())
+
+    return run
+
+
+def composed(variant: str) -> dict[str, str]:
+    """Return what the web process of a compose variant is given, behind TLS where the file leaves that open."""
+    web = compose.services(variant)["web"]
+    return compose.settings(web, {"FIREKIND_BASE_URL": DEPLOYED["FIREKIND_BASE_URL"]}) | {
+        "DJANGO_SETTINGS_MODULE": "config.settings"
+    }
+
+
+STEPS: dict[str, Check] = {
+    "ruff": command(["ruff", "check", "."]),
+    "ruff format": command(["ruff", "format", "--check", "."]),
+    "mypy": command(["mypy", "."]),
+    "import-linter": command(["lint-imports", "--no-cache"]),
+    "djlint": command(["djlint", "templates", "integrations", "--lint", "--quiet"]),
+    "bandit": unsafe.bandit,
+    "pip-audit": unsafe.pip_audit,
+    "makemigrations": command(["python", "manage.py", "makemigrations", "--check", "--dry-run"], SETTINGS),
+    "check --deploy": command(DEPLOY, DEPLOYED),
+    "check --deploy, compose": command(DEPLOY, composed("compose")),
+    # The demo starts, and is called no deployment.
+    "check, compose with the sandbox": command(["python", "manage.py", "check"], composed("compose with the sandbox")),
+    "check --deploy, compose with the sandbox": command(
+        DEPLOY, composed("compose with the sandbox"), refused="firekind.E002"
+    ),
+}
+
+
+def test(*words: str) -> int:
+    """Run the tests; arguments are pytest's."""
+    with _services() as env:
+        return _pytest(words, env=env)
+
+
+def check(*words: str) -> int:
+    """Run every check and then the tests; name what failed. Arguments are pytest's."""
+    with _services() as env:
+        failed = [name for name in STEPS if not _passes(name, env=env)]
+        tests = _pytest(words, env=env)
+    failed += ["tests"] if tests else []
+    if failed:
+        say(paint(f"Failed: {', '.join(failed)}", "red"))
+    return 1 if failed else 0
+
+
+def _passes(name: str, *, env: Mapping[str, str]) -> bool:
+    began = time.monotonic()
+    outcome = STEPS[name](env)
+    word = paint("ok  ", "green") if outcome.passed else paint("FAIL", "red")
+    say(f"{paint('skip', 'yellow') if outcome.skipped else word} {name} ({time.monotonic() - began:.1f} s)")
+    if outcome.skipped or not outcome.passed:
+        say(outcome.skipped or outcome.said)
+    return outcome.passed
+
+
+def _pytest(words: tuple[str, ...], *, env: Mapping[str, str]) -> int:
+    try:
+        place = {chromium.PLACE: str(chromium.require())}
+    except StackError as error:  # the browser tests fail one by one with the same words; the others can still run
+        say(paint(str(error), "red"))
+        place = {}
+    argv = [str(BIN / "python"), "-m", "pytest", *PARALLEL, *words]
+    return subprocess.run(argv, cwd=ROOT, env={**env, **SETTINGS, **place}, check=False).returncode
+
+
+@contextmanager
+def _services() -> Iterator[dict[str, str]]:
+    """Give an environment with a database and a broker that are thrown away, and none of the person's settings."""
+    given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
+    with prepared.running(given) as urls:
+        yield surroundings.blank() | urls
