@@ -58,7 +58,7 @@ def app(given: Setup) -> App:
         raise_error_for_unhandled_request=True,
     )
     made.command(given.command)(_command)
-    made.action(ANY)(_button)
+    made.block_action(ANY)(_button)  # what is in attachments and dialogs is from other years, and none of it ours
     made.view_submission(OURS)(_modal)
     made.shortcut(OURS)(_shortcut)
     made.event(ANY)(_event)
@@ -122,7 +122,8 @@ def _shortcut(body: Body, ack: Ack) -> BoltResponse:
 
 
 def _response_url(body: Body) -> str:
-    return str(body.get("response_url") or "")
+    url = str(body.get("response_url") or "")
+    return url if url.startswith(("https://", "http://")) else ""
 
 
 def _event(body: Body, ack: Ack) -> BoltResponse:
@@ -180,9 +181,14 @@ def _failed(error: Exception, body: Body) -> BoltResponse:
         return BoltResponse(status=200, body="")
     where = "".join(traceback.format_tb(error.__traceback__))
     log.error("%s in a listener\n%s", type(error).__name__, where)
+    said = excuse(body)
+    return BoltResponse(status=200 if said else 500, body=said)
+
+
+def excuse(body: Body) -> dict[str, Any]:
+    """Return what a person is told whose request led to nothing; empty where nobody looks at the answer."""
     if "command" in body:
-        return BoltResponse(status=200, body={"response_type": "ephemeral", "text": BROKEN})
+        return {"response_type": "ephemeral", "text": BROKEN}
     if body.get("type") == "view_submission":
-        shown = {"response_action": "update", "view": replying.notice(BROKEN)}
-        return BoltResponse(status=200, body=shown)
-    return BoltResponse(status=500, body="")
+        return {"response_action": "update", "view": replying.notice(BROKEN)}
+    return {}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 import re
 import time
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
@@ -22,10 +23,13 @@ from integrations.slack.listeners.events import messages
 from integrations.slack.protocol import payload_validation, setup
 from integrations.slack.protocol.setup import Setup
 
+log = logging.getLogger(__name__)
 LARGEST: Final = 1024 * 1024
 OK: Final = 200
 SKEW_S: Final = 5 * 60
 DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+FINAL: Final = (400, 413)
+FORM: Final = "application/x-www-form-urlencoded"
 
 
 class LateResponse(HttpResponse):
@@ -53,20 +57,39 @@ def events(request: HttpRequest) -> HttpResponse:
         return _no(411, "The Content-Length is missing.")
     if int(length) > LARGEST:
         return _no(413, "This is larger than any request from Slack.")
+    if _is_certificate_check(request):
+        return HttpResponse()
     if not _signed(request, request.body, given):
         return _no(401, "The Slack signature is invalid or expired.")
     return _take(request, given)
 
 
+def _is_certificate_check(request: HttpRequest) -> bool:
+    """Tell what asks for nothing: Slack looks now and then whether an address has a good certificate, unsigned.
+
+    docs.slack.dev/interactivity/implementing-slash-commands
+    """
+    return request.content_type == FORM and request.POST.get("ssl_check") == "1"
+
+
 def _take(request: HttpRequest, given: Setup) -> HttpResponse:
     payload = _read(request)
-    if not payload_validation.fits(payload):
+    if not isinstance(payload, dict):
         return _no(400, "This request could not be read.")
-    if messages.is_talk(payload):
+    if not payload_validation.fits(payload):
+        return _acknowledged(payload)
+    if messages.is_talk(payload) or not payload_validation.is_known(payload):
         return HttpResponse()
     with afterwards.collected() as late:
         response = bolt.handler(given).handle(request)
     return LateResponse.of(response, late) if late and response.status_code == OK else response
+
+
+def _acknowledged(payload: dict[str, Any]) -> HttpResponse:
+    """Answer what was signed and has a shape that we know nothing to do with: Slack would only send it again."""
+    log.warning("received a Slack payload of an unknown shape; nothing was done")
+    said = bolt.excuse(payload)
+    return JsonResponse(said) if said else HttpResponse()
 
 
 def _signed(request: HttpRequest, body: bytes, given: Setup) -> bool:
@@ -99,4 +122,7 @@ def _payload(said: str, content_type: str) -> Any:
 
 
 def _no(status: int, says: str) -> HttpResponse:
-    return HttpResponse(f"{says}\n", status=status, content_type="text/plain; charset=utf-8")
+    response = HttpResponse(f"{says}\n", status=status, content_type="text/plain; charset=utf-8")
+    if status in FINAL:
+        response["X-Slack-No-Retry"] = "1"  # the same bytes would be refused again
+    return response

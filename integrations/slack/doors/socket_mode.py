@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from django.db import close_old_connections
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_sdk import WebClient
 from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
 
 from audit import request_origin
 from integrations.slack.doors import bolt
@@ -24,8 +26,10 @@ class Handler(SocketModeHandler):
 
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's own
         """Carry out one request and acknowledge it."""
-        if not payload_validation.fits(req.payload):
-            log.warning("received an unreadable socket message: %s", req.type)
+        if not payload_validation.fits(req.payload) or not payload_validation.is_known(req.payload):
+            log.warning("received a socket message that nothing is done about: %s", req.type)
+            said: Any = bolt.excuse(req.payload)
+            client.send_socket_mode_response(SocketModeResponse(req.envelope_id, said))  # else it comes again
             return
         close_old_connections()
         try:

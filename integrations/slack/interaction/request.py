@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from incidents import lifecycle
 from incidents.models import Person
 from incidents.people import person_matching
 from integrations.slack.interaction import messages
@@ -15,6 +16,14 @@ from integrations.slack.interaction.messages import SharedFile
 from integrations.slack.protocol import mrkdwn
 
 KEPT_CHARS: Final = 2_400
+NO_WINDOW: Final = "This window is out of date. Close it and open it again."
+
+
+class KeptValues(dict[str, Any]):
+    """What a modal keeps. Raises ``Refused`` for what it does not hold: it is not one of ours, or an old one."""
+
+    def __missing__(self, name: str) -> Any:
+        raise lifecycle.Refused(NO_WINDOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,7 @@ class Form:
             hash=str(view.get("hash", "")),
             callback_id=str(view.get("callback_id", "")),
             values=(view.get("state") or {}).get("values") or {},
-            kept=json.loads(view.get("private_metadata") or "{}"),
+            kept=KeptValues(json.loads(view.get("private_metadata") or "{}")),
             blocks=tuple(str(one.get("block_id", "")) for one in shown if one.get("type") == "input"),
         )
 
@@ -92,8 +101,9 @@ class SlackRequest:
 
     @property
     def filled(self) -> Form:
-        """The modal it came from; only for listeners of modals."""
-        assert self.form is not None, "a modal's listener is asked by a modal"
+        """The modal it came from; only for listeners of modals. Raises ``Refused`` for what came from elsewhere."""
+        if self.form is None:
+            raise lifecycle.Refused(NO_WINDOW)
         return self.form
 
 

@@ -11,28 +11,40 @@ TEXT, OBJECT, LIST = str, dict, list
 UNFIT: Final = re.compile("[\0\ud800-\udfff]")  # no database keeps these, and Slack sends none
 STAMP: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_ID: Final = 64
+NOTHING: Final = type(None)
 # Where these stand at the top of a payload, Bolt and the listeners count on their kind.
 KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "type": (TEXT,),
     "event": (OBJECT,),
-    "authorizations": (LIST, type(None)),
-    "user": (OBJECT, TEXT, type(None)),
-    "team": (OBJECT, TEXT, type(None)),
-    "enterprise": (OBJECT, TEXT, type(None)),
-    "channel": (OBJECT, TEXT, type(None)),
-    "view": (OBJECT, type(None)),
-    "message": (OBJECT, type(None)),
-    "container": (OBJECT, type(None)),
+    "view": (OBJECT, NOTHING),
+    "message": (OBJECT, NOTHING),
+    "container": (OBJECT, NOTHING),
     "actions": (LIST,),
     "command": (TEXT,),
+    "response_url": (TEXT, NOTHING),
+}
+# Bolt looks for who and where in each of these, and for an id in whatever is no text.
+HOLDERS: Final[tuple[tuple[str, ...], ...]] = (
+    (),
+    ("authorizations", "*"),
+    ("event",),
+    ("event", "authorizations", "*"),
+    ("event", "item"),
+    ("event", "message"),
+    ("event", "previous_message"),
+    ("event", "assistant_thread"),
+    ("message",),
+)
+HELD: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("user", "team", "enterprise", "channel"), (OBJECT, TEXT, NOTHING)),
+    "authorizations": (LIST, NOTHING),
 }
 # The same further down. A step of ``*`` is every one of a list or of an object's values.
 WITHIN: Final[Mapping[tuple[str, ...], tuple[type, ...]]] = {
-    ("event", "user"): (TEXT, OBJECT),
-    ("event", "user", "profile"): (OBJECT, type(None)),
-    ("event", "channel"): (TEXT, OBJECT),
-    ("event", "item"): (OBJECT,),
-    ("event", "item", "channel"): (TEXT,),
+    **{(*holder, name): kinds for holder in HOLDERS for name, kinds in HELD.items()},
+    ("event", "user", "profile"): (OBJECT, NOTHING),
+    ("event", "item"): (OBJECT, NOTHING),
+    ("event", "item", "channel"): (TEXT, NOTHING),
     ("authorizations", "*"): (OBJECT,),
     ("actions", "*"): (OBJECT,),
     ("response_urls",): (LIST,),
@@ -40,8 +52,8 @@ WITHIN: Final[Mapping[tuple[str, ...], tuple[type, ...]]] = {
     ("view", "private_metadata"): (TEXT,),
     ("view", "blocks"): (LIST,),
     ("view", "blocks", "*"): (OBJECT,),
-    ("view", "state"): (OBJECT, type(None)),
-    ("view", "state", "values"): (OBJECT, type(None)),
+    ("view", "state"): (OBJECT, NOTHING),
+    ("view", "state", "values"): (OBJECT, NOTHING),
     ("view", "state", "values", "*"): (OBJECT,),
     ("view", "state", "values", "*", "*"): (OBJECT,),
 }
@@ -56,6 +68,11 @@ NEEDED: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "message_action": (PERSON, ("callback_id",), ("channel", "id"), ("message", "ts")),
     "url_verification": (("challenge",),),
 }
+
+
+def is_known(payload: Mapping[str, Any]) -> bool:
+    """Return whether a payload is of a kind that has a listener; Bolt is shown no other, and falls over some."""
+    return "command" in payload or payload.get("type") in NEEDED
 
 
 def fits(payload: Any) -> bool:

@@ -15,6 +15,7 @@ from integrations.slack import fake
 from integrations.slack.protocol import setup
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.house import House
+from workflows.ports import VendorError
 
 ADDRESS = "/slack/events"
 
@@ -26,6 +27,8 @@ class DoorWire(StraightWire):
         """Answer through an interaction's own address."""
         said = {key: value for key, value in message.items() if value is not None}
         reply = fake.respond(self.slack, url.rpartition("/")[2], said)
+        if reply.status == 404:
+            raise VendorError("gone", code="http_404", method="response_url")
         assert reply.status == 200, reply.body
 
 
@@ -89,7 +92,7 @@ class Door:
         content_type = headers.get("Content-Type", "application/json")
         answer = self.client.post(ADDRESS, data=body, content_type=content_type, headers=rest)
         self.late = getattr(answer, "late", ())
-        return HttpResponse(answer.content, status=answer.status_code)
+        return HttpResponse(answer.content, status=answer.status_code, headers=dict(answer.items()))
 
     def deliver(self) -> list[int]:
         """Deliver the events that wait; return how each was answered."""

@@ -67,5 +67,8 @@ def test_what_is_left_for_later_begins_after_the_envelope_is_acknowledged(
     assert began == [-1, 0, -1, 1], "one is still being written, one is posted"
 
 
-def test_something_unreadable_is_left_alone(door: Door) -> None:
-    assert handle({"type": "event_callback"}, kind="events_api") == []
+@pytest.mark.parametrize("payload", [{"type": "event_callback"}, {"type": "from_the_future"}, {"event": None}])
+def test_what_is_odd_is_acknowledged_and_not_sent_again(door: Door, payload: Any) -> None:
+    (sent,) = handle(payload, kind="events_api")
+    assert (sent.envelope_id, sent.payload) == ("e1", {})
+    assert not Incident.objects.exists()

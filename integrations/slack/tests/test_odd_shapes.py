@@ -1,0 +1,220 @@
+"""Whatever stands in a field of what Slack signed, the answer is one that Slack neither repeats nor shows as our fault.
+
+What is left out, null or of another kind of JSON is met in every field of every payload that comes: no answer is a 5xx,
+and none but 200 goes to what can be read. Slack repeats an event after any other answer.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import transaction
+
+from incidents.models import Incident
+from integrations.slack import fake, listeners
+from integrations.slack.doors import bolt
+from integrations.slack.protocol import setup
+from integrations.slack.tests.door import Door, secret
+
+Path = tuple[Any, ...]
+LEFT_OUT: Final = object()
+ODD: Final[tuple[Any, ...]] = (
+    None,
+    LEFT_OUT,
+    5,
+    "x",
+    "",
+    [],
+    {},
+    True,
+    [None],
+    {"id": None},
+    [{}],
+    -1.5,
+    "\0",
+    "U" * 300,
+    [["x"]],
+)
+# A form holds text alone.
+ODD_IN_FORMS: Final = (LEFT_OUT, "", "\0", "x", "U" * 300, "null", "5")
+DEEPEST: Final = 4
+PEOPLE: Final = {"team": {"id": "T0"}, "user": {"id": "U0ANN", "name": "ann"}, "channel": {"id": "C0LOBBY"}}
+# What apps of other years send, and what is sent to apps that ask for more than this one does.
+OTHERS: Final[dict[str, dict[str, Any]]] = {
+    "dialog_submission": {
+        **PEOPLE,
+        "submission": {"name": "Sigourney"},
+        "callback_id": "firekind:declare",
+        "state": "kept",
+        "action_ts": "1526.5",
+        "response_url": "https://slack.invalid/actions/1",
+    },
+    "dialog_cancellation": {**PEOPLE, "callback_id": "firekind:declare", "action_ts": "1526.5"},
+    "dialog_suggestion": {**PEOPLE, "callback_id": "firekind:declare", "name": "type", "value": "se"},
+    "interactive_message": {
+        **PEOPLE,
+        "actions": [{"name": "retry", "type": "button", "value": "1"}],
+        "callback_id": "firekind:retry",
+        "attachment_id": "1",
+        "message_ts": "1526.5",
+        "original_message": {"text": "which?", "attachments": [{"id": 1, "callback_id": "firekind:retry"}]},
+        "response_url": "https://slack.invalid/actions/2",
+        "trigger_id": "1.2.3",
+    },
+    "block_suggestion": {**PEOPLE, "action_id": "firekind:retype-type", "block_id": "type", "value": "se"},
+    "workflow_step_edit": {**PEOPLE, "callback_id": "firekind:declare", "workflow_step": {"workflow_id": "1"}},
+    "view_closed": {**PEOPLE, "view": {"callback_id": "firekind:declare", "id": "V1"}, "is_cleared": False},
+    "app_rate_limited": {"team_id": "T0", "minute_rate_limited": 1518467820, "api_app_id": "A0"},
+}
+
+
+def deliveries(door: Door) -> list[fake.PendingDelivery]:
+    """One of each kind of what Slack sends, as people make it come."""
+    door.slack.unfurl_domains = frozenset({urlsplit(setup.base_url()).hostname or ""})
+    incident = door.declared()
+    channel, acts = door.slack.channel(door.house.channel(incident)).id, door.slack.acts
+    ts = acts.say("ben", channel, "customers call")
+    acts.react("ann", channel, ts, "pushpin")
+    door.deliver()  # so that it is on the timeline, and what follows is about it
+    acts.edit("ben", channel, ts, "customers call again")
+    acts.unreact("ann", channel, ts, "pushpin")
+    acts.react("lea", channel, ts, "pushpin")
+    acts.say("ann", "lobby", f"look at {setup.base_url()}{incident.get_absolute_url()}")
+    acts.join("eve", channel)
+    acts.kick("ann", channel, "eve")
+    acts.rename("ann", channel, "inc-checkout")
+    other = acts.say("ben", channel, "never mind")
+    acts.delete("ben", channel, other)
+    acts.archive("ann", channel)
+    acts.unarchive("ann", channel)
+    acts.open_home("ann")
+    acts.set_group("support", ["ann", "ben"])
+    acts.arrive("new", name="New")
+    acts.deactivate("new")
+    acts.convert("ann", "lobby", is_private=True)
+    sent = {_kind(one): one for one in door.slack.take_deliveries()}
+    found = [one for kind, one in sent.items() if not kind.startswith("message channel")]
+    said = acts.say("ben", channel, "hello")
+    door.slack.take_deliveries()
+    update, retype = (acts.press("ann", f"firekind:{word}", channel=channel) for word in ("update", "retype"))
+    assert update is not None
+    assert retype is not None
+    door.send(update)
+    submitted = acts.submit("ann", {"text": {"text": "hello"}})
+    door.send(retype)
+    chosen = acts.press("ann", "firekind:retype-type", value="major")
+    assert chosen is not None
+    found += [
+        update,
+        submitted,
+        chosen,
+        acts.shortcut("ann", "firekind:capture-this", channel=channel, ts=said),
+        acts.shortcut("ann", "firekind:declare"),
+        acts.command("ann", "lobby", "/incident note hello"),
+    ]
+    for n, (type, payload) in enumerate(OTHERS.items()):
+        kind: Any = "event" if type == "app_rate_limited" else "interaction"
+        found.append(fake.PendingDelivery(10_000 + n, kind, type, {"type": type, **payload}))
+    return found
+
+
+def _kind(event: fake.PendingDelivery) -> str:
+    told = event.payload["event"]
+    return f"{told['type']} {told.get('subtype', '')}"
+
+
+def paths(value: Any, *, above: Path = ()) -> Iterator[Path]:
+    """Every place in a payload, from its top down."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, below in steps:
+        yield (*above, step)
+        if len(above) + 1 < DEEPEST:
+            yield from paths(below, above=(*above, step))
+
+
+def spoilt(good: fake.PendingDelivery, path: Path, value: Any) -> fake.PendingDelivery:
+    """The same delivery with something else in one place."""
+    odd = dataclasses.replace(good, payload=copy.deepcopy(good.payload))
+    here: Any = odd.payload
+    for step in path[:-1]:
+        here = here[step]
+    if value is LEFT_OUT:
+        del here[path[-1]]
+    else:
+        here[path[-1]] = value
+    return odd
+
+
+def answered(door: Door, delivery: fake.PendingDelivery) -> int:
+    """Deliver, and leave nothing of it."""
+    headers, body = fake.signed(delivery, secret(), at=time.time())
+    with transaction.atomic():
+        status = door.raw(body, headers).status_code
+        transaction.set_rollback(True)
+    return status
+
+
+def test_no_field_of_anything_that_slack_signs_makes_it_fail_or_come_again(door: Door) -> None:
+    """Each place meets a few odd values here, another few in the next place; ``EVERY_VALUE=1`` tries all in each."""
+    turn, wrong = count(), {}
+    for good in deliveries(door):
+        assert answered(door, good) == 200, good.type
+        odd = ODD_IN_FORMS if good.kind == "command" else ODD
+        for path in paths(good.payload):
+            for value in odd if os.environ.get("EVERY_VALUE") else (odd[next(turn) % len(odd)],):
+                status = answered(door, spoilt(good, path, value))
+                if status != 200:
+                    wrong[good.type, path, repr(value)[:20]] = status
+    assert not wrong, f"{len(wrong)} of them, first {list(wrong.items())[:20]}"
+
+
+@pytest.mark.parametrize("name", ["user", "channel", "item", "ts", "event_ts"])
+@pytest.mark.parametrize("type", sorted(listeners.EVENTS))
+def test_an_event_whose_field_is_null_is_not_sent_again(door: Door, type: str, name: str) -> None:
+    event = {"type": type, "user": "U0ANN", "channel": "C0LOBBY", "reaction": "pushpin", "item": {"type": "message"}}
+    told = {"type": "event_callback", "event_id": "Ev1", "team_id": "T0", "event": {**event, name: None}}
+    assert answered(door, fake.PendingDelivery(1, "event", type, told)) == 200
+
+
+@pytest.mark.parametrize("type", OTHERS)
+def test_what_is_not_for_us_is_acknowledged_and_does_nothing(door: Door, type: str) -> None:
+    other = fake.PendingDelivery(1, "interaction", type, {"type": type, **OTHERS[type]})
+    answer = door.post(other)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert not Incident.objects.exists()
+
+
+def test_people_are_told_when_what_they_sent_could_not_be_read(door: Door) -> None:
+    typed = door.slack.acts.command("ann", "lobby", "/incident declare checkout is slow")
+    del typed.payload["user_id"]
+    assert bolt.BROKEN in door.post(typed).content.decode()
+    assert not Incident.objects.exists()
+
+
+@pytest.mark.parametrize("body", [b"ssl_check=1", b"token=x&ssl_check=1"])
+def test_a_check_of_the_certificate_needs_no_signature(door: Door, body: bytes) -> None:
+    answer = door.raw(body, {"Content-Type": "application/x-www-form-urlencoded"})
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+@pytest.mark.parametrize("body", [b"ssl_check=0", b"ssl_check=", b"text=%26ssl_check%3D1", b'{"ssl_check": "1"}'])
+def test_nothing_else_goes_unsigned(door: Door, body: bytes) -> None:
+    kind = "application/json" if body.startswith(b"{") else "application/x-www-form-urlencoded"
+    assert door.raw(body, {"Content-Type": kind}).status_code == 401
+
+
+@pytest.mark.parametrize("url", ["x", "file:///etc/passwd", "https://slack.invalid/used-up"])
+def test_an_address_that_leads_nowhere_is_not_answered(door: Door, url: str) -> None:
+    channel = door.house.channel(door.declared())
+    pressed = door.slack.acts.press("ann", "firekind:update", channel=channel)
+    assert pressed is not None
+    pressed.payload |= {"response_url": url, "trigger_id": "1.2.3"}
+    assert answered(door, pressed) == 200
