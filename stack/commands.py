@@ -9,12 +9,17 @@ PYTHON = sys.executable
 # How long streams of events may hold up a web process that was asked to stop.
 GRACE_S = 2
 UVICORN = f"--timeout-graceful-shutdown {GRACE_S} --log-level warning --no-access-log --no-server-header"
+# Connections of one web process: pages that are open hold one each. `config.http.connections` makes room where there
+# are more, so that idle ones keep nobody out, and bounds headers and times, which uvicorn does not.
+CONNECTIONS = "--http config.http.connections:Connection --ws none --limit-concurrency 1000"
 
 
 def web(env: Mapping[str, str]) -> list[str]:
     """Serve pages, Slack's doors and live updates."""
+    believed = ["--forwarded-allow-ips", env.get("FORWARDED_ALLOW_IPS", "")]  # uvicorn itself believes the loopback
     several = ["--workers", env.get("WEB_WORKERS", "1")]
-    return [PYTHON, "-m", "uvicorn", "config.asgi:application", *UVICORN.split(), *several, *_address(env, after=0)]
+    options = [*UVICORN.split(), *CONNECTIONS.split(), *believed, *several, *_address(env, after=0)]
+    return [PYTHON, "-m", "uvicorn", "config.asgi:application", *options]
 
 
 def worker(env: Mapping[str, str]) -> list[str]:

@@ -15,7 +15,8 @@ from django.urls import set_script_prefix
 
 from audit import request_origin
 from config.http import request_body
-from config.http.request_body import Receive, Scope, Send
+from config.http.arrivals import Arrivals, NoRoom
+from config.http.request_body import BodyTooLarge, BodyTooSlow, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
 from integrations.api import gate
 from integrations.slack.interaction import afterwards
@@ -25,6 +26,10 @@ from integrations.slack.interaction import afterwards
 PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
 DOORS = "/slack/"
 PAGER_DOOR = "/pagerduty/"
+# Bodies on their way in, and how much of them is held together. Senders of files are known and told to wait.
+BODIES_AT_ONCE, BODIES_TOGETHER = 64, 32 << 20
+FILES_AT_ONCE, FILES_TOGETHER = 8, 4  # times the largest
+REFUSALS = {BodyTooLarge: gate.TOO_LARGE, BodyTooSlow: gate.TOO_SLOW, NoRoom: gate.NO_ROOM}
 
 
 class Application(ASGIHandler):
@@ -46,6 +51,12 @@ class Application(ASGIHandler):
         self._events = ThreadPoolExecutor(EVENTS, thread_name_prefix="event")
         self._pager = ThreadPoolExecutor(PAGER, thread_name_prefix="pager")
         self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
+        most = FILES_TOGETHER * gate.largest()
+        self._files_arriving = Arrivals(most=FILES_AT_ONCE, most_bytes=most, gives_way=False)
+        self._arriving = {
+            prefix: Arrivals(most=BODIES_AT_ONCE, most_bytes=BODIES_TOGETHER, gives_way=True)
+            for prefix in (DOORS, PAGER_DOOR, "/")
+        }
 
     def load_middleware(self, is_async: bool = False) -> None:
         """Chain the middleware for a thread, not for the event loop."""
@@ -59,13 +70,13 @@ class Application(ASGIHandler):
             if refusal is not None:
                 await request_body.refuse(refusal, receive, send)
                 return
-            body = await request_body.read(scope, receive, most=gate.most(path))
+            response = await self._taken_in(scope, receive)
         except RequestAborted:
             return
-        except request_body.BodyTooLarge:
-            await request_body.refuse(gate.too_large(path), receive, send)
+        except tuple(REFUSALS) as error:
+            refusal = gate.refused(path, scope["method"], REFUSALS[type(error)])
+            await request_body.refuse(refusal, receive, send, waits=isinstance(error, BodyTooLarge))
             return
-        response = await self._answer(scope, body)
         if isinstance(response, StreamingHttpResponse):
             if not response.is_async:
                 response.streaming_content = self._parts(iter(response))
@@ -73,6 +84,18 @@ class Application(ASGIHandler):
         else:
             await self.send_response(response, send)
             afterwards.begin(getattr(response, "late", ()))
+
+    async def _taken_in(self, scope: Scope, receive: Receive) -> HttpResponseBase:
+        """Take a body in and answer it; it is counted until then."""
+        path = scope["path"]
+        most = gate.most(path, scope["method"])
+        among = self._files_arriving if most and gate.concerns(path) else self._arriving_at(path)
+        with among.one() as arrival:
+            body = await request_body.read(scope, receive, most=most, arrival=arrival, among=among)
+            return await self._answer(scope, body)
+
+    def _arriving_at(self, path: str) -> Arrivals:
+        return next(found for prefix, found in self._arriving.items() if path.startswith(prefix))
 
     async def _refusal(self, scope: Scope) -> HttpResponse | None:
         """Ask whether a program may send at all, before anything of what it sends is kept."""

@@ -7,8 +7,9 @@ listens for all its streams; a stream holds no connection of its own and ends wi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import suppress
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager, suppress
 from time import monotonic
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -23,8 +24,13 @@ from incidents.models import Incident, Person
 from incidents.people import person_matching
 
 LASTS_S = 300.0
+A_PERSON = 20  # streams in one process: more pages than that look by themselves every few seconds
+RETRY_S = 60
 BYE = "event: bye\ndata: gone\n\n"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+_open: Counter[int] = Counter()  # streams by person
 
 
 def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
@@ -33,6 +39,8 @@ def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
     if allowed is None:
         return HttpResponse(status=401, headers=HEADERS)
     person, incident = allowed
+    if open_of(person.pk) >= A_PERSON:
+        return HttpResponse(status=429, headers={**HEADERS, "Retry-After": str(RETRY_S)})
     seen = number(request.GET.get("n"))
     reader = Viewer(person.pk, request.session.session_key or "")
     body = changes(incident.pk, n=incident.last_n, seen=-1 if seen is None else seen, reader=reader)
@@ -46,12 +54,28 @@ async def changes(incident: int, *, n: int, seen: int, reader: Viewer) -> AsyncG
     """
     ends_at = monotonic() + LASTS_S
     say, patience_s = f"retry: 2000\n{_changed(n) if n > seen else ': hello'}\n\n", watching.OPENING_S
-    with hub.listening(incident) as heard, suppress(watching.Unanswered, TimeoutError):
+    with _counted(reader.person), hub.listening(incident) as heard, suppress(watching.Unanswered, TimeoutError):
         while await watching.may_go_on(reader, incident, within_s=patience_s):
             yield say
             n = await asyncio.wait_for(heard.get(), timeout=ends_at - monotonic())
             say, patience_s = ": still here\n\n" if n == LOOK else f"{_changed(n)}\n\n", watching.ANSWER_S
         yield BYE
+
+
+def open_of(person: int) -> int:
+    """Return how many streams a person reads in this process."""
+    return _open[person]
+
+
+@contextmanager
+def _counted(person: int) -> Iterator[None]:
+    _open[person] += 1
+    try:
+        yield
+    finally:
+        _open[person] -= 1
+        if not _open[person]:
+            del _open[person]
 
 
 def _changed(n: int) -> str:

@@ -219,3 +219,28 @@ def test_its_headers_keep_proxies_and_caches_out(
     assert response["Cache-Control"] == "no-store"
     assert response["X-Accel-Buffering"] == "no"
     assert "Content-Encoding" not in response
+
+
+def test_the_streams_of_a_person_are_counted_while_they_are_open(hub: Hub) -> None:
+    async def open_two() -> list[int]:
+        streams = [live_stream.changes(7, n=5, seen=5, reader=ADA) for _ in range(2)]
+        counted = []
+        for one in streams:
+            await following(one)
+            counted.append(live_stream.open_of(ADA.person))
+        for one in streams:
+            await one.aclose()
+            counted.append(live_stream.open_of(ADA.person))
+        return counted
+
+    assert asyncio.run(open_two()) == [1, 2, 1, 0]
+
+
+def test_a_person_who_has_many_gets_no_more_and_others_do(
+    incident: Incident, ada: Person, ben: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_stream, "let_go", lambda: None)
+    monkeypatch.setattr(live_stream, "open_of", {ada.pk: live_stream.A_PERSON, ben.pk: live_stream.A_PERSON - 1}.get)
+    refused, given = (browse(person).get(f"/incidents/{incident.codename}/stream?n=0") for person in (ada, ben))
+    assert (refused.status_code, refused["Retry-After"]) == (429, "60")
+    assert given.status_code == 200

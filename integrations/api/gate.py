@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpResponse, parse_cookie
+from django.urls import is_valid_path
 
 from integrations.api import answers, asking, otlp
 from integrations.identity.sessions import SessionStore
@@ -16,9 +17,26 @@ from integrations.identity.sessions import SessionStore
 REST, OTLP = "/api/", "/v1development/"
 DESCRIPTION: Final = "/api/v1/openapi.json"  # of the API itself, for anyone
 FORM: Final = re.compile(r"/incidents/[^/]+/evidence/add")  # where a page sends the files that are dropped on it
+SENT: Final = re.compile(r"/api/v1/incidents/[^/]+/evidence/?|/v1development/profiles")  # where programs send theirs
+NOTHING_SENT: Final = ("/health", settings.STATIC_URL)
 MIB: Final = 1 << 20
 MARGIN: Final = 64 * 1024  # of a form around its file
-ORDINARY: Final = 4 * MIB
+ORDINARY: Final = MIB + MARGIN  # Django takes a form of 1 MiB, and Slack's and PagerDuty's doors no more either
+RETRY_S: Final = 5
+
+
+class Refusal(NamedTuple):
+    """Why a body is not taken in: its status, a code for programs, and words for people."""
+
+    status: int
+    error: str
+    says: str
+
+
+TOO_LARGE: Final = Refusal(413, "too_large", "The request is too large.")
+NO_BODY: Final = Refusal(413, "no_body", "This address takes no body.")
+TOO_SLOW: Final = Refusal(408, "too_slow", "The request took too long to arrive.")
+NO_ROOM: Final = Refusal(503, "busy", "Too many requests are arriving at once. Try again.")
 
 
 def concerns(path: str) -> bool:
@@ -26,13 +44,28 @@ def concerns(path: str) -> bool:
     return path.startswith((REST, OTLP)) or FORM.fullmatch(path) is not None
 
 
-def most(path: str) -> int:
-    """Return how many bytes a body sent to an address may have."""
-    if path.startswith(OTLP):
-        return otlp.MOST
+def most(path: str, method: str) -> int:
+    """Return how many bytes a body sent to an address may have; none where nothing is sent."""
+    if method != "POST" or path.startswith(NOTHING_SENT):
+        return 0
     if concerns(path):
-        return int(settings.FIREKIND.evidence_max_mib * MIB) + MARGIN
-    return ORDINARY
+        return _of_a_file(path)
+    return ORDINARY if is_valid_path(path) else 0
+
+
+def largest() -> int:
+    """Return how many bytes the largest body of all may have."""
+    return max(otlp.MOST, _evidence())
+
+
+def _of_a_file(path: str) -> int:
+    if not (SENT.fullmatch(path) or FORM.fullmatch(path)):
+        return 0
+    return otlp.MOST if path.startswith(OTLP) else _evidence()
+
+
+def _evidence() -> int:
+    return int(settings.FIREKIND.evidence_max_mib * MIB) + MARGIN
 
 
 def check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None:
@@ -51,10 +84,21 @@ def _is_signed_in(cookie: str) -> bool:
     return bool(key) and SESSION_KEY in SessionStore(key)
 
 
-def too_large(path: str) -> HttpResponse:
-    """Say that a body is larger than what is taken."""
+def refused(path: str, method: str, why: Refusal) -> HttpResponse:
+    """Say why a body is not taken in, in the manner of its address."""
+    if why is TOO_LARGE and not most(path, method):
+        why = NO_BODY
+    elif why is TOO_LARGE and concerns(path):
+        return otlp.answer(413, otlp.TOO_LARGE) if path.startswith(OTLP) else answers.too_large()
+    response = _said(path, why)
+    if why is NO_ROOM:
+        response["Retry-After"] = str(RETRY_S)
+    return response
+
+
+def _said(path: str, why: Refusal) -> HttpResponse:
     if path.startswith(OTLP):
-        return otlp.answer(413, otlp.TOO_LARGE)
+        return otlp.answer(why.status, why.says)
     if concerns(path):
-        return answers.too_large()
-    return HttpResponse("The request is too large.\n", status=413, content_type="text/plain")
+        return answers.refused(*why)
+    return HttpResponse(f"{why.says}\n", status=why.status, content_type="text/plain")

@@ -15,19 +15,25 @@ ADD = "/incidents/amber-otter/evidence/add"
 
 
 @pytest.mark.parametrize(
-    ("path", "most"),
+    ("path", "most", "concerns"),
     [
-        ("/api/v1/incidents/amber-otter/evidence", (1 << 20) + gate.MARGIN),
-        ("/v1development/profiles", otlp.MOST),
-        (ADD, (1 << 20) + gate.MARGIN),
-        ("/incidents/amber-otter/evidence/1/", gate.ORDINARY),
-        ("/incidents/amber-otter/write", gate.ORDINARY),
-        ("/slack/events", gate.ORDINARY),
+        ("/api/v1/incidents/amber-otter/evidence", (1 << 20) + gate.MARGIN, True),
+        ("/v1development/profiles", otlp.MOST, True),
+        (ADD, (1 << 20) + gate.MARGIN, True),
+        ("/api/v1/openapi.json", 0, True),
+        ("/api/v1/incidents", 0, True),
+        ("/incidents/amber-otter/evidence/1/", gate.ORDINARY, False),
+        ("/incidents/amber-otter/write", gate.ORDINARY, False),
+        ("/slack/events", gate.ORDINARY, False),
+        ("/nowhere", 0, False),
+        ("/health", 0, False),
+        ("/static/firekind/mark.svg", 0, False),
     ],
 )
-def test_each_address_takes_what_it_needs(case: Case, path: str, most: int) -> None:
-    assert gate.most(path) == most
-    assert gate.concerns(path) == (most != gate.ORDINARY)
+def test_each_address_takes_what_it_needs(case: Case, path: str, most: int, concerns: bool) -> None:
+    assert gate.most(path, "POST") == most
+    assert gate.most(path, "GET") == 0
+    assert gate.concerns(path) == concerns
 
 
 def test_a_program_needs_a_token_and_a_page_a_session(case: Case) -> None:
