@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import sandbox, signing_in
+from config import mail, sandbox, signing_in
+from config.mail import MailSettings
 from config.signing_in import SignInSettings
 from config.values import LOOPBACK_HOSTS, flag, require, safe, shaped, url, whole
 from config.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
@@ -50,6 +51,7 @@ NAMES = (
     "PAGERDUTY_WEBHOOK_SECRETS",
     "PAGERDUTY_EVENTS_URL",
     "PAGERDUTY_ROUTING_KEY",
+    *mail.NAMES,
     *signing_in.NAMES,
     "EVIDENCE_STORAGE_URL",
     "EVIDENCE_MAX_MIB",
@@ -104,7 +106,7 @@ class PagerDutySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Env:
-    """Every setting, parsed. `slack` and `pagerduty` are None when they are left out altogether."""
+    """Every setting, parsed. `slack`, `pagerduty` and `mail` are None when they are left out altogether."""
 
     database_url: str
     redis_url: str
@@ -125,6 +127,7 @@ class Env:
     sandbox_url: str
     slack: Slack | None
     pagerduty: PagerDutySettings | None
+    mail: MailSettings | None
     sign_in: SignInSettings
 
     @property
@@ -208,6 +211,7 @@ def read(given: Mapping[str, str]) -> Env:
         sandbox_url=url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
         slack=_slack(given),
         pagerduty=_pagerduty(given),
+        mail=mail.read(given),
         sign_in=signing_in.read(given),
     )
 

@@ -1,6 +1,6 @@
 """Django's settings, made from the typed environment in `config.env`."""
 
-from config import env
+from config import env, mail
 from config.database import from_url
 from config.logs import LOGGING  # noqa: F401 (Django reads it here)
 
@@ -90,6 +90,9 @@ STORAGES = {
         else "config.http.static_files.Statics"
     },
 }
+
+# E-mail, for the few messages that nothing else can carry.
+globals().update(mail.django(ENV.mail))
 
 # Who may come in.
 AUTHENTICATION_BACKENDS = ["incidents.people.accounts.AccountBackend"]

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
 from incidents.people.person_matching import ChatProfile
 from workflows.planning.captures import ProfileSource
 from workflows.planning.wording.card import Card
+
+UNTELLABLE: Final = frozenset({"messages_tab_disabled"})
+"""Codes of errors after which the chat takes nothing for anyone directly, until someone changes how it is set up."""
 
 
 class VendorError(Exception):

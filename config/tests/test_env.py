@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config import env
+from config import env, mail
 from config.database import from_url
 
 GIVEN = {
@@ -100,6 +100,37 @@ def test_secrets_are_not_repeated_in_refusals() -> None:
         env.read({**GIVEN, **SLACK, "SLACK_BOT_TOKEN": "xoxp-private"})
 
     assert "private" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("smtp://mail.example", ("mail.example", 587, "", "", False, True)),
+        ("smtp://us%40er:p%2Fw@mail.example:2525", ("mail.example", 2525, "us@er", "p/w", False, True)),
+        ("smtps://user:pw@mail.example", ("mail.example", 465, "user", "pw", True, False)),
+        ("smtp://localhost:1025", ("localhost", 1025, "", "", False, False)),
+    ],
+)
+def test_mail_goes_over_tls_unless_it_stays_on_this_machine(address: str, expected: tuple[object, ...]) -> None:
+    read = env.read({**GIVEN, "EMAIL_URL": address, "EMAIL_FROM": "fire@example.com"}).mail
+    assert read is not None
+    found = (read.host, read.port, read.user, read.password, read.implicit_tls, read.starts_tls)
+    assert found == expected
+    made = mail.django(read)
+    assert (made["EMAIL_HOST"], made["EMAIL_USE_SSL"], made["EMAIL_USE_TLS"]) == (expected[0], expected[4], expected[5])
+    assert "p/w" not in repr(read)
+
+
+@pytest.mark.parametrize(
+    "given", [{"EMAIL_URL": "smtp://x"}, {"EMAIL_FROM": "a@b"}, {"EMAIL_URL": "http://x", "EMAIL_FROM": "a@b"}]
+)
+def test_mail_that_is_set_up_in_part_stops_the_start(given: dict[str, str]) -> None:
+    with pytest.raises(env.SettingError, match="EMAIL_"):
+        env.read({**GIVEN, **given})
+
+
+def test_without_a_server_there_is_no_mail() -> None:
+    assert env.read(GIVEN).mail is None
 
 
 def test_hosts_hold_the_own_address_and_the_loopback() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from integrations.check_result import CheckResult, wrong
 from integrations.pagerduty.adapter import directory, route
 from integrations.pagerduty.adapter.lookup import utc
 from integrations.pagerduty.protocol.event_words import KINDS
@@ -17,15 +18,6 @@ if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who ca
 
 AHEAD: Final = timedelta(days=14)
 HEARD: Final = frozenset(KINDS)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """One finding: fine, worth knowing (``is_note``), or to be fixed."""
-
-    says: str
-    is_fine: bool = True
-    is_note: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +55,12 @@ def _key(asking: Asking) -> Iterator[CheckResult]:
 def _sender(asking: Asking) -> Iterator[CheckResult]:
     sender, id = asking.pager.setup.sender, asking.pager.sender_id()
     if not id:
-        yield _wrong(
-            f"PAGERDUTY_FROM is {sender}, which is not a user there. Set it to the email of one, then restart."
-        )
+        yield wrong(f"PAGERDUTY_FROM is {sender}, which is not a user there. Set it to the email of one, then restart.")
         return
     yield CheckResult(f"PAGERDUTY_FROM is the user {sender}.")
     first = _first_levels(asking, id)
     for name in first:
-        yield _wrong(
+        yield wrong(
             f"{sender} is on the first level of {name} within two weeks: pages to it would reach no one then. Remove "
             "that user, or set PAGERDUTY_FROM to another one."
         )
@@ -93,7 +83,7 @@ def _service(asking: Asking) -> Iterator[CheckResult]:
     elif directory.named(services, setup.service):
         yield CheckResult(f"PAGERDUTY_SERVICE is the service {setup.service}.")
     else:
-        yield _wrong(f"PAGERDUTY_SERVICE is {setup.service}, which is not an enabled service there. Name one that is.")
+        yield wrong(f"PAGERDUTY_SERVICE is {setup.service}, which is not an enabled service there. Name one that is.")
     yield _fallback(setup.routing_key, services)
 
 
@@ -105,20 +95,18 @@ def _fallback(routing_key: str, services: list[directory.Thing]) -> CheckResult:
     for service in services:
         if service["id"] == leads_to:
             return CheckResult(f"PAGERDUTY_ROUTING_KEY pages through the service {service['name']}.")
-    return _wrong(
+    return wrong(
         "PAGERDUTY_ROUTING_KEY does not belong to any integration the key can see. Copy it from a service's page."
     )
 
 
 def _webhook(asking: Asking) -> Iterator[CheckResult]:
     if not asking.pager.setup.webhook_secrets:
-        yield _wrong(
-            "PAGERDUTY_WEBHOOK_SECRETS is not set: webhooks are rejected. Set it to the subscription's secret."
-        )
+        yield wrong("PAGERDUTY_WEBHOOK_SECRETS is not set: webhooks are rejected. Set it to the subscription's secret.")
     listed = asking.pager.wire.pages("/webhook_subscriptions", of="webhook_subscriptions")
     ours = [one for one in listed if one["delivery_method"].get("url") == asking.webhook_url]
     if not ours:
-        yield _wrong(f"No webhook subscription points at {asking.webhook_url}. Add a V3 one there.")
+        yield wrong(f"No webhook subscription points at {asking.webhook_url}. Add a V3 one there.")
     for subscription in ours:
         yield _subscription(subscription)
 
@@ -126,18 +114,14 @@ def _webhook(asking: Asking) -> Iterator[CheckResult]:
 def _subscription(one: dict[str, Any]) -> CheckResult:
     name = f"The webhook subscription {one['id']}"
     if not one.get("active"):
-        return _wrong(f"{name} is disabled. Enable it in PagerDuty.")
+        return wrong(f"{name} is disabled. Enable it in PagerDuty.")
     if one["delivery_method"].get("temporarily_disabled"):
-        return _wrong(f"{name} is off for a day, because we refused three webhooks. Enable it in PagerDuty.")
+        return wrong(f"{name} is off for a day, because we refused three webhooks. Enable it in PagerDuty.")
     if missing := sorted(HEARD - set(one.get("events") or ())):
         return CheckResult(f"{name} does not send {', '.join(missing)}. Select them in PagerDuty.", is_note=True)
     if (one.get("filter") or {}).get("type") != "account_reference":
         return CheckResult(f"{name} covers only one service or team; other pages are polled.", is_note=True)
     return CheckResult(f"{name} points here and is enabled.")
-
-
-def _wrong(says: str) -> CheckResult:
-    return CheckResult(says, is_fine=False)
 
 
 QUESTIONS: Final[tuple[Callable[[Asking], Iterator[CheckResult]], ...]] = (_key, _sender, _service, _webhook)

@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from integrations.slack import fake
+from integrations.slack.protocol import installation
 
 from . import asked, control, pagerduty, program, settings, web_api
 from .courier import Courier
@@ -33,6 +34,7 @@ def build(chosen: Settings) -> Droppable:
         commands=chosen.commands,
         base_url=chosen.own_url,
     )
+    slack.unfurl_domains = frozenset(installation.unfurl_domains(chosen.app_url))
     if chosen.events:
         slack.subscriptions = frozenset(chosen.events)
     keeper = Keeper(

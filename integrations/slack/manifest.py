@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
 
 from integrations.slack.listeners import EVENTS, SHORTCUTS
-from integrations.slack.protocol.rules import RULES
+from integrations.slack.protocol.installation import (
+    APP_HOME,
+    EVENT_SCOPES,
+    METHODS,
+    WITH_ADMIN_TOKEN,
+    needed,
+    scopes,
+    unfurl_domains,
+)
+
+__all__ = ["ADDRESS", "EVENT_SCOPES", "METHODS", "WITH_ADMIN_TOKEN", "events", "manifest", "needed", "scopes"]
+
+ADDRESS: Final = "/slack/events"
 
 
 class Named(Protocol):
@@ -16,73 +27,6 @@ class Named(Protocol):
     def command(self) -> str: ...
     @property
     def app_token(self) -> str: ...
-
-
-ADDRESS: Final = "/slack/events"
-METHODS: Final = (
-    "auth.test",
-    "bookmarks.add",
-    "bookmarks.edit",
-    "bookmarks.list",
-    "bookmarks.remove",
-    "chat.postMessage",
-    "chat.unfurl",
-    "chat.update",
-    "conversations.archive",
-    "conversations.create",
-    "conversations.history",
-    "conversations.info",
-    "conversations.invite",
-    "conversations.join",
-    "conversations.list",
-    "conversations.members",
-    "conversations.replies",
-    "conversations.setTopic",
-    "files.completeUploadExternal",
-    "files.delete",
-    "files.getUploadURLExternal",
-    "files.info",
-    "pins.add",
-    "usergroups.list",
-    "usergroups.users.update",
-    "users.conversations",
-    "users.list",
-    "views.open",
-    "views.publish",
-    "views.update",
-)
-"""Every Web API method that we call as the app."""
-
-WITH_ADMIN_TOKEN: Final = ("admin.conversations.convertToPrivate",)
-"""Those for which an organisation's admin lends a token of their own: the app asks for nothing."""
-
-CHANNELS: Final = frozenset({"channels:read", "groups:read"})
-EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
-    "app_home_opened": frozenset(),
-    "channel_archive": frozenset({"channels:read"}),
-    "channel_id_changed": CHANNELS,
-    "channel_rename": frozenset({"channels:read"}),
-    "channel_unarchive": frozenset({"channels:read"}),
-    "group_archive": frozenset({"groups:read"}),
-    "group_rename": frozenset({"groups:read"}),
-    "group_unarchive": frozenset({"groups:read"}),
-    "link_shared": frozenset({"links:read"}),
-    "member_joined_channel": CHANNELS,
-    "member_left_channel": CHANNELS,
-    "message.channels": frozenset({"channels:history"}),
-    "message.groups": frozenset({"groups:history"}),
-    "reaction_added": frozenset({"reactions:read"}),
-    "reaction_removed": frozenset({"reactions:read"}),
-    "subteam_created": frozenset({"usergroups:read"}),
-    "subteam_members_changed": frozenset({"usergroups:read"}),
-    "subteam_updated": frozenset({"usergroups:read"}),
-    "team_join": frozenset({"users:read"}),
-    "user_change": frozenset({"users:read"}),
-}
-"""What each subscription asks for: docs.slack.dev/reference/events."""
-
-OLD: Final = "channels:write"  # of apps from before today's scopes, which new ones are not granted
-ALWAYS: Final = frozenset({"commands", "users:read.email"})  # people are joined by email across Slack and the web
 
 
 def manifest(given: Named, *, base_url: str) -> dict[str, Any]:
@@ -97,7 +41,7 @@ def manifest(given: Named, *, base_url: str) -> dict[str, Any]:
             "background_color": "#7a1f1f",
         },
         "features": {
-            "app_home": {"home_tab_enabled": True, "messages_tab_enabled": False},
+            "app_home": dict(APP_HOME),
             **_unfurls(base_url),
             "bot_user": {"display_name": "Firekind", "always_online": True},
             "shortcuts": [
@@ -131,23 +75,8 @@ def manifest(given: Named, *, base_url: str) -> dict[str, Any]:
 
 
 def _unfurls(base_url: str) -> dict[str, list[str]]:
-    """Name our own domain, whose links Slack then tells us of; Slack takes no bare addresses."""
-    host = urlsplit(base_url).hostname or ""
-    return {"unfurl_domains": [host]} if "." in host and not host.replace(".", "").isdigit() else {}
-
-
-def scopes() -> set[str]:
-    """Return every permission that the methods and the subscriptions ask for, and no other."""
-    asked = [needed(method) for method in METHODS] + [EVENT_SCOPES[event] for event in events()]
-    return set(ALWAYS).union(*asked)
-
-
-def needed(method: str) -> frozenset[str]:
-    """Return the permissions of one method: of those that would each do, the ones for the channels we work in."""
-    enough = RULES[method].scopes
-    if len(enough) <= 1:
-        return enough
-    return frozenset(one for one in enough - {OLD} if one.startswith(("channels:", "groups:")) and "." not in one)
+    domains = unfurl_domains(base_url)
+    return {"unfurl_domains": domains} if domains else {}
 
 
 def events() -> set[str]:

@@ -121,7 +121,7 @@ def workspace(groups: dict[str, list[str]] = GROUPS, others: Iterable[str] = ("d
     slack = fake.FakeSlack(bot_token=TOKEN)
     for handle in dict.fromkeys([*(one for members in groups.values() for one in members), *others]):
         slack.add_person(handle, name=handle.capitalize(), email=f"{handle}@example.com")
-    slack.add_channel("incidents", members=["dee"])
+    slack.add_channel("incidents", members=["dee", "firekind"])
     for handle, members in groups.items():
         slack.add_group(handle, members=members)
     return slack

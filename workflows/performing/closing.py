@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from incidents.models import Incident
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
+from workflows.performing import mailing
 from workflows.planning.wording.card import Card
-from workflows.ports import Chat, VendorError
+from workflows.ports import UNTELLABLE, Chat, VendorError
 
 OTHERS = "Some people in the channel are not coming along, so a new private channel is created instead."
 
@@ -43,7 +45,21 @@ def count(chat: Chat, work: Work) -> Outcome:
 
 
 def tell(chat: Chat, work: Work) -> Outcome:
-    """Post a card to one person directly. Told twice after a crash does no harm."""
-    spec = work.effect.spec
-    posted = chat.tell(str(spec["person"]), Card.from_dict(spec["card"]), mark=work.mark)
+    """Post a card to one person directly, or send it by e-mail where the chat takes nothing for anyone.
+
+    Told twice after a crash does no harm.
+    """
+    spec, card = work.effect.spec, Card.from_dict(work.effect.spec["card"])
+    try:
+        posted = chat.tell(str(spec["person"]), card, mark=work.mark)
+    except VendorError as error:
+        if error.code not in UNTELLABLE or not _mailed(work, card):
+            raise
+        says = f"sent by e-mail what to do by hand. {error.says}"
+        return Outcome([made(work, external={"mailed": True})], says=says, data={"room": 0})
     return Outcome([made(work, external={"channel_id": posted.channel_id, "ts": posted.ts, "url": posted.url})])
+
+
+def _mailed(work: Work, card: Card) -> bool:
+    incident = Incident.objects.get(pk=work.effect.incident_id)
+    return mailing.send(card, chat_id=str(work.effect.spec["person"]), incident=incident)

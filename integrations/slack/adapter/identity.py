@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 
 from integrations.slack.adapter.wire import Wire
+from integrations.slack.protocol import installation
 from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,13 @@ class Identity:
     def _try(self) -> None:
         with suppress(VendorError):
             self.ask()
+            if missing := self.missing_scopes():
+                log.warning("the Slack app is older than its manifest and lacks %s: reinstall it", ", ".join(missing))
+
+    def missing_scopes(self) -> list[str]:
+        """Return the permissions that our manifest asks for and the app was not granted, as far as Slack has said."""
+        granted = self._wire.granted
+        return [] if granted is None else sorted(installation.scopes() - granted)
 
     def channel_url(self, channel_id: str) -> str:
         """Give a channel's address, without a call: by the workspace's own address once that is known."""

@@ -23,6 +23,7 @@ from workflows.ports import VendorError
 
 TIMEOUT_S: Final = 10
 FILE_TIMEOUT_S: Final = 30  # without a byte
+SCOPES_HEADER: Final = "x-oauth-scopes"
 OK_STATUS: Final = 200
 SERVER_ERROR: Final = 500
 TOO_MANY: Final = 429
@@ -58,6 +59,9 @@ class Wire:
         if tls is None:
             self._web.proxy = None  # a plain address is a stand-in on this machine, out of a proxy's reach
 
+    granted: frozenset[str] | None = None
+    """The token's permissions as the last answer named them; None while none did."""
+
     def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call one method and return its answer; raise ``VendorError`` for everything else.
 
@@ -70,8 +74,14 @@ class Wire:
             raise _refused(method, error) from error
         except BROKEN as error:
             raise _broken(method, error) from error
+        self._note_granted(answer.headers)
         data = answer.data
         return data if isinstance(data, dict) else {}
+
+    def _note_granted(self, headers: Mapping[str, str]) -> None:
+        said = next((value for name, value in headers.items() if name.lower() == SCOPES_HEADER), "")
+        if said:
+            self.granted = frozenset(one.strip() for one in said.split(","))
 
     def upload(self, url: str, content: bytes) -> None:
         """Send a file's bytes to the address that Slack handed out for them; raise ``VendorError``."""

@@ -24,8 +24,12 @@ from integrations.slack.protocol import payload_validation, setup
 from integrations.slack.protocol.setup import Setup
 
 log = logging.getLogger(__name__)
+
 LARGEST: Final = 1024 * 1024
 OK: Final = 200
+CHECK: Final = 8 * 1024
+CHALLENGE: Final = re.compile(r"[A-Za-z0-9._~+/=-]{1,1000}")
+NOT_CONNECTED: Final = "Slack is not connected to this Firekind: set SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET."
 SKEW_S: Final = 5 * 60
 DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 FINAL: Final = (400, 413)
@@ -50,9 +54,9 @@ class LateResponse(HttpResponse):
 def events(request: HttpRequest) -> HttpResponse:
     """Take a command, an interaction or an event from Slack; refuse everything else without acting on it."""
     given = setup.current()
-    if given is None or not given.signing_secret:
-        return _no(503, "Slack is not connected to this Firekind: set SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET.")
     length = request.headers.get("Content-Length", "")
+    if given is None or not given.signing_secret:
+        return _verified_only(request, length) or _no(503, NOT_CONNECTED)
     if not DIGITS.fullmatch(length):
         return _no(411, "The Content-Length is missing.")
     if int(length) > LARGEST:
@@ -70,6 +74,24 @@ def _is_certificate_check(request: HttpRequest) -> bool:
     docs.slack.dev/interactivity/implementing-slash-commands
     """
     return request.content_type == FORM and request.POST.get("ssl_check") == "1"
+
+
+def _verified_only(request: HttpRequest, length: str) -> HttpResponse | None:
+    """Answer Slack's check of the address although nothing else is taken yet; None for anything else.
+
+    The address is checked as the app is made from its manifest, before there is a secret to set here. Slack would not
+    check it again by itself, so no event would ever come.
+    """
+    if not DIGITS.fullmatch(length) or int(length) > CHECK:
+        return None
+    payload = _read(request)
+    if not isinstance(payload, dict) or payload.get("type") != "url_verification":
+        return None
+    challenge = payload.get("challenge")
+    if not isinstance(challenge, str) or not CHALLENGE.fullmatch(challenge):
+        return None
+    log.warning("Slack verified the address /slack/events. %s", NOT_CONNECTED)
+    return JsonResponse({"challenge": challenge})
 
 
 def _take(request: HttpRequest, given: Setup) -> HttpResponse:

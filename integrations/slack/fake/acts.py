@@ -23,12 +23,20 @@ class Acts(Interactions):
             person, where = self._in(user, channel)
             if where.read_only and not person.is_admin:
                 raise NotPossible(f"Only admins may post in #{where.name}")
+            if self._is_closed_tab(where):
+                raise NotPossible("Sending messages to this app has been turned off")
             if thread_ts and thread_ts not in where.messages:
                 raise NotPossible("That thread is gone")
             typed = entities.in_message(entities.encode(self._slack.workspace, text))
             message = changes.post(self._slack, where, person.id, text=typed, thread_ts=thread_ts)
             changes.tell_links(self._slack, where, message)
             return self._done(message.ts)
+
+    def _is_closed_tab(self, where: Channel) -> bool:
+        """Whether this is the app's messages tab, where people may not write."""
+        home = self._slack.app_home
+        open_tab = home.get("messages_tab_enabled") and not home.get("messages_tab_read_only_enabled")
+        return where.kind == "im" and self._slack.bot.id in where.members and not open_tab
 
     def upload(self, user: str, name: str, content: bytes) -> str:
         """Upload a file, as one does to put it into a modal; return its id."""

@@ -12,7 +12,8 @@ from integrations.slack.fake.server.args import Args
 from integrations.slack.fake.server.calls import Call, Calls
 from integrations.slack.fake.server.faults import FaultEffect, Faults
 from integrations.slack.fake.server.rates import Rates
-from integrations.slack.protocol.rules import RULES, MethodRule, words
+from integrations.slack.protocol import installation
+from integrations.slack.protocol.rules import RULES, MethodRule
 
 from .acts import Acts
 from .looking import Looking
@@ -20,15 +21,8 @@ from .methods import METHODS
 from .state import BOT_USER
 from .workspace import Json, Workspace
 
-BOT_SCOPES: Final = words(
-    """
-    commands chat:write chat:write.public channels:manage channels:read channels:join channels:history
-    groups:write groups:read groups:history im:read im:write mpim:read bookmarks:read bookmarks:write
-    pins:read pins:write reactions:read reactions:write users:read users:read.email users.profile:read
-    usergroups:read usergroups:write files:read files:write links:read links:write team:read canvases:write
-    """
-)
-"""Scopes the bot token has unless told otherwise."""
+BOT_SCOPES: Final = frozenset(installation.scopes())
+"""Scopes the bot token has unless told otherwise: those that the manifest asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +42,8 @@ class Caller:
 class FakeSlack(Looking):
     """A whole workspace in memory that follows Slack's rules. Thread-safe; never sleeps, never raises from `call`.
 
-    `clock` gives seconds since 1970 and is the only source of time. `scopes` are those of the bot token.
+    `clock` gives seconds since 1970 and is the only source of time. `scopes` are those of the bot token,
+    `app_home` says which tabs the app has: without its messages tab it cannot write to people directly.
     `subscriptions` are the event types the app is told about, and only where the bot may see them.
     """
 
@@ -59,6 +54,7 @@ class FakeSlack(Looking):
         app_token: str = "xapp-sandbox",  # noqa: S107 -- opens only this stand-in
         user_token: str = "xoxp-sandbox",  # noqa: S107 -- opens only this stand-in
         scopes: Iterable[str] = BOT_SCOPES,
+        app_home: Mapping[str, bool] = installation.APP_HOME,
         workspace: Workspace | None = None,
         clock: Callable[[], float] = time.time,
         base_url: str = "https://sandbox.example",
@@ -66,6 +62,7 @@ class FakeSlack(Looking):
         seed: int = 0,
     ) -> None:
         super().__init__(workspace, clock=clock, base_url=base_url)
+        self.app_home = dict(app_home)
         self.commands = tuple(commands)
         self.calls = Calls()
         self.faults = Faults(seed=seed)

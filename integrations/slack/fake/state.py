@@ -33,6 +33,7 @@ class State:
         self.now = clock
         self.base_url = base_url
         self.subscriptions: frozenset[str] = EVENTS
+        self.app_home: dict[str, bool] = {}
         self.unfurl_domains: frozenset[str] = frozenset()
         self.shared_links: dict[str, SharedLinks] = {}
         self.triggers: dict[str, Trigger] = {}

@@ -33,6 +33,10 @@ WORDS: Final[dict[str, str]] = {
     "invitee_cant_see_channel": "This person's workspace does not share the channel. Invite them by hand.",
     "is_inactive": "The channel is archived, so its messages stay as they are.",
     "is_archived": "The channel is archived. Unarchive it in Slack, then retry.",
+    "messages_tab_disabled": (
+        "The app's messages tab is off, so Slack does not let it write to anyone directly: it was installed from an "
+        f"older manifest. {REINSTALL}"
+    ),
     "message_limit_exceeded": "The workspace has reached its message limit.",
     "message_not_found": "The message is gone.",
     "missing_scope": f"The app lacks a permission. {REINSTALL}",

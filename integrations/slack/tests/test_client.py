@@ -159,7 +159,7 @@ def test_the_announce_channel_is_found_by_name_and_joined_once(slack: fake.FakeS
 
 
 def test_where_we_may_post_without_joining_a_name_takes_one_call() -> None:
-    slack = fake.FakeSlack()
+    slack = fake.FakeSlack(scopes=fake.BOT_SCOPES | {"chat:write.public"})
     slack.add_channel("incidents")
     wire = StraightWire(slack, token=TOKEN)
     chat = SlackChat(wire, identity=Identity(wire))

@@ -237,6 +237,40 @@ def test_without_slack_the_door_says_so(door: Door, settings: Any) -> None:
     assert b"SLACK_BOT_TOKEN" in answer.content
 
 
+@pytest.mark.parametrize("left", [None, ""], ids=["no token", "no secret"])
+def test_before_the_secret_is_set_the_address_is_verified_and_the_log_says_what_is_missing(
+    door: Door, settings: Any, caplog: pytest.LogCaptureFixture, left: str | None
+) -> None:
+    check = json.dumps({"type": "url_verification", "challenge": "3eZbrw1aBm2rZ", "token": "x"}).encode()
+    ours, (headers, body) = signed(check), fake.signed(command(door), "anything", at=time.time())
+    given = settings.FIREKIND.slack
+    slack = None if left is None else dataclasses.replace(given, signing_secret=left)
+    settings.FIREKIND = dataclasses.replace(settings.FIREKIND, slack=slack)
+    answer = door.raw(check, ours)
+    assert (answer.status_code, json.loads(answer.content)) == (200, {"challenge": "3eZbrw1aBm2rZ"})
+    assert "set SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET" in caplog.text
+    assert door.raw(body, headers).status_code == 503, "and nothing else is taken"
+    assert not Incident.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "challenge", ["", "<script>", 7, None, ["x"], "x y", "x" * 1_001, "ä"], ids=lambda one: str(one)[:10]
+)
+def test_only_a_challenge_is_given_back(door: Door, settings: Any, challenge: Any) -> None:
+    long = {"type": "url_verification", "challenge": "x", "more": "x" * 10_000}
+    tries = [{"type": kind, "challenge": challenge} for kind in ("url_verification", "event_callback")]
+    sent = [(body := json.dumps(one).encode(), signed(body)) for one in (*tries, long)]
+    settings.FIREKIND = dataclasses.replace(settings.FIREKIND, slack=None)
+    assert {door.raw(body, headers).status_code for body, headers in sent} == {503}
+
+
+def test_with_a_secret_the_check_has_to_be_signed_with_it(door: Door) -> None:
+    body = json.dumps({"type": "url_verification", "challenge": "abc"}).encode()
+    stamp = str(int(time.time()))
+    headers = signed(body) | {"X-Slack-Signature": fake.signature(body, "another secret", stamp=stamp)}
+    assert door.raw(body, headers).status_code == 401
+
+
 def test_what_people_write_is_not_logged(door: Door, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     typed = command(door, "declare our keys are on a forum")

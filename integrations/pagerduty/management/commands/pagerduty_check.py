@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from integrations.check_result import CheckResult, note, printed
 from integrations.pagerduty.adapter import current
-from integrations.pagerduty.checking import CheckResult, findings
+from integrations.pagerduty.checking import findings
 from integrations.pagerduty.protocol import setup
 from integrations.pagerduty.webhooks import inbox
 
@@ -22,26 +24,13 @@ class Command(BaseCommand):
         pager = current.pagerduty()
         if pager is None:
             raise CommandError("PAGERDUTY_API_KEY is not set: no one is paged.")
-        found = []
-        for finding in findings(pager, webhook_url=setup.webhook_url(), at=timezone.now()):
-            self.stdout.write(f"{_word(finding)}  {finding.says}")
-            found.append(finding)
-        for says in _stuck():
-            self.stdout.write(f"note  {says}")
-        wrong = sum(not one.is_fine for one in found)
-        if wrong:
-            raise CommandError(f"{wrong} to fix.")
+        found = findings(pager, webhook_url=setup.webhook_url(), at=timezone.now())
+        printed(chain(found, _stuck()), self.stdout)
 
 
-def _stuck() -> Iterator[str]:
+def _stuck() -> Iterator[CheckResult]:
     """Say what came by webhook and was not acted on, where there is any of it."""
     again, given_up = inbox.stuck()
     if again or given_up:
         says = f"Of the webhooks received, {again} are being retried and {given_up} failed."
-        yield f"{says} See the rows of pagerduty_webhook and the worker's log."
-
-
-def _word(finding: CheckResult) -> str:
-    if not finding.is_fine:
-        return "fix"
-    return "note" if finding.is_note else "fine"
+        yield note(f"{says} See the rows of pagerduty_webhook and the worker's log.")

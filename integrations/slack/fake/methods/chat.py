@@ -43,12 +43,18 @@ def _target(slack: FakeSlack, caller: Caller, name: str) -> Channel:
 
 
 def _may_post(slack: FakeSlack, caller: Caller, channel: Channel) -> None:
+    _need_messages_tab(slack, caller, channel)
     if channel.is_archived:
         raise ErrorAnswer("is_archived")
     if caller.user not in channel.members and "chat:write.public" not in caller.scopes:
         raise ErrorAnswer("not_in_channel")
     if channel.read_only and not slack.workspace.people[caller.user].is_admin:
         raise ErrorAnswer("restricted_action_read_only_channel")
+
+
+def _need_messages_tab(slack: FakeSlack, caller: Caller, channel: Channel) -> None:
+    if channel.kind == "im" and caller.is_bot and not slack.app_home.get("messages_tab_enabled"):
+        raise ErrorAnswer("messages_tab_disabled")
 
 
 def _signature(slack: FakeSlack, caller: Caller, args: Args) -> dict[str, str]:
@@ -108,6 +114,7 @@ def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 def post_ephemeral(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Show a message to one person in a channel; nobody can read it back."""
     channel = guards.open_channel(slack, caller, args.text("channel"))
+    _need_messages_tab(slack, caller, channel)
     if args.text("user") not in channel.members:
         raise ErrorAnswer("user_not_in_channel")
     if len(args.text("text")) > MAX_POST_TEXT:

@@ -6,10 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from integrations.slack import fake
-from integrations.slack.protocol.rules import RULES
+from integrations.slack.protocol.rules import RULES, words
 
 TOKEN = "xoxb-sandbox"
 BOT = fake.BOT_USER
+
+EVERYTHING = words(
+    """
+    commands chat:write chat:write.public channels:manage channels:read channels:join channels:history
+    groups:write groups:read groups:history im:read im:write mpim:read bookmarks:read bookmarks:write
+    pins:read pins:write reactions:read reactions:write users:read users:read.email users.profile:read
+    usergroups:read usergroups:write files:read files:write links:read links:write team:read canvases:write
+    """
+)
+"""More than our own app asks for: what the stand-in does for any."""
 
 
 class Clock:
@@ -48,7 +58,7 @@ class Strict(fake.FakeSlack):
 def small(**settings: Any) -> Strict:
     """Return a workspace of five people, two groups and four channels."""
     clock = Clock()
-    slack = Strict(clock=clock, **settings)
+    slack = Strict(clock=clock, **({"scopes": EVERYTHING} | settings))
     slack.clock = clock
     for handle, traits in PEOPLE.items():
         slack.add_person(handle, **traits)

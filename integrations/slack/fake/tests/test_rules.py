@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from integrations.slack import fake
 from integrations.slack.fake.methods import METHODS
-from integrations.slack.fake.tests.furnished import BOT, TOKEN, small
+from integrations.slack.fake.tests.furnished import BOT, EVERYTHING, TOKEN, small
 from integrations.slack.protocol.rules import COMMON_ERRORS, PER_MINUTE, RULES
 
 MANY = ",".join(f"U{n}" for n in range(101))
@@ -127,7 +126,7 @@ def test_tokens_are_checked(token: str, error: str) -> None:
 
 
 def test_scopes_are_checked_for_the_method_and_for_the_kind_of_channel() -> None:
-    slack = small(scopes=fake.BOT_SCOPES - {"groups:write", "pins:write"})
+    slack = small(scopes=EVERYTHING - {"groups:write", "pins:write"})
     assert slack.error("conversations.create", name="quiet", is_private=True) == "missing_scope"
     assert slack.error("pins.add", channel="C0OURS", timestamp="1.1") == "missing_scope"
     assert slack.ok("conversations.create", name="loud")["channel"]["is_private"] is False

@@ -1,0 +1,44 @@
+"""What a check of one vendor's setup found, and how a command prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.core.management.base import CommandError, OutputWrapper
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One finding: fine, worth knowing (``is_note``), or to be fixed."""
+
+    says: str
+    is_fine: bool = True
+    is_note: bool = False
+
+    @property
+    def word(self) -> str:
+        """How its line begins."""
+        if not self.is_fine:
+            return "fix"
+        return "note" if self.is_note else "fine"
+
+
+def wrong(says: str) -> CheckResult:
+    """Find something that is to be fixed."""
+    return CheckResult(says, is_fine=False)
+
+
+def note(says: str) -> CheckResult:
+    """Find something that is worth knowing."""
+    return CheckResult(says, is_note=True)
+
+
+def printed(found: Iterable[CheckResult], out: OutputWrapper) -> None:
+    """Print a sentence for each finding as it comes; raise ``CommandError`` when something is to be fixed."""
+    to_fix = 0
+    for one in found:
+        out.write(f"{one.word}  {one.says}")
+        to_fix += not one.is_fine
+    if to_fix:
+        raise CommandError(f"{to_fix} to fix.")

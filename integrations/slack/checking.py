@@ -1,0 +1,97 @@
+"""Check the Slack setup, and return each finding as a sentence with its next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from integrations.check_result import CheckResult, note, wrong
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.protocol import installation
+from integrations.slack.protocol.setup import Setup
+from workflows.models import Effect, Resource
+from workflows.planning.wording.card import Card
+from workflows.ports import UNTELLABLE, VendorError
+
+TRIED: Final = Card("tried", "A test message", "Firekind writes here when you have to do something by hand.")
+OLD: Final = "The app was installed from a manifest that is older than this Firekind"
+NEW: Final = "Paste the output of `manage.py slack_manifest` into the app's *App Manifest* page and reinstall the app."
+VERIFY: Final = (
+    "Slack verifies the Events address only while SLACK_SIGNING_SECRET is set: once it is, press Retry beside the "
+    "address under *Event Subscriptions*, should it say that it is not verified."
+)
+
+
+def findings(slack: SlackChat, given: Setup, *, base_url: str, tell: str = "") -> Iterator[CheckResult]:
+    """Yield a finding for each part of the setup; stop at the token when it is rejected.
+
+    ``tell`` is the chat id of someone to write to, which is the only way to see whether the app may.
+    """
+    try:
+        yield from _token(slack, given)
+    except VendorError as error:
+        yield wrong(error.says)
+        return
+    yield from _scopes(slack)
+    yield from _door(given)
+    yield from _domain(base_url)
+    yield _tried(slack, tell) if tell else _told()
+
+
+def _token(slack: SlackChat, given: Setup) -> Iterator[CheckResult]:
+    team_id = str(slack.wire.call("auth.test").get("team_id", ""))
+    if given.team_id and given.team_id != team_id:
+        yield wrong(f"SLACK_TEAM_ID is {given.team_id}, but SLACK_BOT_TOKEN belongs to {team_id}. Set it to that.")
+    else:
+        yield CheckResult(f"Slack accepts SLACK_BOT_TOKEN: it belongs to the workspace {team_id}.")
+
+
+def _scopes(slack: SlackChat) -> Iterator[CheckResult]:
+    granted = slack.wire.granted
+    if granted is None:
+        yield note("Slack did not say which permissions the app has.")
+        return
+    missing = sorted(installation.scopes() - granted)
+    if missing:
+        yield wrong(f"{OLD}: it lacks {', '.join(missing)}. {NEW}")
+    else:
+        yield CheckResult("The app has every permission that its manifest asks for.")
+    if unused := sorted(granted - installation.scopes()):
+        yield note(f"The app has permissions that Firekind does not use: {', '.join(unused)}.")
+
+
+def _door(given: Setup) -> Iterator[CheckResult]:
+    if given.app_token:
+        yield CheckResult("SLACK_APP_TOKEN is set: requests come over Socket Mode.")
+    elif not given.signing_secret:
+        yield wrong(f"SLACK_SIGNING_SECRET is not set: requests from Slack are rejected. {VERIFY}")
+    else:
+        yield CheckResult(f"SLACK_SIGNING_SECRET is set. {VERIFY}")
+
+
+def _domain(base_url: str) -> Iterator[CheckResult]:
+    if not installation.unfurl_domains(base_url):
+        yield note("FIREKIND_BASE_URL has no domain name, so Slack shows no previews of links.")
+
+
+def _told() -> CheckResult:
+    """Say how the last direct message went: nothing but a message shows whether the app may write one."""
+    failed = Effect.objects.filter(kind="direct", state=Effect.State.FAILED, error_code__in=UNTELLABLE)
+    mailed = Resource.objects.filter(kind="direct", external__has_key="mailed")
+    last_failed = failed.order_by("-ended_at").values_list("ended_at", flat=True).first()
+    last_mailed = mailed.order_by("-since_at").values_list("since_at", flat=True).first()
+    last = Resource.objects.filter(kind="direct").exclude(external__has_key="mailed").order_by("-since_at").first()
+    refused_at = max(filter(None, [last_failed, last_mailed]), default=None)
+    if refused_at is not None and (last is None or last.since_at < refused_at):
+        return wrong(f"{OLD}: its messages tab is off, so it cannot write to anyone directly. {NEW}")
+    if last is not None:
+        return CheckResult("The app can write to people directly.")
+    return note("No one was written to directly yet. `--tell EMAIL` tries it with a test message.")
+
+
+def _tried(slack: SlackChat, chat_id: str) -> CheckResult:
+    try:
+        slack.tell(chat_id, TRIED, mark="check")
+    except VendorError as error:
+        return wrong(f"{OLD}: its messages tab is off. {NEW}" if error.code in UNTELLABLE else error.says)
+    return CheckResult("The app can write to people directly: a test message is in its messages tab.")

@@ -1,0 +1,131 @@
+"""`manage.py slack_check` says in a sentence what is wrong with the app as it is installed."""
+
+from __future__ import annotations
+
+import dataclasses
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incidents.models import Person
+from integrations.slack import fake
+from integrations.slack.adapter import current
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
+from integrations.slack.checking import findings
+from integrations.slack.protocol import installation, setup
+from integrations.slack.tests.door import Door
+from integrations.slack.tests.straight import StraightWire
+from integrations.tests.test_told_directly import moved
+from workflows.effects import effect_queue
+from workflows.models import Effect
+
+TOKEN = "xoxb-test"
+ASKED = sorted(installation.scopes())
+
+
+def chat_of(slack: fake.FakeSlack) -> SlackChat:
+    """The adapter on a workspace."""
+    wire = StraightWire(slack, token=TOKEN)
+    return SlackChat(wire, identity=Identity(wire))
+
+
+def checked(chat: SlackChat, **options: Any) -> tuple[list[str], str]:
+    """Run the command; return its lines and what it ended with."""
+    out = StringIO()
+    with current.using(chat):
+        try:
+            call_command("slack_check", stdout=out, **options)
+        except CommandError as error:
+            return out.getvalue().splitlines(), str(error)
+    return out.getvalue().splitlines(), ""
+
+
+def fixes(lines: list[str]) -> list[str]:
+    """What is to be fixed."""
+    return [line.removeprefix("fix  ") for line in lines if line.startswith("fix  ")]
+
+
+@pytest.mark.django_db
+def test_an_app_of_our_own_manifest_is_fine() -> None:
+    lines, ended = checked(chat_of(fake.FakeSlack(bot_token=TOKEN)))
+    assert ended == ""
+    assert fixes(lines) == []
+    assert "fine  The app has every permission that its manifest asks for." in lines
+
+
+@pytest.mark.django_db
+def test_the_address_to_verify_again_by_hand_is_named() -> None:
+    lines, _ = checked(chat_of(fake.FakeSlack(bot_token=TOKEN)))
+    assert any("press Retry" in line and "Event Subscriptions" in line for line in lines)
+
+
+@pytest.mark.django_db(transaction=False)
+@pytest.mark.parametrize("lacks", [ASKED[:1], ASKED[3:7], ASKED])
+def test_every_permission_that_an_older_manifest_lacks_is_named(lacks: list[str]) -> None:
+    slack = fake.FakeSlack(bot_token=TOKEN, scopes=(installation.scopes() - set(lacks)) | {"team:read"})
+    lines, ended = checked(chat_of(slack))
+    (says,) = fixes(lines)
+    assert f"older than this Firekind: it lacks {', '.join(lacks)}." in says
+    assert "slack_manifest" in says
+    assert ended == "1 to fix."
+    assert any("does not use: team:read" in line for line in lines)
+
+
+@given(had=st.sets(st.sampled_from([*ASKED, "team:read", "im:read"])))
+def test_an_app_is_older_exactly_when_it_lacks_something(had: set[str]) -> None:
+    chat = chat_of(fake.FakeSlack(bot_token=TOKEN, scopes=had | {"commands"}))
+    chat.wire.call("auth.test")
+    assert chat.identity.missing_scopes() == sorted(installation.scopes() - had - {"commands"})
+
+
+@pytest.mark.django_db
+def test_a_token_that_is_not_taken_ends_the_check() -> None:
+    wire = StraightWire(fake.FakeSlack(bot_token="xoxb-another"), token=TOKEN)
+    lines, ended = checked(SlackChat(wire, identity=Identity(wire)))
+    assert len(lines) == 1
+    assert "does not accept the app's token" in fixes(lines)[0]
+    assert ended == "1 to fix."
+
+
+@pytest.mark.django_db
+def test_what_settings_leave_out_is_said() -> None:
+    given: Any = setup.current()
+    chat = chat_of(fake.FakeSlack(bot_token=TOKEN))
+    short = dataclasses.replace(given, signing_secret="", team_id="T0ELSEWHERE")
+    said = [one.says for one in findings(chat, short, base_url="http://127.0.0.1:8000")]
+    assert any(one.startswith("SLACK_SIGNING_SECRET is not set") for one in said)
+    assert any("SLACK_TEAM_ID is T0ELSEWHERE" in one for one in said)
+    assert any("no domain name" in one for one in said)
+    socket = dataclasses.replace(given, signing_secret="", app_token="xapp-1")
+    assert any("Socket Mode" in one.says for one in findings(chat, socket, base_url="https://x.example"))
+
+
+@pytest.mark.parametrize("tab", [True, False])
+def test_a_test_message_shows_whether_the_app_may_write_to_people(door: Door, *, tab: bool) -> None:
+    house = door.house
+    house.slack.app_home["messages_tab_enabled"] = tab
+    Person.objects.filter(pk=house.person("dee").pk).update(email="dee@example.com")
+    lines, ended = checked(house.chat, tell="dee@example.com")
+    assert any("messages tab is off" in one for one in fixes(lines)) != tab
+    assert (ended == "") == tab
+    _, ended = checked(house.chat, tell="nobody@example.com")
+    assert "No one with the address nobody@example.com" in ended
+
+
+def test_a_direct_message_that_was_refused_is_remembered_until_one_goes_through(door: Door) -> None:
+    house = door.house
+    assert any("No one was written to directly yet" in line for line in checked(house.chat)[0])
+    house.slack.app_home["messages_tab_enabled"] = False
+    incident = moved(house)
+    assert any("messages tab is off" in one for one in fixes(checked(house.chat)[0]))
+    house.slack.app_home["messages_tab_enabled"] = True
+    effect_queue.retry(Effect.objects.get(incident=incident, kind="direct"), at=house.now())
+    house.settle(incident)
+    lines, ended = checked(house.chat)
+    assert ended == ""
+    assert "fine  The app can write to people directly." in lines
