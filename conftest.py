@@ -76,7 +76,7 @@ def browser() -> "Iterator[Browser]":
 @pytest.fixture
 def page(browser: "Browser") -> "Iterator[Page]":
     """Give a page in a session of its own; a failing script on it fails the test."""
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     shown = context.new_page()
     errors: list[str] = []
     shown.on("pageerror", lambda error: errors.append(str(error)))

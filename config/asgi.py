@@ -14,9 +14,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 get_asgi_application()  # sets Django up; what it returns is Django's own handler
 
-from config.http.connections import raise_file_limit  # noqa: E402 (Django must be set up)
+from config import garbage  # noqa: E402 (Django must be set up)
+from config.http.connections import raise_file_limit  # noqa: E402
 from config.http.serving import Application  # noqa: E402
 
 raise_file_limit()
 application: Any = Application()
 _ = get_resolver().url_patterns  # imports every page now: a slip in one stops the start, and no visitor waits
+garbage.leave_out_what_is_loaded()

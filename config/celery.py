@@ -5,6 +5,7 @@ import os
 import django
 from celery import Celery, signals
 
+from config import garbage
 from config.messages import CONFIGURATION
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -24,6 +25,11 @@ def _care_for_django(**_: object) -> None:
     care = DjangoFixup(app)
     care.install()
     _kept.append(care)
+
+
+@signals.worker_ready.connect
+def _settle(**_: object) -> None:
+    garbage.leave_out_what_is_loaded()
 
 
 @signals.setup_logging.connect

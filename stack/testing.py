@@ -19,6 +19,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from config import garbage
 from config.env import ROOT
 from stack import prepared
 
@@ -82,6 +83,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.shuffle:
         items[:] = shuffled(items, seed=config.option.shuffle)
     items.sort(key=_turn)
+
+
+def pytest_collection_finish() -> None:
+    """Search for garbage as the processes of the product do."""
+    garbage.leave_out_what_is_loaded()
 
 
 def _turn(item: pytest.Item) -> int:

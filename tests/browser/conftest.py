@@ -32,7 +32,7 @@ def sit(browser: Browser, running_stack: Stack) -> Iterator[Sit]:
     wrong: list[str] = []
 
     def sat(who: str = "Ada", **look: Any) -> Page:
-        context = browser.new_context(base_url=running_stack.base_url, **look)
+        context = browser.new_context(base_url=running_stack.base_url, reduced_motion="reduce", **look)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
