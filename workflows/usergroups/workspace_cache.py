@@ -20,6 +20,7 @@ from workflows.usergroups import group_membership
 log = logging.getLogger(__name__)
 
 PEOPLE_EVERY = timedelta(minutes=15)  # reading everyone is many calls in a large workspace
+SAID = ("chat_id", "name", "members", "channels")  # of a group
 GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
 
 
@@ -130,7 +131,9 @@ def _write(groups: list[ports.UserGroup]) -> bool:
     if before == after:
         return False
     Group.objects.exclude(handle__in=[one.handle for one in groups]).delete()
-    for one in groups:
-        values = {"chat_id": one.chat_id, "name": one.name, "members": list(one.members), "channels": [*one.channels]}
-        Group.objects.update_or_create(handle=one.handle, defaults=values)
+    rows = [
+        Group(handle=one.handle, chat_id=one.chat_id, name=one.name, members=[*one.members], channels=[*one.channels])
+        for one in groups
+    ]
+    Group.objects.bulk_create(rows, update_conflicts=True, unique_fields=["handle"], update_fields=SAID)
     return True
