@@ -3,12 +3,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from integrations.tests import house as building
+from integrations.tests import once
+from workflows import ports
+
+
+@pytest.fixture(scope="module")
+def built_house(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[building.House]:
+    """A house with the shipped types and a workspace that has all their groups. Built once for a module."""
+    with once.laid(django_db_blocker, building.house) as made:
+        yield made
 
 
 @pytest.fixture
-def house(db: None) -> Iterator[building.House]:
-    """A house with the shipped types and a workspace that has all their groups."""
-    with building.house() as made:
+def house(built_house: building.House, db: None) -> Iterator[building.House]:
+    """The house of the module, as nobody has touched it."""
+    made = once.copied(built_house)
+    with ports.using(chat=made.chat):
         yield made

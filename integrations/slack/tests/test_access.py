@@ -9,15 +9,22 @@ from django.utils import timezone
 
 from incidents import lifecycle, visibility
 from incidents.models import AccessRequest, Incident, Knock
+from integrations.slack.tests.conftest import LayOut
 from integrations.slack.tests.door import Door
 
 SAME = "If that incident exists, the people in it have your request."
 
 
-@pytest.fixture
-def secret(door: Door) -> Incident:
+@pytest.fixture(scope="module")
+def lay_out() -> LayOut:
     """A private incident of Ann's."""
-    return door.declared("keys", type="security")
+    return lambda door: door.declared("keys", type="security")
+
+
+@pytest.fixture
+def secret(incident: Incident) -> Incident:
+    """The private incident."""
+    return incident
 
 
 def ask(door: Door, incident: Incident, *, who: str = "eve") -> None:

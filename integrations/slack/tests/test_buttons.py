@@ -7,12 +7,6 @@ from integrations.slack.tests.door import Door
 from workflows.models import Effect
 
 
-@pytest.fixture
-def incident(door: Door) -> Incident:
-    """An open incident."""
-    return door.declared()
-
-
 @pytest.mark.parametrize(("verb", "kind"), [("update", "updated"), ("resolve", "resolved")])
 def test_a_button_under_the_headline_opens_its_form(door: Door, incident: Incident, verb: str, kind: str) -> None:
     channel = door.house.channel(incident)

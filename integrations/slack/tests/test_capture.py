@@ -8,12 +8,6 @@ from integrations.slack.tests.door import Door
 
 
 @pytest.fixture
-def incident(door: Door) -> Incident:
-    """An open incident; Ann, Ben and Lea are in its channel."""
-    return door.declared()
-
-
-@pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
     """Its channel."""
     return door.house.channel(incident)

@@ -22,12 +22,6 @@ FOLDED = b"main;serve;price_basket 61\nmain;serve;render 20\nmain;idle 19\n"
 
 
 @pytest.fixture
-def incident(door: Door) -> Incident:
-    """An open incident; Ann, Ben and Lea are in its channel."""
-    return door.declared()
-
-
-@pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
     """Its channel."""
     return door.house.channel(incident)

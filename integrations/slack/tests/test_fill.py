@@ -7,19 +7,30 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident
+from integrations.slack.tests.conftest import LayOut
 from integrations.slack.tests.door import Door
 from workflows.usergroups import workspace_cache
 
 GAP = "firekind:fill"
 
 
-@pytest.fixture
-def secret(door: Door) -> Incident:
+@pytest.fixture(scope="module")
+def lay_out() -> LayOut:
     """A security incident while nobody of platform leadership can be had."""
+    return declared_alone
+
+
+def declared_alone(door: Door) -> Incident:
     guest = door.slack.add_person("guy", is_restricted=True)
     door.slack.group("platform-leadership").members[:] = [guest.id]
     workspace_cache.refresh(everybody=True)
     return door.declared("a token leaked", type="security", by="sam")
+
+
+@pytest.fixture
+def secret(incident: Incident) -> Incident:
+    """The security incident."""
+    return incident
 
 
 def test_whoever_is_missing_is_chosen_where_it_is_said(door: Door, secret: Incident) -> None:

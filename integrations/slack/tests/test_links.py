@@ -13,11 +13,17 @@ from integrations.slack.interaction import afterwards
 from integrations.slack.interaction.slack_event import SlackEvent
 from integrations.slack.listeners.events import links
 from integrations.slack.protocol import setup
+from integrations.slack.tests.conftest import LayOut
 from integrations.slack.tests.door import Door
 
 
-@pytest.fixture
-def incident(door: Door) -> Incident:
+@pytest.fixture(scope="module")
+def lay_out() -> LayOut:
+    return declared_with_links
+
+
+def declared_with_links(door: Door) -> Incident:
+    """Declare where links to our pages are told of, and the app sits in the lobby."""
     door.slack.unfurl_domains = frozenset({urlsplit(setup.base_url()).hostname or ""})
     door.slack.acts.invite("ann", "lobby", ["firekind"])
     return door.declared("Checkout is slow")

@@ -43,12 +43,6 @@ def on_call(door: Door, handle: str, *, policy: str = "PPOL1") -> None:
 
 
 @pytest.fixture
-def incident(door: Door) -> Incident:
-    """An open incident; Ann, Ben and Lea are in its channel."""
-    return door.declared()
-
-
-@pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
     """Its channel."""
     return door.house.channel(incident)

@@ -7,12 +7,6 @@ from integrations.slack.tests.door import Door
 
 
 @pytest.fixture
-def incident(door: Door) -> Incident:
-    """An open, ambiguous incident."""
-    return door.declared()
-
-
-@pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
     """Its channel."""
     return door.house.channel(incident)

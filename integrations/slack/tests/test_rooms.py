@@ -13,12 +13,6 @@ from workflows.usergroups import workspace_cache
 
 
 @pytest.fixture
-def incident(door: Door) -> Incident:
-    """An open incident; Ann, Ben and Lea are in its channel."""
-    return door.declared()
-
-
-@pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
     """Its channel."""
     return door.house.channel(incident)

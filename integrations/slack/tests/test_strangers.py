@@ -9,16 +9,27 @@ import pytest
 from incidents.models import Event, Incident
 from integrations.slack import listeners
 from integrations.slack.listeners import commands
+from integrations.slack.tests.conftest import LayOut
 from integrations.slack.tests.door import Door
 from workflows.models import Effect
 
 
-@pytest.fixture
-def secret(door: Door) -> Incident:
+@pytest.fixture(scope="module")
+def lay_out() -> LayOut:
     """A private incident in whose channel Out sits, let in by hand a moment ago: we do not know that yet."""
+    return declared_with_a_stranger
+
+
+def declared_with_a_stranger(door: Door) -> Incident:
     incident = door.declared("someone has our keys", type="security")
     channel = door.slack.channel(door.house.channel(incident))
     channel.members.append(door.slack.person("out").id)
+    return incident
+
+
+@pytest.fixture
+def secret(incident: Incident) -> Incident:
+    """The private incident."""
     return incident
 
 

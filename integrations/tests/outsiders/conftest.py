@@ -7,8 +7,8 @@ from pytest_django import DjangoDbBlocker
 
 from incidents.live import live_stream
 from incidents.models import Incident
-from integrations.tests.outsiders import once
-from integrations.tests.outsiders.once import Laid
+from integrations.tests.outsiders import laying
+from integrations.tests.outsiders.laying import Laid
 from integrations.tests.outsiders.scene import Scene
 
 
@@ -21,7 +21,7 @@ def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def laid(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Laid[Incident]]:
     """An incident that was public, and has everything; then it was retyped to security. Built once for a module."""
-    with once.laid(django_db_blocker, turned_private) as made:
+    with laying.laid(django_db_blocker, turned_private) as made:
         yield made
 
 
@@ -34,7 +34,7 @@ def turned_private(scene: Scene) -> Incident:
 @pytest.fixture
 def copied(laid: Laid[object], db: None) -> Iterator[Laid[object]]:
     """What the module laid out, as nobody has touched it."""
-    with once.copied(laid) as made:
+    with laying.copied(laid) as made:
         yield made
 
 

@@ -14,8 +14,8 @@ from pytest_django import DjangoDbBlocker
 from incidents import lifecycle
 from incidents.models import Codename, Event, Incident
 from integrations.slack.listeners import home_tab
-from integrations.tests.outsiders import alike, holding, once
-from integrations.tests.outsiders.once import Laid
+from integrations.tests.outsiders import alike, holding, laying
+from integrations.tests.outsiders.laying import Laid
 from integrations.tests.outsiders.scene import ANONYMOUS, FORMER, MEMBER, OUTSIDER, WORD, Scene
 from integrations.tests.outsiders.table import API, NOT_BY_PAGE, OF_INCIDENTS, OF_NONE, routes
 from workflows.reconcile import sweep
@@ -73,7 +73,7 @@ def laid(
     request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[Laid[Pair]]:
     """A duplicate that its readers may see, of an original that they may not. Built once for all that look at it."""
-    with once.laid(django_db_blocker, request.param) as made:
+    with laying.laid(django_db_blocker, request.param) as made:
         yield made
 
 

@@ -12,9 +12,9 @@ from incidents.lifecycle import rules
 from incidents.lifecycle.people import take_part
 from incidents.models import Incident, Participant, Person
 from integrations.slack.tests.door import Door
-from integrations.tests.outsiders import once, table
+from integrations.tests.outsiders import laying, table
 from integrations.tests.outsiders.alike import text
-from integrations.tests.outsiders.once import Laid
+from integrations.tests.outsiders.laying import Laid
 from integrations.tests.outsiders.scene import EXTERNAL, GUEST, MEMBER, OUTSIDER, Scene
 from integrations.tests.outsiders.table import OF_INCIDENTS, OF_NONE
 from workflows.models import PagerUser
@@ -39,7 +39,7 @@ VERBS = ("bring", "lead", "role", "fill", "describe", "resolve")
 @pytest.fixture(scope="module")
 def laid(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Laid[Incident]]:
     """An open incident of which nobody but its declarer and the guests are a part."""
-    with once.laid(django_db_blocker, _with_guests) as made:
+    with laying.laid(django_db_blocker, _with_guests) as made:
         yield made
 
 

@@ -19,8 +19,8 @@ from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.listeners import home_tab
 from integrations.slack.protocol import setup
-from integrations.tests.outsiders import alike, holding, once
-from integrations.tests.outsiders.once import Laid
+from integrations.tests.outsiders import alike, holding, laying
+from integrations.tests.outsiders.laying import Laid
 from integrations.tests.outsiders.scene import (
     ANONYMOUS,
     AUDITOR,
@@ -79,7 +79,7 @@ class Kept(logging.Handler):
 @pytest.fixture(scope="module")
 def laid(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Laid[Moved]]:
     """An incident that everybody saw and wrote about, retyped to security and worked on after that. Built once."""
-    with once.laid(django_db_blocker, move) as made:
+    with laying.laid(django_db_blocker, move) as made:
         yield made
 
 
