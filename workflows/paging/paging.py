@@ -104,12 +104,12 @@ def ask(
     """
     if ports.pager() is None:
         raise lifecycle.Refused("PagerDuty is not connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
-    must_page(by)
     callee = callees.known([], asked=[target], pager=True, at=at).asked.get(target)
-    if callee is None or not callee.service:
-        raise lifecycle.BadInput("target", "No one in PagerDuty has that name. Choose from the list.")
-    because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, by=by) as now:
+        must_page(by)  # before anything is said of names
+        if callee is None or not callee.service:
+            raise lifecycle.BadInput("target", "No one in PagerDuty has that name. Choose from the list.")
+        because = rules.text(because, field="because", needed=False)
         rules.must_be_active(now, "page someone for")
         data = {"target": target, "name": callee.name, "turn": _next_turn(now, callee)}
         lifecycle.remark(now, "paged", by=by, at=at, source=via, text=because, data=data)
