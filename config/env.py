@@ -147,7 +147,10 @@ def load() -> Env:
 
 def _of_a_running_stack() -> str:
     """Say where settings may come from that nobody set here."""
-    folder = data_dir(given())
+    try:
+        folder = data_dir(given())
+    except SettingError:  # a file that cannot be read says nothing about where
+        return ""
     is_there = (folder / RUNNING).exists()
     return f" What you did not set comes from the stack that is running on {folder.name}." if is_there else ""
 

@@ -157,6 +157,30 @@ def test_a_malformed_file_names_the_line(tmp_path: Path) -> None:
         env.parse_file(file)
 
 
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("nonsense\n", "firekind: .env, line 1, is not of the form NAME=value.\n"),
+        (f"FIREKIND_DATA_DIR={{}}\nDEBUG=perhaps\nDATABASE_URL={GIVEN['DATABASE_URL']}\n", " running on data.\n"),
+    ],
+)
+def test_a_refusal_is_said_and_where_settings_come_from_too(
+    written: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in env.NAMES:
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / env.RUNNING).write_text(f"SECRET_KEY={GIVEN['SECRET_KEY']}\n")
+    (tmp_path / ".env").write_text(written.format(tmp_path / "data"))
+    monkeypatch.setattr(env, "ROOT", tmp_path)
+
+    with pytest.raises(SystemExit) as ended:
+        env.load()
+
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(says)
+
+
 def test_a_name_set_to_nothing_hides_later_places(tmp_path: Path) -> None:
     (tmp_path / env.RUNNING).write_text("SLACK_BOT_TOKEN=xoxb-running\nREDIS_URL=redis://running\n")
     given = {"FIREKIND_DATA_DIR": str(tmp_path), "SLACK_BOT_TOKEN": ""}
