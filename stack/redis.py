@@ -6,9 +6,10 @@ It carries hints that may be lost, so nothing of it is kept on disk.
 import shutil
 import socket
 import time
+from functools import partial
 from pathlib import Path
 
-from stack import wheels
+from stack import server_user, wheels
 from stack.errors import StackError
 from stack.guard import Guard
 from stack.process import Process
@@ -19,8 +20,10 @@ START_S = 15
 def start(sockets: Path, *, guard: Guard) -> Process:
     """Start a server that listens on `redis.sock` in `sockets` only."""
     words = f"--port 0 --unixsocket {socket_path(sockets)} --unixsocketperm 600 --appendonly no --daemonize no"
-    argv: list[str | Path] = [_program(), *words.split(), "--save", "", "--loglevel", "warning", "--dir", sockets]
-    server = Process("redis", argv, env={"PATH": "/usr/bin:/bin"}, guard=guard)
+    program = server_user.program(_program(), beside=sockets)
+    argv: list[str | Path] = [program, *words.split(), "--save", "", "--loglevel", "warning", "--dir", sockets]
+    starting = partial(server_user.start, folder=sockets)
+    server = Process("redis", argv, env={"PATH": "/usr/bin:/bin"}, guard=guard, starting=starting)
     server.start()
     _wait(server, sockets=sockets)
     return server

@@ -1,4 +1,4 @@
-"""As whom the embedded PostgreSQL runs: it refuses root, so there it is given to a user who owns nothing else.
+"""As whom the embedded servers run: where we are root, as a user who owns nothing else. PostgreSQL refuses root.
 
 That user gets no capability and none of root's groups. Where it may not go, a folder that only root enters, it is not
 let in either: its programs are copied to where everyone may go, and its data are handed to it as the folder it is in.
@@ -74,8 +74,9 @@ def public_folder() -> Path:
     for folder in folders:
         if folder.is_dir() and reaches(folder):
             return folder
+    tried = ", ".join(map(str, folders))
     raise StackError(
-        f"PostgreSQL does not run as root, and the user {NAME} may enter none of {', '.join(map(str, folders))}: "
+        f"The embedded servers do not run as root, and their user, {NAME}, may enter none of {tried}: "
         "run Firekind as another user, or set TMPDIR to a folder that everyone may enter."
     )
 
@@ -93,6 +94,14 @@ def programs(installed: Path, *, beside: Path) -> Path:
     return copy / home.name / installed.name
 
 
+def program(installed: Path, *, beside: Path) -> Path:
+    """Return a program that needs nothing beside itself, the same way."""
+    if reaches(installed):
+        return installed
+    _copy(installed, beside / installed.name)
+    return beside / installed.name
+
+
 def _copy(what: Path, where: Path) -> None:
     """Copy with plain modes: everyone may read it, and nobody but root change it."""
     where.parent.mkdir(parents=True, exist_ok=True)
@@ -107,6 +116,6 @@ def _user() -> pwd.struct_passwd:
         return pwd.getpwnam(NAME)
     except KeyError:
         raise StackError(
-            f"PostgreSQL does not run as root, and there is no user {NAME} to run it instead: "
-            "run Firekind as another user, or set DATABASE_URL."
+            f"The embedded servers do not run as root, and there is no user {NAME} to run them instead: "
+            "run Firekind as another user, or set DATABASE_URL and REDIS_URL."
         ) from None

@@ -29,18 +29,33 @@ def running(
     urls = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if name in given}
     with ExitStack() as exits:
         if len(urls) < 2:
-            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            sockets = exits.enter_context(_sockets(data_dir))
+            folder = exits.enter_context(sockets(data_dir))
             if "DATABASE_URL" not in urls:
-                folder = data_dir / "postgres"
-                server = postgres.start(folder, sockets=sockets, guard=guard, durable=durable)
+                server = postgres.start(data_dir / "postgres", sockets=folder, guard=guard, durable=durable)
                 exits.callback(postgres.stop, server)
-                postgres.ensure_database(sockets)
-                urls["DATABASE_URL"] = postgres.url(sockets, role=postgres.APPLICATION)
+                postgres.ensure_database(folder)
+                urls["DATABASE_URL"] = postgres.url(folder, role=postgres.APPLICATION)
             if "REDIS_URL" not in urls:
-                exits.callback(redis.start(sockets, guard=guard).stop)
-                urls["REDIS_URL"] = redis.url(sockets)
+                exits.callback(redis.start(folder, guard=guard).stop)
+                urls["REDIS_URL"] = redis.url(folder)
         yield urls
+
+
+@contextmanager
+def sockets(data_dir: Path) -> Iterator[Path]:
+    """Give a folder for the servers' sockets, which their user owns and reaches: beside the data, else elsewhere."""
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = data_dir.resolve() / "run"
+    if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER or not server_user.reaches(folder.parent):
+        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
+        folder = server_user.public_folder() / f"firekind-{os.getuid()}-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    server_user.own(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -88,18 +103,3 @@ def _try_lock(file: IO[str]) -> bool:
     except OSError:
         return False
     return True
-
-
-@contextmanager
-def _sockets(data_dir: Path) -> Iterator[Path]:
-    folder = data_dir.resolve() / "run"
-    if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER or not server_user.reaches(folder.parent):
-        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
-        folder = server_user.public_folder() / f"firekind-{os.getuid()}-{name}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
-    server_user.own(folder)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

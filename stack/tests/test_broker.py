@@ -11,7 +11,7 @@ from kombu.exceptions import OperationalError
 from redis import Redis
 
 from config.messages import CONFIGURATION
-from stack import redis
+from stack import redis, services
 from stack.guard import Guard
 from stack.running import Stack
 from stack.throwaway import throwaway
@@ -51,16 +51,17 @@ def test_a_hint_is_given_up_soon_where_nothing_answers() -> None:
 
 @pytest.mark.workers
 def test_the_worker_comes_back_with_its_broker(tmp_path: Path, guard: Guard) -> None:
-    server = redis.start(tmp_path, guard=guard)
-    with throwaway(processes=["worker"], env={"REDIS_URL": redis.url(tmp_path)}) as stack:
-        wait_until_taken(stack, tmp_path)
+    with services.sockets(tmp_path) as sockets:
+        server = redis.start(sockets, guard=guard)
+        with throwaway(processes=["worker"], env={"REDIS_URL": redis.url(sockets)}) as stack:
+            wait_until_taken(stack, sockets)
 
-        server.kill9()
-        time.sleep(1)
-        server = redis.start(tmp_path, guard=guard)
+            server.kill9()
+            time.sleep(1)
+            server = redis.start(sockets, guard=guard)
 
-        wait_until_taken(stack, tmp_path)
-    server.stop()
+            wait_until_taken(stack, sockets)
+        server.stop()
 
 
 def wait_until_taken(stack: Stack, sockets: Path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+import redis
 
+import stack.redis
 from stack import postgres, prepared, server_user, services
 from stack.guard import Guard
 
@@ -135,9 +137,11 @@ def test_what_is_append_only_stays_so(application: psycopg.Connection, table: st
 
 
 def _processes(folder: Path) -> list[psutil.Process]:
+    """Return the processes of the PostgreSQL in a folder, and the Redis beside it."""
     pid = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
     server = psutil.Process(pid)
-    return [server, *server.children(recursive=True)]
+    beside = [one for one in psutil.Process().children() if one.name() in {"valkey-server", "redis-server"}]
+    return [server, *server.children(recursive=True), *beside]
 
 
 def test_no_process_of_it_has_a_capability_or_roots_groups(served: tuple[Path, str]) -> None:
@@ -168,8 +172,12 @@ def test_a_checkout_that_only_root_may_enter_is_no_obstacle(
     )
     (tmp_path / "closed").chmod(0o700)
     monkeypatch.setattr(postgres, "PROGRAMS", package / "pginstall18" / "bin")
+    broker = tmp_path / "closed" / "valkey-server"
+    shutil.copy2(stack.redis._program(), broker)
+    monkeypatch.setattr(stack.redis, "_program", lambda: broker)
     with services.running({}, data_dir=tmp_path / "closed" / "data", guard=guard, durable=False) as urls:
         psycopg.connect(urls["DATABASE_URL"]).close()
+        assert redis.Redis(unix_socket_path=urls["REDIS_URL"].removeprefix("redis+socket://")).ping()
         assert (tmp_path / "closed").stat().st_mode & 0o777 == 0o700
 
 

@@ -1,9 +1,7 @@
 """The embedded services: found again, mended after a crash, never two on one folder."""
 
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +10,7 @@ import psutil
 import psycopg
 import pytest
 
-from stack import postgres, server_user, services
+from stack import postgres, services
 from stack.errors import StackError
 from stack.guard import Guard
 from stack.process import Process
@@ -47,15 +45,13 @@ def test_nothing_is_embedded_where_addresses_are_given(tmp_path: Path, guard: Gu
 
 
 def test_a_server_that_outlived_its_stack_is_replaced(tmp_path: Path, guard: Guard) -> None:
-    sockets = Path(tempfile.mkdtemp(prefix="firekind-test-", dir=server_user.public_folder()))
-    server_user.own(sockets)
-    left = postgres.start(tmp_path / "postgres", sockets=sockets, guard=guard)
+    with services.sockets(tmp_path / "elsewhere") as sockets:
+        left = postgres.start(tmp_path / "postgres", sockets=sockets, guard=guard)
 
-    with services.running({}, data_dir=tmp_path, guard=guard) as urls:
-        assert not left.alive
-        psycopg.connect(urls["DATABASE_URL"]).close()
-    left.kill9()
-    shutil.rmtree(sockets)
+        with services.running({}, data_dir=tmp_path, guard=guard) as urls:
+            assert not left.alive
+            psycopg.connect(urls["DATABASE_URL"]).close()
+        left.kill9()
 
 
 def test_a_pid_file_left_by_a_crash_is_no_obstacle(tmp_path: Path, guard: Guard) -> None:
