@@ -65,7 +65,7 @@ def _from_a_collector(tour: Tour, stage: Stage, stack: Stack) -> None:
     body = collector.request(samples, service="checkout-api")
     status = collector.push(stack.base_url, stage.desk.api("kofi").token, stage.codename, body)
     tour.checks.so("curl pushes what Go's Collector marshals", status == 200, instead=status)
-    stage.watches()
+    stage.reads(PUSHED)
     row = next((one for one in tour.records.evidence(stage.codename) if one["n"] == PUSHED), {})
     tour.checks.so("it is read as a profile", (row.get("kind"), row.get("state")) == ("profile", "ready"), instead=row)
     said = [event for event in tour.records.events(stage.codename) if event["kind"] == "evidence"]
