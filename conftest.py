@@ -18,7 +18,7 @@ from stack.throwaway import throwaway
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-APPEND_ONLY = ("incidents_event", "audit_entry", "audit_seal")
+APPEND_ONLY = ("incidents_event", "audit_entry", "audit_redaction", "audit_seal")
 
 
 @pytest.fixture(scope="session", autouse=True)

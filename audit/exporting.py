@@ -9,7 +9,7 @@ from typing import Any
 
 from audit import chain, rows
 from audit.models import Seal
-from audit.rows import KEPT, Kept, Row
+from audit.rows import KEPT, Kept, SealedRow
 
 
 def lines(*, since: datetime | None = None, words: bool = False) -> Iterator[str]:
@@ -29,13 +29,17 @@ def _rows(kept: Kept, seal: Seal, *, words: bool) -> Iterator[str]:
     marked = list(seal.marked(kept.name))
     found = rows.of_ids(kept, [id for id, _ in marked])
     for id, mark in marked:
-        yield _line(_shown(kept, found.get(id, {}), words=words) | {"hash": mark.hex()})
+        yield _line((_shown(kept, found[id], words=words) if id in found else {"row": {}}) | {"hash": mark.hex()})
 
 
-def _shown(kept: Kept, row: Row, *, words: bool) -> dict[str, Any]:
-    left_out = [] if words else [name for name in kept.words if row.get(name)]
-    shown = {name: value for name, value in row.items() if name not in left_out}
-    return {"row": shown} | ({"left_out": left_out} if left_out else {})
+def _shown(kept: Kept, row: SealedRow, *, words: bool) -> dict[str, Any]:
+    """Return what is told of a row: all that its hash is over, but for words that it holds itself."""
+    if row.kept:
+        return {"row": row.hashed, "left_out": list(kept.words)}
+    left_out = [] if words else [name for name in kept.words if row.hashed.get(name)]
+    shown = {name: value for name, value in row.hashed.items() if name not in left_out}
+    said = {"words": row.words} if words and row.words else {}
+    return {"row": shown} | said | ({"left_out": left_out} if left_out else {})
 
 
 def _line(value: dict[str, Any]) -> str:

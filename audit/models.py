@@ -39,6 +39,28 @@ class Entry(models.Model):
         return f"{self.n} {self.kind}"
 
 
+class Redaction(models.Model):
+    """Words that were taken out of a kept row: of which, by whom, and the row's hashes before and after.
+
+    Append-only and sealed, like what it is about: who took something out can be read for good, what it was cannot.
+    """
+
+    n = models.BigAutoField(primary_key=True)
+    at = models.DateTimeField()
+    kept = models.CharField(max_length=24)  # the table, by its name in the chain
+    row = models.BigIntegerField()
+    by = models.BigIntegerField(null=True, db_column="by_id")  # a person's id
+    by_name = models.CharField(max_length=200, blank=True)
+    was = models.CharField(max_length=64)
+    remains = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["kept", "row"], name="redacted_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kept} {self.row}"
+
+
 class Seal(models.Model):
     """A link of the chain: which rows it covers, and a hash over them and over the link before.
 

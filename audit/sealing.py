@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from audit import chain, rows
 from audit.models import Seal
-from audit.rows import KEPT, Row
+from audit.rows import KEPT, SealedRow
 
 BATCH: Final = 500  # rows of each table in one link
 LINKS: Final = 100  # made at one go; what is left is for the next
@@ -57,16 +57,16 @@ def _open(before: Sequence[Seal], name: str) -> list[chain.Range]:
     return chain.gaps((one for link in before for one in link.covers.get(name, ())), above=floor)
 
 
-def _following(before: Sequence[Seal], found: Mapping[str, list[Row]], *, xmin: int, at: datetime) -> Seal:
+def _following(before: Sequence[Seal], found: Mapping[str, list[SealedRow]], *, xmin: int, at: datetime) -> Seal:
     last = before[-1] if before else None
-    ids = {name: [row[KEPT[name].id] for row in some] for name, some in found.items()}
+    ids = {name: [row.id for row in some] for name, some in found.items()}
     tops = last.tops if last else {}
     made = Seal(
         n=last.n + 1 if last else 1,
         at=at,
         previous=last.hash if last else chain.BEFORE_ALL,
         covers={name: chain.ranges(some) for name, some in ids.items()},
-        marks=b"".join(rows.mark(row) for some in found.values() for row in some),
+        marks=b"".join(row.mark for some in found.values() for row in some),
         tops={name: max([tops.get(name, 0), *some]) for name, some in ids.items()},
         horizon=_one(_BEGUN)[0],
         settled=_settled(before, ids, xmin=xmin),

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from audit import chain, rows
-from audit.models import Seal
-from audit.rows import KEPT, Kept
+from audit.models import Redaction, Seal
+from audit.rows import KEPT, Kept, SealedRow
 
 ROWS_AT_ONCE: Final = 2_000
 LATE: Final = timedelta(minutes=1)
@@ -23,10 +23,11 @@ class ChainBroken(Exception):
 
 @dataclass(slots=True)
 class Verified:
-    """What holds: how many links over how many rows, and the newest link's hash."""
+    """What holds: how many links over how many rows, how many of these without their words, the newest hash."""
 
     links: int = 0
     rows: int = 0
+    redacted: int = 0
     head: str = chain.BEFORE_ALL
 
 
@@ -41,7 +42,7 @@ def verify(*, at: datetime, since: int = 1, head: str = "") -> Verified:
         for one in some:
             _follows(one, so_far, since=since)
         for name, kept in KEPT.items():
-            _rows_hold(kept, some)
+            so_far.redacted += _rows_hold(kept, some)
             covered[name] += _joined(kept, [one for seal in some for one in seal.covers.get(name, ())])
     _nothing_left_out(covered, tops=_tops_before(since), at=at)
     if head and not Seal.objects.filter(hash=head).exists():
@@ -86,15 +87,26 @@ def _names(covers: Covered) -> int:
     return sum(high - low + 1 for some in covers.values() for low, high in some)
 
 
-def _rows_hold(kept: Kept, some: list[Seal]) -> None:
-    """Check that each row these links cover is there and as it was."""
+def _rows_hold(kept: Kept, some: list[Seal]) -> int:
+    """Check that each row these links cover is there and as it was; return how many are without their words."""
     found = rows.of_ids(kept, [id for one in some for id, _ in one.marked(kept.name)])
     for one in some:
         for id, mark in one.marked(kept.name):
             if id not in found:
                 raise ChainBroken(f"Row {id} of {kept.table}, which seal {one.n} covers, is missing.")
-            if rows.mark(found[id]) != mark:
+            if not found[id].is_known_by(mark):
                 raise ChainBroken(f"Row {id} of {kept.table} was changed after seal {one.n} was made.")
+    return _redacted(kept, [row for row in found.values() if row.remains])
+
+
+def _redacted(kept: Kept, found: list[SealedRow]) -> int:
+    """Check that each row without its words has its entry, which says what is left of it; return how many there are."""
+    known = Redaction.objects.filter(kept=kept.name, row__in=[row.id for row in found])
+    left = {(one.row, one.was, one.remains) for one in known}
+    for row in found:
+        if (row.id, row.mark.hex(), row.remains) not in left:
+            raise ChainBroken(f"Row {row.id} of {kept.table} was redacted without a record of it, or changed since.")
+    return len(found)
 
 
 def _joined(kept: Kept, covered: list[list[int]]) -> list[list[int]]:
@@ -116,7 +128,7 @@ def _nothing_left_out(covered: Covered, *, tops: Mapping[str, int], at: datetime
     for name, kept in KEPT.items():
         gaps = chain.gaps(_joined(kept, covered[name]), above=tops.get(name, 0))
         for row in rows.in_gaps(kept, gaps, limit=1, before=at - LATE):
-            raise ChainBroken(f"Row {row[kept.id]} of {kept.table} is over a minute old and not sealed.")
+            raise ChainBroken(f"Row {row.id} of {kept.table} is over a minute old and not sealed.")
 
 
 def _tops_before(since: int) -> Mapping[str, int]:

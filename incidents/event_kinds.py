@@ -175,6 +175,7 @@ KINDS: dict[str, EventKind] = {
     "retracted": EventKind(
         "Retraction", lambda text, data: _because(f"retracted entry {data['about']}", text), quiet=True
     ),
+    "redacted": EventKind("Redaction", lambda text, data: f"redacted entry {data['about']}", quiet=True),
     "policy": EventKind("Policy", lambda text, data: text),
     "due": EventKind("Update due", lambda text, data: text, told=True, news="the update reminder"),
     "did": EventKind("Done", lambda text, data: text, quiet=True),
@@ -182,6 +183,25 @@ KINDS: dict[str, EventKind] = {
     "gap": EventKind("Gap", lambda text, data: text, told=True, news="what is missing"),
     "gap_closed": EventKind("Gap closed", lambda text, data: text, quiet=True),
     "chosen": EventKind("People", lambda text, data: text),
+}
+
+# The kinds of entries that hold what someone typed, and where in ``data`` more of it stands: it can be redacted.
+TYPED: Mapping[str, tuple[str, ...]] = {
+    "declared": ("summary",),
+    "retyped": (),
+    "updated": (),
+    "noted": (),
+    "captured": (),
+    "paged": (),
+    "renamed": ("from",),
+    "described": (),
+    "mitigated": (),
+    "resolved": (),
+    "reopened": (),
+    "cancelled": (),
+    "brought": ("because",),
+    "edited": (),
+    "retracted": (),
 }
 
 TOLD = frozenset(kind for kind, entry in KINDS.items() if entry.told)

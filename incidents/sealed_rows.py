@@ -13,4 +13,5 @@ TIMELINE: Final = Kept(
         "id", "incident_id", "n", "kind", "at", "recorded_at", "by_id", "source", "text", "data", "link", "about_n",
     ),
     words=("text", "data", "link"),
+    redactable=True,
 )  # fmt: skip

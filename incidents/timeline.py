@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import connection
 from django.db.models import Func, Q, QuerySet, Value
 
+from audit import redacting
 from incidents import event_kinds, visibility
 from incidents.models import Event, Incident, Person, Source
 from incidents.visibility import Actor
@@ -20,6 +21,7 @@ CHANNEL = "firekind_timeline"
 SEARCH_CONFIG = "english"
 
 WORDS_BYTES = 600_000
+ABOUT_OTHERS = ("edited", "retracted", "redacted")  # kinds of entries that are read with the one they are about
 
 # PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
 # (logs that were pasted) are not found by a search, but they are recorded.
@@ -31,9 +33,9 @@ _APPEND = """
                        ELSE coalesce(words, ''::tsvector) || strip(to_tsvector('english', %(text)s)) END
          WHERE id = %(incident)s
      RETURNING last_n, pg_notify(%(channel)s, id || ':' || last_n))
-    INSERT INTO incidents_event (incident_id, n, kind, at, recorded_at, by_id, source, text, data, link, about_n)
+    INSERT INTO incidents_event (incident_id, n, kind, at, recorded_at, by_id, source, text, data, link, about_n, salt)
     SELECT %(incident)s, last_n, %(kind)s, %(at)s, %(recorded_at)s, %(by)s, %(source)s, %(text)s, %(data)s::jsonb,
-           %(link)s, %(about_n)s
+           %(link)s, %(about_n)s, %(salt)s
       FROM counted
  RETURNING id, n
 """
@@ -68,6 +70,7 @@ def append(
         data=dict(data or {}),
         link=link,
         about_n=about_n,
+        salt=redacting.salt(),
     )
     with connection.cursor() as cursor:
         cursor.execute(_APPEND, _columns(event))
@@ -90,9 +93,33 @@ def _columns(event: Event) -> dict[str, Any]:
         "data": json.dumps(event.data),
         "link": event.link,
         "about_n": event.about_n,
+        "salt": event.salt,
         "most": WORDS_BYTES,
         "channel": CHANNEL,
     }
+
+
+# What is said of an incident now, each word with where it stands first: when there is too much, later words are left.
+_INDEX: Final = """
+    WITH said AS (
+        SELECT n, text FROM incidents_event WHERE incident_id = %(incident)s AND text <> ''
+         UNION ALL
+        SELECT n, data ->> 'summary' FROM incidents_event
+         WHERE incident_id = %(incident)s AND kind = 'declared' AND data ? 'summary'
+         UNION ALL
+        SELECT 0, title || ' ' || summary FROM incidents_incident WHERE id = %(incident)s),
+    firsts AS (SELECT lexeme, min(n) AS n FROM said, unnest(to_tsvector('english', text)) GROUP BY lexeme),
+    sized AS (SELECT lexeme, sum(octet_length(lexeme) + 4) OVER (ORDER BY n, lexeme) AS size FROM firsts)
+    UPDATE incidents_incident
+       SET words = (SELECT array_to_tsvector(coalesce(array_agg(lexeme), '{}')) FROM sized WHERE size <= %(most)s)
+     WHERE id = %(incident)s
+"""
+
+
+def index_again(incident: Incident) -> None:
+    """Work out anew what a search finds, from what the timeline says now; in the caller's transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(_INDEX, {"incident": incident.pk, "most": WORDS_BYTES})
 
 
 def begin(
@@ -100,7 +127,16 @@ def begin(
 ) -> Event:
     """Write the first entry of an incident that was inserted with ``last_n=1`` and its words in this transaction."""
     return Event.objects.create(
-        incident=incident, n=1, kind=kind, at=at, recorded_at=at, by=by, source=source, text=text, data=dict(data)
+        incident=incident,
+        n=1,
+        kind=kind,
+        at=at,
+        recorded_at=at,
+        by=by,
+        source=source,
+        text=text,
+        data=dict(data),
+        salt=redacting.salt(),
     )
 
 
@@ -135,6 +171,12 @@ class TimelineEntry:
     text: str
     history: list[Event] = field(default_factory=list)
     retracted: Event | None = None
+    redacted: Event | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether it still says what it said: nobody retracted it, or redacted its words."""
+        return self.retracted is None and self.redacted is None
 
     @property
     def kind(self) -> event_kinds.EventKind:
@@ -144,11 +186,18 @@ class TimelineEntry:
     @property
     def mendable(self) -> bool:
         """Whether its author may change its words, or take them back."""
-        return self.kind.editable or self.event.kind == "captured"
+        return self.redacted is None and (self.kind.editable or self.event.kind == "captured")
+
+    @property
+    def redactable(self) -> bool:
+        """Whether it holds what someone typed, which the lead may take out."""
+        return self.redacted is None and self.event.kind in event_kinds.TYPED
 
     @property
     def sentence(self) -> str:
-        """The event in words, with its latest text; an entry that was retracted says only that."""
+        """The event in words, with its latest text; an entry that was redacted or retracted says only that."""
+        if self.redacted is not None:
+            return "redacted"
         if self.retracted is not None:
             return "retracted"
         return event_kinds.sentence(self.event.kind, text=self.text, data=self.event.data)
@@ -211,6 +260,9 @@ def entries(incident: Incident, events: Iterable[Event]) -> list[TimelineEntry]:
     for change in changes:
         assert change.about_n is not None, "filtered on it"
         entry = shown[change.about_n]
+        if change.kind == "redacted":
+            entry.redacted = change
+            continue
         entry.history.append(change)
         if change.kind == "retracted":
             entry.retracted = change
@@ -222,10 +274,15 @@ def entries(incident: Incident, events: Iterable[Event]) -> list[TimelineEntry]:
 def last_update(incident: Incident) -> TimelineEntry | None:
     """Return the newest status update that was not retracted, or None."""
     for entry in entries(incident, Event.objects.filter(incident=incident, kind="updated").order_by("-n")[:5]):
-        if entry.retracted is None:
+        if entry.stands:
             return entry
     return None
 
 
+def sentence(event: Event) -> str:
+    """Say one event by itself, in words after its actor's name; one without its words says only that."""
+    return "redacted" if event.redacted else event_kinds.sentence(event.kind, text=event.text, data=event.data)
+
+
 def _spoken(incident: Incident) -> QuerySet[Event]:
-    return Event.objects.filter(incident=incident).exclude(kind__in=["edited", "retracted"]).select_related("by")
+    return Event.objects.filter(incident=incident).exclude(kind__in=ABOUT_OTHERS).select_related("by")

@@ -53,7 +53,7 @@ def days(newest_first: Iterable[TimelineEntry]) -> list[Day]:
         if not told or told[-1].on != on:
             told.append(Day(on))
         items = told[-1].items
-        quiet = entry.kind.quiet and entry.retracted is None
+        quiet = entry.kind.quiet and entry.stands
         if quiet and items and items[-1].quiet:
             items[-1].entries.append(entry)
         else:

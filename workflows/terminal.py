@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.color import Style
 from django.utils import timezone
 
-from incidents import event_kinds, timeline, visibility
+from incidents import timeline, visibility
 from incidents.models import Event, Incident
 from incidents.visibility import Actor
 from workflows.paging.paging import PageChoice
@@ -132,8 +132,9 @@ def event(event: Event) -> dict[str, Any]:
         "at": _iso(event.at),
         "by": event.by.name if event.by else None,
         "source": event.source,
-        "text": event_kinds.sentence(event.kind, text=event.text, data=event.data),
+        "text": timeline.sentence(event),
         "about": event.about_n,
+        "redacted": bool(event.redacted),
         "link": event.link,
     }
 
@@ -141,7 +142,7 @@ def event(event: Event) -> dict[str, Any]:
 def _told(event: Event) -> str:
     who = event.by.name if event.by else "Firekind"
     at = timezone.localtime(event.at)
-    return f"{at:%Y-%m-%d %H:%M:%S}  {who}  {event_kinds.sentence(event.kind, text=event.text, data=event.data)}"
+    return f"{at:%Y-%m-%d %H:%M:%S}  {who}  {timeline.sentence(event)}"
 
 
 def _iso(at: datetime | None) -> str | None:

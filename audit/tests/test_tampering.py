@@ -107,7 +107,7 @@ def reseal(n: int) -> None:
     tamper("UPDATE audit_entry SET by_name = 'Eve' WHERE n = %s", id)
     kept = rows.KEPT["entries"]
     found = rows.of_ids(kept, [id for id, _ in seal.marked("entries")])
-    seal.marks = b"".join(rows.mark(row) for row in found.values())
+    seal.marks = b"".join(row.mark for row in found.values())
     hash = chain.mark(seal.said()).hex()
     tamper("UPDATE audit_seal SET marks = %s, hash = %s WHERE n = %s", seal.marks, hash, n, table="audit_seal")
 

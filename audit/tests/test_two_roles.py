@@ -30,7 +30,7 @@ def as_application(db: None) -> Iterator[None]:
         cursor.execute("RESET ROLE")
 
 
-@pytest.mark.parametrize("table", ["audit_entry", "audit_seal", "incidents_event"])
+@pytest.mark.parametrize("table", ["audit_entry", "audit_redaction", "audit_seal", "incidents_event"])
 @pytest.mark.parametrize("statement", ["UPDATE {} SET at = now()", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
 def test_the_application_may_not_change_what_is_kept(as_application: None, table: str, statement: str) -> None:
     with (

@@ -148,3 +148,24 @@ class RetractForm(VerbForm):
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data
         return lifecycle.retract(self.incident, n=given["n"], because=given["because"], by=self.person, at=at)
+
+
+class RedactForm(VerbForm):
+    heading, button, icon, tone = "Redact entry", "Redact", "undo", "grave"
+    said = "Redacted."
+    explains = (
+        "What it says is deleted for good, with its history, from the timeline, the search and our own messages. That"
+        " you redacted it stays. Messages that people wrote in Slack have to be deleted there."
+    )
+    n = forms.IntegerField(widget=forms.HiddenInput)
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        event = Event.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0).first()
+        return {"n": event.n} if event else {}
+
+    def run(self, *, at: datetime) -> object:
+        return lifecycle.redact(self.incident, n=self.cleaned_data["n"], by=self.person, at=at)

@@ -22,6 +22,7 @@ from incidents.lifecycle.entries import (
 from incidents.lifecycle.misses import TooManyMisses
 from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
+from incidents.lifecycle.redaction import redact
 from incidents.lifecycle.retyping import adopt, leave_room, retype
 from incidents.lifecycle.rules import BadInput, NotThere, Refused, Stale
 from incidents.lifecycle.wording import check_off, describe, rename, serve
@@ -57,6 +58,7 @@ __all__ = [
     "note",
     "open_up",
     "publish",
+    "redact",
     "remark",
     "rename",
     "reopen",

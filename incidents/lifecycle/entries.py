@@ -104,7 +104,8 @@ def capture(
             return timeline.append(
                 now, "captured", at=at, recorded_at=recorded_at, by=by, source=source, text=text, link=link, data=data
             )
-        if timeline.entries(now, [known])[0].retracted is not None:
+        entry = timeline.entries(now, [known])[0]
+        if entry.retracted is not None and entry.redacted is None:  # what was redacted does not come back
             _change(now, known, "edited", text=text, by=by, at=recorded_at, source=source)
         return known
 
@@ -168,6 +169,8 @@ def update_fell_due(incident: Incident, *, at: datetime) -> bool:
 def _owned(incident: Incident, n: int, by: Person | None) -> Event:
     found = Event.objects.filter(incident=incident, n=n).select_related("by")
     entry = next(iter(timeline.entries(incident, found)), None)
+    if entry is not None and entry.redacted is not None:
+        raise rules.Refused("This entry was redacted.")
     if entry is None or not entry.mendable:
         raise rules.Refused("Only notes, updates and messages can be changed or retracted.")
     event = entry.event

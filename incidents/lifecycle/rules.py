@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from incidents import event_kinds, hints, visibility
+from incidents import hints, timeline, visibility
 from incidents.models import Event, Incident, Person
 
 TITLE_CHARS = 200
@@ -32,9 +32,7 @@ class Stale(Refused):
     """The incident changed since the form was opened; ``changes`` are the events that matter."""
 
     def __init__(self, changes: list[Event]) -> None:
-        said = "; ".join(
-            f"{_who(event)} {event_kinds.sentence(event.kind, text=event.text, data=event.data)}" for event in changes
-        )
+        said = "; ".join(f"{_who(event)} {timeline.sentence(event)}" for event in changes)
         super().__init__(f"This changed while you were writing: {said}. Review it, then confirm.")
         self.changes = changes
 

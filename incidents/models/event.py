@@ -15,10 +15,11 @@ class Source(models.TextChoices):
 
 
 class Event(models.Model):
-    """One entry of an incident's timeline. The database refuses to change or delete it.
+    """One entry of an incident's timeline. The database refuses to change or delete it, but for its words to go.
 
     ``n`` counts from 1 without gaps. ``at`` is when it happened, ``recorded_at`` when it was recorded.
-    ``about_n`` names the entry that this one edits or retracts.
+    ``about_n`` names the entry that this one edits, retracts or redacts. Words can be taken out for good: `audit`
+    says how that is sealed.
     """
 
     # No index of its own: those below begin with the incident.
@@ -33,6 +34,8 @@ class Event(models.Model):
     data = models.JSONField(default=dict, blank=True)
     link = models.URLField(max_length=500, blank=True)
     about_n = models.PositiveIntegerField(null=True)
+    salt = models.CharField(max_length=32, null=True)  # of the hash of its words
+    redacted = models.CharField(max_length=65, null=True)  # what its words are hashed to, once they were taken out
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["incident", "n"], name="event_numbered_once")]

@@ -18,7 +18,7 @@ TABLE = sealed_rows.TIMELINE.table
 CHANGED = {
     "jsonb": "{} || '{{\"forged\": true}}'",
     "text": "{} || '.'",
-    "character varying": "left({}, 3) || '.'",
+    "character varying": "left(coalesce({}, ''), 3) || '.'",
     "timestamp with time zone": "{} + interval '1 microsecond'",
     "integer": "coalesce({}, 0) + 1",
     "bigint": "coalesce({}, 0) + 1",

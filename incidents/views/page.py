@@ -128,7 +128,7 @@ def tints() -> dict[str, str]:
 
 def _last_update(incident: Incident, shown: list[TimelineEntry]) -> TimelineEntry | None:
     """Return the newest status update; it need not be looked for when it is among the entries shown."""
-    updates = (one for one in shown if one.event.kind == "updated" and one.retracted is None)
+    updates = (one for one in shown if one.event.kind == "updated" and one.stands)
     return max(updates, key=lambda one: one.event.n, default=None) or timeline.last_update(incident)
 
 

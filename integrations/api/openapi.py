@@ -63,6 +63,7 @@ SCHEMAS: Final = {
         source={"enum": list(Source.values)},
         text=TEXT,
         about={"type": ["integer", "null"]},
+        redacted=YES_NO,
         link=TEXT,
     ),
     "Incidents": thing(incidents=several(refers("Row")), next=NAME),

@@ -211,7 +211,9 @@ def _facts(incident: Incident, rows: _Rows, observed: Observed) -> Facts:
         groups=rows.groups,
         chosen=_chosen(incident, events, participants),
         told=tuple(one for one in told if _is_told(one)),
-        update=next((one for one in reversed(told) if one.kind == "updated" and not one.retracted), None),
+        update=next(
+            (one for one in reversed(told) if one.kind == "updated" and not (one.retracted or one.redacted)), None
+        ),
         archive_asked=incident.archive_asked,
         announce_channel=slack.announce_channel if slack else "incidents",
         there=_there(observed),
@@ -349,10 +351,11 @@ def _told(event: Event, rows: _Rows, answer: Event | None = None) -> ChannelPost
         kind=event.kind,
         label=event_kinds.of(event.kind).news,
         by=event.by.name if event.by else "",
-        sentence=event_kinds.sentence(event.kind, text=text, data=event.data),
+        sentence="" if event.redacted else event_kinds.sentence(event.kind, text=text, data=event.data),
         text=text,
         room=event.data.get("room", 1),
         retracted=bool(change and change.kind == "retracted"),
+        redacted=bool(event.redacted),
         retry=str(event.data.get("effect", "")),
         evidence=event.data["n"] if event.kind == "evidence" else 0,
         pictured=event.kind == "evidence" and bool(event.data.get("picture")),

@@ -63,6 +63,7 @@ class ChannelPost:
     text: str
     room: int
     retracted: bool = False
+    redacted: bool = False
     retry: str = ""
     evidence: int = 0
     pictured: bool = False

@@ -35,7 +35,10 @@ class Command(BaseCommand):
             held = verifying.verify(at=timezone.now(), since=options["since"], head=options["head"])
         except verifying.ChainBroken as broken:
             raise CommandError(str(broken)) from broken
-        self.stdout.write(f"{held.links} seals over {held.rows} rows verified. The newest hash is {held.head}.")
+        without = f", {held.redacted} of them redacted" if held.redacted else ""
+        self.stdout.write(
+            f"{held.links} seals over {held.rows} rows{without} verified. The newest hash is {held.head}."
+        )
 
     def _export(self, options: dict[str, Any]) -> None:
         since = _time(options["since"]) if options["since"] else None

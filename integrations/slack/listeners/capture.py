@@ -41,7 +41,7 @@ def unreacted(told: SlackEvent) -> Deed | None:
         return None
     incident, person, channel_id, ts = found
     event = lifecycle.captured(incident, messages.ref(channel_id, ts))
-    if event is None or event.by_id != person.pk:
+    if event is None or event.redacted or event.by_id != person.pk:
         return None
     return partial(lifecycle.retract, incident, n=event.n, by=person, at=told.at, source=Source.SLACK)
 
@@ -122,7 +122,8 @@ def _capture(incident: Incident, message: WrittenMessage, *, by: Person, told: S
 
 def _captured(told: SlackEvent, ts: str) -> Event | None:
     incident = rooms.incident_of_channel(told.text("channel")) if ts else None
-    return lifecycle.captured(incident, messages.ref(told.text("channel"), ts)) if incident else None
+    event = lifecycle.captured(incident, messages.ref(told.text("channel"), ts)) if incident else None
+    return event if event is None or not event.redacted else None  # its words do not come back
 
 
 def _follow(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Deed | None:

@@ -23,6 +23,7 @@ from integrations.slack.listeners import (
     paging,
     profiles,
     read,
+    redact,
     retype,
     say,
 )
@@ -115,6 +116,13 @@ COMMANDS: Final = (
     ),
     Command("status", "status", "shows the current status", about=read.status, of=ALL),
     Command("timeline", "timeline", "shows recent events", about=read.recent, of=ALL),
+    Command(
+        "redact",
+        "redact number",
+        "deletes what an entry says for good; for the lead",
+        about=redact.command,
+        of=ALL,
+    ),
     Command(
         "mitigated",
         "mitigated [text]",

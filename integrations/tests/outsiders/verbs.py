@@ -67,6 +67,7 @@ ACTED: Final[Mapping[str, Verb]] = {
     "note": lambda a: lifecycle.note(a.incident, text=TEXT, **a.asked),
     "open_up": lambda a: lifecycle.open_up(a.incident, summary=TEXT, **a.asked),
     "publish": lambda a: lifecycle.publish(a.incident, summary=1, **a.asked),
+    "redact": lambda a: lifecycle.redact(a.incident, n=1, **a.asked),
     "remark": lambda a: lifecycle.remark(a.incident, "asked", text=TEXT, **a.asked),
     "rename": lambda a: lifecycle.rename(a.incident, title=TEXT, **a.asked),
     "reopen": lambda a: lifecycle.reopen(a.incident, **a.asked),

@@ -66,6 +66,8 @@ class Command(BaseCommand):
         page.add_argument("--dry-run", action="store_true", help="show who would be paged without paging anyone")
         glass = verb("open-glass", "Let someone into a private incident immediately. The people in it are told.")
         glass.add_argument("--because", required=True, metavar="SENTENCE")
+        redact = verb("redact", "Delete what an entry says for good. With --by, only the lead can.")
+        redact.add_argument("n", type=int, metavar="NUMBER", help="the entry's number, as `show --json` prints it")
         verb("show", "Show one incident.")
         listing = verb("list", "List incidents.", codename=False)
         listing.add_argument("--active", action="store_true", help="active incidents only")
@@ -151,6 +153,11 @@ class Command(BaseCommand):
             options,
             [f"! {by.name} is in {incident.codename}; the people in it are told"],
         )
+
+    def _redact(self, by: Person | None, options: dict[str, Any]) -> None:
+        incident, n = self._incident(by, options), options["n"]
+        lifecycle.redact(incident, n=n, by=by, at=timezone.now(), source=Source.TERMINAL)
+        self._done(self._incident(by, options), by, options, [f"! entry {n} is redacted"])
 
     def _show(self, by: Person | None, options: dict[str, Any]) -> None:
         incident, reader = self._incident(by, options), by or visibility.OPERATOR

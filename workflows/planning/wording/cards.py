@@ -108,6 +108,11 @@ def withdrawn() -> Card:
     return Card(kind="withdrawn", title="", text="This message was withdrawn.")
 
 
+def redacted() -> Card:
+    """What a message becomes of which the lead took the words out."""
+    return Card(kind="withdrawn", title="", text="This message was redacted.")
+
+
 def farewell() -> Card:
     """The one neutral line in a room the conversation left."""
     return Card(kind="farewell", title="", text="This conversation has ended here. The channel is being archived.")
@@ -140,8 +145,8 @@ def notice(published: Published) -> Card:
 
 def told(event: ChannelPost, facts: Facts) -> Card:
     """Return the message for an event in the channel."""
-    if event.retracted:
-        return withdrawn()
+    if event.redacted or event.retracted:
+        return redacted() if event.redacted else withdrawn()
     if event.kind == "updated":
         return Card(kind="updated", title=f"Update from {event.by}", text=event.text)
     if event.evidence:

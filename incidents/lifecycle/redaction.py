@@ -1,0 +1,93 @@
+"""Redact an entry: its words and those of its history go for good, that they went and by whom stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final
+
+import audit
+from audit import redacting
+from incidents import copies, timeline
+from incidents.event_kinds import TYPED
+from incidents.lifecycle import rules
+from incidents.models import Event, Incident, Participant, Person, Source
+from incidents.timeline import TimelineEntry
+
+KEPT_AS: Final = "events"
+DETAIL_CHARS: Final = 120  # of why someone was brought in, which stands beside their name
+
+
+def redact(incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB) -> Event:
+    """Take the words out of entry ``n`` and of all that edited or retracted it, wherever Firekind keeps them.
+
+    Raises ``Refused`` unless ``by`` leads the incident, for what is no one's words, and for words that still are the
+    title or the summary. What was posted follows, as far as it can still be edited.
+    """
+    with rules.changing(incident, by=by) as now:
+        entry = _of_lead(now, n, by)
+        _must_be_changed_first(now, entry)
+        entries = [entry, *_quoting(now, entry.event)]
+        rows = [event for one in entries for event in (one.event, *one.history)]
+        said = [words for event in rows for words in _taken_out(event, by=by, at=at)]
+        _forget(now, said)
+        change, *_ = [
+            timeline.append(now, "redacted", at=at, by=by, source=source, about_n=one, data={"about": one})
+            for one in (one.event.n for one in entries)
+        ]
+        who, name = (by.pk, by.name) if by else (None, "")
+        audit.note("redacted", by=who, by_name=name, about=now.codename, data={"entry": n}, at=at)
+        rules.save(now)
+    return change
+
+
+def _of_lead(incident: Incident, n: int, by: Person | None) -> TimelineEntry:
+    if by is not None and incident.lead_id != by.pk:
+        raise rules.Refused("Only the lead can redact an entry. Ask them, or take the lead first.")
+    found = Event.objects.filter(incident=incident, n=n, about_n=None).select_related("by")
+    entry = next(iter(timeline.entries(incident, found)), None)
+    if entry is None or entry.event.kind not in TYPED:
+        raise rules.Refused(
+            "Only what someone wrote can be redacted. Withdraw evidence on its own page, and give a new verdict on a"
+            " finding."
+        )
+    if entry.redacted is not None:
+        raise rules.Refused("This entry is already redacted.")
+    return entry
+
+
+def _must_be_changed_first(incident: Incident, entry: TimelineEntry) -> None:
+    """Refuse what is still shown elsewhere: the title, which names the incident, and the summary."""
+    event = entry.event
+    if event.kind in {"declared", "renamed"} and event.text == incident.title:
+        raise rules.Refused("This is still the title. Rename the incident first, then redact the entry.")
+    summary = event.text if event.kind == "described" else event.data.get("summary", "")
+    if incident.summary and summary == incident.summary:
+        raise rules.Refused("This is still the summary. Change the summary first, then redact the entry.")
+
+
+def _quoting(incident: Incident, event: Event) -> list[TimelineEntry]:
+    """Return other entries that hold the same words: a title is told again by the one that replaced it."""
+    if event.kind not in {"declared", "renamed"}:
+        return []
+    told = Event.objects.filter(incident=incident, kind="renamed", data__from=event.text).exclude(n=event.n)
+    return [one for one in timeline.entries(incident, told) if one.redacted is None]
+
+
+def _forget(incident: Incident, said: list[str]) -> None:
+    """Take what was said out of the search and of all that was made of it."""
+    details = [words[:DETAIL_CHARS] for words in said]
+    Participant.objects.filter(incident=incident, detail__in=details).update(detail="")
+    timeline.index_again(incident)
+    copies.let_go(incident, said)
+
+
+def _taken_out(event: Event, *, by: Person | None, at: datetime) -> Iterator[str]:
+    """Take the words out of one row, and yield what they were."""
+    left: dict[str, Any] = {name: value for name, value in event.data.items() if name not in TYPED[event.kind]}
+    who, name = (by.pk, by.name) if by else (None, "")
+    values = {"text": "", "data": left, "link": ""}
+    said = redacting.redact(KEPT_AS, event.pk, left=values, by=who, by_name=name, at=at)
+    if said is not None:
+        typed = (said["data"].get(one) for one in TYPED[event.kind])
+        yield from (str(words) for words in (said["text"], said["link"], *typed) if words)

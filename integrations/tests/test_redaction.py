@@ -1,0 +1,354 @@
+"""What the lead redacts is nowhere any more that is ours; that it was, and by whom, is sealed, and the chain holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import DatabaseError, connection, transaction
+from django.http import QueryDict
+from django.test import Client
+from django.utils import timezone
+
+from audit import redacting, sealing, verifying
+from audit.models import Entry, Redaction, Seal
+from audit.tests.test_export import checked, exported
+from audit.tests.test_two_roles import as_application  # noqa: F401  # asked for by its name
+from incidents import event_kinds, lifecycle, search, timeline
+from incidents.models import Event, Incident, Person
+from incidents.search import IncidentFilters
+from integrations.slack.tests.door import Door
+from integrations.tests.house import House
+
+SECRET = "hunter2-zebracorn"
+SAID = f"The root password is {SECRET} and everybody saw it, so look at what it opens and change it everywhere at once"
+
+
+@pytest.fixture
+def incident(house: House) -> Incident:
+    """Is led by Dee."""
+    found = house.declare()
+    lifecycle.set_lead(found, lead=house.person("dee"), by=house.person("dee"), at=timezone.now())
+    return house.settle(found)
+
+
+def captured(incident: Incident, by: Person) -> None:
+    """Put a message on the timeline, which its author edits and then deletes."""
+    at = timezone.now()
+    event = lifecycle.capture(incident, text=SAID, author="Ann", ref="C1:1", by=by, at=at, recorded_at=at)
+    lifecycle.edit(incident, n=event.n, text=f"{SAID}!", by=None, at=at)
+    lifecycle.retract(incident, n=event.n, by=None, because="deleted in Slack", at=at)
+
+
+def described(incident: Incident, by: Person) -> None:
+    lifecycle.describe(incident, summary=SAID, by=by, at=timezone.now())
+    lifecycle.describe(incident, summary="", by=by, at=timezone.now())
+
+
+def renamed(incident: Incident, by: Person) -> None:
+    lifecycle.rename(incident, title=SAID, by=by, at=timezone.now())
+    lifecycle.rename(incident, title="Checkout is slow", by=by, at=timezone.now())
+
+
+def edited(incident: Incident, by: Person) -> None:
+    """Write an update, then another one in its place, then take that back with a reason."""
+    lifecycle.update(incident, text=SAID, by=by, at=timezone.now())
+    n = Event.objects.filter(incident=incident, kind="updated").latest("n").n
+    lifecycle.edit(incident, n=n, text=f"Sorry: {SAID}", by=by, at=timezone.now())
+    lifecycle.retract(incident, n=n, by=by, because=f"it says {SECRET}", at=timezone.now())
+
+
+def retyped(house: House) -> Way:
+    def run(incident: Incident, by: Person) -> None:
+        lifecycle.retype(incident, to=house.type("internal"), by=by, because=SAID, at=timezone.now())
+
+    return run
+
+
+def brought(house: House) -> Way:
+    def run(incident: Incident, by: Person) -> None:
+        people = [house.person("cat")]
+        lifecycle.bring_in(incident, people=people, by=by, at=timezone.now(), because=SAID)
+
+    return run
+
+
+Way = Callable[[Incident, Person], object]
+WAYS: dict[str, Callable[[House], Way]] = {
+    "noted": lambda house: lambda incident, by: lifecycle.note(incident, text=SAID, by=by, at=timezone.now()),
+    "updated": lambda house: edited,
+    "captured": lambda house: captured,
+    "described": lambda house: described,
+    "renamed": lambda house: renamed,
+    "retyped": retyped,
+    "brought": brought,
+    "mitigated": lambda house: lambda incident, by: lifecycle.mitigate(incident, text=SAID, by=by, at=timezone.now()),
+    "resolved": lambda house: lambda incident, by: lifecycle.resolve(incident, text=SAID, by=by, at=timezone.now()),
+    "reopened": lambda house: lambda incident, by: lifecycle.reopen(incident, text=SAID, by=by, at=timezone.now()),
+    "cancelled": lambda house: lambda incident, by: lifecycle.cancel(incident, text=SAID, by=by, at=timezone.now()),
+}
+
+
+def test_every_kind_that_holds_what_someone_typed_is_walked() -> None:
+    """A declared title is renamed first and a page's reason is a note like others: the rest has its way to be said."""
+    assert event_kinds.TYPED.keys() - {"edited", "retracted", "declared", "paged"} == WAYS.keys()
+
+
+def kept(word: str) -> Iterator[str]:
+    """Name every table of ours that holds a word in any of its columns."""
+    tables = sorted({model._meta.db_table for model in apps.get_models() if model._meta.managed})
+    with connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f'SELECT count(*) FROM "{table}" AS one WHERE one::text ILIKE %s', [f"%{word}%"])  # noqa: S608  # our tables
+            if cursor.fetchone()[0]:
+                yield table
+
+
+def posted(house: House) -> list[str]:
+    """Return what stands in the workspace that holds the word."""
+    slack = house.slack.workspace
+    return [str(one) for channel in slack.channels.values() for one in channel.messages.values() if SECRET in str(one)]
+
+
+def of(incident: Incident, kind: str) -> int:
+    """Return the number of the entry that holds the word."""
+    events = [one for one in Event.objects.filter(incident=incident, kind=kind) if SECRET in f"{one.text}{one.data}"]
+    return events[0].n
+
+
+@pytest.mark.parametrize("salted", [True, False])
+def test_what_was_redacted_is_nowhere_and_the_chain_holds(
+    house: House, incident: Incident, salted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not salted:
+        monkeypatch.setattr(redacting, "salt", lambda: None)  # as entries of before have none
+    dee = house.person("dee")
+    for kind, way in WAYS.items():
+        way(house)(incident, dee)
+        incident = house.settle(incident)
+        sealing.seal(at=timezone.now())
+        seals = list(Seal.objects.order_by("n").values_list("hash", flat=True))
+        assert set(kept(SECRET)) >= {"incidents_event"}, kind
+
+        n = of(incident, kind)
+        lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
+        assert list(kept(SECRET)) == [], kind
+        verifying.verify(at=timezone.now())
+        sealing.seal(at=timezone.now())
+        held = verifying.verify(at=timezone.now() + timedelta(hours=1))
+        assert held.redacted == Redaction.objects.count() > 0
+        assert list(Seal.objects.order_by("n").values_list("hash", flat=True))[: len(seals)] == seals
+        assert Event.objects.get(incident=incident, kind="redacted", about_n=n).by == dee
+        assert Entry.objects.filter(kind="redacted", by=dee.pk, about=incident.codename, data__entry=n).exists()
+
+        incident = house.settle(incident)
+        assert posted(house) == [], kind
+        assert list(kept(SECRET)) == [], kind
+    assert not search.find(IncidentFilters.read(QueryDict("q=zebracorn")), person=dee).rows
+    assert search.find(IncidentFilters.read(QueryDict("q=checkout+slow")), person=dee).rows
+
+
+def test_pages_api_and_terminal_say_that_it_was_redacted_and_by_whom(house: House, incident: Incident) -> None:
+    from django.contrib.auth.models import User
+
+    dee, client = house.person("dee"), Client()
+    dee.user = User.objects.create_user("dee")
+    dee.save()
+    client.force_login(dee.user)
+    captured(incident, dee)
+    n = of(incident, "captured")
+    page = client.get(incident.get_absolute_url()).content.decode()
+    assert f"redact?n={n}" in page
+    form = client.get(f"{incident.get_absolute_url()}redact?n={n}").content.decode()
+    assert "deleted for good" in form
+    assert client.post(f"{incident.get_absolute_url()}redact", {"n": n}).status_code == 302
+    for address in ("", f"history/{n}", "live?n=1"):
+        shown = client.get(incident.get_absolute_url() + address).content.decode()
+        assert SECRET not in shown, address
+    page = client.get(incident.get_absolute_url()).content.decode()
+    assert f"redact?n={n}" not in page
+    assert "redacted by" in " ".join(page.split())
+    assert "redacted it" in client.get(f"{incident.get_absolute_url()}history/{n}").content.decode()
+
+
+def test_it_is_redacted_in_slack_and_in_a_terminal(house: House, incident: Incident) -> None:
+    dee, ann, door = house.person("dee"), house.person("ann"), Door(house)
+    one, other = (lifecycle.note(incident, text=SAID, by=ann, at=timezone.now()).n for _ in range(2))
+    room = house.channel(incident)
+    assert "Only the lead" in door.command("ann", f"redact {one}", channel=room)
+    assert "Say which entry" in door.command("dee", "redact that one", channel=room)
+    assert f"Entry {one} of" in door.command("dee", f"redact #{one}", channel=room)
+    call_command("incident", "redact", incident.codename, str(other), stdout=StringIO())
+    assert list(kept(SECRET)) == []
+    redacted = Event.objects.filter(incident=incident, kind="redacted").order_by("n")
+    assert [(one.by, one.source) for one in redacted] == [(dee, "slack"), (None, "terminal")]
+
+
+def test_only_the_lead_redacts_and_only_what_someone_wrote(house: House, incident: Incident) -> None:
+    dee, ann = house.person("dee"), house.person("ann")
+    note = lifecycle.note(incident, text=SAID, by=ann, at=timezone.now())
+    with pytest.raises(lifecycle.Refused, match="Only the lead"):
+        lifecycle.redact(incident, n=note.n, by=ann, at=timezone.now())
+    with pytest.raises(lifecycle.Refused, match="still the title"):
+        lifecycle.redact(incident, n=1, by=dee, at=timezone.now())
+    led = Event.objects.filter(incident=incident, kind="led").latest("n").n
+    for n in (led, 999):
+        with pytest.raises(lifecycle.Refused, match="Only what someone wrote"):
+            lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
+    lifecycle.redact(incident, n=note.n, by=dee, at=timezone.now())
+    with pytest.raises(lifecycle.Refused, match="redacted"):
+        lifecycle.redact(incident, n=note.n, by=dee, at=timezone.now())
+    with pytest.raises(lifecycle.Refused, match="redacted"):
+        lifecycle.edit(incident, n=note.n, text="x", by=dee, at=timezone.now())
+    with pytest.raises(lifecycle.Refused, match="redacted"):
+        lifecycle.retract(incident, n=note.n, by=dee, at=timezone.now())
+
+
+def test_a_message_that_was_redacted_does_not_come_back(house: House, incident: Incident) -> None:
+    dee, at = house.person("dee"), timezone.now()
+    captured(incident, dee)
+    lifecycle.redact(incident, n=of(incident, "captured"), by=dee, at=at)
+    lifecycle.capture(incident, text=SAID, author="Ann", ref="C1:1", by=dee, at=at, recorded_at=at)
+    assert list(kept(SECRET)) == []
+
+
+TRIES = {
+    "the words alone": "text = '', salt = NULL",
+    "other words": "text = 'forged', data = '{}', link = '', salt = NULL, redacted = repeat('0', 64)",
+    "data that was not there": "text = '', data = '{\"a\": 1}', link = '', salt = NULL, redacted = repeat('0', 64)",
+    "who wrote it": "text = '', data = '{}', link = '', salt = NULL, redacted = repeat('0', 64), by_id = NULL",
+    "when": "text = '', data = '{}', link = '', salt = NULL, redacted = repeat('0', 64), at = now()",
+    "its kind": "text = '', data = '{}', link = '', salt = NULL, redacted = repeat('0', 64), kind = 'did'",
+    "with the salt left": "text = '', data = '{}', link = '', redacted = repeat('0', 64)",
+    "a mark alone": "redacted = repeat('0', 64)",
+    "all that is right, and nobody who did it": (
+        "text = '', data = '{}', link = '', salt = NULL, redacted = repeat('0', 64)"
+    ),
+}
+
+
+def refused(change: str, note: Event) -> None:
+    """Try a change of a row, which the database refuses."""
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"UPDATE incidents_event SET {change} WHERE id = %s", [note.pk])  # noqa: S608  # changes of ours
+
+
+def test_the_database_allows_nothing_else(house: House, incident: Incident) -> None:
+    note = lifecycle.note(incident, text=SAID, by=house.person("ann"), at=timezone.now())
+    refused(TRIES["all that is right, and nobody who did it"], note)
+    Redaction.objects.create(at=timezone.now(), kept="events", row=note.pk, was="0" * 64, remains="0" * 64)
+    for what, change in TRIES.items():
+        if "nobody who did it" not in what:
+            refused(change, note)
+
+
+def test_a_redaction_is_not_undone_or_done_twice(house: House, incident: Incident) -> None:
+    dee = house.person("dee")
+    note = lifecycle.note(incident, text=SAID, by=dee, at=timezone.now())
+    lifecycle.redact(incident, n=note.n, by=dee, at=timezone.now())
+    for change in ("text = 'x', redacted = NULL, salt = 'x'", "redacted = repeat('1', 64)", "data = '{}'"):
+        refused(change, note)
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("DELETE FROM audit_redaction")
+
+
+CHANGES = ("by_id = NULL", "data = '{\"room\": 7}'", "kind = 'did'", "at = now() - interval '1 day'")
+
+
+@pytest.mark.parametrize("salted", [True, False])
+def test_what_is_left_of_a_redacted_entry_is_still_checked(
+    house: House, incident: Incident, salted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not salted:
+        monkeypatch.setattr(redacting, "salt", lambda: None)
+    dee = house.person("dee")
+    lifecycle.update(incident, text=SAID, by=dee, at=timezone.now())
+    n = of(incident, "updated")
+    lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
+    sealing.seal(at=timezone.now())
+    verifying.verify(at=timezone.now())
+    for change in CHANGES:
+        with connection.cursor() as cursor:
+            cursor.execute("SAVEPOINT before")
+            owners("incidents_event")
+            values = [incident.pk, n]
+            cursor.execute(f"UPDATE incidents_event SET {change} WHERE incident_id = %s AND n = %s", values)  # noqa: S608  # changes of ours
+            with pytest.raises(verifying.ChainBroken, match=r"incidents_event was (changed|redacted)"):
+                verifying.verify(at=timezone.now())
+            cursor.execute("ROLLBACK TO SAVEPOINT before")
+
+
+def owners(table: str) -> None:
+    """Switch off the triggers of a table, as only its owner can."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+
+
+def test_words_that_nobody_redacted_are_found_missing(house: House, incident: Incident) -> None:
+    """Whoever owns the tables can empty a row, and even say so: then it says so for good, and by whom."""
+    note = lifecycle.note(incident, text=SAID, by=house.person("dee"), at=timezone.now())
+    sealing.seal(at=timezone.now())
+    owners("incidents_event")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE incidents_event SET text = '', salt = NULL, redacted = repeat('0', 64) WHERE id = %s", [note.pk]
+        )
+    with pytest.raises(verifying.ChainBroken, match=f"Row {note.pk} of incidents_event"):
+        verifying.verify(at=timezone.now())
+
+
+def test_nobody_finds_the_words_out_by_trying(house: House, incident: Incident) -> None:
+    """The hash that stays of a PIN is salted, and the salt is gone: ten thousand tries find nothing."""
+    from audit import chain
+
+    dee = house.person("dee")
+    note = lifecycle.note(incident, text="4711", by=dee, at=timezone.now())
+    lifecycle.redact(incident, n=note.n, by=dee, at=timezone.now())
+    left = Event.objects.get(pk=note.pk)
+    said: list[dict[str, object]]
+    for salt in (None, "", "0"):
+        said = [{"text": f"{pin:04}", "data": {}, "link": "", "salt": salt} for pin in range(10_000)]
+        assert left.redacted not in {chain.mark(one).hex() for one in said}
+    assert timeline.sentence(left) == "redacted"
+
+
+def test_an_application_that_is_not_the_owner_redacts_and_changes_nothing_else(
+    house: House, incident: Incident, request: pytest.FixtureRequest
+) -> None:
+    """The grants allow the columns with words to be written, the trigger one change of them."""
+    dee = house.person("dee")
+    note = lifecycle.note(incident, text=SAID, by=dee, at=timezone.now())
+    request.getfixturevalue("as_application")
+    refused("text = ''", note)
+    with pytest.raises(DatabaseError, match="permission denied"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("UPDATE incidents_event SET by_id = NULL WHERE id = %s", [note.pk])
+    lifecycle.redact(incident, n=note.n, by=dee, at=timezone.now())
+    assert sealing.seal(at=timezone.now())
+    assert verifying.verify(at=timezone.now()).redacted == 1
+
+
+@pytest.mark.parametrize("words", [(), ("--words",)])
+def test_an_export_is_checked_elsewhere_with_words_and_without(
+    house: House, incident: Incident, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    dee = house.person("dee")
+    gone = lifecycle.note(incident, text=SAID, by=dee, at=timezone.now())
+    lifecycle.note(incident, text="This stays", by=dee, at=timezone.now())
+    lifecycle.redact(incident, n=gone.n, by=dee, at=timezone.now())
+    sealing.seal(at=timezone.now())
+    lines = exported(*words)
+    assert checked(lines, tmp_path).returncode == 0
+    assert SECRET not in str(lines)
+    assert ("This stays" in str(lines)) == bool(words)
+    for line in (one for one in lines if one.get("words", {}).get("text") == "This stays"):
+        line["words"]["text"] = "This is forged"
+        assert "these words were changed" in checked(lines, tmp_path).stderr
+    for line in (one for one in lines if one.get("row", {}).get("kind") == "redacted"):
+        line["row"]["by_id"] = 7
+        assert checked(lines, tmp_path).returncode == 1

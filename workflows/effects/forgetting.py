@@ -1,0 +1,51 @@
+"""Forget words that were redacted: what was posted, and what waits to be, is kept without them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from incidents.models import Incident
+from workflows.models import Effect, Resource
+
+STANDS: Final = "[redacted]"
+BEGINNING: Final = 24  # of what may have been cut: a message takes only so much
+LOOSE: Final = 4  # letters from which on words are also looked for within others
+
+
+def forget(incident: Incident, said: Sequence[str]) -> None:
+    """Replace every text of the incident's effects and resources that holds what was said, or its beginning.
+
+    What should be posted differs from then on, so the next plan edits messages that still say it.
+    """
+    for rows, fields in (
+        (Effect.objects, ("spec", "labels", "sentence", "error")),
+        (Resource.objects, ("spec", "label")),
+    ):
+        for row in rows.filter(incident=incident):
+            clean = {name: _without(getattr(row, name), said) for name in fields}
+            if any(clean[name] != getattr(row, name) for name in fields):
+                rows.filter(pk=row.pk).update(**clean)
+
+
+def _without(value: Any, said: Sequence[str]) -> Any:
+    if isinstance(value, str):
+        return STANDS if any(_says(value, one) for one in said) else value
+    if isinstance(value, dict):
+        return {name: _without(one, said) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_without(one, said) for one in value]
+    return value
+
+
+def _says(value: str, said: str) -> bool:
+    """Return whether a text holds what was said, as far as it goes; very short words only as all of it."""
+    value, words = _plain(value), _plain(said)
+    if len(words) < LOOSE:
+        return value == words
+    return words[:BEGINNING] in value
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
