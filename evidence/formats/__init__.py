@@ -43,12 +43,24 @@ FORMATS: dict[str, str] = {
     "speedscope": "json",
     "v8": "json",
     "chrome": "json",
+    "gecko": "json",
+    "stackprof": "json",
+    "pyinstrument": "json",
     "perf_script": "text",
     "folded": "text",
+    "legacy_pprof": "text",
+    "goroutines": "text",
+    "bpf_stacks": "text",
+    "jstack": "text",
+    "gdb": "text",
+    "memray": "text",
 }
 
 # The folder of a format that is not alone in it.
-FAMILIES = {"perf_script": "perf", "v8": "chrome"}
+FAMILIES = {
+    "perf_script": "perf", "v8": "chrome", "legacy_pprof": "go", "stackprof": "ruby", "bpf_stacks": "bpf",
+    "pyinstrument": "python", "memray": "python", "goroutines": "dumps", "jstack": "dumps", "gdb": "dumps",
+}  # fmt: skip
 
 
 def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> Stacks:

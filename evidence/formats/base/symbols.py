@@ -52,6 +52,19 @@ def without_arguments(symbol: str) -> str:
     return symbol
 
 
+def before_call(said: str) -> str | None:
+    """Return what stands before the brackets that end a call as debuggers print it; None where none end it."""
+    said = said.rstrip()
+    if not said.endswith(")"):
+        return None
+    depth = 0
+    for at in range(len(said) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(said[at], 0)
+        if depth == 0:
+            return said[:at].rstrip()
+    return None
+
+
 def _cut(symbol: str, at: int) -> str:
     """Cut before the bracket at ``at``; in Go a dot before it says that it holds a receiver."""
     if at == 0 or symbol[at - 1] == ".":

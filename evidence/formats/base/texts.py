@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 
 HEAD = 1 << 16
 LOOKED_AT = 400
+# No tool prints longer lines; expressions that look back take long for them.
+LONGEST = 4096
 BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

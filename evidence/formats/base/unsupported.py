@@ -51,14 +51,11 @@ SVG = (
 )
 WEB_PAGE = "This is a web page, not a profile. The URL may have required a login, or returned a page instead of data."
 UNKNOWN = (
-    "This isn't a format we support (folded, perf script, pprof, speedscope, Chrome, V8, OTLP, JFR). "
+    "This isn't a format we support (folded, perf script, pprof, OTLP, JFR, thread dumps and more). "
     "`manage.py profile --explain FILE` says why."
 )
-UNKNOWN_JSON = "This is JSON, but not a kind we support (speedscope, Chrome trace, V8 profile, OTLP profiles)."
-
-FIREFOX = (
-    "This is a recording for the Firefox Profiler (samply writes them too), which we keep and do not read: bring "
-    "`perf script` output or folded stacks of the same."
+UNKNOWN_JSON = (
+    "This is JSON, but not a kind we support (speedscope, Chrome, V8, OTLP, Firefox Profiler, stackprof, pyinstrument)."
 )
 
 
@@ -80,7 +77,7 @@ def says(head: bytes) -> str:
     """Return what to say about content that no reader recognised."""
     if kind(head) != "json":
         return known(head) or UNKNOWN
-    return FIREFOX if b'"preprocessedProfileVersion"' in head else UNKNOWN_JSON
+    return UNKNOWN_JSON
 
 
 def kind(head: bytes) -> str:

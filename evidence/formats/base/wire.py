@@ -12,12 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evidence.formats.base import held
 from evidence.profile.errors import BadProfile
 from evidence.profile.stacks import Ints
 
 Buffer = bytes | mmap.mmap
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
+# After so many bytes those that were read are let go of.
+STEP = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +44,18 @@ def top(data: Buffer) -> Top:
     add = [(begin[tag >> 3].append, end[tag >> 3].append) if tag & 0x87 == LENGTH else None for tag in range(256)]
     at, size = 0, len(data)
     while at < size - 4:
-        found, length, start = add[data[at]], data[at + 1], at + 2
-        if length >= 0x80:
-            length, start = length + (data[start] << 7) - 0x80, at + 3
-        if found and length < 0x4000 and start + length <= size:
-            found[0](start)
-            at = start + length
-            found[1](at)
-        else:
-            at = _add(data, at, begin, end)
+        stop = min(size - 4, at + STEP)
+        while at < stop:
+            found, length, start = add[data[at]], data[at + 1], at + 2
+            if length >= 0x80:
+                length, start = length + (data[start] << 7) - 0x80, at + 3
+            if found and length < 0x4000 and start + length <= size:
+                found[0](start)
+                at = start + length
+                found[1](at)
+            else:
+                at = _add(data, at, begin, end)
+        held.leave(data, 0, min(at, size))
     while at < size:
         at = _add(data, at, begin, end)
     return Top(begin, end)

@@ -33,7 +33,6 @@ def archive(kind: str) -> bytes:
         (b"PERFILE2\0\0", "perf script"),
         (b"\x7fELF\2\1", "program"),
         (b'{"hello": "world"}', "JSON"),
-        (b'{"meta": {"preprocessedProfileVersion": 49}, "threads": []}', "Firefox"),
         (b"\0\1\2\3\4\5\6\7" * 40, "a format we support"),
         (b"Dear all,\nplease find attached nothing at all.\n", "a format we support"),
         (archive("zip"), "zip"),

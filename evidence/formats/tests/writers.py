@@ -11,6 +11,7 @@ from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
 
 from evidence.exports import exports
 from evidence.formats.base.gather import Gather
+from evidence.formats.tests.more_writers import MORE
 from evidence.formats.tests.written_jfr import recording
 from evidence.profile.limits import DEFAULT
 from evidence.profile.stacks import SampleType, Stacks
@@ -138,6 +139,7 @@ WRITERS: dict[str, Write] = {
     "v8": v8,
     "otlp": otlp,
     "jfr": jfr,
+    **MORE,
 }
 
 

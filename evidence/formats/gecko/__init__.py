@@ -1,0 +1,1 @@
+"""What the Firefox Profiler opens: samply, Firefox itself, `perf script report gecko`."""

@@ -1,0 +1,169 @@
+"""Profiles as text, before pprof had a protobuf: Go's ``debug=1``, gperftools' heap, growth and contention.
+
+Source: github.com/google/pprof, ``profile/legacy_profile.go``, whose scaling of sampled heaps and contentions is
+followed; Go adds the function of each address in comments, without which the addresses stand for themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import exp
+from typing import NamedTuple
+
+from evidence.formats import Buffer
+from evidence.formats.base import held, texts
+from evidence.formats.base.gather import Gather
+from evidence.formats.base.skipped import Skipped
+from evidence.profile.claims import Certainty, Claim
+from evidence.profile.errors import BadProfile
+from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.stacks import SampleType, Stacks
+
+NAME = "legacy pprof"
+HEAP = re.compile(
+    rb"heap profile: *(\d+): *(\d+) *\[ *(\d+): *(\d+) *\] *@ *(heap[_a-z0-9]*|growthz|fragmentationz)/?(\d*)\s*$"
+)
+COUNT = re.compile(rb"(\w[\w ./-]{0,60}?) profile: total +(\d+)\s*$")
+CONTENTION = re.compile(rb"--- (contention|contentionz|mutex)\b.*")
+SETTING = re.compile(rb"([a-z/ ]{1,40}?) *= *(\d{1,18})\s*$")
+HEAP_LINE = re.compile(
+    rb"\s*(\d{1,18}): *(\d{1,18}) *\[ *(\d{1,18}): *(\d{1,18}) *\] *@((?:\s+0x[0-9a-fA-F]{1,16})*)\s*$"
+)
+PAIR_LINE = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s*@((?:\s+0x[0-9a-fA-F]{1,16})*)\s*$")
+COUNT_LINE = re.compile(rb"\s*(\d{1,18})\s*@((?:\s+0x[0-9a-fA-F]{1,16})*)\s*$")
+SYMBOL = re.compile(rb"#\s+(0x[0-9a-fA-F]{1,16})\s+(\S.*?)(?:\+0x[0-9a-fA-F]+)?\s+(\S+:\d+)\s*$")
+ENDS = (b"MAPPED_LIBRARIES:", b"--- Memory map", b"# runtime.MemStats")
+RUNTIME, UNKNOWN = "[runtime]", "[unknown]"
+COUNTED = {"goroutine": "goroutines", "threadcreate": "threads"}
+INUSE = (SampleType("inuse_objects", "objects"), SampleType("inuse_space", "bytes"))
+ALLOCATED = (SampleType("alloc_objects", "objects"), SampleType("alloc_space", "bytes"))
+DELAYS = (SampleType("contentions", "contentions"), SampleType("delay", "nanoseconds"))
+
+
+class LegacyHead(NamedTuple):
+    """What the first line says: the sample types, how lines are read, and how what they count is scaled."""
+
+    types: tuple[SampleType, ...]
+    line: re.Pattern[bytes]
+    rate: int = 0  # of a heap: bytes between samples
+    hertz: int = 0  # of contentions: cycles a second
+    period: int = 1
+
+
+def claim(head: bytes) -> Claim | None:
+    """Tell by the first line, which says of what it is a profile."""
+    lines = texts.lines(head)
+    first = lines[0] if lines else b""
+    if HEAP.match(first) or CONTENTION.match(first):
+        return Claim(Certainty.SURE, "its first line is that of a heap or contention profile as text")
+    if COUNT.match(first) and any(COUNT_LINE.match(line) for line in lines[1:3]):
+        return Claim(Certainty.SURE, "its first line says of what it is a profile, and how many in all")
+    return None
+
+
+def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+    """Read every stack with what it counts. Raises ``BadProfile`` naming the line; ``TooMuch``."""
+    lines = texts.plain(held.at_once(data, limits=limits)).split(b"\n")
+    begin, head = _head(lines)
+    gather = Gather(head.types, limits=limits)
+    skipped = Skipped()
+    hidden = [] if head.line is HEAP_LINE else [RUNTIME]
+    for number, values, addresses, names in _samples(lines, begin, head, skipped):
+        stack = [gather.code(name) for name in _stack(addresses, names, hidden=hidden)]
+        gather.add(stack, values, where=f"line {number}")
+    stacks = gather.stacks(NAME, default_type=len(head.types) - 1, about=skipped.about())
+    if not len(stacks):
+        raise BadProfile("It has a head and no stacks", where=f"line {begin}")
+    return stacks
+
+
+def _head(lines: Sequence[bytes]) -> tuple[int, LegacyHead]:
+    """Return the number of lines that the head takes, and what it says."""
+    at = next((at for at, line in enumerate(lines) if line.strip() and not texts.is_comment(line)), 0)
+    line = lines[at] if lines else b""
+    if found := HEAP.match(line):
+        return at + 1, _of_heap(found)
+    if found := CONTENTION.match(line):
+        return _of_contention(lines, at + 1)
+    if found := COUNT.match(line):
+        name = found[1].decode(errors="replace")
+        return at + 1, LegacyHead((SampleType(name, COUNTED.get(name, "objects")),), COUNT_LINE)
+    raise BadProfile("Its first line doesn't say of what it is a profile", where=f"line {at + 1}")
+
+
+def _of_heap(found: re.Match[bytes]) -> LegacyHead:
+    inuse, how, rate = (found[1], found[2]), found[5], int(found[6] or 0)
+    allocates = any(one not in {other, b"0"} for one, other in zip((found[3], found[4]), inuse, strict=True))
+    if how == b"heap":
+        rate //= 2
+    sampled = rate if how in {b"heap", b"heap_v2", b"heapz_v2"} else 0
+    return LegacyHead((*ALLOCATED, *INUSE) if allocates else INUSE, HEAP_LINE, rate=sampled)
+
+
+def _of_contention(lines: Sequence[bytes], at: int) -> tuple[int, LegacyHead]:
+    settings: dict[str, int] = {}
+    while at < len(lines) and (found := SETTING.match(lines[at])):
+        settings[found[1].decode().strip()] = int(found[2])
+        at += 1
+    hertz, period = settings.get("cycles/second", 0), settings.get("sampling period", 1)
+    return at, LegacyHead(DELAYS, PAIR_LINE, hertz=hertz, period=max(period, 1))
+
+
+def _samples(
+    lines: Sequence[bytes], begin: int, head: LegacyHead, skipped: Skipped
+) -> Iterator[tuple[int, list[int], list[int], dict[int, list[str]]]]:
+    """Yield the line, the values, the addresses of each stack, innermost first, and the names of those addresses."""
+    at = begin
+    while at < len(lines) and not lines[at].startswith(ENDS):
+        line, number = lines[at], at + 1
+        at += 1
+        found = head.line.match(line)
+        if found is None:
+            if line.strip() and not line.startswith(b"#"):
+                skipped.add(number, line)
+            continue
+        names: dict[int, list[str]] = {}
+        while at < len(lines) and lines[at].startswith(b"#") and not lines[at].startswith(ENDS):
+            if symbol := SYMBOL.match(lines[at]):
+                names.setdefault(int(symbol[1], 16), []).append(symbol[2].decode(errors="replace"))
+            at += 1
+        addresses = [place for address in found[found.re.groups].split() if (place := int(address, 16))]
+        yield number, _values(found, head), addresses, names
+
+
+def _values(found: re.Match[bytes], head: LegacyHead) -> list[int]:
+    if head.line is COUNT_LINE:
+        return [int(found[1])]
+    if head.line is PAIR_LINE:
+        cycles, count = int(found[1]) * head.period, int(found[2]) * head.period
+        return [count, int(cycles / (head.hertz / 1e9)) if head.hertz else cycles]
+    inuse, allocated = ([int(found[one]), int(found[one + 1])] for one in (1, 3))
+    kept = _unsampled(inuse, head.rate)
+    return kept if len(head.types) == 2 else [*_unsampled(allocated, head.rate), *kept]
+
+
+def _unsampled(pair: Sequence[int], rate: int) -> list[int]:
+    """Return how many objects and bytes there were, of which one in ``rate`` bytes was sampled."""
+    count, size = pair
+    if not count or not size or rate <= 1:
+        return [count, size]
+    scale = 1 / (1 - exp(-(size / count) / rate))
+    return [int(count * scale), int(size * scale)]
+
+
+def _stack(addresses: Sequence[int], names: dict[int, list[str]], *, hidden: list[str]) -> list[str]:
+    """Return the functions of a stack, root first.
+
+    Go prints what was inlined at an address on lines of their own, the innermost first, and a recursive address each
+    time; it leaves out functions of its runtime at the leaf, for which ``hidden`` stands, and what starts goroutines
+    at the root.
+    """
+    if not names:
+        return [hex(address) for address in reversed(addresses)] or [UNKNOWN]
+    found: list[str] = []
+    for address in addresses:
+        known = names.get(address) or names.get(address - 1) or []
+        each = len(known) // max(addresses.count(address), 1)
+        found += known[:each] if known else hidden if not found else []
+    return found[::-1]

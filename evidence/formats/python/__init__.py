@@ -1,0 +1,1 @@
+"""Python's profilers: pyinstrument, cProfile, memray."""

@@ -1,0 +1,77 @@
+"""stackprof's JSON (``stackprof --json``, recorded with ``raw: true``). Source: github.com/tmm1/stackprof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evidence.formats import Buffer
+from evidence.formats.base import fields, naming, outline
+from evidence.formats.base.fields import listed, mapped, whole
+from evidence.formats.base.gather import Gather
+from evidence.profile.claims import Certainty, Claim
+from evidence.profile.errors import BadProfile, NotRecognised
+from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.stacks import SampleType, Stacks
+
+NAME = "stackprof"
+MICROSECOND = 1_000
+TIMED = {"cpu", "wall"}
+NO_STACKS = "This stackprof file has totals and no stacks. Record with `raw: true`, then `stackprof --json FILE`."
+
+
+def claim(head: bytes) -> Claim | None:
+    """Tell by how it was recorded, next to frames or raw samples."""
+    found = outline.of(head)
+    if found.has("mode", "interval", "samples") and ({"frames", "raw", "gc_samples", "missed_samples"} & set(found)):
+        return Claim(Certainty.SURE, "it has stackprof's mode, interval and samples")
+    return None
+
+
+def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+    """Read the raw samples: how many, and for how long where time was sampled. Raises ``BadProfile``, ``TooMuch``."""
+    file = mapped(fields.parse(data, limits=limits), "the file")
+    if not file.get("raw"):
+        raise NotRecognised(NO_STACKS)
+    mode, interval = str(file.get("mode")), whole(file.get("interval", 0), "interval")
+    kinds = [SampleType("objects", "objects")] if mode == "object" else [SampleType("samples", "samples")]
+    times = [1]
+    if mode in TIMED and interval:
+        kinds, times = [*kinds, SampleType(mode, "nanoseconds")], [1, interval * MICROSECOND]
+    elif mode == "object" and interval > 1:
+        times = [interval]
+    gather = Gather(kinds, limits=limits)
+    names = _names(mapped(file.get("frames"), "frames"))
+    codes = {key: gather.code(name) for key, name in names.items()}
+    for at, stack, weight in _raw(listed(file["raw"], "raw")):
+        unknown = next((frame for frame in stack if frame not in codes), None)
+        if unknown is not None:
+            raise BadProfile(f"Frame {unknown} does not exist", where=f"raw[{at}]")
+        gather.add([codes[frame] for frame in stack], [weight * one for one in times], where=f"raw[{at}]")
+    missed = whole(file.get("missed_samples", 0), "missed_samples")
+    return gather.stacks(NAME, default_type=len(kinds) - 1, about={"missed": missed} if missed else {})
+
+
+def _names(frames: Mapping[str, Any]) -> dict[str, str]:
+    places = {}
+    for key, frame in frames.items():
+        one = mapped(frame, f"frames[{key!r:.40}]")
+        line = one.get("line")
+        places[key] = naming.SourceFunction(
+            str(one.get("name") or ""), str(one.get("file") or ""), line if isinstance(line, int) else 0
+        )
+    shown = naming.distinct(places.values())
+    return {key: shown[place] for key, place in places.items()}
+
+
+def _raw(raw: Sequence[Any]) -> Iterator[tuple[int, list[str], int]]:
+    """Yield each sample: where it begins, its frames from the root on, and how often it was met in a row."""
+    at = 0
+    while at < len(raw):
+        depth = whole(raw[at], f"raw[{at}]")
+        if depth < 0 or at + depth + 1 >= len(raw):
+            raise BadProfile(f"A sample of {depth} frames goes past the end", where=f"raw[{at}]")
+        frames = [str(whole(frame, f"raw[{at}]")) for frame in raw[at + 1 : at + 1 + depth]]
+        weight = whole(raw[at + 1 + depth], f"raw[{at + 1 + depth}]")
+        yield at, frames, weight
+        at += depth + 2

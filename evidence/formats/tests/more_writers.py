@@ -1,0 +1,188 @@
+"""The same samples as tools print and store them that are met less often: for the laws of all formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Sample = tuple[Sequence[str], int]
+Write = Callable[[Sequence[Sample]], bytes]
+
+
+def _frames(samples: Sequence[Sample]) -> list[str]:
+    return sorted({name for stack, _ in samples for name in stack})
+
+
+def gecko(samples: Sequence[Sample]) -> bytes:
+    """Write columns, as profiler.firefox.com and samply do."""
+    names = _frames(samples)
+    stacks: dict[tuple[str, ...], int] = {}
+    for stack, _ in samples:
+        for depth in range(1, len(stack) + 1):
+            stacks.setdefault(tuple(stack[:depth]), len(stacks))
+    thread = {
+        "name": "main",
+        "processName": "app",
+        "pid": "1",
+        "samples": {
+            "stack": [stacks[tuple(stack)] for stack, _ in samples],
+            "weight": [value for _, value in samples],
+            "weightType": "samples",
+            "length": len(samples),
+        },
+        "stackTable": {
+            "frame": [names.index(stack[-1]) for stack in stacks],
+            "prefix": [stacks[stack[:-1]] if len(stack) > 1 else None for stack in stacks],
+        },
+        "frameTable": {"func": list(range(len(names))), "inlineDepth": [0] * len(names)},
+        "funcTable": {"name": list(range(len(names))), "resource": [-1] * len(names)},
+        "resourceTable": {"name": []},
+        "stringArray": names,
+    }
+    return json.dumps({"meta": {"interval": 1, "preprocessedProfileVersion": 49}, "threads": [thread]}).encode()
+
+
+def gecko_rows(samples: Sequence[Sample]) -> bytes:
+    """Write rows with a schema, as Firefox itself does; each sample is one."""
+    thread = json.loads(gecko(samples))["threads"][0]
+    table = thread["stackTable"]
+    seen = [stack for stack, (_, value) in zip(thread["samples"]["stack"], samples, strict=True) for _ in range(value)]
+    rows = {
+        "name": "GeckoMain",
+        "samples": {"schema": {"stack": 0, "time": 1}, "data": [[stack, at] for at, stack in enumerate(seen)]},
+        "stackTable": {
+            "schema": {"prefix": 0, "frame": 1},
+            "data": list(zip(table["prefix"], table["frame"], strict=True)),
+        },
+        "frameTable": {"schema": {"location": 0}, "data": [[at] for at in range(len(thread["stringArray"]))]},
+        "stringTable": thread["stringArray"],
+    }
+    return json.dumps({"meta": {"version": 24, "interval": 1}, "libs": [], "threads": [rows]}).encode()
+
+
+def stackprof(samples: Sequence[Sample]) -> bytes:
+    names = _frames(samples)
+    raw: list[int] = []
+    for stack, value in samples:
+        raw += [len(stack), *(names.index(name) + 1000 for name in stack), value]
+    frames = {str(at + 1000): {"name": name, "file": "", "samples": 1} for at, name in enumerate(names)}
+    file: dict[str, Any] = {"version": 1.2, "mode": "custom", "interval": 1, "samples": len(samples), "gc_samples": 0}
+    return json.dumps({**file, "missed_samples": 0, "frames": frames, "raw": raw}).encode()
+
+
+def pyinstrument(samples: Sequence[Sample]) -> bytes:
+    root: dict[str, Any] = {"function": "[self]", "time": 0, "children": []}
+    for stack, value in samples:
+        node = root
+        node["time"] += value
+        for name in stack:
+            below = next((one for one in node["children"] if one["function"] == name), None)
+            if below is None:
+                below = {"function": name, "file_path_short": "", "line_no": 1, "time": 0, "children": []}
+                node["children"].append(below)
+            below["time"] += value
+            node = below
+    return json.dumps({"duration": 1, "sample_count": 3, "root_frame": _in_seconds(root)}).encode()
+
+
+def _in_seconds(node: dict[str, Any]) -> dict[str, Any]:
+    return {**node, "time": node["time"] / 1e9, "children": [_in_seconds(child) for child in node["children"]]}
+
+
+def legacy_pprof(samples: Sequence[Sample]) -> bytes:
+    """Write what ``debug=1`` prints of a profile that counts."""
+    names = _frames(samples)
+    out = [f"shop profile: total {sum(value for _, value in samples)}"]
+    for stack, value in samples:
+        places = [0x1000 + names.index(name) for name in reversed(stack)]
+        out.append(f"{value} @ {' '.join(map(hex, places))}")
+        out += [
+            f"#\t{place:#x}\t{name}+0x1f\t\t/app/main.go:{place}"
+            for place, name in zip(places, reversed(stack), strict=True)
+        ]
+        out.append("")
+    return "\n".join(out).encode()
+
+
+def bpf_stacks(samples: Sequence[Sample]) -> bytes:
+    """Write a map whose keys are stacks."""
+    out = ["Attaching 1 probe...", ""]
+    for stack, value in samples:
+        out += ["@[", *(f"    {name}+{at + 4}" for at, name in enumerate(reversed(stack))), f"]: {value}"]
+    return ("\n".join(out) + "\n").encode()
+
+
+def bpf_blocks(samples: Sequence[Sample]) -> bytes:
+    """Write what bcc's profile prints; the process is the root."""
+    out = ["Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end.", ""]
+    for stack, value in samples:
+        *above, root = reversed(stack)
+        out += [*(f"    {name}" for name in above), f"    -                {root} (71)", f"        {value}", ""]
+    return ("\n".join(out) + "\n").encode()
+
+
+def jstack(samples: Sequence[Sample]) -> bytes:
+    """Write a thread for each that a stack counts."""
+    out = ["2026-11-22 10:00:00", "Full thread dump OpenJDK 64-Bit Server VM (17.0.9+9 mixed mode):", ""]
+    for stack, value in samples:
+        for at in range(value):
+            out += [f'"worker-{at}" #{at} prio=5 os_prio=0 cpu=1.00ms tid=0x1 nid=0x2 runnable  [0x3]']
+            out += [
+                "   java.lang.Thread.State: RUNNABLE",
+                *(f"\tat {name}(Shop.java:7)" for name in reversed(stack)),
+                "",
+            ]
+    return "\n".join(out).encode()
+
+
+def gdb(samples: Sequence[Sample]) -> bytes:
+    """Write a thread for each that a stack counts."""
+    out = []
+    for stack, value in samples:
+        for at in range(value):
+            out.append(f'Thread {at} (Thread 0x7f{at:04x} (LWP {at}) "worker"):')
+            out += [
+                f"#{depth}  0x{depth + 16:016x} in {name} (n=1, p=0x0) at /src/shop.c:7"
+                for depth, name in enumerate(reversed(stack))
+            ]
+            out.append("")
+    return "\n".join(out).encode()
+
+
+def goroutines(samples: Sequence[Sample]) -> bytes:
+    """Write a goroutine for each that a stack counts."""
+    out = []
+    for stack, value in samples:
+        for at in range(value):
+            out.append(f"goroutine {at} [chan receive, 5 minutes]:")
+            for name in reversed(stack):
+                out += [f"{name}(0xc000010000, {{0x1, 0x2}})", "\t/app/main.go:12 +0x1d"]
+            out += ["created by main.start in goroutine 1", "\t/app/main.go:3 +0x1d", ""]
+    return "\n".join(out).encode()
+
+
+def memray(samples: Sequence[Sample]) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["allocator", "num_allocations", "size", "tid", "thread_name", "stack_trace"])
+    for stack, value in samples:
+        writer.writerow(["malloc", value, value, 1, "MainThread", "|".join(f"{name};;1" for name in reversed(stack))])
+    return out.getvalue().encode()
+
+
+MORE: dict[str, Write] = {
+    "gecko": gecko,
+    "gecko, in rows": gecko_rows,
+    "stackprof": stackprof,
+    "pyinstrument": pyinstrument,
+    "legacy pprof": legacy_pprof,
+    "bpf stacks": bpf_stacks,
+    "bpf stacks, of bcc": bpf_blocks,
+    "jstack": jstack,
+    "gdb": gdb,
+    "goroutines": goroutines,
+    "memray": memray,
+}
