@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
+from integrations.pagerduty.tests.straight import pager_on
+from integrations.tests import duty as on_duty
 from integrations.tests import house as building
 from integrations.tests import once
 from workflows import ports
@@ -22,4 +24,20 @@ def house(built_house: building.House, db: None) -> Iterator[building.House]:
     """The house of the module, as nobody has touched it."""
     made = once.copied(built_house)
     with ports.using(chat=made.chat):
+        yield made
+
+
+@pytest.fixture(scope="module")
+def built_duty(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[on_duty.Duty]:
+    """A house with a pager. Built once for a module, which then does not ask for a house without one."""
+    with once.laid(django_db_blocker, on_duty.duty) as made:
+        yield made
+
+
+@pytest.fixture
+def duty(built_duty: on_duty.Duty, db: None) -> Iterator[on_duty.Duty]:
+    """The house with a pager, as nobody has touched it."""
+    made = once.copied(built_duty)
+    made.pager = pager_on(made.account)  # PagerDuty's own client cannot be copied
+    with ports.using(chat=made.house.chat, pager=made.pager):
         yield made

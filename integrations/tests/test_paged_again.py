@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -14,18 +13,10 @@ from incidents.models import Incident
 from integrations.pagerduty.fake import changes
 from integrations.pagerduty.fake.server.faults import Kind
 from integrations.slack.interaction import plans
-from integrations.tests import duty as building
 from integrations.tests.duty import Duty
 from workflows.models import Effect, Page
 from workflows.paging import paging, poll_pages
 from workflows.reconcile import reconcile, retyping
-
-
-@pytest.fixture
-def duty(db: None) -> Iterator[Duty]:
-    """A house with a pager."""
-    with building.duty() as made:
-        yield made
 
 
 def page_lines(duty: Duty, incident: Incident, to: str) -> list[str]:

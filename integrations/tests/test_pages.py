@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Participant
 from integrations.pagerduty.fake.server.faults import Kind
-from integrations.tests import duty as building
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
 from workflows.models import Page
@@ -18,13 +15,6 @@ from workflows.oncall import pager_cache
 from workflows.paging import paging
 from workflows.reconcile import retyping
 from workflows.status import progress
-
-
-@pytest.fixture
-def duty(db: None) -> Iterator[Duty]:
-    """A house with a pager."""
-    with building.duty() as made:
-        yield made
 
 
 def said(incident: Incident, kind: str = "page") -> list[str]:

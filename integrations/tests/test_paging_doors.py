@@ -12,17 +12,9 @@ from integrations.slack.adapter import current
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.door import Door, DoorWire
-from integrations.tests import duty as building
 from integrations.tests.duty import Duty
 from integrations.tests.house import TOKEN, House
 from integrations.tests.test_terminal import run
-
-
-@pytest.fixture
-def duty(db: None) -> Iterator[Duty]:
-    """A house with a pager."""
-    with building.duty() as made:
-        yield made
 
 
 @pytest.fixture

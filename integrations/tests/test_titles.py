@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from incidents import lifecycle
 from incidents.models import Incident
-from integrations.tests import duty as standing
 from integrations.tests.duty import Duty
 from workflows.models import Effect, Page
 from workflows.reconcile import retyping
 from workflows.status import manual_steps, progress
-
-
-@pytest.fixture
-def duty(db: None) -> Iterator[Duty]:
-    with standing.duty() as made:
-        yield made
 
 
 def titles(duty: Duty, incident: Incident) -> dict[str, str]:
