@@ -248,11 +248,6 @@ def since(incident: Incident, n: int) -> QuerySet[Event]:
     return Event.objects.filter(incident=incident, n__gt=n).select_related("by").order_by("n")
 
 
-def everything(incident: Incident, *, reader: Actor) -> list[TimelineEntry]:
-    """Return the whole timeline as entries, for exports."""
-    return entries(incident, naming(_spoken(incident).order_by("at", "n"), reader=reader))
-
-
 def entries(incident: Incident, events: Iterable[Event]) -> list[TimelineEntry]:
     """Join events with the edits and retractions that other events made of them."""
     shown = {event.n: TimelineEntry(event, event.text) for event in events}

@@ -32,18 +32,6 @@ def oklch(lightness: float, chroma: float, hue: float) -> str:
     return _hex(_linear(lightness, 0.0, hue))
 
 
-def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of two colours, 1 to 21 (WCAG 2.2)."""
-    brighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
-    return (brighter + 0.05) / (darker + 0.05)
-
-
-def luminance(colour: str) -> float:
-    """Return the relative luminance of ``#rrggbb`` (WCAG 2.2)."""
-    red, green, blue = (_undo_gamma(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 def shades(hue: float, chroma: float, lift: float = 0.0) -> list[Pair]:
     """Return the shades of one layer, each for the light and for the dark. ``lift`` moves all of them."""
     steps = [(step - (SHADES - 1) / 2) * 0.017 for step in range(SHADES)]
@@ -107,7 +95,3 @@ def _hex(linear: tuple[float, float, float]) -> str:
 
 def _gamma(part: float) -> float:
     return 12.92 * part if part <= 0.0031308 else float(1.055 * part ** (1 / 2.4) - 0.055)
-
-
-def _undo_gamma(part: float) -> float:
-    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)

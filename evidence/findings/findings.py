@@ -88,25 +88,6 @@ def judge(
     return one
 
 
-def attach(
-    finding: Finding,
-    *,
-    supports: Collection[int] = (),
-    against: Collection[int] = (),
-    text: str = "",
-    by: Person | None,
-    at: datetime,
-    source: str = Source.WEB,
-) -> Round:
-    """Add evidence for or against a claim in a round that keeps the verdict; no one is notified."""
-    if not supports and not against:
-        raise BadInput("supports", "Name the evidence to attach.")
-    finding.refresh_from_db(fields=["verdict"])
-    return judge(
-        finding, verdict=finding.verdict, text=text, supports=supports, against=against, by=by, at=at, source=source
-    )
-
-
 def of(incident: Incident) -> list[Finding]:
     """Return findings, the root cause first, the refuted last; each has its rounds in a list, ``told``."""
     supports = Support.objects.select_related("evidence").order_by("against", "evidence__n")
@@ -129,11 +110,6 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Put findings in the order a late joiner wants them; within one verdict the newest first."""
     newest = sorted(findings, key=lambda one: (one.judged_at, one.n), reverse=True)
     return sorted(newest, key=lambda one: ORDER.index(Verdict(one.verdict)))
-
-
-def numbered(incident: Incident, n: int) -> Finding:
-    """Return finding ``n`` of an incident. Raises ``Finding.DoesNotExist``."""
-    return Finding.objects.select_related("incident", "by").get(incident=incident, n=n)
 
 
 def claimed(incident: Incident, words: str) -> Finding:

@@ -80,11 +80,6 @@ class Forker:
         self._door: socket.socket | None = None
         self._started: list[subprocess.Popen[bytes]] = []
 
-    @property
-    def pids(self) -> list[int]:
-        """The processes that fork, or still see to work that goes on."""
-        return [one.pid for one in self._started if one.poll() is None]
-
     def begun(self, work: bytes, *files: IO[bytes]) -> tuple[socket.socket, int]:
         """Begin a piece of work; return the line that tells how it ended, and its pid."""
         for _ in range(TRIES):

@@ -45,7 +45,7 @@ def folded(stacks: Stacks) -> Counter[tuple[str, ...]]:
 def test_self_sums_to_the_total_and_children_lie_within_their_parent(samples: list[Sample]) -> None:
     tree = calltree.build(stacks_of(samples))
     for type, total in enumerate(stacks_of(samples).totals):
-        own = [tree.self_of(type, node) for node in range(len(tree))]
+        own = tree.own(type).tolist()
         assert sum(own) == tree.total(type) == total
         assert min(own) >= 0
 

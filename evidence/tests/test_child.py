@@ -18,9 +18,14 @@ from stack.outside import until
 FOLDED = b"main;work 3\nmain;work;deeper 2\nmain 1\n"
 
 
+def forkers() -> list[psutil.Process]:
+    """The processes that fork, or still see to work that goes on."""
+    return [psutil.Process(one.pid) for one in isolated._forker._started if one.poll() is None]
+
+
 def readers() -> list[psutil.Process]:
     """The processes that read at this moment."""
-    return [one for pid in isolated._forker.pids for one in psutil.Process(pid).children()]
+    return [reader for forker in forkers() for reader in forker.children()]
 
 
 @pytest.fixture
@@ -95,7 +100,7 @@ def test_the_reader_has_nothing_of_ours_open(profile: Path) -> None:
 
 
 def test_work_goes_on_after_whatever_ends_a_reader_or_all_of_them(profile: Path) -> None:
-    for broken in (readers, lambda: [psutil.Process(pid) for pid in isolated._forker.pids]):
+    for broken in (readers, forkers):
         path = profile.with_name("waits")
         os.mkfifo(path)
         with ThreadPoolExecutor(1) as pool:

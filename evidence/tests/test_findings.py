@@ -62,14 +62,6 @@ def test_a_round_rests_on_evidence_for_and_against(
     assert [(support.evidence, support.against) for support in one.supports.all()] == [(before, False), (after, True)]
 
 
-def test_evidence_attached_later_leaves_the_verdict(
-    expensive: Finding, ada: Person, bring: Bring, incident: Incident
-) -> None:
-    judged(expensive, "supported", ada)
-    one = findings.attach(expensive, supports=[bring(incident, read=False).n], by=ada, at=timezone.now())
-    assert (one.n, one.verdict) == (2, "supported")
-
-
 @pytest.mark.parametrize(
     ("given", "says"),
     [

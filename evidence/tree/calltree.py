@@ -70,11 +70,6 @@ class CallTree:
         """Return what a node counts in all, in the sample type's unit."""
         return int(self.totals[self.default_type if type is None else type, node])
 
-    def self_of(self, type: int, node: int) -> int:
-        """Return what a node counts itself, beside its children."""
-        inside = self.totals[type, self.first[node] : self.first[node + 1]]
-        return int(self.totals[type, node]) - int(inside.sum())
-
     def own(self, type: int) -> Ints:
         """Return what every node counts itself, beside its children."""
         return tree_levels.own(self.totals[type], self.first)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Protocol
 
@@ -32,21 +31,6 @@ class KeptRoutes:
         """Remember where a routing key leads."""
         if self.leads_to(routing_key) != service_id:
             Route.objects.update_or_create(digest=_digest(routing_key), defaults={"service_id": service_id})
-
-
-@dataclass(slots=True)
-class OwnRoutes:
-    """Remembers them for itself alone; for tests and for a look at the account."""
-
-    known: dict[str, str] = field(default_factory=dict)
-
-    def leads_to(self, routing_key: str) -> str:
-        """Return the id of the service, empty when it was never learnt."""
-        return self.known.get(routing_key, "")
-
-    def learn(self, routing_key: str, service_id: str) -> None:
-        """Remember where a routing key leads."""
-        self.known[routing_key] = service_id
 
 
 def service_of(routing_key: str, services: Iterable[Mapping[str, Any]]) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Final
 Json = dict[str, Any]
 
 DAY_S: Final = 86_400.0
-WEEK_S: Final = 7 * DAY_S
 
 
 @dataclass(slots=True)

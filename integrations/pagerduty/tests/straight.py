@@ -10,7 +10,7 @@ What the account is told to do to a request (drop it, never answer) looks as it 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import httpx2
@@ -33,6 +33,19 @@ class Given:
     webhook_secrets: tuple[str, ...] = ("webhook-secret",)
     events_url: str = "https://events.sandbox.example"
     routing_key: str = ROUTING_KEY
+
+
+@dataclass(slots=True)
+class OwnRoutes:
+    """Remembers for itself alone where routing keys lead."""
+
+    known: dict[str, str] = field(default_factory=dict)
+
+    def leads_to(self, routing_key: str) -> str:
+        return self.known.get(routing_key, "")
+
+    def learn(self, routing_key: str, service_id: str) -> None:
+        self.known[routing_key] = service_id
 
 
 SETUP: Final = Given()
@@ -89,4 +102,4 @@ class StraightPager(PagerDutyPager):
 
 def pager_on(account: FakeAccount, *, routes: route.Routes | None = None, **settings: Any) -> StraightPager:
     """Return a pager on an account; settings replace those of ``Given``."""
-    return StraightPager(account, Given(**settings), routes or route.OwnRoutes())
+    return StraightPager(account, Given(**settings), routes or OwnRoutes())

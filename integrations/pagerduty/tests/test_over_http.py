@@ -13,11 +13,10 @@ import uvicorn
 
 from integrations.pagerduty import fake
 from integrations.pagerduty.adapter.client import PagerDutyPager
-from integrations.pagerduty.adapter.route import OwnRoutes
 from integrations.pagerduty.adapter.wire import EventsWire, Wire
 from integrations.pagerduty.fake.server.faults import Kind
 from integrations.pagerduty.protocol.setup import Setup
-from integrations.pagerduty.tests.straight import SETUP
+from integrations.pagerduty.tests.straight import SETUP, OwnRoutes
 from integrations.sandbox.app import build
 from integrations.sandbox.settings import Settings
 from workflows.ports import PageRequest, VendorError

@@ -58,10 +58,6 @@ class MethodRule:
         """Say whether Slack knows this argument."""
         return argument in self.optional or argument in self.required
 
-    def may_answer(self, error: str) -> bool:
-        """Say whether this method is documented to answer with this error."""
-        return error in self.errors or error in COMMON_ERRORS
-
 
 def reads(tier: Tier, scopes: str, arguments: str, errors: str = "") -> MethodRule:
     """Record a method that only looks; required arguments end in `!`."""

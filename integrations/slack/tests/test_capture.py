@@ -20,7 +20,7 @@ def captured(incident: Incident) -> Event:
 
 def reads(incident: Incident) -> list[str]:
     """What the captured messages say by now; one that was retracted says nothing."""
-    entries = timeline.everything(incident, reader=None)
+    entries = timeline.latest(incident, limit=99, reader=None)
     return [one.text for one in entries if one.event.kind == "captured" and one.retracted is None]
 
 

@@ -98,7 +98,6 @@ ELSEWHERE: Final[Mapping[str, Verb]] = {
     "evidence.intake.fetching.expect": lambda a: fetching.expect(
         a.incident, ref="F1", title="Mine", via="slack", **a.asked
     ),
-    "evidence.findings.findings.attach": lambda a: findings.attach(a.finding, supports=[a.evidence.n], **a.asked),
     "evidence.findings.findings.claim": lambda a: findings.claim(a.incident, text=TEXT, **a.asked),
     "evidence.findings.findings.judge": lambda a: findings.judge(a.finding, verdict="refuted", **a.asked),
     "evidence.intake.receiving.add": lambda a: receiving.add(_mine(a), by=a.by),
