@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from pytest_django import DjangoAssertNumQueries
 
 from audit.models import Entry
 from incidents import lifecycle, visibility
@@ -82,6 +83,51 @@ def test_the_last_manager_stays(ada: Person, ben: Person) -> None:
     Person.objects.filter(pk=ada.pk).update(role=Role.MANAGER, deactivated=True)
     with pytest.raises(lifecycle.Refused, match="Ben is the last manager"):
         roles.give(ben, role=Role.RESPONDER, by=ben)
+
+
+def test_whoever_runs_firekind_may_give_up_the_role_as_they_manage_all_the_same(ada: Person) -> None:
+    assert ada.user is not None
+    ada.user.is_superuser = True
+    ada.user.save()
+    assert roles.give(ada, role=Role.AUDITOR, by=ada)
+    assert roles.may(Person.objects.get(pk=ada.pk), "types")
+
+
+@pytest.mark.parametrize("flag", ["is_guest", "is_bot", "is_external", "deactivated"])
+def test_who_may_not_join_holds_no_role_and_may_lose_theirs(ada: Person, ben: Person, flag: str) -> None:
+    Person.objects.filter(pk=ben.pk).update(role=Role.MANAGER, **{flag: True})
+    assert list(roles.holders(Role.MANAGER)) == [ada]
+    assert roles.give(ben, role=Role.RESPONDER, by=ada)
+    with pytest.raises(lifecycle.Refused, match="Ben cannot have a role"):
+        roles.give(ben, role=Role.MANAGER, by=ada)
+
+
+def test_an_account_that_was_closed_manages_nothing(ben: Person) -> None:
+    assert ben.user is not None
+    for flag, manages in ((True, True), (False, False)):
+        ben.user.is_superuser, ben.user.is_active = True, flag
+        ben.user.save()
+        assert (Role.MANAGER in roles.held_by(ben)) == manages
+        assert (ben in roles.holders(Role.MANAGER)) == manages
+        assert ben not in roles.holders(Role.AUDITOR)
+
+
+def test_holders_come_by_name_with_their_accounts(
+    ada: Person, ben: Person, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    Person.objects.filter(pk=ben.pk).update(role=Role.MANAGER, name="Aaron")
+    with django_assert_num_queries(1):
+        held = [(one.name, one.user.username) for one in roles.holders(Role.MANAGER) if one.user]
+    assert held == [("Aaron", "ben"), ("Ada", "ada")]
+
+
+def test_what_is_written_of_a_role_says_where_it_was_given_and_by_whom_if_anyone(ada: Person, ben: Person) -> None:
+    roles.give(ben, role=Role.MANAGER, by=ada, where="types")
+    roles.give(ben, role=Role.RESPONDER, by=None)
+    first, second = Entry.objects.filter(kind="role").order_by("pk")
+    assert (first.door, first.by_name, first.about) == ("types", "Ada", "Ben")
+    assert (second.door != "types", second.by, second.by_name) == (True, None, "")
+    assert second.data == {"person": ben.pk, "was": "manager", "becomes": "responder"}
 
 
 def test_guests_never_have_a_role(ada: Person, ben: Person) -> None:

@@ -1,10 +1,15 @@
+"""Who may see: people, the terminal, and everyone; one incident, some of them, and who reads it."""
+
 from __future__ import annotations
+
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from incidents import lifecycle, visibility
-from incidents.models import Incident, IncidentType, Person
+from incidents.models import Codename, Incident, IncidentType, Person
 from incidents.policies import types
 from incidents.policies.policy import Policy
 
@@ -66,3 +71,65 @@ def test_many_at_once_are_answered_as_each_alone(incidents: dict[str, Incident])
         lifecycle.bring_in(incident, people=[people[0], people[1]], by=None, at=timezone.now())
         alone = {one.pk for one in people if visibility.may_see(one, incident)}
         assert visibility.who_may_see(incident.pk, among=[one.pk for one in people]) == alone
+
+
+def test_what_is_said_where_anyone_reads_along_names_public_incidents_alone(incidents: dict[str, Incident]) -> None:
+    assert {one.type.slug for one in visibility.visible_to(visibility.EVERYONE)} == {"ambiguous"}
+
+
+def test_an_incident_is_found_by_every_name_it_ever_had_and_read_at_once(
+    incidents: dict[str, Incident], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    dee = Person.objects.get(name="Dee")
+    for incident in incidents.values():
+        lifecycle.set_lead(incident, lead=dee, by=dee, at=timezone.now())
+        Codename.objects.create(name=f"former-{incident.type.slug}", incident=incident)
+        for name in (incident.codename, f"former-{incident.type.slug}"):
+            with django_assert_num_queries(1):
+                found = visibility.find(dee, name)
+                assert (found.type.slug, found.policy.slug) == (incident.type.slug, incident.type.slug)
+                assert (found.lead, found.declared_by) == (dee, dee)
+            assert found == incident
+    with pytest.raises(Incident.DoesNotExist):
+        visibility.find(Person.objects.create(name="Stranger"), "former-security")
+
+
+def test_of_several_names_those_are_given_back_that_one_may_read(incidents: dict[str, Incident]) -> None:
+    names = {slug: one.codename for slug, one in incidents.items()}
+    asked = [*names.values(), "never-existed"]
+    assert visibility.named(Person.objects.get(name="Dee"), asked) == set(names.values())
+    assert visibility.named(Person.objects.create(name="Stranger"), asked) == {names["ambiguous"]}
+    assert visibility.named(visibility.EVERYONE, asked) == {names["ambiguous"]}
+    assert visibility.named(None, asked) == set()
+    assert visibility.named(visibility.OPERATOR, []) == set()
+
+
+def test_what_a_duplicate_repeats_is_named_to_those_who_may_see_that_too(incidents: dict[str, Incident]) -> None:
+    dee, stranger = Person.objects.get(name="Dee"), Person.objects.create(name="Stranger")
+    private, public = incidents["security"], incidents["ambiguous"]
+    assert visibility.original(dee, public) is None
+    public.duplicate_of = private
+    assert visibility.original(dee, public) == private
+    assert visibility.original(stranger, public) is None
+
+
+def test_its_readers_are_those_still_in_it_in_the_order_they_came(
+    incidents: dict[str, Incident], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    one, now = incidents["security"], timezone.now()
+    people = {name: Person.objects.create(name=name) for name in ("Zoe", "Ann", "Ben")}
+    for hours, name in enumerate(people, start=1):
+        lifecycle.bring_in(one, people=[people[name]], by=None, at=now + timedelta(hours=hours))
+    lifecycle.left(one, person=people["Ann"], room=one.room, at=now)
+    with django_assert_num_queries(1):
+        assert [row.person.name for row in visibility.readers(one)] == ["Dee", "Zoe", "Ben"]
+
+
+def test_nobody_asked_for_is_nobody_who_may_see(incidents: dict[str, Incident]) -> None:
+    dee = Person.objects.get(name="Dee")
+    for incident in incidents.values():
+        assert visibility.who_may_see(incident.pk, among=[]) == set()
+        assert visibility.who_may_see(incident.pk, among=[dee.pk, 0]) == {dee.pk}
+        lifecycle.left(incident, person=dee, room=incident.room, at=timezone.now())
+    assert visibility.who_may_see(incidents["security"].pk, among=[dee.pk]) == set()
+    assert visibility.who_may_see(incidents["ambiguous"].pk, among=[dee.pk]) == {dee.pk}

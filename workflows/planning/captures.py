@@ -178,7 +178,7 @@ def _turns(
         at = trigger.at + timedelta(minutes=capture.every_min) * (turn - 1)
         until = _until(capture, at, phase) if source.looks_back else None
         due_at = until + LAG if until else at
-        yield WantedCapture(replace(capture, on=trigger.on), trigger, phase, turn, due_at, until)
+        yield WantedCapture(capture, trigger, phase, turn, due_at, until)
 
 
 def _until(capture: Capture, at: datetime, phase: str) -> datetime:

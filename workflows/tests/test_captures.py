@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
-from workflows.planning.captures import LAG
+from incidents.policies.policy import Capture
+from workflows.planning import captures
+from workflows.planning.captures import ASKED, LAG, ProfileSource, Trigger, WantedCapture
 from workflows.planning.desired import desired_state
 from workflows.planning.observed import Observed
 from workflows.planning.plan import plan
-from workflows.tests.world import DECLARED_AT, World, facts
+from workflows.tests.world import DECLARED_AT, POLICIES, SOURCES, World, facts
 
 
 def captured(world: World) -> list[str]:
@@ -187,3 +189,88 @@ def test_the_retype_dialog_shows_what_will_be_captured() -> None:
     world.facts = world.facts.retyped(world.facts.policy, staying=(), bring=())
     assert lines(world) == ["+ capture the heap from checkout-api"]
     assert world.facts.triggers[-1].at == DECLARED_AT
+
+
+def wanted(*asks: Capture, happened: tuple[str, ...] = ("declare",), **given: object) -> list[WantedCapture]:
+    """What is wanted once these moments passed, a minute apart."""
+    triggers = tuple(
+        Trigger(n, moment.removesuffix("?"), minutes(n), Capture("fleet", "cpu", ASKED, 10) if "?" in moment else None)
+        for n, moment in enumerate(happened)
+    )
+    known = {"sources": SOURCES, "services": (), "status": "open"} | given
+    return list(captures.wanted(replace(POLICIES["internal"], captures=asks), triggers=triggers, **known))  # type: ignore[arg-type]  # a table
+
+
+def minutes(n: int) -> datetime:
+    return DECLARED_AT + timedelta(minutes=n)
+
+
+def test_a_later_moment_ends_the_repeats_of_the_one_before_and_keeps_its_first() -> None:
+    asked = Capture("checkout-api", "cpu", "mitigate", 15, repeat=3, every_min=2)
+    assert [one.turn for one in wanted(asked, happened=("declare", "mitigate"))] == [1, 2, 3]
+    assert [one.turn for one in wanted(asked, happened=("declare", "mitigate", "resolve"))] == [1]
+
+
+@pytest.mark.parametrize(
+    ("happened", "asked_about", "until"),
+    [
+        ("declare", ("declare", 60), 1),  # what hurts is in the time before
+        ("mitigate", ("mitigate", 60), 2),  # the fix is in the minute that comes
+        ("mitigate", ("mitigate", 0), 1.25),  # as long as the source says, which knows no moments
+        ("declare", ("declare", 0), 1),
+    ],
+)
+def test_a_source_that_looks_back_is_asked_about_the_time_that_shows_it(
+    happened: str, asked_about: tuple[str, int], until: float
+) -> None:
+    (one,) = wanted(Capture("fleet", "cpu", *asked_about), happened=("", happened))
+    assert one.until == DECLARED_AT + timedelta(minutes=until)
+    assert one.due_at == one.until + LAG
+    assert one.spec["seconds"] > 0
+
+
+def test_what_somebody_asks_for_there_and_then_is_the_time_before_also_after_the_fix() -> None:
+    (one,) = wanted(happened=("declare", "mitigate", f"{ASKED}?"))
+    assert (one.until, one.phase, one.trigger.on) == (minutes(2), "after", ASKED)
+
+
+def test_a_source_that_does_not_look_back_is_asked_at_once_and_about_no_window() -> None:
+    (one,) = wanted(Capture("checkout-api", "cpu", "mitigate", 60), happened=("declare", "mitigate"))
+    assert (one.until, one.due_at) == (None, minutes(1))
+    assert "until" not in one.spec
+
+
+def test_what_the_policy_says_of_a_source_goes_before_what_the_service_would_bring() -> None:
+    found = wanted(Capture("payments", "cpu", "declare", 42), services=("PAYMENTS",))
+    assert [(one.capture.source, one.capture.seconds) for one in found] == [("payments", 42)]
+    assert [one.capture.seconds for one in wanted(services=("PAYMENTS",))] == [5]
+
+
+@pytest.mark.parametrize("status", ["cancelled", "duplicate"])
+def test_an_incident_that_was_none_captures_nothing_at_all(status: str) -> None:
+    assert wanted(Capture("checkout-api", "cpu", "declare", 15), status=status) == []
+
+
+def test_a_capture_has_the_same_name_and_words_however_often_it_is_planned() -> None:
+    asked = Capture("checkout-api", "cpu", "declare", 15, repeat=2, every_min=2)
+    first, second = wanted(asked)
+    assert [one.key for one in (first, second)] == ["capture/0/checkout-api/cpu", "capture/0/checkout-api/cpu/2"]
+    assert first.label == "15 s of CPU from checkout-api"
+    assert first.spec == {
+        "source": "checkout-api",
+        "kind": "cpu",
+        "seconds": 15,
+        "on": "declare",
+        "phase": "during",
+        "turn": 1,
+        "of": 2,
+    }
+
+
+def test_what_a_source_cannot_give_is_missing_under_a_name_of_its_own() -> None:
+    asks = tuple(Capture(*one, "declare", 15) for one in (("gone", "cpu"), ("one", "heap"), ("one", "cpu")))
+    policy = replace(POLICIES["internal"], captures=asks)
+    missing = dict(captures.missing(policy, {"one": ProfileSource("one", ("cpu", "wall"))}))
+    assert list(missing) == ["gone", "one/heap"]
+    assert "heap" in missing["one/heap"]
+    assert "cpu, wall" in missing["one/heap"]

@@ -113,6 +113,58 @@ def test_only_a_group_that_differs_is_written(here: set[str] | None, unsure: str
     assert (found.state, set(found.write)) == (state, writes)
 
 
+def test_the_next_hand_over_comes_with_who_belongs_in_it_then() -> None:
+    found = at(0, *ROTA, permanent=(PERM,))
+    assert found.then is not None
+    assert found.until == minutes(10)
+    assert found.then.members == {"UCAT", "UPIA"}
+    assert at(61, *ROTA).then is None
+
+
+@pytest.mark.parametrize(("known_until", "until"), [(None, 30), (31, 30), (30, None), (29, None)])
+def test_only_what_changes_within_our_knowledge_is_a_hand_over(known_until: int | None, until: int | None) -> None:
+    given = None if known_until is None else minutes(known_until)
+    turns = [Turn("ANN", -60, 30), Turn("BEN", 30)]
+    found = groups.belonging(turns, sources=[("S", 0)], people=PEOPLE, at=NINE, known_until=given)
+    assert found.until == (None if until is None else minutes(until))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "joins", "leaves"),
+    [
+        ("", "", (), ()),
+        ("b a", "a b", (), ()),
+        ("", "c a", ("a", "c"), ()),
+        ("c a", "", (), ("a", "c")),
+        ("a b", "b c", ("c",), ("a",)),
+    ],
+)
+def test_the_difference_names_who_joins_and_who_leaves(
+    before: str, after: str, joins: tuple[str, ...], leaves: tuple[str, ...]
+) -> None:
+    found = groups.difference(before.split(), after.split())
+    assert (found.joins, found.leaves) == (joins, leaves)
+    assert bool(found) == bool(joins or leaves)
+
+
+@pytest.mark.parametrize(
+    ("turns", "here", "unsure", "says"),
+    [
+        ((Turn("ANN"),), None, "", ["no user group @web"]),
+        ((Turn("ANN"),), set(), "It was never read.", ["It was never read."]),
+        ((), set(), "", ["No one is on call and no one is permanent", "never emptied"]),
+        ((Turn("GUS"), Turn("NEW")), set(), "", ["Gus is a guest, Newcomer is not matched", "never emptied"]),
+    ],
+)
+def test_what_stands_in_the_way_of_a_group_is_said(
+    turns: tuple[Turn, ...], here: set[str] | None, unsure: str, says: list[str]
+) -> None:
+    found = groups.verdict(at(0, *turns), handle="web", here=here, unsure=unsure)
+    assert all(one in found.says for one in says)
+    assert not found.write
+    assert groups.verdict(at(0, Turn("ANN")), handle="web", here=set()).says == ""
+
+
 TURNS = st.lists(
     st.builds(
         Turn,

@@ -1,0 +1,209 @@
+"""Who is who: what the workspace says of its people, what accounts bring, and when two become one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AnonymousUser, User
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from incidents import lifecycle, visibility
+from incidents.models import Incident, Participant, Person
+from incidents.models.people import Role
+from incidents.people import person_matching
+from incidents.people.accounts import AccountBackend
+from incidents.people.person_matching import ChatProfile
+
+ADA = ChatProfile("U1", "Ada Okafor", "ada@example.com")
+FLAGS = ["is_guest", "is_bot", "is_external", "deactivated"]
+
+
+def account(name: str = "ada", email: str = "Ada@Example.com", **given: str) -> User:
+    return User.objects.create_user(name, email=email, password="of-no-use-elsewhere", **given)
+
+
+def known(chat_id: str = "U1") -> Person:
+    return Person.objects.get(chat_id=chat_id)
+
+
+def test_whoever_is_met_before_the_workspace_was_read_has_a_name_at_least(db: None) -> None:
+    assert person_matching.by_chat_id("U9").name == "U9"
+    assert person_matching.by_chat_id("U8", name="ben").name == "ben"
+    assert person_matching.by_chat_id("U8", name="another").name == "ben"
+    assert Person.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("email", "found"),
+    [("ada@example.com", True), (" ADA@example.COM ", True), ("", False), ("  ", False), ("a@b", False)],
+)
+def test_an_e_mail_is_found_whatever_its_case_and_an_empty_one_never(db: None, email: str, found: bool) -> None:
+    Person.objects.create(name="Nobody")
+    person_matching.record([ADA])
+    assert (person_matching.by_email(email) == known()) is found
+    assert (person_matching.by_email(email) is None) is not found
+
+
+@pytest.mark.parametrize("field", [*FLAGS, "name", "email"])
+def test_what_the_workspace_says_of_someone_is_written_and_is_news_until_it_is(db: None, field: str) -> None:
+    assert person_matching.is_news(ADA)
+    person_matching.record([ADA])
+    assert not person_matching.is_news(ADA)
+    changed = replace(ADA, **{field: True if field in FLAGS else "new@example.com"})  # type: ignore[arg-type]  # by name
+    assert person_matching.is_news(changed)
+    person_matching.record([changed])
+    assert getattr(known(), field) == getattr(changed, field)
+    assert not person_matching.is_news(changed)
+    assert Person.objects.count() == 1
+
+
+def test_only_what_changed_is_written_and_nobody_is_deleted(db: None) -> None:
+    ben = ChatProfile("U2", "Ben", "ben@example.com")
+    person_matching.record([ADA, ben])
+    person_matching.record([replace(ben, name="Benjamin")])
+    assert dict(Person.objects.values_list("chat_id", "name")) == {"U1": "Ada Okafor", "U2": "Benjamin"}
+    person_matching.record([])
+    assert Person.objects.count() == 2
+
+
+def test_what_is_ours_alone_stays_when_the_workspace_says_something_new(db: None) -> None:
+    person_matching.record([ADA])
+    Person.objects.update(role=Role.AUDITOR, user=account("other", ""))
+    person_matching.record([replace(ADA, name="Ada O.")])
+    assert (known().name, known().role, known().user is None) == ("Ada O.", Role.AUDITOR, False)
+
+
+def test_an_e_mail_that_two_say_is_theirs_belongs_to_whoever_had_it_first(db: None) -> None:
+    person_matching.record([ADA, ChatProfile("U2", "Mallory", "ADA@example.com")])
+    assert (known("U1").email, known("U2").email) == ("ada@example.com", "")
+    person_matching.record([ChatProfile("U3", "Eve", "Ada@example.com")])
+    assert known("U3").email == ""
+
+
+# accounts
+
+
+def test_nobody_is_behind_no_account_nor_one_that_was_closed(db: None) -> None:
+    assert person_matching.of_user(AnonymousUser()) is None
+    user = account()
+    user.is_active = False
+    assert person_matching.of_user(user) is None
+    assert not Person.objects.exists()
+
+
+def test_a_leaver_is_nobody_whatever_their_account_says(db: None) -> None:
+    user = account()
+    person_matching.record([replace(ADA, deactivated=True)])
+    assert person_matching.of_user(user) is None
+
+
+@pytest.mark.parametrize(("first", "last", "name"), [("Ada", "Okafor", "Ada Okafor"), ("", "", "ada")])
+def test_an_account_that_nobody_knows_is_a_person_of_its_own(db: None, first: str, last: str, name: str) -> None:
+    user = account(first_name=first, last_name=last)
+    person = person_matching.of_user(user)
+    assert person is not None
+    assert (person.name, person.email, person.chat_id, person.user) == (name, user.email, None, user)
+    assert person_matching.of_user(User.objects.get(pk=user.pk)) == person
+    assert Person.objects.count() == 1
+
+
+@pytest.mark.parametrize("flag", ["", "is_guest", "is_external", "taken"])
+def test_an_account_is_joined_by_e_mail_with_someone_of_the_house_who_has_none_yet(db: None, flag: str) -> None:
+    person_matching.record([replace(ADA, **{flag: True}) if flag.startswith("is_") else ADA])  # type: ignore[arg-type]
+    if flag == "taken":
+        Person.objects.update(user=account("first", ""))
+    found = person_matching.of_user(account())
+    assert found is not None
+    assert (found == known()) == (flag == "")
+    if flag == "":
+        assert known().user == found.user
+    else:
+        assert found.email == "", "it belongs to somebody already"
+
+
+def test_the_backend_gives_active_accounts_with_their_person_alone(
+    db: None, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    user = account()
+    Person.objects.create(name="Ada", user=user)
+    backend = AccountBackend()
+    with django_assert_num_queries(1):
+        found = backend.get_user(user.pk)
+        assert found is not None
+        assert found.person.name == "Ada"
+    assert backend.get_user(user.pk + 1) is None
+    get_user_model().objects.update(is_active=False)
+    assert backend.get_user(user.pk) is None
+
+
+# two become one
+
+
+def met(email: str = "Ada@example.com", **given: object) -> tuple[Person, Person]:
+    """Someone with an account of that e-mail, and who the chat met before."""
+    ours = person_matching.of_user(account("on-the-web", email))
+    assert ours is not None
+    theirs = person_matching.by_chat_id("U1", name="ada")
+    Person.objects.filter(pk=theirs.pk).update(**given)
+    return ours, theirs
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "role"),
+    [
+        (Role.RESPONDER, Role.MANAGER, Role.MANAGER),
+        (Role.AUDITOR, Role.RESPONDER, Role.AUDITOR),
+        (Role.AUDITOR, Role.MANAGER, Role.AUDITOR),
+        (Role.RESPONDER, Role.RESPONDER, Role.RESPONDER),
+    ],
+)
+def test_account_and_role_go_to_whoever_the_chat_knows(db: None, ours: Role, theirs: Role, role: Role) -> None:
+    web, chat = met(role=theirs)
+    Person.objects.filter(pk=web.pk).update(role=ours)
+    user = web.user
+    person_matching.record([ADA])
+    assert (known().pk, known().role, known().user, known().email) == (chat.pk, role, user, "ada@example.com")
+    web.refresh_from_db()
+    assert (web.user, web.email, web.role) == (None, "", Role.RESPONDER)
+
+
+def test_what_the_account_took_part_in_comes_along_but_where_both_did(incident: Incident, secret: Incident) -> None:
+    web, chat = met()
+    lifecycle.bring_in(secret, people=[web], by=None, at=timezone.now())
+    lifecycle.bring_in(incident, people=[web, chat], by=None, at=timezone.now())
+    person_matching.record([ADA])
+    assert visibility.may_see(known(), secret)
+    assert Participant.objects.filter(incident=incident, person=chat).count() == 1
+    assert list(Participant.objects.filter(person=web).values_list("incident", flat=True)) == [incident.pk]
+
+
+def test_who_is_known_by_e_mail_alone_is_pinned_once(db: None) -> None:
+    person = Person.objects.create(name="Ada", email="ADA@example.com")
+    other = Person.objects.create(name="Nameless")
+    person_matching.record([ChatProfile("U0", "Before"), ADA])
+    assert known().pk == person.pk
+    other.refresh_from_db()
+    assert other.chat_id is None
+    person_matching.record([ChatProfile("U2", "Mallory", "ada@example.com")])
+    assert known().pk == person.pk
+    assert known("U2").email == ""
+
+
+def test_several_are_pinned_though_one_of_them_is_not_in_the_workspace(db: None) -> None:
+    for name in ("a", "ada", "zoe"):
+        Person.objects.create(name=name, email=f"{name}@example.com")
+    person_matching.record([ADA, ChatProfile("U7", "Zoe", "zoe@example.com")])
+    assert Person.objects.count() == 3
+    assert {one.email for one in Person.objects.exclude(chat_id=None)} == {"ada@example.com", "zoe@example.com"}
+
+
+def test_whoever_has_an_account_of_their_own_is_not_joined_with_another(db: None) -> None:
+    web, chat = met(user=account("boss", ""))
+    person_matching.record([ADA])
+    web.refresh_from_db()
+    chat.refresh_from_db()
+    assert (web.email, web.chat_id, chat.email) == ("Ada@example.com", None, "")
+    assert web.user != chat.user

@@ -1,0 +1,194 @@
+"""How a plan reads: one line for what matters to people, small things together, and what stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from workflows.planning.actions import CREATE
+from workflows.planning.observed import GONE, THEIRS, THERE, Observed, ObservedThing, Owed
+from workflows.planning.plan import Plan, PlanLine, PlanNote, plan
+from workflows.planning.things import Desired, Gap, Thing
+from workflows.planning.wording.card import Button, Card
+from workflows.tests.test_comparison import member
+
+OTHER = {"text": "other"}
+
+
+def lines(*things: Thing, seen: Mapping[str, ObservedThing] | None = None, gaps: tuple[Gap, ...] = ()) -> list[str]:
+    return [str(line) for line in plan(Desired(things, gaps), Observed(seen or {})).lines]
+
+
+def there(*things: Thing, state: str = THERE) -> dict[str, ObservedThing]:
+    return {one.key: ObservedThing(one.kind, one.spec, state, one.room, one.label) for one in things}
+
+
+def thing(kind: str, label: str, *, room: int | None = 1, **spec: object) -> Thing:
+    return Thing(f"{kind}/{label}", kind, {"text": "x", "private": False, "name": label} | spec, label, room=room)
+
+
+def test_lines_come_by_what_matters_and_small_things_share_one_line_a_sign() -> None:
+    told = [thing("topic", "the topic"), thing("bookmark", "the page"), thing("post", "the headline")]
+    told += [member("ann", why="leads"), thing("channel", "#inc"), thing("pin", "the headline")]
+    spare = ObservedThing("bookmark", {}, THERE, 1, "the old page")
+    assert lines(*told, seen={"bookmark/old": spare}) == [
+        "+ open #inc",
+        "+ invite Ann (leads)",
+        "+ post the headline",
+        "+ set the topic, bookmark the page",
+        "- remove the bookmark for the old page",
+    ]
+
+
+def test_changes_of_small_things_are_told_apart_from_new_ones() -> None:
+    topic, page = thing("topic", "the topic", text=""), thing("bookmark", "the page")
+    known = {topic.key: replace(there(topic)[topic.key], spec=OTHER)}
+    assert set(lines(topic, page, seen=known)) == {"~ clear the topic", "+ bookmark the page"}
+
+
+@pytest.mark.parametrize(
+    ("room", "private", "says"),
+    [
+        (1, False, "+ open #inc"),
+        (1, True, "+ open the private channel #inc"),
+        (2, True, "~ move the conversation to a new private channel"),
+    ],
+)
+def test_a_further_room_is_a_move_of_the_conversation(room: int, private: bool, says: str) -> None:
+    assert lines(thing("channel", "#inc", room=room, private=private)) == [says]
+
+
+def test_the_same_line_is_said_once_and_counted() -> None:
+    captures = [
+        Thing(f"capture/{n}", "capture", {"turn": n, "of": 2}, "the heap from web", due_at=None) for n in (1, 2)
+    ]
+    assert lines(*captures) == ["+ capture the heap from web (2 times)"]
+    posts = [replace(thing("post", "the headline"), key=f"post/{n}") for n in range(3)]
+    assert lines(*posts, thing("post", "another")) == ["+ post the headline (3 times)", "+ post another"]
+
+
+@pytest.mark.parametrize(("of", "says"), [(1, "capture the heap"), (2, "capture the heap (1 of 2)")])
+def test_a_capture_that_is_repeated_says_which_it_is(of: int, says: str) -> None:
+    capture = Thing("capture/1", "capture", {"turn": 1, "of": of}, "the heap")
+    assert [one.sentence for one in plan(Desired((capture,)), Observed()).actions] == [says]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("headline", "headline", "~ update it"),
+        ("headline", "withdrawn", "~ withdraw it"),
+    ],
+)
+def test_a_message_is_updated_or_withdrawn(before: str, after: str, says: str) -> None:
+    post = thing("post", "it", card={"kind": after, "n": 2})
+    known = {post.key: replace(there(post)[post.key], spec={"card": {"kind": before, "n": 1}})}
+    assert lines(post, seen=known) == [says]
+
+
+# people
+
+
+def test_who_comes_is_named_by_why_and_in_order() -> None:
+    told = [member("zoe", why="@web"), member("ben", why="leads"), member("ann", why="@web"), member("cat")]
+    assert lines(*told) == ["+ invite Cat", "+ invite Ann, Zoe (@web)", "+ invite Ben (leads)"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "failed", "is_there", "named"),
+    [(CREATE, False, False, True), (CREATE, True, False, False), ("change", False, False, False)],
+)
+def test_who_is_being_invited_already_is_named_with_those_who_come(
+    verb: str, failed: bool, is_there: bool, named: bool
+) -> None:
+    ann = member("ann", why="leads")
+    chain = (Owed("E1", verb, ann.spec, True, 1, failed),)
+    found = plan(Desired((ann,)), Observed(there(ann) if is_there else {}, {ann.key: chain}))
+    assert ("+ invite Ann (leads)" in map(str, found.lines)) == named
+
+
+def test_who_is_in_already_is_not_named_as_coming_whatever_is_owed() -> None:
+    ann = member("ann", why="leads")
+    found = plan(Desired((ann,)), Observed(there(ann), {ann.key: (Owed("E1", CREATE, ann.spec, True, 1),)}))
+    assert list(map(str, found.lines)) == ["= Ann is already in (leads)"]
+
+
+def test_who_is_in_already_stays_and_who_is_no_longer_asked_for_may_leave() -> None:
+    ann, ben, cat = member("ann", why="@web"), member("ben", why="@web"), member("cat")
+    dan, eve, far = member("dan", asked=False), member("eve"), member("far", room=2)
+    gone = there(member("gus"), state=GONE) | there(member("hal"), state=THEIRS)
+    found = plan(Desired((ben, ann, cat, dan)), Observed(there(ann, ben, cat, dan, eve, far) | gone))
+    assert list(map(str, found.lines)) == [
+        "= Cat is already in",
+        "= Ann, Ben are already in (@web)",
+        "= no longer needed, free to leave: Dan, Eve",
+    ]
+    assert all(line.is_quiet for line in found.lines)
+    assert not found.actions
+
+
+# pages
+
+
+@pytest.mark.parametrize(
+    ("state", "why", "says"),
+    [
+        (THERE, "", "= Web is already paged"),
+        (THERE, "acknowledged", "= Web is already paged: acknowledged"),
+        (GONE, "Max answered", "= Web was already paged and is not paged again: Max answered"),
+        (THEIRS, "", ""),
+    ],
+)
+def test_who_was_paged_before_is_said_on_the_face_of_the_plan(state: str, why: str, says: str) -> None:
+    page = Thing("page/policy/PW", "page", {"name": "Web", "title": "t"}, "Web (pages Max)", why=why)
+    found = plan(Desired((page,)), Observed(there(page, state=state)))
+    assert list(map(str, found.lines)) == ([says] if says else [])
+    assert not any(line.is_quiet for line in found.lines), "who is not paged is never folded away"
+
+
+# the rest of a plan
+
+
+def test_what_is_missing_is_a_line_of_its_own_after_all_others() -> None:
+    assert lines(thing("post", "it"), gaps=(Gap("group/web", "There is no @web."),)) == [
+        "+ post it",
+        "! There is no @web.",
+    ]
+    assert plan(Desired((), (Gap("group/web", "says"),)), Observed()).gaps == (Gap("group/web", "says"),)
+
+
+def test_notes_are_read_by_heading_in_order() -> None:
+    found = Plan(notes=(PlanNote("one", "A"), PlanNote("two"), PlanNote("three", "A")))
+    assert list(found.noted.items()) == [("A", ["one", "three"]), ("", ["two"])]
+    assert [str(note) for note in found.notes] == ["A: one", "two", "A: three"]
+
+
+def test_the_digest_is_over_every_word_and_nothing_else() -> None:
+    said = Plan(lines=(PlanLine("+", "open it", "channel"),), notes=(PlanNote("it stays private"),))
+    assert len(said.digest) == 16
+    assert said.digest == replace(said, cancels=("E1",), lines=(PlanLine("+", "open it", "other"),)).digest
+    others = (
+        replace(said, lines=(PlanLine("-", "open it"),)),
+        replace(said, lines=(PlanLine("+", "open that"),)),
+        replace(said, notes=()),
+        replace(said, notes=(PlanNote("it stays private", "Stays"),)),
+        Plan(),
+    )
+    assert len({said.digest, *(one.digest for one in others)}) == 6
+
+
+def test_a_plan_is_empty_when_nothing_is_done_nor_cancelled() -> None:
+    (action,) = plan(Desired((thing("post", "it"),)), Observed()).actions
+    assert Plan(lines=(PlanLine("=", "as it is"),), abandons=("E1",)).is_empty
+    assert not Plan(cancels=("E1",)).is_empty
+    assert not Plan(actions=(action,)).is_empty
+
+
+def test_a_card_is_the_same_after_it_was_stored() -> None:
+    card = Card("headline", "T", "text", (("Status", "Open"),), "https://x.test", "Open", ("context",), tone="red")
+    for one in (card, replace(card, buttons=(Button("Retry", "retry", "a|b"), Button("No", "no"))), Card("told", "")):
+        assert Card.from_dict(one.as_dict()) == one
+    assert Card.from_dict({"kind": "told", "title": ""}) == Card("told", "")
+    assert card.as_dict()["fields"] == [["Status", "Open"]]

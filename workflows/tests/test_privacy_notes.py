@@ -1,0 +1,105 @@
+"""What the dialog says before an incident turns private: what closes, what moves, what cannot be undone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workflows.planning.facts import ChannelPost, Stay
+from workflows.planning.pages import RESOLVED, TRIGGERED, Paged
+from workflows.planning.wording import privacy_notes
+from workflows.planning.wording.privacy_notes import CLOSES, EVERYWHERE, MOVES, STAYS
+from workflows.tests.world import POLICIES, facts, someone
+
+OPENED = ("channel/1", "headline/1", "told/2", "announcement")
+
+
+def said(*there: str, converts: bool = False, alerts: int = 0, **given: object) -> dict[str, list[str]]:
+    """The notes by heading for an incident that turns private."""
+    before = replace(facts("major"), there=frozenset(there), **given)  # type: ignore[arg-type]  # a table of facts
+    stays = (Stay(someone("dee"), "declared"),)
+    after = before.retyped(POLICIES["security"], staying=stays, bring=(), converts=converts)
+    found: dict[str, list[str]] = {}
+    for note in privacy_notes.notes(before, after, alerts=alerts):
+        found.setdefault(note.heading, []).append(note.text)
+    return found
+
+
+def has(texts: list[str], *words: str) -> bool:
+    return any(all(word in text for word in words) for text in texts)
+
+
+def told(n: int, room: int = 1) -> ChannelPost:
+    return ChannelPost(n, "noted", "a message", "Dee", "noted it", "words", room)
+
+
+def page(n: int, status: str = TRIGGERED) -> Paged:
+    return Paged(f"page/policy/P{n}", f"policy/P{n}", "Web", "S1", status)
+
+
+def test_what_closes_at_once_is_said_of_every_incident_and_the_rest_where_it_is_there() -> None:
+    assert said()[CLOSES] == list(EVERYWHERE)
+    opened = said(*OPENED, paged=(page(1), page(2)))[CLOSES]
+    assert opened[: len(EVERYWHERE)] == list(EVERYWHERE)
+    assert has(opened, "announcement in #incidents")
+    assert has(opened, "2 pages", "amber-otter needs you")
+    assert has(said(paged=(page(1),))[CLOSES], "1 page in")
+
+
+def test_a_new_room_is_named_with_what_becomes_of_the_old_one() -> None:
+    moves = said(*OPENED, told=(told(2), told(3), told(4, 2)))[MOVES]
+    assert has(moves, "moves to a new private channel")
+    assert has(moves, "#inc-amber-otter", "2 of our messages are emptied")
+    assert has(said("channel/1", "headline/1")[MOVES], "1 of our messages is emptied")
+    unopened = said()[MOVES]
+    assert has(unopened, "moves to a new private channel")
+    assert not has(unopened, "emptied")
+    assert not has(said(chat=False)[MOVES], "channel with")
+    for one in (moves, unopened, said(chat=False)[MOVES]):
+        assert one[-1] == "Later pages show only the codename."
+
+
+def test_a_room_that_becomes_private_itself_keeps_its_history() -> None:
+    moves = said(*OPENED, converts=True)[MOVES]
+    assert has(moves, "#inc-amber-otter becomes private")
+    assert not has(moves, "new private channel")
+    assert not has(moves, "emptied")
+
+
+def test_where_rooms_can_be_converted_it_is_said_why_this_one_is_not() -> None:
+    before = replace(facts("major"), converts=True)
+    for there, why in ((("channel/1",), True), ((), False)):
+        known = replace(before, there=frozenset(there))
+        after = known.retyped(POLICIES["security"], staying=(), bring=())
+        texts = [note.text for note in privacy_notes.notes(known, after) if note.heading == MOVES]
+        assert has(texts, "does not become private") == why
+        assert has(texts, "moves to a new private channel")
+
+
+def test_what_cannot_be_undone_counts_what_others_keep() -> None:
+    plain = said()[STAYS]
+    assert len(plain) == 1
+    assert has(plain, "stays private from then on")
+    opened = said(*OPENED)[STAYS]
+    assert has(opened, "already read it", "#inc-amber-otter")
+    assert has(opened, "others posted stay in #inc-amber-otter")
+    assert has(opened, "cannot unarchive #inc-amber-otter")
+    converted = said(*OPENED, converts=True)[STAYS]
+    assert has(converted, "already read it")
+    assert not has(converted, "unarchive")
+    assert not has(converted, "others posted")
+
+
+def test_pages_and_alerts_leave_traces_with_the_pager() -> None:
+    paged = said(paged=(page(1), page(2, RESOLVED), page(3, RESOLVED)), alerts=1)[STAYS]
+    assert has(paged, "2 pages already resolved")
+    assert has(paged, "phones")
+    assert has(paged, "1 alert that joined")
+    ringing = said(paged=(page(1),), alerts=2)[STAYS]
+    assert not has(ringing, "already resolved")
+    assert has(ringing, "2 alerts that joined")
+    assert not has(said()[STAYS], "alert")
+    assert not has(said()[STAYS], "phones")
+
+
+def test_headings_come_in_the_order_of_what_matters() -> None:
+    assert list(said(*OPENED)) == [CLOSES, MOVES, STAYS]
