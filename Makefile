@@ -1,11 +1,12 @@
 # Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help venv demo run tour quick test check bench fuzz bench-evidence fmt lock clean
+.PHONY: help venv demo run tour quick test check bench fuzz mutate bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
 BASE := $(VENV)/.base-installed
 DEV  := $(VENV)/.dev-installed
+MUTATE := $(VENV)/.mutate-installed
 # The first interpreter that is new enough and can make a virtual environment (Debian ships venv apart).
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python3.14; do \
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
@@ -52,10 +53,14 @@ lock: ## compile requirements/*.in to names, versions and hashes
 	@$(VENV)/.lock/bin/python -m pip --disable-pip-version-check --quiet install uv
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) base.in -o base.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) -c base.txt dev.in -o dev.txt
+	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) mutate.in -o mutate.txt
 	@rm -rf $(VENV)/.lock
 
 fuzz: $(DEV) ## spoil profiles and hand them to the readers; ARGS="60 pprof" for so many seconds, one format
 	@$(PY) -m stack fuzz $(ARGS)
+
+mutate: $(MUTATE) ## change the code in small ways and count what the tests notice; ARGS="incidents.visibility" names modules
+	@$(PY) -m stack mutate $(ARGS)
 
 clean: ## remove the virtual environment and everything that was made
 	@rm -rf $(VENV) .data staticfiles test-results .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
@@ -76,3 +81,8 @@ $(DEV): requirements/dev.txt | $(BASE)
 	@echo 'Installing tools for tests and checks ...'
 	@$(PIP) -r requirements/dev.txt
 	@touch $(DEV)
+
+$(MUTATE): requirements/mutate.txt | $(DEV)
+	@echo 'Installing mutmut ...'
+	@$(PIP) -r requirements/mutate.txt
+	@touch $(MUTATE)
