@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from incidents import lifecycle, visibility
 from incidents.models import Incident, Participant, Person
 from incidents.models.people import Role
-from incidents.people import person_matching
+from incidents.people import emails, person_matching
 from incidents.people.accounts import AccountBackend
 from incidents.people.person_matching import ChatProfile
 
@@ -81,6 +81,24 @@ def test_an_e_mail_that_two_say_is_theirs_belongs_to_whoever_had_it_first(db: No
     assert (known("U1").email, known("U2").email) == ("ada@example.com", "")
     person_matching.record([ChatProfile("U3", "Eve", "Ada@example.com")])
     assert known("U3").email == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("ada@example.com", " ADA@Example.com ", True),
+        ("ada@example.com", "ada@example.org", False),
+        ("", "", False),
+        ("ad\u0131@example.com", "ad\u0131@example.com", False),  # a dotless i is in nobody's address
+        ("ada@example.com", "\uff41da@example.com", False),
+        ("kim@example.com", "\u212aim@example.com", False),
+    ],
+)
+def test_addresses_are_one_by_plain_letters_alone(db: None, one: str, other: str, same: bool) -> None:
+    assert emails.same(one, other) is same
+    assert emails.same(other, one) is same
+    person = Person.objects.create(name="Ada", email=one.strip())
+    assert emails.having(Person.objects.all(), other) == ([person] if same else [])
 
 
 # accounts

@@ -133,3 +133,16 @@ def test_nobody_asked_for_is_nobody_who_may_see(incidents: dict[str, Incident]) 
         lifecycle.left(incident, person=dee, room=incident.room, at=timezone.now())
     assert visibility.who_may_see(incidents["security"].pk, among=[dee.pk]) == set()
     assert visibility.who_may_see(incidents["ambiguous"].pk, among=[dee.pk]) == {dee.pk}
+
+
+@pytest.mark.parametrize(("flag", "knows"), [("", {"Dee", "One", "Two", "Me"}), ("is_guest", {"Dee", "One", "Me"})])
+@pytest.mark.parametrize("guest", ["is_guest", "is_external"])
+def test_a_guest_knows_themselves_and_those_they_respond_with(
+    incidents: dict[str, Incident], flag: str, knows: set[str], guest: str
+) -> None:
+    me, one, _ = (Person.objects.create(name=name) for name in ("Me", "One", "Two"))
+    lifecycle.bring_in(incidents["ambiguous"], people=[me, one], by=None, at=timezone.now())
+    setattr(me, guest, bool(flag))
+    assert {person.name for person in visibility.people_known_to(me)} == knows
+    lifecycle.left(incidents["ambiguous"], person=me, room=incidents["ambiguous"].room, at=timezone.now())
+    assert {person.name for person in visibility.people_known_to(me)} == ({"Me"} if flag else knows)

@@ -31,6 +31,7 @@ AREAS: Final = (
             "workflows/planning/things.py",
             "workflows/planning/withdrawal.py",
             "workflows/planning/wording/card.py",
+            "workflows/planning/wording/marks.py",
             "workflows/planning/wording/privacy_notes.py",
             "workflows/usergroups/groups.py",
         ),
@@ -39,6 +40,7 @@ AREAS: Final = (
             "workflows/tests/test_choosing.py",
             "workflows/tests/test_comparison.py",
             "workflows/tests/test_desired.py",
+            "workflows/tests/test_marks.py",
             "workflows/tests/test_participation.py",
             "workflows/tests/test_plan.py",
             "workflows/tests/test_plan_lines.py",
@@ -55,6 +57,7 @@ AREAS: Final = (
         (
             "incidents/visibility.py",
             "incidents/people/accounts.py",
+            "incidents/people/emails.py",
             "incidents/people/person_matching.py",
             "incidents/people/roles.py",
             "incidents/lifecycle/people.py",

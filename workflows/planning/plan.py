@@ -264,7 +264,7 @@ class _Comparison:
 
 def _ordered(actions: Iterable[Action]) -> Iterator[Action]:
     """Archiving comes last: it waits for everything else that is still owed in its room, and in the new one."""
-    rest = sorted(actions, key=lambda action: (action.kind == "archived", action.sign == "-"))
+    rest = sorted(actions, key=lambda action: action.kind == "archived")
     before = tuple(one.key for one in rest if one.kind != "archived" and KINDS[one.kind].port == "chat")
     for action in rest:
         yield replace(action, after=(*action.after, *before)) if action.kind == "archived" else action

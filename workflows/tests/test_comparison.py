@@ -110,6 +110,7 @@ def test_who_went_is_invited_again_once_somebody_names_them_and_who_was_refused_
 def test_nothing_is_done_in_an_archived_room() -> None:
     found = planned(TOPIC, replace(TOPIC, key="topic/2", room=2), seen=ARCHIVED)
     assert [one.thing for one in found.actions] == ["topic/2"]
+    assert not planned(member("ann", why="leads"), seen=ARCHIVED).lines
     again = planned(TOPIC, seen={"archived/1": replace(ARCHIVED["archived/1"], state=GONE)})
     assert [one.thing for one in again.actions] == ["topic/1"], "somebody unarchived it"
 
@@ -196,6 +197,8 @@ def test_what_was_still_to_be_changed_is_not_once_it_is_taken_back() -> None:
     there = {"bookmark/1": ObservedThing("bookmark", NEW, THERE, 1, "it")}
     found = planned(seen=there, owed=[owed(CHANGE)], of="bookmark/1")
     assert (found.cancels, [one.verb for one in found.actions]) == (("E1",), [RETIRE])
+    going = planned(seen=there, owed=[owed(CHANGE, NEW, GOING)], of="bookmark/1")
+    assert (going.cancels, going.abandons) == ((), ("E1",))
 
 
 # the actions

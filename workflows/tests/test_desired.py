@@ -13,6 +13,7 @@ from workflows.planning.invitee import Invitee
 from workflows.planning.observed import GONE, THERE, Observed, ObservedThing
 from workflows.planning.pages import ACKNOWLEDGED, TRIGGERED, Callee, Paged
 from workflows.planning.things import Thing
+from workflows.planning.wording.marks import TextMark
 from workflows.tests.world import POLICIES, STRANGERS, facts, someone
 
 
@@ -254,7 +255,7 @@ def test_rooms_are_archived_while_that_is_so_and_only_they() -> None:
 
 
 def test_who_has_no_chat_is_mentioned_by_name() -> None:
-    assert Invitee("UANN", "Ann").mention == "<person:UANN|Ann>"
+    assert Invitee("UANN", "Ann").mention == (TextMark("person", "UANN", "Ann"),)
     assert Invitee("", "Ann").mention == "Ann"
 
 

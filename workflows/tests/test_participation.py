@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from incidents.policies.policy import OneOf
 from workflows.planning import participation
 from workflows.planning.facts import Facts, Stay
 from workflows.planning.invitee import Invitee
 from workflows.planning.pages import ACKNOWLEDGED, Paged, RequestedPage
 from workflows.planning.participation import Standing
-from workflows.tests.world import callees, facts, groups, someone
+from workflows.tests.world import POLICIES, callees, facts, groups, someone
 
 DEE, ZOE, ANN, EVE = someone("dee"), someone("zoe"), someone("ann"), someone("eve", "on call for Engineering")
 ROLE = "Platform leadership"
@@ -159,6 +160,7 @@ def test_whom_rules_name_who_are_not_in_is_offered_and_not_let_in() -> None:
         ({"is_closed": False}, set()),
         ({"turned_away": frozenset({(someone("sam").person_id, "@security")})}, {"Pat"}),
         ({"turned_away": frozenset({(someone("sam").person_id, "@support")})}, {"Pat", "Sam"}),
+        ({"turned_away": frozenset({(someone("pat").person_id, f"on call for {ROLE}")})}, {"Sam"}),
         ({"stays": (Stay(someone("sam"), "picked"),)}, {"Pat"}),
         ({"stays": (Stay(someone("sam"), "picked", here=False),)}, {"Pat", "Sam"}),
         ({"stays": (Stay(someone("sam"), "picked", here=False, went=True),)}, {"Pat"}),
@@ -198,3 +200,10 @@ def test_someone_who_answered_a_page_keeps_it_open_without_coming_in_by_it() -> 
     known = replace(facts("internal", pager=True), paged=(page,))
     assert [one.key for one in participation.pages_of(known)] == ["page/policy/PS"]
     assert ZOE.person_id not in participation.of(known).standings
+
+
+def test_a_role_whose_schedule_nobody_is_on_leaves_the_next_to_be_offered() -> None:
+    roles = (OneOf("First", schedule="Nights"), OneOf("Second", schedule="Days"))
+    known = closed(policy=replace(POLICIES["security"], one_of=roles, invite=()))
+    known = replace(known, on_call={"Nights": (), "Days": (someone("pat"),)})
+    assert offered(known) == {"Pat": ("on call for Days", "Second")}

@@ -11,7 +11,6 @@ from workflows.planning.actions import CREATE
 from workflows.planning.observed import GONE, THEIRS, THERE, Observed, ObservedThing, Owed
 from workflows.planning.plan import Plan, PlanLine, PlanNote, plan
 from workflows.planning.things import Desired, Gap, Thing
-from workflows.planning.wording.card import Button, Card
 from workflows.tests.test_comparison import member
 
 OTHER = {"text": "other"}
@@ -40,6 +39,32 @@ def test_lines_come_by_what_matters_and_small_things_share_one_line_a_sign() -> 
         "+ set the topic, bookmark the page",
         "- remove the bookmark for the old page",
     ]
+
+
+def test_a_line_knows_what_it_is_about_so_that_guests_read_those_that_name_nobody() -> None:
+    told = [thing("topic", "the topic"), thing("post", "the headline"), thing("channel", "#inc"), member("ann")]
+    found = plan(Desired(tuple(told), (Gap("group/web", "There is no @web."),)), Observed())
+    assert [line.key for line in found.lines] == ["channel", "invite/1", "post", "small", "group/web"]
+    ben, going = member("ben", why="leads"), {}
+    going[ben.key] = (Owed("E1", CREATE, ben.spec, True, 1),)
+    assert [line.key for line in plan(Desired((ben,)), Observed({}, going)).lines] == ["invite"]
+    guest = found.without_names()
+    assert [str(line) for line in guest.lines] == [
+        "+ open #inc",
+        "+ post the headline",
+        "+ set the topic",
+        "+ bring in or page the people the type names",
+    ]
+    assert guest.digest == found.digest, "what a guest confirms is the same plan"
+    assert (guest.gaps, guest.by_type, guest.actions) == ((), (), found.actions)
+    alone = plan(Desired(tuple(told[:1])), Observed())
+    assert alone.without_names().lines == alone.lines
+
+
+def test_notes_that_name_people_are_kept_from_guests() -> None:
+    known = Plan(notes=(PlanNote("one"), PlanNote("Ann stays", names=True)), by_type=("Ann (@web)",))
+    guest = known.without_names()
+    assert (guest.notes, guest.by_type, guest.digest) == ((PlanNote("one"),), (), known.digest)
 
 
 def test_changes_of_small_things_are_told_apart_from_new_ones() -> None:
@@ -184,11 +209,3 @@ def test_a_plan_is_empty_when_nothing_is_done_nor_cancelled() -> None:
     assert Plan(lines=(PlanLine("=", "as it is"),), abandons=("E1",)).is_empty
     assert not Plan(cancels=("E1",)).is_empty
     assert not Plan(actions=(action,)).is_empty
-
-
-def test_a_card_is_the_same_after_it_was_stored() -> None:
-    card = Card("headline", "T", "text", (("Status", "Open"),), "https://x.test", "Open", ("context",), tone="red")
-    for one in (card, replace(card, buttons=(Button("Retry", "retry", "a|b"), Button("No", "no"))), Card("told", "")):
-        assert Card.from_dict(one.as_dict()) == one
-    assert Card.from_dict({"kind": "told", "title": ""}) == Card("told", "")
-    assert card.as_dict()["fields"] == [["Status", "Open"]]

@@ -93,7 +93,9 @@ def test_pages_and_alerts_leave_traces_with_the_pager() -> None:
     paged = said(paged=(page(1), page(2, RESOLVED), page(3, RESOLVED)), alerts=1)[STAYS]
     assert has(paged, "2 pages already resolved")
     assert has(paged, "phones")
-    assert has(paged, "1 alert that joined")
+    assert has(paged, "1 alert that joined", "PagerDuty's own incidents")
+    known = facts("major")
+    assert not has([note.text for note in privacy_notes.notes(known, replace(known, room=2))], "alert")
     ringing = said(paged=(page(1),), alerts=2)[STAYS]
     assert not has(ringing, "already resolved")
     assert has(ringing, "2 alerts that joined")

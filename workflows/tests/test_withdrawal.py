@@ -89,7 +89,9 @@ def test_our_words_are_withdrawn_at_once_and_one_line_said_once_the_new_room_sta
     assert set(found["archived/1"].needs) == stands | {"farewell/1"}
     for key in ("headline/1", "told/1", "topic/1", "counted/1"):
         assert found[key].needs == ("channel/1",), "withdrawing waits for nothing new"
+    assert found["counted/1"].spec == {"room": 1}
     assert found["counted/1"].label == "what others posted in #inc-amber-otter"
+    assert all("old" in found[key].label for key in ("headline/1", "topic/1", "farewell/1"))
     assert found["archived/1"].label == "#inc-amber-otter"
 
 
@@ -206,7 +208,7 @@ def test_turning_private_leaves_for_a_new_room_with_those_who_stay() -> None:
     after = public().retyped(SECURITY, staying=(Stay(DEE, "declared"),), bring=(ZOE,))
     assert (after.private, after.is_closed, after.room, after.revision) == (True, False, 2, 2)
     assert after.rooms[:-1] == public().rooms
-    assert (after.rooms[-1].number, after.rooms[-1].private, after.rooms[-1].name) == (2, True, "")
+    assert after.rooms[-1] == Room(2, "", True, "a new private channel")
     assert (after.lead, after.roles) == (None, (("Customer contact", DEE),))
     assert (after.chosen, after.archive_asked) == ({}, False)
     assert {stay.who.name: (stay.here, stay.went, stay.named) for stay in after.stays} == {
@@ -236,8 +238,9 @@ def test_a_retype_that_does_not_turn_private_keeps_room_people_and_roles(convert
         (True, False, False),  # by the plan of the type before, not of this one
         (False, True, False),
     ]
-    again = replace(before, private=True).retyped(SECURITY, staying=(), bring=())
-    assert (again.private, again.room, again.lead) == (True, 1, ZOE)
+    for type in (SECURITY, POLICIES["isolated"]):
+        again = replace(before, private=True, is_closed=True).retyped(type, staying=(), bring=())
+        assert (again.private, again.is_closed, again.room, again.lead) == (True, False, 1, ZOE)
 
 
 def test_who_is_brought_along_stays_by_hand_unless_they_were_in_for_good() -> None:
