@@ -17,7 +17,7 @@ COMMANDS = {
     "check": ("stack.checks", "check", "run what CI runs"),
     "bench": ("stack.bench", "main", "print the benchmark table"),
     "bench-evidence": ("stack.bench.evidence", "main", "measure what reading profiles costs, next to inferno"),
-    "mutate": ("stack.mutation", "main", "change the code in small ways and count what the tests notice"),
+    "mutate": ("stack.mutation.scoring", "main", "change the code in small ways and count what the tests notice"),
     "fuzz": ("stack.fuzzing", "main", "feed damaged profiles to the evidence readers for a while"),
     "prepare": ("stack.prepare", "main", "update the database, types and static files"),
     "web": ("stack.one", "web", "run only the web, replacing this process"),

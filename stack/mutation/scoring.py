@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from config.env import ROOT
-from stack import checks, prepared, surroundings
+from stack import prepared, surroundings
 from stack.errors import StackError
 from stack.mutation.areas import AREAS, MutatedArea
 from stack.terminal import say
@@ -54,7 +54,7 @@ def main(*words: str) -> int:
     until = time.monotonic() + MOST_MIN * 60
     found: dict[str, Counter[str]] = {}
     with prepared.running({}) as urls:
-        env = surroundings.blank() | urls | checks.SETTINGS
+        env = surroundings.blank() | urls | {"DJANGO_SETTINGS_MODULE": "config.settings_test"}
         for area in areas:
             home = HOME / area.name
             lay(home, area)

@@ -100,7 +100,7 @@ def of(facts: Facts) -> Participation:
     present = {pk for pk, one in _standings(found, facts, stays).items() if one.wanted}
     chosen, gaps = choosing.choose(facts, present=present)
     for role, one in chosen.items():
-        found.add(one, one.why if one.why != role else role, entry=("one-of", role))
+        found.add(one, one.why, entry=("one-of", role))
     offers = tuple(_offers(facts, chosen, stays)) if facts.is_closed else ()
     missing = (*choosing.missing_groups(facts), *gaps)
     return Participation(_standings(found, facts, stays), chosen, missing, offers)

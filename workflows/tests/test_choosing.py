@@ -117,3 +117,9 @@ def test_groups_that_were_never_read_are_one_gap_and_one_that_is_not_there_anoth
     assert "group/leadership-oncall" in {
         gap.key for gap in desired_state(replace(known, groups={"leadership-oncall": None})).gaps
     }
+
+
+def test_what_is_missing_for_one_role_does_not_hide_what_is_for_another() -> None:
+    roles = tuple(OneOf(name, group) for name, group in (("First", "gone"), ("Second", "lost")))
+    known = roled(policy=replace(POLICIES["security"], one_of=roles))
+    assert choose(replace(known, groups={"gone": None, "lost": None})) == ({}, ["group/gone", "group/lost"])

@@ -8,7 +8,7 @@ import pytest
 
 from workflows.planning.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS, RETIRE, of_queue
 from workflows.planning.desired import desired_state
-from workflows.planning.facts import ChannelPost, Facts, Room, Stay
+from workflows.planning.facts import ChannelPost, Facts, Published, Room, Stay
 from workflows.planning.invitee import Invitee
 from workflows.planning.observed import GONE, THERE, Observed, ObservedThing
 from workflows.planning.pages import ACKNOWLEDGED, TRIGGERED, Callee, Paged
@@ -185,6 +185,14 @@ def test_who_is_paged_and_cannot_be_reached_is_missing_while_people_respond() ->
     assert "callee/PUMA" in gaps(replace(known, paged=(old,), callees={"Major incidents": None}))
 
 
+def test_what_is_missing_names_the_type_and_in_private_how_they_come_in() -> None:
+    says = {gap.key: gap.says for gap in desired_state(facts("isolated", pager=True)).gaps}
+    assert "Isolated" in says["page/Nobody home"]
+    for private, word in ((True, "private incident"), (False, "not invited")):
+        known = replace(facts("major", pager=True), private=private)
+        assert word in {gap.key: gap.says for gap in desired_state(known).gaps}["callee/PUMA"]
+
+
 def test_sources_that_are_missing_are_said_while_people_respond() -> None:
     assert "source/gone" in gaps(facts("major"))
     assert "source/gone" not in gaps(replace(facts("major"), active=False))
@@ -265,3 +273,21 @@ def test_a_private_type_opens_a_private_room_and_announces_nothing() -> None:
     assert "announcement" not in found
     assert things(facts("major"))["announcement"].spec["channel"] == "incidents"
     assert POLICIES["major"].announce
+
+
+def test_everything_that_should_exist_is_of_a_known_kind_and_has_a_word_for_people() -> None:
+    said = Published("mild-heron", "inc-mild-heron", "All is well.", "https://firekind.test/summaries/1")
+    rooms = (replace(QUIET.rooms[0], public=True), Room(2, "inc-two", True, "inc-two"))
+    there = frozenset({"channel/1", "headline/1", "topic/1", "announcement"})
+    posts = (told(2), told(3, room=2, by_hand="Archive it"), told(4, room=2, evidence=9, pictured=True))
+    known = replace(facts("security", pager=True), rooms=rooms, room=2, told=posts, published=said, there=there)
+    for one in (known, replace(known, active=False, archive_asked=True), replace(facts("major", pager=True), room=1)):
+        found = desired_state(one)
+        assert {thing.kind for thing in found.things} <= set(KINDS)
+        assert all(thing.label and thing.label.isprintable() for thing in found.things)
+        assert all(gap.key and gap.says for gap in found.gaps)
+        for thing in found.things:
+            assert KINDS[thing.kind].create(thing.label, thing.spec)
+            assert "card" not in thing.spec or {"kind", "title", "text"} <= set(thing.spec["card"])
+            assert (thing.kind == "post") == ("card" in thing.spec) or thing.kind == "direct"
+            assert thing.spec.get("room") in {None, thing.room}

@@ -43,6 +43,7 @@ def with_stay(*stays: Stay, type: str = "internal", **given: object) -> Facts:
 def test_a_stay_that_began_by_hand_holds_while_it_lasts(stay: Stay, why: str) -> None:
     found = standing(with_stay(stay))
     assert (found.reasons, found.why, found.is_needed, found.wanted, found.here) == ((why,), why, True, True, True)
+    assert found.entry == ("", ""), "no rule brings in who came by hand"
     gone = standing(with_stay(replace(stay, here=False, went=True)))
     assert (gone.wanted, gone.here, gone.went) == (False, False, True)
     shut_out = standing(with_stay(replace(stay, here=False)))
@@ -110,7 +111,24 @@ def test_who_comes_is_written_with_what_names_them_and_a_role_outweighs_a_group(
 
 def test_whom_a_page_reaches_without_a_word_is_said_to_be_paged() -> None:
     silent = {"Engineering": replace(callees()["Engineering"], people=(ZOE,))}  # type: ignore[type-var]  # it is one
-    assert standing(replace(facts("ambiguous", pager=True), callees=silent)).why == "paged"
+    found = standing(replace(facts("ambiguous", pager=True), callees=silent))
+    assert (found.why, found.entry, found.former) == ("paged", ("paged", ""), "")
+
+
+def test_whom_several_rules_name_comes_in_by_the_first() -> None:
+    assert standing(facts("time-bomb", pager=True), EVE).entry == ("group", "engineering-oncall")
+    crowded = replace(facts("ambiguous"), groups=groups({"incident-response": "zoe", "leadership-oncall": "zoe"}))
+    assert standing(crowded).entry == ("group", "incident-response")
+
+
+def test_who_was_shut_out_says_nothing_about_those_after_them() -> None:
+    stays = (Stay(ZOE, "picked", here=False), Stay(ANN, "picked"), Stay(DEE, "declared"))
+    known = replace(facts("internal"), stays=stays)
+    assert {name: standing(known, one).reasons for name, one in (("Ann", ANN), ("Dee", DEE), ("Zoe", ZOE))} == {
+        "Ann": ("brought in",),
+        "Dee": ("declared it",),
+        "Zoe": (),
+    }
 
 
 def test_no_pages_stand_without_a_pager_nor_after_the_end() -> None:

@@ -84,6 +84,7 @@ def test_our_words_are_withdrawn_at_once_and_one_line_said_once_the_new_room_sta
         "farewell",
     ]
     assert found["topic/1"].spec == {"room": 1, "text": ""}
+    assert {found[key].spec["room"] for key in ("headline/1", "told/1", "farewell/1", "archived/1")} == {1}
     stands = {"channel/1", "channel/2", "handover/2"}
     assert set(found["farewell/1"].needs) == stands
     assert set(found["archived/1"].needs) == stands | {"farewell/1"}
@@ -137,7 +138,7 @@ def test_what_waits_for_a_hand_is_told_to_one_person_while_no_private_channel_st
     known = moved(told=asks, stays=(Stay(ANN, "joined", here=False), Stay(ZOE, "picked"), Stay(DEE, "declared")))
     (one,) = withdrawal.direct(known)
     assert (one.key, one.kind, one.spec["person"], one.room) == ("direct/4", "direct", "ZOE", None)
-    assert "Archive #old" in str(one.spec)
+    assert one.spec["card"]["text"] == "Archive #old"
     assert known.title not in str(one.spec)
     assert one.label.startswith("Zoe")
     (led,) = withdrawal.direct(replace(known, lead=DEE))
