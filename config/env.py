@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from config import mail, sandbox, signing_in
 from config.mail import MailSettings
 from config.signing_in import SignInSettings
-from config.values import LOOPBACK_HOSTS, flag, require, safe, shaped, url, whole
+from config.values import LOOPBACK_HOSTS, flag, networks, require, safe, shaped, url, whole
 from config.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,6 +29,7 @@ NAMES = (
     "HOST",
     "PORT",
     "WEB_WORKERS",
+    "FORWARDED_ALLOW_IPS",
     "SECRET_KEY",
     "ALLOWED_HOSTS",
     "DEBUG",
@@ -115,6 +116,7 @@ class Env:
     host: str
     port: int
     web_workers: int
+    proxies: str
     secret_key: str
     allowed_hosts: tuple[str, ...]
     debug: bool
@@ -202,6 +204,7 @@ def read(given: Mapping[str, str]) -> Env:
         host=given.get("HOST", "127.0.0.1"),
         port=port(given),
         web_workers=whole(given, "WEB_WORKERS", default=1, low=1, high=64),
+        proxies=networks(given, "FORWARDED_ALLOW_IPS"),
         secret_key=_secret_key(given),
         allowed_hosts=_hosts(given, base_url),
         debug=flag(given, "DEBUG"),

@@ -65,6 +65,17 @@ def is_here(address: str, *, schemes: tuple[str, ...] = ("http", "https")) -> bo
         return False
 
 
+def networks(given: Mapping[str, str], name: str) -> str:
+    """Give addresses and networks with commas between them; a star, which would be everyone, is none."""
+    value = given.get(name, "")
+    for one in filter(None, (part.strip() for part in value.split(","))):
+        try:
+            ipaddress.ip_network(one)
+        except ValueError:
+            raise SettingError(f"{name} must be addresses or networks with commas between, not {one!r}.") from None
+    return value
+
+
 def require(given: Mapping[str, str], name: str, *, because: str) -> None:
     """Raise SettingError when a name is not given, and say because of what it is needed."""
     if name not in given:

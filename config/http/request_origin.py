@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from audit import request_origin
 
+log = logging.getLogger(__name__)
+NOT_BELIEVED: Final = "%s says that a request came over TLS and is not believed: name it in FORWARDED_ALLOW_IPS"
 # Of a vendor's door the address is the vendor's, which says nothing about who came.
 DOORS: Final = {"/slack/": "slack", "/pagerduty/": "system", "/api/": "api", "/v1development/": "api"}
 ADDRESSED: Final = ("web", "api")
@@ -25,6 +29,21 @@ class OriginMiddleware:
         door = door_of(request.path_info)
         with request_origin.at(door, request.META.get("REMOTE_ADDR", "") if door in ADDRESSED else ""):
             return self._get_response(request)
+
+
+class ProxyDoubts:
+    """Middleware: say in the log, once, that a proxy is not believed, where that leads people in a circle."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+        self._said = False
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        over_tls = request.headers.get("X-Forwarded-Proto", "").strip() == "https"
+        if over_tls and not self._said and settings.FIREKIND.https and not request.is_secure():
+            self._said = True
+            log.warning(NOT_BELIEVED, request.META.get("REMOTE_ADDR", ""))
+        return self._get_response(request)
 
 
 def door_of(path: str) -> str:

@@ -7,6 +7,7 @@ that has signed in before has a count of its own: guessing at a name from elsewh
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,6 +18,7 @@ from django.utils import timezone
 from integrations.identity.models import Tries
 
 KEPT = timedelta(hours=1)
+NETWORK_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,19 @@ def take(counted: dict[TryLimit, str], *, at: datetime | None = None) -> int:
     now = at or timezone.now()
     with transaction.atomic():
         return next((wait_s for limit, subject in counted.items() if (wait_s := _one(limit, subject, now))), 0)
+
+
+def place(address: str) -> str:
+    """Return what tries are counted by: an address of IPv4, the /64 of IPv6, all of which one customer has."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((int(found), NETWORK_BITS), strict=False))
 
 
 def clear(counted: dict[TryLimit, str]) -> None:

@@ -169,3 +169,26 @@ def test_the_page_says_nothing_about_incidents(ada: Person) -> None:
 
     assert "<title>Sign in · Firekind</title>" in page
     assert "og:" not in page
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "together"),
+    [
+        ("10.0.0.1", "10.0.0.2", False),
+        ("10.0.0.1", "::ffff:10.0.0.1", True),
+        ("2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff", True),
+        ("2001:db8:0:1::1", "2001:DB8:0:1:0:0:0:9", True),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
+        ("fe80::1%eth0", "fe80::2%eth0", True),
+        ("", "unix:", False),
+    ],
+)
+def test_addresses_that_one_customer_has_are_counted_together(one: str, other: str, together: bool) -> None:
+    assert (tries.place(one) == tries.place(other)) is together
+
+
+def test_a_network_of_ipv6_guesses_no_faster_than_one_address(ada: Person) -> None:
+    for n in range(tries.PAIR.most):
+        Client().post("/sign-in/", WRONG, REMOTE_ADDR=f"2001:db8::{n + 1:x}")
+    assert b"Too many attempts" in Client().post("/sign-in/", RIGHT, REMOTE_ADDR="2001:db8::ffff").content
+    assert Client().post("/sign-in/", RIGHT, REMOTE_ADDR="2001:db8:0:1::1").status_code == 302

@@ -136,8 +136,8 @@ def pickable() -> QuerySet[Person]:
 
 
 def where(request: HttpRequest) -> str:
-    """Return the address that a request comes from."""
-    return str(request.META.get("REMOTE_ADDR", ""))
+    """Return where a request comes from, as tries are counted."""
+    return tries.place(str(request.META.get("REMOTE_ADDR", "")))
 
 
 def back(request: HttpRequest) -> str:
