@@ -1,0 +1,202 @@
+"""The lines in docs/proxy.md, in a real nginx and a real Caddy where this machine has them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from config.env import ROOT
+from config.http.connections import Connection
+from stack import ports
+
+TEXT = (ROOT / "docs" / "proxy.md").read_text()
+PATIENCE_S = 30
+NAME = "firekind.example"
+
+
+@dataclass
+class Behind:
+    """A program behind the proxy: what reached it, and where it listens."""
+
+    port: int = 0
+    seen: list[tuple[str, str, int]] = field(default_factory=list)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Note who came and what of a body; at /stream say one thing and no more for a while."""
+        self.seen.append((scope["client"][0], scope["scheme"], 0))
+        size, more = 0, True
+        while more:
+            message = await receive()
+            size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+        self.seen[-1] = (scope["client"][0], scope["scheme"], size)
+        streams = scope["path"] == "/stream"
+        kind = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")] if streams else []
+        await send({"type": "http.response.start", "status": 200, "headers": kind})
+        await send({"type": "http.response.body", "body": b"data: first\n\n", "more_body": streams})
+        if streams:
+            await receive()
+
+
+@pytest.fixture
+def behind() -> Iterator[Behind]:
+    """A program that believes a proxy on this machine."""
+    program = Behind()
+    believing: Any = ProxyHeadersMiddleware(program, trusted_hosts="127.0.0.1")  # type: ignore[arg-type]
+    config = uvicorn.Config(believing, http=Connection, proxy_headers=False, log_level="critical", access_log=False)
+    server = uvicorn.Server(config)
+    with closing(socket.socket()) as door:
+        door.bind((ports.LOOPBACK, 0))
+        program.port = door.getsockname()[1]
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
+        thread.start()
+        try:
+            yield program
+        finally:
+            server.force_exit = server.should_exit = True
+            thread.join(PATIENCE_S)
+
+
+def _block(kind: str) -> str:
+    found = re.search(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def _certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate for a test."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, NAME)])
+    now = datetime.now(tz=UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    paths = folder / "firekind.pem", folder / "firekind.key"
+    paths[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    plain = serialization.NoEncryption()
+    shape = serialization.PrivateFormat.PKCS8
+    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, shape, plain))
+    return paths
+
+
+def _nginx(folder: Path, port: int, behind: int) -> list[str]:
+    lines = _block("nginx").replace("listen 443", f"listen 127.0.0.1:{port}").replace(":8000", f":{behind}")
+    certificate, key = _certificate(folder)
+    lines = lines.replace("/etc/ssl/firekind.pem", str(certificate)).replace("/etc/ssl/firekind.key", str(key))
+    kept = "\n".join(f"{one}_temp_path {folder}/{one};" for one in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    own = f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/log; events {{}}"
+    (folder / "nginx.conf").write_text(f"{own} http {{ access_log off;\n{kept}\n{lines}}}")
+    return ["nginx", "-e", str(folder / "log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
+
+
+def _caddy(folder: Path, port: int, behind: int) -> list[str]:
+    certificate, key = _certificate(folder)
+    lines = _block("caddy").replace(":8000", f":{behind}")
+    lines = lines.replace("{\n    servers", "{\n    admin off\n    auto_https disable_redirects\n    servers", 1)
+    lines = lines.replace(f"{NAME} {{", f"https://{NAME}:{port} {{\n    bind 127.0.0.1\n    tls {certificate} {key}")
+    (folder / "Caddyfile").write_text(lines)
+    return ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
+
+
+PROXIES: dict[str, Callable[[Path, int, int], list[str]]] = {"nginx": _nginx, "caddy": _caddy}
+
+
+@pytest.fixture(params=list(PROXIES))
+def proxy(request: pytest.FixtureRequest, behind: Behind, tmp_path: Path) -> Iterator[int]:
+    """A real proxy with the lines of the document; where there is none, nothing is shown."""
+    program = shutil.which(request.param, path=f"{_path()}:/usr/sbin:/sbin")
+    if program is None:
+        pytest.skip(f"{request.param} is not installed")
+    with closing(socket.socket()) as free:
+        free.bind((ports.LOOPBACK, 0))
+        port = free.getsockname()[1]
+    argv = PROXIES[request.param](tmp_path, port, behind.port)
+    env = {"HOME": str(tmp_path), "PATH": _path()}
+    running = subprocess.Popen([program, *argv[1:]], env=env, stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while not _listens(port):
+            assert running.poll() is None, running.stderr and running.stderr.read()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        yield port
+    finally:
+        running.terminate()
+        running.communicate(timeout=PATIENCE_S)
+
+
+def test_it_says_who_came_and_how_and_nobody_else_can(proxy: int, behind: Behind) -> None:
+    with closing(_connected(proxy)) as line:
+        line.sendall(
+            f"GET / HTTP/1.1\r\nHost: {NAME}\r\nX-Forwarded-For: 6.6.6.6\r\n"
+            "X-Forwarded-Proto: http\r\nConnection: close\r\n\r\n".encode()
+        )
+        assert b" 200 " in line.recv(1 << 16)
+    assert behind.seen == [("127.0.0.1", "https", 0)]
+
+
+def test_a_body_is_handed_on_once_it_is_whole(proxy: int, behind: Behind) -> None:
+    with closing(_connected(proxy)) as line:
+        line.sendall(f"POST / HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: 100000\r\n\r\n".encode() + b"x" * 50_000)
+        time.sleep(0.5)
+        assert not behind.seen
+        line.sendall(b"x" * 50_000)
+        assert b" 200 " in line.recv(1 << 16)
+    assert behind.seen == [("127.0.0.1", "https", 100_000)]
+
+
+def test_a_stream_is_heard_while_it_goes_on(proxy: int) -> None:
+    with closing(_connected(proxy)) as line:
+        line.sendall(f"GET /stream HTTP/1.1\r\nHost: {NAME}\r\n\r\n".encode())
+        said = b""
+        while b"data: first" not in said:
+            more = line.recv(1 << 16)
+            assert more, said
+            said += more
+
+
+def test_the_document_names_what_is_set_and_its_place() -> None:
+    assert "FORWARDED_ALLOW_IPS" in TEXT
+    for kind in PROXIES:
+        assert "127.0.0.1:8000" in _block(kind)
+
+
+def _path() -> str:
+    return os.environ.get("PATH", "")
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection((ports.LOOPBACK, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _connected(port: int) -> ssl.SSLSocket:
+    plain = socket.create_connection((ports.LOOPBACK, port), timeout=PATIENCE_S)
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE  # it is of our own making
+    return trusting.wrap_socket(plain, server_hostname=NAME)
