@@ -1,6 +1,7 @@
 """How a request reaches Django: pages first, doors next, each in one thread from start to end."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,10 @@ from integrations.slack.interaction import afterwards
 # A request waits for the database half of its time; more threads than these only fight for the interpreter. Files
 # that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no page.
 PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
+# Profiles have threads of their own, too: what is worked out of a large one holds up no other page. More that wait
+# than this are told to come back.
+PROFILES, PROFILES_WAITING = 4, 24
+PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 DOORS = "/slack/"
 PAGER_DOOR = "/pagerduty/"
 # Bodies on their way in, and how much of them is held together. Senders of files are known and told to wait.
@@ -51,6 +56,8 @@ class Application(ASGIHandler):
         self._events = ThreadPoolExecutor(EVENTS, thread_name_prefix="event")
         self._pager = ThreadPoolExecutor(PAGER, thread_name_prefix="pager")
         self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
+        self._profiles = ThreadPoolExecutor(PROFILES, thread_name_prefix="profile")
+        self._at_profiles = 0
         most = FILES_TOGETHER * gate.largest()
         self._files_arriving = Arrivals(most=FILES_AT_ONCE, most_bytes=most, gives_way=False)
         self._arriving = {
@@ -115,6 +122,8 @@ class Application(ASGIHandler):
             return (await self._in_thread(self._files, scope, body))[0]
         if scope["path"].startswith(PAGER_DOOR):
             return await self._in_turn(self._pager_line, self._pager, scope, body)
+        if PROFILE.fullmatch(scope["path"]):
+            return await self._at_profile(scope, body)
         if not scope["path"].startswith(DOORS):
             with self._readers.one(), self._people.one():
                 return (await self._in_thread(self._pages, scope, body))[0]
@@ -122,6 +131,17 @@ class Application(ASGIHandler):
             return await self._in_turn(self._events_line, self._events, scope, body)
         with self._people.one():
             return await self._in_turn(self._commands_line, self._commands, scope, body)
+
+    async def _at_profile(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+        if self._at_profiles >= PROFILES_WAITING:
+            body.close()
+            raise NoRoom
+        self._at_profiles += 1
+        try:
+            with self._readers.one(), self._people.one():
+                return (await self._in_thread(self._profiles, scope, body))[0]
+        finally:
+            self._at_profiles -= 1
 
     async def _in_turn(
         self, line: RequestQueue, threads: ThreadPoolExecutor, scope: Scope, body: IO[bytes]

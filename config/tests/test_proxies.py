@@ -33,7 +33,7 @@ def seen(peer: str, *, believed: str | None, told: str = "192.0.2.7", proto: str
     config.load()
     headers = [(b"x-forwarded-for", told.encode()), (b"x-forwarded-proto", proto.encode())]
     scope = {"type": "http", "client": (peer, 5), "scheme": "http", "headers": headers, "method": "GET", "path": "/"}
-    asyncio.run(config.loaded_app(scope, None, None))  # type: ignore[arg-type, call-arg]
+    asyncio.run(config.loaded_app(scope, None, None))
     return found[0]
 
 

@@ -60,7 +60,7 @@ class Behind:
 def behind() -> Iterator[Behind]:
     """A program that believes a proxy on this machine."""
     program = Behind()
-    believing: Any = ProxyHeadersMiddleware(program, trusted_hosts="127.0.0.1")  # type: ignore[arg-type]
+    believing: Any = ProxyHeadersMiddleware(program, trusted_hosts="127.0.0.1")
     config = uvicorn.Config(believing, http=Connection, proxy_headers=False, log_level="critical", access_log=False)
     server = uvicorn.Server(config)
     with closing(socket.socket()) as door:

@@ -15,17 +15,24 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import override_settings
 from django.urls import path
 
+from config.http import serving
 from config.http.serving import Application
 from integrations.slack.doors.http import LateResponse
 from integrations.slack.interaction import afterwards
 
 Talk: Any = ApplicationCommunicator  # it comes without types
 seen: list[str] = []
+let_go = threading.Event()
 
 
 def page(request: HttpRequest) -> HttpResponse:
     seen.append(threading.current_thread().name)
     return HttpResponse(request.body or b"a page")
+
+
+def look(request: HttpRequest, n: int) -> HttpResponse:
+    assert let_go.wait(30)
+    return page(request)
 
 
 def broken(request: HttpRequest) -> HttpResponse:
@@ -60,6 +67,7 @@ urlpatterns = [
     path("file", file),
     path("late", late),
     path("page", page),
+    path("incidents/amber-otter/evidence/1/<int:n>", look),
     path("slack/events", page),
     path("pagerduty/webhook", page),
     path("broken", broken),
@@ -185,3 +193,28 @@ def test_a_reader_who_leaves_early_gets_nothing() -> None:
 
     assert asyncio.run(leave())
     assert connection.connection is None or not connection.in_atomic_block
+
+
+def test_profiles_hold_up_no_other_page_and_too_many_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "PROFILES_WAITING", 6)
+    let_go.clear()
+
+    async def crowd() -> tuple[list[int], int, list[int]]:
+        application = Application()
+        looks = [Talk(application, scope(f"/incidents/amber-otter/evidence/1/{n}")) for n in range(6)]
+        for one in looks:
+            await one.send_input({"type": "http.request", "body": b""})
+        await asyncio.sleep(0.05)
+        more = [await ask(application, f"/incidents/amber-otter/evidence/1/{n}") for n in range(3)]
+        page = await ask(application, "/page")
+        let_go.set()
+        return more, page, [(await one.receive_output(10))["status"] for one in looks]
+
+    async def ask(application: Any, path: str) -> int:
+        talk = Talk(application, scope(path))
+        await talk.send_input({"type": "http.request", "body": b""})
+        return int((await talk.receive_output(10))["status"])
+
+    assert asyncio.run(crowd()) == ([503] * 3, 200, [200] * 6)
+    assert "page_0" in seen
+    assert {name.partition("_")[0] for name in seen} == {"page", "profile"}

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from evidence.intake import storage
+from evidence.intake import made, storage
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import State
@@ -57,5 +57,6 @@ def forget(original: str, tree: str) -> None:
                 storage.store().drop(key)
                 if field == "tree":
                     storage.store().drop(storage.thumbnail_key(key))
+                    made.forget(key)
             except StorageError:
                 log.exception("a withdrawn file is still stored")

@@ -35,6 +35,8 @@ LOADED: Final = (
     "evidence.drawing.draw_picture",
     "evidence.drawing.flamegraph",
     "evidence.drawing.thumbnail",
+    "evidence.exports.exports",
+    "evidence.reader.making",
     "evidence.reader.reading",
     "evidence.tree.calltree",
     "numpy.ma",
@@ -59,7 +61,14 @@ def draw() -> int:
     return draw_picture.main()
 
 
-WORK: Final[dict[bytes, Callable[[], int]]] = {b"r": read, b"d": draw}
+def make() -> int:
+    """Make of a tree what stdin names, as ``evidence.reader.making`` does."""
+    from evidence.reader import making
+
+    return making.main()
+
+
+WORK: Final[dict[bytes, Callable[[], int]]] = {b"r": read, b"d": draw, b"m": make}
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse
 
+from evidence.intake import made
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.views.finding import profile_of, tree_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 VERSION = 1  # of the answers' shape: a new one is no longer what browsers have kept
 MOST = 10_000  # boxes in one answer
+BUSY = "Many profiles are being worked on right now. Try again in a few seconds."
 KEPT = "private, no-cache"  # asked again each time, so that access is too; answered by 304
 
 
@@ -44,9 +46,22 @@ def told(request: Request, evidence: Evidence, answer: Answer) -> HttpResponse:
         said = answer(lens(request, tree_of(evidence)), request)
     except Unasked as error:
         return as_json({"says": str(error)}, status=400)
+    except made.MakingBusy:
+        return busy(request)
     except StorageError:
         return as_json({"says": "Evidence storage isn't responding. Try again."}, status=503)
     return marked(as_json(said), tag, private=evidence.incident.private)
+
+
+def busy(request: Request) -> HttpResponse:
+    """Say that others are being answered first, and when to ask again."""
+    response = (
+        as_json({"says": BUSY}, status=503)
+        if request.path.endswith(".json")
+        else HttpResponse(f"{BUSY}\n", status=503, content_type="text/plain")
+    )
+    response.headers["Retry-After"] = str(made.RETRY_S)
+    return response
 
 
 def lens(request: Request, tree: CallTree) -> CallTree:

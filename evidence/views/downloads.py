@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
 
-from evidence.intake import storage
+from evidence.intake import made, storage
 from evidence.models import Evidence
 from evidence.models.evidence import Kind
+from evidence.views import answering
 from evidence.views.finding import evidence_of, profile_of, tree_of
 from evidence.views.policy import locked
 from evidence.views.profile import functions
@@ -43,26 +43,29 @@ def original(request: Request, codename: str, n: int) -> HttpResponseBase:
 @signed_in
 def folded(request: Request, codename: str, n: int) -> HttpResponseBase:
     """Give one sample type as folded stacks."""
-    from evidence.exports import exports
-
     evidence = profile_of(request, codename, n)
-    tree = tree_of(evidence)
-    lines = exports.folded(tree.stacks(), type=functions.chosen(request, tree))
-    _note(request, evidence, "folded")
-    return _attached(lines, name_of(evidence, "folded"), "text/plain; charset=utf-8")
+    type = functions.chosen(request, tree_of(evidence))
+    return _made(request, evidence, "folded", "folded", "text/plain; charset=utf-8", type=type)
 
 
 @locked
 @signed_in
 def pprof(request: Request, codename: str, n: int) -> HttpResponseBase:
     """Give all sample types as gzipped pprof."""
-    from evidence.exports import exports
-
     evidence = profile_of(request, codename, n)
-    _note(request, evidence, "pprof")
-    return _attached(
-        [exports.pprof(tree_of(evidence).stacks())], name_of(evidence, "pb.gz"), "application/octet-stream"
-    )
+    return _made(request, evidence, "pprof", "pb.gz", "application/octet-stream")
+
+
+def _made(
+    request: Request, evidence: Evidence, form: str, ending: str, content_type: str, **asked: int
+) -> HttpResponseBase:
+    """Give what may take long to make, or say when to ask again."""
+    try:
+        file = made.of(evidence.tree, form, **asked)
+    except made.MakingBusy:
+        return answering.busy(request)
+    _note(request, evidence, form)
+    return FileResponse(file, as_attachment=True, filename=name_of(evidence, ending), content_type=content_type)
 
 
 @locked
@@ -74,9 +77,9 @@ def svg(request: Request, codename: str, n: int) -> HttpResponseBase:
     evidence = profile_of(request, codename, n)
     tree = tree_of(evidence)
     type = functions.chosen(request, tree)
-    made = drawing.svg(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
+    drawn = drawing.svg(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
     _note(request, evidence, "svg")
-    return _attached([made.encode()], name_of(evidence, "svg"), "image/svg+xml")
+    return _attached(drawn.encode(), name_of(evidence, "svg"), "image/svg+xml")
 
 
 @locked
@@ -91,9 +94,9 @@ def png(request: Request, codename: str, n: int) -> HttpResponseBase:
         return FileResponse(small.open("rb"), content_type="image/png")
     tree = tree_of(evidence)
     type = functions.chosen(request, tree)
-    made = picture.png(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
+    drawn = picture.png(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
     _note(request, evidence, "png")
-    return _attached([made], name_of(evidence, "png"), "image/png", inline=True)
+    return _attached(drawn, name_of(evidence, "png"), "image/png", inline=True)
 
 
 def name_of(evidence: Evidence, ending: str) -> str:
@@ -112,11 +115,7 @@ def _says(evidence: Evidence, type: int, default: int) -> str:
     return evidence.says if type == default else ""
 
 
-def _attached(parts: Iterable[bytes], name: str, kind: str, *, inline: bool = False) -> HttpResponseBase:
-    made: HttpResponseBase = (
-        HttpResponse(parts[0], content_type=kind)
-        if isinstance(parts, list)
-        else StreamingHttpResponse(parts, content_type=kind)
-    )
-    made.headers["Content-Disposition"] = content_disposition_header(not inline, name) or "attachment"
-    return made
+def _attached(content: bytes, name: str, kind: str, *, inline: bool = False) -> HttpResponseBase:
+    response = HttpResponse(content, content_type=kind)
+    response.headers["Content-Disposition"] = content_disposition_header(not inline, name) or "attachment"
+    return response

@@ -1,0 +1,119 @@
+"""What was made of a tree and took long: made by few processes at a time, which give way to pages, and kept a while."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import logging
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from evidence.intake import storage
+from evidence.reader import isolated, making
+
+if TYPE_CHECKING:
+    from evidence.tree.calltree import CallTree
+
+log = logging.getLogger(__name__)
+VERSION: Final = 1  # of what is made
+SMALL: Final = 512 << 10  # a tree of so many bytes is done before a process has begun
+AT_ONCE: Final = 2
+PATIENCE_S: Final = 2.0  # for others to be done
+TIMEOUT_S: Final = 90.0
+RETRY_S: Final = 5
+KEPT_S: Final = 3600
+KEPT_BYTES: Final = 512 << 20
+_turns = threading.BoundedSemaphore(AT_ONCE)
+
+
+class MakingBusy(Exception):
+    """Others are being made, and this one has waited for long enough: it is to be asked for again."""
+
+
+def of(tree: str, form: str, **asked: Any) -> IO[bytes]:
+    """Return one of ``making.FORMS`` of a stored tree as a file. Raises ``MakingBusy`` and ``StorageError``."""
+    path = storage.store().local(tree)
+    if path.stat().st_size <= SMALL:
+        return io.BytesIO(b"".join(making.FORMS[form](_tree(path), asked)))
+    kept = _folder() / f"{_prefix(tree)}-{_digest(form, asked)}"
+    with suppress(FileNotFoundError):
+        return _kept(kept)
+    with _turn():
+        with suppress(FileNotFoundError):  # those who went before may have wanted the same
+            return _kept(kept)
+        _make(path, form, asked, kept)
+        file = kept.open("rb")
+        _tidy()
+        return file
+
+
+def forget(tree: str) -> None:
+    """Remove everything that was made of a tree."""
+    for one in _folder().glob(f"{_prefix(tree)}-*"):
+        one.unlink(missing_ok=True)
+
+
+def _tree(path: Path) -> CallTree:
+    from evidence.tree.calltree import CallTree  # and numpy: only once a profile is looked at
+
+    return CallTree.open(path)
+
+
+def _kept(path: Path) -> IO[bytes]:
+    os.utime(path)
+    return path.open("rb")
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if not _turns.acquire(timeout=PATIENCE_S):
+        raise MakingBusy
+    try:
+        yield
+    finally:
+        _turns.release()
+
+
+def _make(tree: Path, form: str, asked: dict[str, Any], target: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix="making-") as room:
+        out = Path(room) / "made"
+        given = {"form": form, "tree": str(tree.resolve()), "out": str(out.resolve()), "asked": asked}
+        try:
+            ended = isolated.run(b"m", json.dumps(given).encode(), timeout_s=TIMEOUT_S)
+        except (isolated.Late, isolated.Gone) as error:
+            ended = isolated.Ended(1, type(error).__name__)
+        if ended.code:
+            log.error("%s could not be made of a profile: %s", form, ended.said)
+            raise MakingBusy
+        out.replace(target)
+
+
+def _tidy() -> None:
+    """Remove what nobody asked for lately, and the oldest of what is too much."""
+    since, left = time.time() - KEPT_S, KEPT_BYTES
+    files = [(one.stat(), one) for one in _folder().iterdir() if one.is_file()]
+    for about, one in sorted(files, key=lambda found: -found[0].st_mtime):
+        left -= about.st_size
+        if left < 0 or about.st_mtime < since:
+            one.unlink(missing_ok=True)
+
+
+def _folder() -> Path:
+    folder = storage.store().scratch().parent / "made"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _prefix(tree: str) -> str:
+    return hashlib.sha256(tree.encode()).hexdigest()[:32]
+
+
+def _digest(form: str, asked: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps([VERSION, form, sorted(asked.items())]).encode()).hexdigest()[:32]

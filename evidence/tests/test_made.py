@@ -1,0 +1,144 @@
+"""What takes long is made apart, few at a time, kept by its tree and forgotten with it; who waits too long is told."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit.models import Entry
+from evidence.formats.pprof import pprof
+from evidence.intake import made, withdrawing
+from evidence.models import Evidence
+from evidence.reader import isolated
+from evidence.tests.conftest import Bring
+from incidents.models import Incident, Person
+from incidents.tests.conftest import Open
+
+pytestmark = pytest.mark.django_db
+PARTS = ("pprof", "folded", "search.json?q=hash", "search.json?q=/h.sh/&root=1", "search.json?q=idle&idle=0")
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Have even small trees worked on apart, and note what began."""
+    noted: list[bytes] = []
+
+    def run(work: bytes, given: bytes, *, timeout_s: float) -> isolated.Ended:
+        noted.append(work)
+        return really(work, given, timeout_s=timeout_s)
+
+    really = isolated.run
+    monkeypatch.setattr(isolated, "run", run)
+    return noted
+
+
+@pytest.fixture
+def large(
+    incident: Incident, bring: Bring, begun: list[bytes], monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
+) -> Evidence:
+    """Evidence that counts as large, in a storage of its own."""
+    settings.FIREKIND = replace(settings.FIREKIND, evidence_storage=str(tmp_path))
+    found = bring(incident)
+    begun.clear()
+    monkeypatch.setattr(made, "SMALL", 0)
+    return found
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_made_apart_is_the_same_and_made_once(
+    part: str, large: Evidence, begun: list[bytes], ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, address = browse(ada), f"{large.get_absolute_url()}{part}"
+    first, second = (client.get(address).getvalue() for _ in range(2))
+    assert begun == [b"m"]
+    monkeypatch.setattr(made, "SMALL", 1 << 30)
+    here = client.get(address).getvalue()
+    assert begun == [b"m"]
+    if part == "pprof":
+        first, second, here = (str(pprof.read(gzip.decompress(one)).totals).encode() for one in (first, second, here))
+    assert first == second == here
+    assert first
+
+
+def test_what_is_asked_differently_is_made_again(
+    large: Evidence, begun: list[bytes], ada: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    for part in ("search.json?q=hash", "search.json?q=render", "folded"):
+        assert client.get(f"{large.get_absolute_url()}{part}").getvalue()
+    assert begun == [b"m"] * 3
+
+
+@pytest.mark.parametrize("part", ["pprof", "folded", "search.json?q=hash"])
+def test_one_too_many_is_told_when_to_come_back_and_nothing_is_noted(
+    part: str, large: Evidence, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = threading.BoundedSemaphore(1)
+    full.acquire()
+    monkeypatch.setattr(made, "_turns", full)
+    monkeypatch.setattr(made, "PATIENCE_S", 0.01)
+    answer = browse(ada).get(f"{large.get_absolute_url()}{part}")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert b"Try again" in answer.content
+    assert answer["Content-Type"].startswith("application/json" if "json" in part else "text/plain")
+    assert not Entry.objects.filter(kind="export").exists()
+
+
+def test_what_was_kept_needs_no_turn(
+    large: Evidence, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, address = browse(ada), f"{large.get_absolute_url()}pprof"
+    client.get(address).getvalue()
+    monkeypatch.setattr(made, "_turns", threading.Semaphore(0))
+    monkeypatch.setattr(made, "PATIENCE_S", 0.01)
+    assert client.get(address).getvalue()
+
+
+def test_it_goes_with_its_tree(large: Evidence, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    for part in ("pprof", "search.json?q=hash"):
+        client.get(f"{large.get_absolute_url()}{part}").getvalue()
+    assert len(list(made._folder().iterdir())) == 2
+    withdrawing.forget(large.original, "")
+    assert len(list(made._folder().iterdir())) == 2
+    tree = large.tree
+    Evidence.objects.update(tree="")
+    withdrawing.forget("", tree)
+    assert not list(made._folder().iterdir())
+
+
+def test_what_nobody_asks_for_and_what_is_too_much_goes(
+    large: Evidence, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = browse(ada)
+
+    def ask(words: str) -> None:
+        assert client.get(f"{large.get_absolute_url()}search.json?q={words}").status_code == 200
+
+    ask("hash")
+    (first,) = made._folder().iterdir()
+    os.utime(first, (time.time() - made.KEPT_S - 1,) * 2)
+    ask("render")
+    (second,) = made._folder().iterdir()
+    assert second != first
+    monkeypatch.setattr(made, "KEPT_BYTES", second.stat().st_size * 3 // 2)
+    os.utime(second, (time.time() - 10,) * 2)
+    ask("price")
+    (third,) = made._folder().iterdir()
+    assert third != second
+
+
+def test_what_cannot_be_made_is_answered_and_leaves_nothing(
+    large: Evidence, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolated, "run", lambda *_, **__: isolated.Ended(-9, "killed"))
+    answer = browse(ada).get(f"{large.get_absolute_url()}pprof")
+    assert answer.status_code == 503
+    assert not list(made._folder().iterdir())
