@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from evidence import measures
-from evidence.formats.base import about, held, units, unpack, unsupported
+from evidence.formats.base import about, archives, held, units, unpack, unsupported
 from evidence.profile import claims as claiming
 from evidence.profile.claims import Claim, Claimed
 from evidence.profile.errors import NotRecognised
@@ -70,6 +70,12 @@ def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> 
     format cannot say so itself. Raises ``Unreadable``.
     """
     data = unpack.unpacked(Path(path), limits=limits)
+    if archives.kind(data[:HEAD]):
+        return _of_archive(data, limits=limits, unit=unit)
+    return _read(data, limits=limits, unit=unit)
+
+
+def _read(data: Buffer, *, limits: Limits, unit: str) -> Stacks:
     head = data[:HEAD]
     module = sniff(head)
     if module is None:
@@ -78,6 +84,22 @@ def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> 
         held.check_lines(data, limits=limits)
     stacks = units.told(module.read(data, limits=limits), unit)
     return replace(stacks, about=about.clean(stacks.about))
+
+
+def _of_archive(data: mmap.mmap, *, limits: Limits, unit: str) -> Stacks:
+    """Read the profiles of an archive, as one where there are several; what is no profile is left out."""
+    from evidence.formats.base.joined import joined
+
+    found = []
+    for name, file in archives.members(data, limits=limits):
+        try:
+            with unpack.mapped(file, limits=limits) as content:
+                found.append((name, _read(content[:], limits=limits, unit=unit)))
+        except NotRecognised:
+            continue
+    if not found:
+        raise NotRecognised("This is an archive without a profile we read. Upload the profiles one by one.")
+    return found[0][1] if len(found) == 1 else joined(found, limits=limits)
 
 
 def claims(head: bytes) -> list[Claimed]:

@@ -1,26 +1,43 @@
-"""gzip and zstd, told by content, unpacked through a file that has no name: bounded disk, no copy in memory."""
+"""gzip, zstd, bzip2 and xz, told by content, unpacked to a file without a name: bounded disk, nothing in memory."""
 
 from __future__ import annotations
 
 import io
 import mmap
+import re
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from evidence.profile.errors import BadProfile, NotRecognised, TooMuch
 from evidence.profile.limits import DEFAULT, MIB, Limits
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
+XZ = b"\xfd7zXZ\0"
+BZIP2 = re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)")
 PACKED_TWICE = 2
 _CHUNK = 1 << 16
 # One block of zstd may be 4 bytes for 128 KiB, so little goes in at a time.
 _SIP = 1 << 10
 _WINDOW = 128 * MIB
+
+
+class Spent:
+    """How much was unpacked so far."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._size = 0
+
+    def on(self, size: int) -> None:
+        """Count some more bytes. Raises ``TooMuch`` beyond ``limits.unpacked``."""
+        self._size += size
+        if self._size > self._limits.unpacked:
+            raise _too_large(self._limits)
 
 
 def unpacked(path: Path, *, limits: Limits = DEFAULT) -> mmap.mmap:
@@ -29,7 +46,11 @@ def unpacked(path: Path, *, limits: Limits = DEFAULT) -> mmap.mmap:
     Raises ``BadProfile`` for a torn stream, naming the byte, ``TooMuch`` beyond ``limits.unpacked`` bytes,
     ``NotRecognised`` for an empty file.
     """
-    file: BinaryIO = path.open("rb")
+    return mapped(path.open("rb"), limits=limits)
+
+
+def mapped(file: BinaryIO, *, limits: Limits = DEFAULT) -> mmap.mmap:
+    """Return what an open file holds, as ``unpacked`` does, and close it."""
     for _ in range(PACKED_TWICE):
         with file:
             stream = _stream(file)
@@ -44,21 +65,23 @@ def unpacked(path: Path, *, limits: Limits = DEFAULT) -> mmap.mmap:
 
 def frame(piece: bytes, *, limits: Limits = DEFAULT) -> bytes:
     """Return what one piece packed by zstd holds. Raises ``BadProfile`` and ``TooMuch``."""
-    pieces, size = [], 0
+    pieces, spent = [], Spent(limits)
     for chunk in _zstd(io.BytesIO(piece)):
         pieces.append(chunk)
-        size += len(chunk)
-        if size > limits.unpacked:
-            raise _too_large(limits)
+        spent.on(len(chunk))
     return b"".join(pieces)
 
 
 def _stream(file: BinaryIO) -> Callable[[BinaryIO], Iterator[bytes]] | None:
-    head = file.read(4)
+    head = file.read(10)
     file.seek(0)
     if head.startswith(GZIP):
         return _gzip
-    return _zstd if head == ZSTD else None
+    if head.startswith(ZSTD):
+        return _zstd
+    if head.startswith(XZ):
+        return _xz
+    return _bzip2 if BZIP2.match(head) else None
 
 
 def _mapped(file: BinaryIO, limits: Limits) -> mmap.mmap:
@@ -73,11 +96,9 @@ def _mapped(file: BinaryIO, limits: Limits) -> mmap.mmap:
 def _spill(chunks: Iterator[bytes], limits: Limits) -> BinaryIO:
     with ExitStack() as on_failure:
         file = on_failure.enter_context(tempfile.TemporaryFile())
-        size = 0
+        spent = Spent(limits)
         for chunk in chunks:
-            size += len(chunk)
-            if size > limits.unpacked:
-                raise _too_large(limits)
+            spent.on(len(chunk))
             file.write(chunk)
         file.seek(0)
         on_failure.pop_all()
@@ -122,6 +143,41 @@ def _zstd(file: BinaryIO) -> Iterator[bytes]:
                 raise BadProfile(f"The zstd stream is damaged: {error}", where=_after(file, data)) from error
             data = b""
         data = frame.unused_data or file.read(_SIP)
+
+
+def _bzip2(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what the streams of a bzip2 file hold."""
+    import bz2
+
+    yield from _streams(file, bz2.BZ2Decompressor, "bzip2")
+
+
+def _xz(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what the streams of an xz file hold."""
+    import lzma
+
+    yield from _streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_WINDOW), "xz")
+
+
+def _streams(file: BinaryIO, new: Callable[[], Any], name: str) -> Iterator[bytes]:
+    """Yield what the streams of a file hold that a library of Python's unpacks, a bounded piece at a time."""
+    from lzma import LZMAError
+
+    data = file.read(_CHUNK)
+    while data.strip(b"\0"):
+        stream = new()
+        while not stream.eof:
+            if stream.needs_input:
+                data = data or file.read(_CHUNK)
+                if not data:
+                    raise BadProfile(f"The {name} stream is truncated", where=f"byte {file.tell()}")
+            try:
+                piece = stream.decompress(data, _CHUNK)
+            except (OSError, ValueError, EOFError, LZMAError) as error:
+                raise BadProfile(f"The {name} stream is damaged: {error}", where=_after(file, data)) from error
+            data = b""
+            yield piece
+        data = stream.unused_data or file.read(_CHUNK)
 
 
 def _after(file: BinaryIO, data: bytes) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from evidence.formats.base import archives
+
 ANDROID = (
     "This is an Android method trace. Record with `simpleperf record -g`, and upload what `report_sample.py` prints."
 )
@@ -12,9 +14,6 @@ MASSIF = "This is massif's log of a heap, which has no stacks we read. `heaptrac
 # How the content begins -> what it is and what to do about it.
 BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"PERFILE2", "This is a raw perf recording. Upload the output of `perf script -i FILE`, run on the same host."),
-    (b"PK\x03\x04", "This is a zip archive. Unpack it and upload the profiles one by one."),
-    (b"BZh", "This is compressed with bzip2. Decompress it, or use gzip or zstd."),
-    (b"\xfd7zXZ\0", "This is compressed with xz. Decompress it, or use gzip or zstd."),
     (b"7z\xbc\xaf\x27\x1c", "This is a 7-Zip archive. Unpack it and upload the profiles one by one."),
     (b"Rar!", "This is a RAR archive. Unpack it and upload the profiles one by one."),
     (b"\x89PNG\r\n\x1a\n", "This is a PNG picture, not a profile. It can be stored but not searched."),
@@ -68,8 +67,8 @@ def known(head: bytes) -> str:
         return "This is a WebP picture, not a profile. It can be stored but not searched."
     if kind(head) == "text" and (marked := next((says for mark, says in MARKS if mark.search(head[:4096])), "")):
         return marked
-    if head[257:262] == b"ustar":
-        return "This is a tar archive. Unpack it and upload the profiles one by one."
+    if archives.kind(head):
+        return "This is an archive in an archive. Unpack it and upload the profiles one by one."
     return _markup(head)
 
 

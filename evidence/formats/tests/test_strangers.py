@@ -1,23 +1,10 @@
-import io
-import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from evidence import formats
+from evidence.formats.tests.packing import archive
 from evidence.profile.errors import NotRecognised
-
-
-def archive(kind: str) -> bytes:
-    out = io.BytesIO()
-    if kind == "zip":
-        with zipfile.ZipFile(out, "w") as bundle:
-            bundle.writestr("a.folded", "main;work 3\n")
-    else:
-        with tarfile.open(fileobj=out, mode="w") as bundle:
-            bundle.addfile(tarfile.TarInfo("a.folded"))
-    return out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -35,8 +22,10 @@ def archive(kind: str) -> bytes:
         (b'{"hello": "world"}', "JSON"),
         (b"\0\1\2\3\4\5\6\7" * 40, "a format we support"),
         (b"Dear all,\nplease find attached nothing at all.\n", "a format we support"),
-        (archive("zip"), "zip"),
-        (archive("tar"), "tar"),
+        (archive("zip", b"hello"), "archive without a profile"),
+        (archive("tar", b"hello"), "archive without a profile"),
+        (archive("zip"), "archive without a profile"),
+        (archive("tar", archive("zip", b"a;b 1\n")), "archive without a profile"),
     ],
 )
 def test_what_is_no_profile_is_named_for_what_it_is(tmp_path: Path, content: bytes, words: str) -> None:

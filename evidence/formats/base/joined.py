@@ -1,0 +1,53 @@
+"""Several profiles that count the same as one: each file is the root of its stacks. Pure: numpy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evidence.formats.base.gather import named
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import Stacks
+
+_MOST = float(1 << 63)
+
+
+def joined(files: Sequence[tuple[str, Stacks]], *, limits: Limits) -> Stacks:
+    """Join profiles by name. Raises ``BadProfile`` when they count different things, ``TooMuch`` beyond ``limits``."""
+    first = files[0][1]
+    if any(stacks.sample_types != first.sample_types for _, stacks in files):
+        kinds = sorted({kind.name for _, stacks in files for kind in stacks.sample_types})
+        raise BadProfile(f"Its {len(files)} profiles count different things ({', '.join(kinds)[:200]}). Upload each")
+    codes: dict[str, int] = {}
+    hints: list[str] = []
+    pieces, depths = [], []
+    for name, stacks in files:
+        root = _code(named(name, limits=limits), "", codes, hints)
+        ours = [_code(one, hint, codes, hints) for one, hint in zip(stacks.names, stacks.hints, strict=True)]
+        depth = np.diff(stacks.offsets) + 1
+        frames = np.full(int(depth.sum()), root, dtype=np.int32)
+        inner = np.ones(len(frames), dtype=np.bool_)
+        inner[np.cumsum(depth) - depth] = False
+        frames[inner] = np.array(ours, dtype=np.int32)[stacks.frames] if len(stacks.frames) else 0
+        pieces.append(frames)
+        depths.append(depth)
+    if len(codes) > limits.names or sum(map(len, pieces)) > limits.frames:
+        raise TooMuch("Its profiles have more functions or frames than allowed together")
+    values = np.concatenate([stacks.values for _, stacks in files], axis=1)
+    if (values.sum(axis=1, dtype=np.float64) >= _MOST).any():
+        raise BadProfile("The values add up to more than fits in 63 bits")
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(depths))])
+    about = {"files": [name[:200] for name, _ in files][:100]}
+    return Stacks(
+        first.format, first.sample_types, list(codes), offsets, np.concatenate(pieces), values, hints,
+        first.default_type, about,
+    )  # fmt: skip
+
+
+def _code(name: str, hint: str, codes: dict[str, int], hints: list[str]) -> int:
+    code = codes.setdefault(name, len(codes))
+    if code == len(hints):
+        hints.append(hint)
+    return code
