@@ -46,6 +46,7 @@ FORMATS: dict[str, str] = {
     "gecko": "json",
     "stackprof": "json",
     "pyinstrument": "json",
+    "cprofile": "binary",
     "perf_script": "text",
     "folded": "text",
     "legacy_pprof": "text",
@@ -54,12 +55,14 @@ FORMATS: dict[str, str] = {
     "jstack": "text",
     "gdb": "text",
     "memray": "text",
+    "callgrind": "text",
 }
 
 # The folder of a format that is not alone in it.
 FAMILIES = {
     "perf_script": "perf", "v8": "chrome", "legacy_pprof": "go", "stackprof": "ruby", "bpf_stacks": "bpf",
     "pyinstrument": "python", "memray": "python", "goroutines": "dumps", "jstack": "dumps", "gdb": "dumps",
+    "cprofile": "graphs", "callgrind": "graphs",
 }  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""Profiles that keep which function calls which, and no stacks: cProfile, callgrind."""

@@ -1,0 +1,117 @@
+"""Callgrind's format, which valgrind, Xdebug and others write: costs of lines, and of calls in all.
+
+Source: the Valgrind manual, *Callgrind Format Specification*. Names may be compressed, ``(12) name`` once and ``(12)``
+afterwards; a ``calls=`` line says that the cost on the next line is that of calls.
+"""
+
+from __future__ import annotations
+
+import re
+
+from evidence.formats import Buffer
+from evidence.formats.base import held, texts
+from evidence.formats.base.gather import MOST, Gather
+from evidence.formats.base.skipped import Skipped
+from evidence.formats.graphs.callgraph import ESTIMATED, CallGraph
+from evidence.profile.claims import Certainty, Claim
+from evidence.profile.errors import BadProfile
+from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.stacks import SampleType, Stacks
+
+NAME = "callgrind"
+EVENTS = re.compile(rb"events:\s*(\S[^\n]*)")
+POSITIONS = re.compile(rb"positions:\s*(\S[^\n]*)")
+SPEC = re.compile(rb"(fn|cfn|fl|fi|fe|cfi|cfl|ob|cob)=(?:\((\d{1,12})\))?\s*(.*)")
+COST = re.compile(rb"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?:[+-]?\d+|\*|0x[0-9a-fA-F]+))*\s*$")
+CALLS, JUMP = b"calls=", (b"jump=", b"jcnd=")
+HEADER = re.compile(rb"[a-z]+: ?|#|$")
+UNITS = {"Time_(10ns)": (10, SampleType("time", "nanoseconds")), "Time": (1_000, SampleType("time", "nanoseconds"))}
+
+
+def claim(head: bytes) -> Claim | None:
+    """Tell by the line of events and a function's line."""
+    lines = texts.lines(head)
+    begins = any(EVENTS.match(line) for line in lines[:40])
+    if b"# callgrind format" in texts.plain(head)[:200]:
+        return Claim(Certainty.SURE, "it says that it is of callgrind's format")
+    if begins and any(line.startswith(b"fn=") for line in lines):
+        return Claim(Certainty.SURE, "it has callgrind's events and functions")
+    return None
+
+
+def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
+    """Read the first event's cost of each function, on estimated paths. Raises ``BadProfile`` naming the line."""
+    lines = texts.plain(held.at_once(data, limits=limits)).split(b"\n")
+    reading = _Reading(limits)
+    for number, line in enumerate(lines, 1):
+        reading.take(line.rstrip(), number)
+    return reading.stacks()
+
+
+class _Reading:
+    """What was read so far: the function that costs belong to, and the call that the next cost is of."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._gather: Gather | None = None
+        self._limits = limits
+        self._graph = CallGraph()
+        self._times, self._positions = 1, 1
+        self._names: dict[bytes, bytes] = {}
+        self._function = self._callee = -1
+        self._is_call = False
+        self._total = 0
+        self._skipped = Skipped()
+
+    def take(self, line: bytes, number: int) -> None:
+        """Take one line."""
+        if found := SPEC.match(line):
+            self._named(found, number)
+        elif COST.match(line):
+            self._costs(line.split(), number)
+        elif line.startswith(CALLS):
+            self._is_call = True
+        elif found := EVENTS.match(line):
+            name = found[1].split()[0].decode(errors="replace")[:100]
+            self._times, kind = UNITS.get(name, (1, SampleType(name, "events")))
+            self._gather = self._gather or Gather([kind], limits=self._limits)
+        elif found := POSITIONS.match(line):
+            self._positions = len(found[1].split())
+        elif not line.startswith(JUMP) and not HEADER.match(line):
+            self._skipped.add(number, line)
+
+    def _named(self, found: re.Match[bytes], number: int) -> None:
+        what, key, name = found.groups()
+        if what not in (b"fn", b"cfn"):
+            return
+        if key is not None:
+            name = self._names.setdefault(key, name) if name else self._names.get(key, b"(" + key + b")")
+        if self._gather is None:
+            raise BadProfile("It has functions before it says which events it counts", where=f"line {number}")
+        code = self._gather.code(name.decode(errors="replace"))
+        if what == b"fn":
+            self._function = code
+        else:
+            self._callee = code
+
+    def _costs(self, words: list[bytes], number: int) -> None:
+        values = words[self._positions :]
+        if not values or self._function < 0:
+            return
+        if not values[0].isdigit() or len(values[0]) > 18:
+            raise BadProfile(f"{values[0].decode()!r:.40} isn't a cost", where=f"line {number}")
+        value = int(values[0]) * self._times
+        if self._is_call:
+            self._graph.calls(self._function, self._callee, value)
+        else:
+            self._graph.costs(self._function, value)
+            self._total += value
+        self._is_call = False
+        if self._total > MOST:
+            raise BadProfile("The costs add up to more than fits in 63 bits", where=f"line {number}")
+
+    def stacks(self) -> Stacks:
+        """Return everything on estimated paths. Raises ``BadProfile`` when nothing costs anything."""
+        if self._gather is None or not self._total:
+            raise BadProfile("It has no costs of functions", where=self._skipped.where)
+        self._graph.pour(self._gather)
+        return self._gather.stacks(NAME, about=ESTIMATED | self._skipped.about())

@@ -1,0 +1,90 @@
+"""Profiles of calls without stacks: own costs are exact, paths are estimated and said to be."""
+
+from __future__ import annotations
+
+import marshal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from evidence import formats
+from evidence.analysis import guards
+from evidence.formats.tests.graph_writers import GRAPHS, Sample, known
+from evidence.formats.tests.test_laws import SAMPLES
+from evidence.formats.tests.test_more_formats import folded, read
+from evidence.profile.errors import BadProfile
+from evidence.tree import calltree
+from stack.fuzzing import laws
+
+# Two ways to `json`, of which one costs three times the other; `json` calls `copy`.
+SHOP: list[Sample] = [
+    (("main", "cart", "json"), 60),
+    (("main", "cart", "json", "copy"), 15),
+    (("main", "mail", "json"), 20),
+    (("main", "mail", "json", "copy"), 5),
+    (("main",), 100),
+]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@given(samples=SAMPLES)
+@settings(max_examples=25, deadline=None)
+def test_what_each_function_costs_itself_is_exact(name: str, samples: list[Sample]) -> None:
+    data = GRAPHS[name](samples)
+    told = formats.decide(data)
+    assert told
+    assert told.module == name
+    stacks = formats.module_of(name).read(data)
+    laws.check_stacks(stacks)
+    tree = calltree.build(stacks)
+    own, _, _ = known(samples)
+    assert dict(zip(tree.names, tree.self_[0].tolist(), strict=True)) == {one: own[one] for one in tree.names}
+    assert tree.total(0) == sum(own.values())
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_paths_share_a_cost_by_what_their_calls_cost(name: str, tmp_path: Path) -> None:
+    stacks = read(tmp_path, GRAPHS[name](SHOP))
+    assert folded(stacks) == {";".join(stack): value for stack, value in SHOP}
+    assert any("estimated" in one for one in guards.of(calltree.build(stacks), 0))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_what_is_begun_by_nobody_as_well_is_a_root_too(name: str, tmp_path: Path) -> None:
+    samples: list[Sample] = [(("run",), 60), (("main", "run"), 20), (("main",), 20)]
+    assert folded(read(tmp_path, GRAPHS[name](samples))) == {"run": 60, "main;run": 20, "main": 20}
+
+
+def test_names_and_positions_of_callgrind_may_be_compressed_and_relative(tmp_path: Path) -> None:
+    text = b"""version: 1
+cmd: ./shop
+part: 1
+positions: instr line
+events: Ir Dr
+
+fl=(1) /src/shop.c
+fn=(1) main
+0x10 5 100 7
++3 * 20 1
+cfi=(2) /src/cart.c
+cfn=(2) cart
+calls=3 0x20 8
+* +1 500 9
+jcnd=1/2 +3 +2
+* *
+fn=(2)
+0x20 8 500 9
+"""
+    stacks = read(tmp_path, text)
+    assert folded(stacks) == {"main": 120, "main;cart": 500}
+    assert stacks.sample_types[0].name == "Ir"
+
+
+@pytest.mark.parametrize("key", [("a.py", "x", 3), 5, ("a.py", 1), (1, 2, "f")])
+def test_a_cprofile_of_other_values_is_refused(key: object) -> None:
+    module = formats.module_of("cprofile")
+    with pytest.raises(BadProfile):
+        module.read(marshal.dumps({key: (1, 1, 0.5, 0.5, {})}))
+    with pytest.raises(BadProfile):
+        module.read(marshal.dumps({("a.py", 1, "f"): (1, 1, float("nan"), 0.5, {})}))
