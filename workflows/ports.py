@@ -266,7 +266,8 @@ class PageRequest:
     """A page to be opened: who (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.
 
     ``key`` is the opaque name by which it is found again, whichever way it was sent. ``unsure`` says that an earlier
-    try may have opened it, so that no other way is taken which could ring twice.
+    try may have opened it, so that no other way is taken which could ring twice. ``codename`` stands in every title of
+    ours.
     """
 
     key: str
@@ -276,6 +277,7 @@ class PageRequest:
     details: str
     link: str
     unsure: bool = False
+    codename: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +301,7 @@ class PageStatus:
     by_id: str = ""
     assigned: tuple[PagerPerson, ...] = ()
     assigned_at: datetime | None = None
+    joined: str = ""
 
 
 class Pager(Protocol):
@@ -307,17 +310,20 @@ class Pager(Protocol):
     def ring(self, ring: PageRequest) -> PageStatus:
         """Open a page, or return the one already opened with its key, in any status."""
 
-    def find(self, key: str, *, service: str, since: datetime) -> PageStatus | None:
+    def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
         """Find a page by its key, in any status."""
 
     def look(self, id: str) -> PageStatus | None:
         """Return how a page stands; None when the pager has none of that id."""
 
-    def retitle(self, id: str, title: str) -> bool:
-        """Change a page's title; return whether that was taken, which may not be once the page ended."""
+    def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
+        """Change a page's title; return whether that was taken: not once it ended, nor where it is someone else's."""
 
-    def resolve(self, id: str, *, key: str, via: str) -> None:
-        """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key."""
+    def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
+        """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key.
+
+        Return False where it was left open, because alerts of others are in its incident.
+        """
 
     def note(self, id: str, text: str) -> None:
         """Write a note on a page."""

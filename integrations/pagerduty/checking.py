@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from integrations.check_result import CheckResult, wrong
+from integrations.check_result import CheckResult, note, wrong
 from integrations.pagerduty.adapter import directory, route
 from integrations.pagerduty.adapter.lookup import utc
 from integrations.pagerduty.protocol.event_words import KINDS
@@ -84,20 +84,33 @@ def _service(asking: Asking) -> Iterator[CheckResult]:
         yield CheckResult(f"PAGERDUTY_SERVICE is the service {setup.service}.")
     else:
         yield wrong(f"PAGERDUTY_SERVICE is {setup.service}, which is not an enabled service there. Name one that is.")
-    yield _fallback(setup.routing_key, services)
+    yield from _fallback(setup.routing_key, services)
 
 
-def _fallback(routing_key: str, services: list[directory.Thing]) -> CheckResult:
+def _fallback(routing_key: str, services: list[directory.Thing]) -> Iterator[CheckResult]:
     if not routing_key:
-        says = "PAGERDUTY_ROUTING_KEY is not set: no one is paged while PagerDuty's REST API is down."
-        return CheckResult(says, is_note=True)
+        yield note("PAGERDUTY_ROUTING_KEY is not set: no one is paged while PagerDuty's REST API is down.")
+        return
     leads_to = route.service_of(routing_key, services)
-    for service in services:
-        if service["id"] == leads_to:
-            return CheckResult(f"PAGERDUTY_ROUTING_KEY pages through the service {service['name']}.")
-    return wrong(
-        "PAGERDUTY_ROUTING_KEY does not belong to any integration the key can see. Copy it from a service's page."
-    )
+    service = next((one for one in services if one["id"] == leads_to), None)
+    if service is None:
+        yield wrong(
+            "PAGERDUTY_ROUTING_KEY does not belong to any integration the key can see. Copy it from a service's page."
+        )
+        return
+    yield CheckResult(f"PAGERDUTY_ROUTING_KEY pages through the service {service['name']}.")
+    if grouping := _grouping(service):
+        yield note(
+            f"The service {service['name']} groups alerts ({grouping}): a page sent through the fallback can join an "
+            "open incident there, and PagerDuty then notifies no one. Turn grouping off for it, or use a service of "
+            "Firekind's own for PAGERDUTY_ROUTING_KEY."
+        )
+
+
+def _grouping(service: directory.Thing) -> str:
+    """Return how a service groups alerts, as its settings say now or said before; empty where it does not."""
+    chosen = (service.get("alert_grouping_parameters") or {}).get("type") or service.get("alert_grouping")
+    return str(chosen or "").replace("_", " ")
 
 
 def _webhook(asking: Asking) -> Iterator[CheckResult]:

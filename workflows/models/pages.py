@@ -31,6 +31,7 @@ class Page(models.Model):
     number = models.PositiveIntegerField(null=True)
     url = models.URLField(max_length=500, blank=True)
     via = models.CharField(max_length=10, default="rest")  # or "events", the fallback
+    joined = models.CharField(max_length=200, blank=True)  # the open incident of others that it went into
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPENING)
     status_at = models.DateTimeField()
     status_by = models.CharField(max_length=200, blank=True)

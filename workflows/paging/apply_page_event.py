@@ -22,6 +22,7 @@ from workflows.oncall import acknowledgements, page_reach
 from workflows.oncall.pager_events import RANK, PagerEvent, PagerIncident
 from workflows.paging import add_responders, poll_dedup
 from workflows.planning.actions import RETIRE
+from workflows.planning.wording import cards
 
 SOON: Final = timedelta(seconds=10)
 ID_CHARS: Final = 120
@@ -61,8 +62,8 @@ def hear(news: PagerEvent, *, at: datetime) -> Heard:
 def find(news: PagerEvent) -> Page | None:
     """Return the page that news are about: by the pager's id, else by the key that it was opened with.
 
-    What the fallback opened has no key there, so until its id is known it is told by our codename in its title. Taken
-    for someone else's, it could declare an incident.
+    What the fallback opened has no key there, so until its id is known it is told by a title that we gave it. Taken for
+    someone else's, it could declare an incident; someone else's that only mentions our codename is not taken for it.
     """
     told = news.page
     values = [told.key, told.id, told.key, told.key]
@@ -75,7 +76,7 @@ def find(news: PagerEvent) -> Page | None:
 
 def _is_ours(told: PagerIncident, codename: str, service_id: str) -> bool:
     here = not (service_id and told.service_id) or service_id == told.service_id
-    return here and codename in told.title
+    return here and told.title.endswith((f"({codename})", cards.neutral_title(codename)))
 
 
 def held(page: Page) -> Page:

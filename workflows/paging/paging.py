@@ -29,6 +29,11 @@ from workflows.planning.wording import cards
 from workflows.ports import Pager, PageRequest, PageStatus
 
 SKEW = timedelta(minutes=2)
+JOINED = (
+    "The page to {page} joined an open incident of {joined} in PagerDuty, so it notified no one. Page them again, or "
+    "call them."
+)
+SHARED = "left the page to {page} open in PagerDuty: its incident has alerts of others"
 Status = Page.Status
 
 
@@ -51,7 +56,7 @@ def choices(incident: Incident, *, at: datetime | None = None) -> list[PageChoic
     """Return everyone who can be paged: escalation policies, services, then people; empty without a pager."""
     if ports.pager() is None:
         return []
-    open_ones = {page.target: page for page in Page.objects.filter(incident=incident) if page.is_open}
+    open_ones = {page.target: page for page in Page.objects.filter(incident=incident, joined="") if page.is_open}
     return [_choice(callee, open_ones.get(callee.ref)) for callee in callees.everyone(at=at or timezone.now())]
 
 
@@ -86,6 +91,8 @@ def _id(choice: PageChoice) -> str:
 def said(page: Page) -> str:
     """Say how a page stands: *paging*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
     words = str(Status(page.status).label)
+    if page.joined and page.status == Status.TRIGGERED:
+        return f"joined an open incident of {page.joined}"
     return f"{words} by {page.status_by}" if page.status_by and page.status != Status.TRIGGERED else words
 
 
@@ -129,7 +136,7 @@ def _next_turn(incident: Incident, callee: Callee) -> int:
     """Return which page to the same one this is. A first one that the policy asks for, too, is the same page."""
     before = list(Page.objects.filter(incident=incident, target=callee.ref))
     for page in before:
-        if page.is_open:
+        if page.is_open and not page.joined:
             raise lifecycle.BadInput("target", f"{callee.name} was already paged: {said(page)}.")
     opened = {pages.turn_of(page.key, callee.ref) for page in before}
     asked = set(_asked(incident, callee.ref).values_list("data__turn", flat=True))
@@ -156,6 +163,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
         details=cards.page_details(incident.codename),
         link=f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}",
         unsure=work.unsure,
+        codename=incident.codename,
     )
     return _opened(work, page, pager.ring(ring))
 
@@ -167,7 +175,7 @@ def look(pager: Pager, work: Work) -> Outcome | None:
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
     page = _written(work)
-    found = pager.find(page.dedup_key, service=page.service_id, since=begun - SKEW)
+    found = _found(pager, page, since=begun - SKEW)
     return _opened(work, page, found) if found else None
 
 
@@ -205,10 +213,10 @@ def resolve(pager: Pager, work: Work) -> Outcome:
     if incident.private:
         spec = spec | {"title": cards.neutral_title(incident.codename)}
         external = external | {"title_kept": not _retitled(pager, page, spec["title"])}
-    _end(pager, page, now)
+    says = f"resolved the page to {page.name}" if _end(pager, page, now) else SHARED.format(page=page.name)
     thing = made(work, external=external, external_id=page.pager_id, spec=spec)
     thing.state = GONE
-    return Outcome([thing], says=f"resolved the page to {page.name}", kind="page", data={"room": 0})
+    return Outcome([thing], says=says, kind="page", data={"room": 0})
 
 
 def _kept(page: Page, now: PageStatus | None, incident: Incident) -> str | None:
@@ -224,28 +232,37 @@ def _kept(page: Page, now: PageStatus | None, incident: Incident) -> str | None:
     return ""
 
 
-def _end(pager: Pager, page: Page, now: PageStatus | None) -> None:
-    """End a page that is open. The intent is recorded first: a crash in between counts as withdrawn."""
-    by = "Firekind"
+def _end(pager: Pager, page: Page, now: PageStatus | None) -> bool:
+    """End a page that is open, and return whether nothing of it is left open with the pager.
+
+    The intent is recorded first: a crash in between counts as withdrawn.
+    """
+    by, ended = "Firekind", True
     if now is not None and now.status == Status.RESOLVED:
         by = now.by or by
     else:
         if page.is_open:
             Page.objects.filter(pk=page.pk, withdrawn_at=None).update(withdrawn_at=timezone.now())
-        pager.resolve(page.pager_id, key=page.dedup_key, via=page.via)
+        codename = page.incident.codename
+        ended = pager.resolve(page.pager_id, key=page.dedup_key, via=page.via, codename=codename)
     if page.is_open:
         _note_status(page, Status.RESOLVED, by=by, at=timezone.now())
+    return ended
 
 
 def _retitled(pager: Pager, page: Page, title: str) -> bool:
     """Change a page's title, and return whether that was taken. One that was sent as an event is looked for first."""
     if not page.pager_id:
-        found = pager.find(page.dedup_key, service=page.service_id, since=page.opened_at - SKEW)
-        if found is None:
-            return False
+        found = _found(pager, page, since=page.opened_at - SKEW)
+        if found is None or not found.id:
+            return False  # what it joined is someone else's
         page.pager_id, page.number, page.url = found.id, found.number, found.url
         page.save(update_fields=["pager_id", "number", "url"])
-    return pager.retitle(page.pager_id, title)
+    return pager.retitle(page.pager_id, title, key=page.dedup_key, codename=page.incident.codename)
+
+
+def _found(pager: Pager, page: Page, *, since: datetime) -> PageStatus | None:
+    return pager.find(page.dedup_key, service=page.service_id, since=since, codename=page.incident.codename)
 
 
 def _of(work: Work) -> Page:
@@ -292,7 +309,7 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
     with transaction.atomic():
         page = Page.objects.select_for_update().get(pk=page.pk)
         page.pager_id, page.number = rung.id or page.pager_id, rung.number or page.number
-        page.url, page.via = rung.url or page.url, rung.via
+        page.url, page.via, page.joined = rung.url or page.url, rung.via, rung.joined[:200]
         if page.status == Status.OPENING:
             page.status, page.status_by = rung.status, rung.by
             page.status_at = rung.at or timezone.now()
@@ -304,6 +321,7 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
     how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
     says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"
+    says = JOINED.format(page=page.name, joined=page.joined) if page.joined else says
     says += f". Why: {page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name

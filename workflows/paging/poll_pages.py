@@ -10,11 +10,13 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
+from incidents import lifecycle
+from incidents.models import Source
 from workflows import ports
 from workflows.models import Page, PagerUser
 from workflows.oncall import page_reach
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
-from workflows.paging import apply_page_event, poll_dedup
+from workflows.paging import apply_page_event, paging, poll_dedup
 from workflows.ports import Pager, PageStatus, VendorError
 
 log = logging.getLogger(__name__)
@@ -71,7 +73,8 @@ def due(*, at: datetime) -> QuerySet[Page]:
 def _claimed(*, at: datetime) -> list[Page]:
     """Claim pages that are due, so that concurrent polls take different ones."""
     with transaction.atomic():
-        pages = list(due(at=at).select_for_update(skip_locked=True)[:AT_ONCE])
+        found = due(at=at).select_related("incident").select_for_update(skip_locked=True, of=("self",))
+        pages = list(found[:AT_ONCE])
         Page.objects.filter(pk__in=[page.pk for page in pages]).update(looked_at=at)
     return pages
 
@@ -79,7 +82,8 @@ def _claimed(*, at: datetime) -> list[Page]:
 def _look(pager: Pager, page: Page) -> PageStatus | None:
     if page.pager_id:
         return pager.look(page.pager_id)
-    return pager.find(page.dedup_key, service=page.service_id, since=page.opened_at - SKEW)
+    since, codename = page.opened_at - SKEW, page.incident.codename
+    return pager.find(page.dedup_key, service=page.service_id, since=since, codename=codename)
 
 
 def note(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
@@ -88,7 +92,7 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
         page = apply_page_event.held(page)
         if apply_page_event.is_ending(page):
             return False  # the code that ends it records what it finds
-        passed = _follow(page, rung, looked_at=looked_at)
+        passed = _joined(page, rung, looked_at=looked_at) or _follow(page, rung, looked_at=looked_at)
         since, until = _between(page, rung, looked_at=looked_at)
         at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
         if rung.status == page.status or not _is_newer(page, at=at, looked_at=looked_at):
@@ -98,6 +102,18 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
         id = poll_dedup.note(rung.status, since=since, until=until)
         news = _news(page, rung, id=id, at=max(at, page.status_at + timedelta(microseconds=1)))
         apply_page_event.take(page, news, at=max(looked_at, news.at))
+    return True
+
+
+def _joined(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
+    """Record that a page went into someone else's open incident, once: nobody is paged by it."""
+    if not rung.joined or page.joined:
+        return False
+    page.joined, page.url = rung.joined[:200], rung.url or page.url
+    page.save(update_fields=["joined", "url"])
+    text = paging.JOINED.format(page=page.name, joined=page.joined)
+    data = {"page": page.key, "url": page.url}
+    lifecycle.remark(page.incident, "page", by=None, at=looked_at, source=Source.SYSTEM, text=text, data=data)
     return True
 
 

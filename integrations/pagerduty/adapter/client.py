@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from integrations.pagerduty.adapter import directory, events_api, lookup, open_page, opening, route, shifts
+from integrations.pagerduty.adapter import directory, events_api, lookup, open_page, opening, ownership, route, shifts
 from integrations.pagerduty.protocol.rules import CONVERGED
 from integrations.pagerduty.protocol.setup import Setup
 from workflows.ports import PageRequest, PagerPerson, PageStatus, Target, Turn, VendorError
@@ -84,16 +84,18 @@ class PagerDutyPager:
         with _named("pager.ring"):
             return open_page.ring(self, ring)
 
-    def find(self, key: str, *, service: str, since: datetime) -> PageStatus | None:
-        """Find a page by its key, in any status and however it was sent."""
-        found = lookup.by_key(self.wire, key)
+    def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
+        """Find a page by its key, in any status and however it was sent; ``joined`` is one in another's incident."""
+        found = lookup.by_key(self.wire, key, codename=codename)
         if found or not self.setup.routing_key:
             return found
         services = [one for one in (self.fallback_service(), service) if one][:1]
-        return lookup.by_alert(self.wire, key, services=services, since=since)
+        return lookup.by_alert(self.wire, key, services=services, since=since, codename=codename)
 
     def look(self, id: str) -> PageStatus | None:
         """Return how a page stands; None when PagerDuty has none of that id."""
+        if not id:
+            return None
         try:
             return lookup.by_id(self.wire, id)
         except VendorError as error:
@@ -101,36 +103,54 @@ class PagerDutyPager:
                 raise
             return None
 
-    def retitle(self, id: str, title: str) -> bool:
-        """Change a page's title; False where PagerDuty no longer takes it, because the page has ended."""
+    def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
+        """Change a page's title; False where that is not to be: it has ended, or the incident is someone else's."""
         with _named("pager.retitle"):
+            if not id or not self._whose(id, key=key, codename=codename).is_ours:
+                return False
             return self._change(id, title=title[: opening.MAX_TITLE])
 
-    def resolve(self, id: str, *, key: str, via: str) -> None:
-        """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key."""
+    def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
+        """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key.
+
+        Return False where it was left open, because alerts of others are in its incident and none of ours.
+        """
         with _named("pager.resolve"):
-            self._end(id, key=key, via=via)
+            return self._end(id, key=key, via=via, codename=codename)
 
-    def _end(self, id: str, *, key: str, via: str) -> None:
+    def _end(self, id: str, *, key: str, via: str, codename: str) -> bool:
         if via == "events" and not id:
-            self._resolve_by_event(key)
-        elif id:
-            self._end_known(id, key=key, via=via)
-        elif (found := lookup.by_key(self.wire, key)) and found.status != "resolved":
-            self._change(found.id, status="resolved")
+            return self._resolve_by_event(key)
+        if not id:
+            found = lookup.by_key(self.wire, key, codename=codename)
+            if found is None or found.status == "resolved":
+                return True
+            if not found.id:
+                return self._resolve_by_event(key)
+            id = found.id
+        return self._end_known(id, key=key, via=via)
 
-    def _end_known(self, id: str, *, key: str, via: str) -> None:
+    def _end_known(self, id: str, *, key: str, via: str) -> bool:
         try:
-            self._change(id, status="resolved")
+            whose = self._whose(id, key=key)
+            if whose.is_whole:
+                self._change(id, status="resolved")
+                return True
         except VendorError as error:
             if via != "events" or error.code not in open_page.DOWN:
                 raise
-            self._resolve_by_event(key)
+            return self._resolve_by_event(key)
+        return bool(whose.alert and self.events is not None) and self._resolve_by_event(key)
 
-    def _resolve_by_event(self, key: str) -> None:
+    def _whose(self, id: str, *, key: str, codename: str = "") -> ownership.Ownership:
+        incident = self.wire.call("GET", "/incidents/{id}", id=id)["incident"]
+        return ownership.of(self.wire, incident, key=key, codename=codename)
+
+    def _resolve_by_event(self, key: str) -> bool:
         if self.events is None:
             raise opening.refusal("no_fallback")
         self.events.send(events_api.resolve(key))
+        return True
 
     def _change(self, id: str, **changes: str) -> bool:
         """Change a page; return whether PagerDuty accepted it: a page already in that state rejects it."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from integrations.pagerduty.adapter import ownership
 from workflows.ports import PagerPerson, PageStatus
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
@@ -16,26 +17,52 @@ LONGEST: Final = timedelta(days=180)  # PagerDuty lists half a year at most
 LOOKED_INTO: Final = 25  # incidents whose alerts are read while looking for a page that was sent as an event
 
 
-def by_key(wire: Wire, key: str) -> PageStatus | None:
+def by_key(wire: Wire, key: str, *, codename: str = "") -> PageStatus | None:
     """Look among all incidents there ever were, open ones first: the key of one that was resolved is free again.
 
     PagerDuty refuses a key only while an open incident has it, so this is what keeps a late retry from ringing twice.
+    It lists those whose alerts have the key, too: someone else's that our event joined is told, and never taken.
     """
     query = {"incident_key": key, "date_range": "all", "statuses[]": list(STATUSES)}
-    found = [rung(one) for one in wire.pages("/incidents", of="incidents", query=query)]
-    return min(found, key=lambda one: STATUSES.index(one.status), default=None)
+    found = [
+        _ours(wire, one, key=key, codename=codename) for one in wire.pages("/incidents", of="incidents", query=query)
+    ]
+    known = [one for one in found if one is not None]
+    return min(known, key=lambda one: (bool(one.joined), STATUSES.index(one.status)), default=None)
 
 
-def by_alert(wire: Wire, key: str, *, services: Sequence[str], since: datetime) -> PageStatus | None:
+def by_alert(
+    wire: Wire, key: str, *, services: Sequence[str], since: datetime, codename: str = ""
+) -> PageStatus | None:
     """Look for an incident that was opened by an event: it has no key of its own, its alert has.
 
     Reads the alerts of at most ``LOOKED_INTO`` incidents of these services, the newest first.
     """
     for incident in _without_key(wire, services=services, since=since):
-        alerts = wire.call("GET", "/incidents/{id}/alerts", id=incident["id"], query={"alert_key": key}).get("alerts")
-        if any(alert.get("alert_key") == key for alert in alerts or ()):
-            return rung(incident, key=key, via="events")
+        if (found := _ours(wire, incident, key=key, codename=codename)) is not None:
+            return found
     return None
+
+
+def _ours(wire: Wire, incident: Mapping[str, Any], *, key: str, codename: str) -> PageStatus | None:
+    """Read a page from an incident that is ours; of someone else's that our event joined, how our alert stands."""
+    whose = ownership.of(wire, incident, key=key, codename=codename)
+    if whose.is_ours:
+        return rung(incident, key=key, via="events" if whose.alert else "rest")
+    return _joined(incident, key=key, status=whose.alert) if whose.alert else None
+
+
+def _joined(incident: Mapping[str, Any], *, key: str, status: str) -> PageStatus:
+    service = str((incident.get("service") or {}).get("summary") or "another service")
+    number = incident.get("incident_number")
+    return PageStatus(
+        id="",
+        status="resolved" if status == "resolved" else "triggered",
+        via="events",
+        url=str(incident.get("html_url") or ""),
+        key=key,
+        joined=f"{service} (#{number})" if number else service,
+    )
 
 
 def _without_key(wire: Wire, *, services: Sequence[str], since: datetime) -> Iterator[dict[str, Any]]:
@@ -69,7 +96,7 @@ def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Pa
         via=via,
         at=moment(incident.get("last_status_change_at") or incident.get("created_at")),
         by=str(by.get("summary") or ""),
-        key=str(incident.get("incident_key") or key),
+        key=key or str(incident.get("incident_key") or ""),
         title=str(incident.get("title") or ""),
         by_id=str(by.get("id") or "") if is_person(by) else "",
         assigned=tuple(_person(one["assignee"]) for one in assigned),

@@ -34,8 +34,9 @@ def ring(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
 def _found(pager: PagerDutyPager, ring: PageRequest, *, sent_twice: bool) -> PageStatus | None:
     """Look for a page; among what came as events only when it may have been sent that way."""
     if sent_twice:
-        return pager.find(ring.key, service=ring.service, since=datetime.now(UTC) - LOOK_BACK)
-    return lookup.by_key(pager.wire, ring.key)
+        since = datetime.now(UTC) - LOOK_BACK
+        return pager.find(ring.key, service=ring.service, since=since, codename=ring.codename)
+    return lookup.by_key(pager.wire, ring.key, codename=ring.codename)
 
 
 def _opened(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:

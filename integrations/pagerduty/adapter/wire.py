@@ -93,11 +93,13 @@ class Wire:
         """Let go of the connections."""
         self._client.close()
 
-    def pages(self, path: str, *, of: str, query: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+    def pages(
+        self, path: str, *, of: str, id: str = "", query: Mapping[str, Any] | None = None
+    ) -> Iterator[dict[str, Any]]:
         """Yield the things of a list, page by page, as far as PagerDuty lets anyone read."""
         offset = 0
         while offset + PAGE <= LAST:
-            page = self.call("GET", path, query={**(query or {}), "limit": PAGE, "offset": offset})
+            page = self.call("GET", path, id=id, query={**(query or {}), "limit": PAGE, "offset": offset})
             found = page.get(of) or []
             yield from found
             if not page.get("more") or not found:

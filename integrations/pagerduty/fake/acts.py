@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from integrations.pagerduty.fake import changes
+from integrations.pagerduty.fake import changes, events
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.answers import ErrorAnswer, NotPossible
 
 from .hours import Hours
-from .records import Incident, Json, Responder
+from .records import Alert, Incident, Json, Responder
 
 if TYPE_CHECKING:
     from .core import FakeAccount
@@ -112,22 +112,31 @@ class Acts(Hours):
     def trigger(
         self, service: str, title: str, *, priority: str = "", urgency: str = "high", details: str = "", who: str = ""
     ) -> Incident:
-        """Open an incident as monitoring would, or as someone does on the pages."""
+        """Open an incident as someone does on the pages, or report an alert as monitoring does: it opens one, or joins
+        one where the service groups alerts."""
         with self._account.lock:
             found = self._account.service(service)
             integration = found.integrations[0].id if found.integrations else found.id
+            key = self._account.next_id("K").lower()
+            about: Json = {"key": key, "urgency": urgency, "details": details}
+            about |= {"priority": self._account.priority(priority).id if priority else ""}
+            if who:
+                opened = {"title": title, "service": found.id, "policy": found.policy}
+                return self._do(changes.open_incident, agent=self._agent(who), **opened, **about)
             machine = {"id": integration, "type": "inbound_integration_reference", "summary": found.name}
-            return self._do(
-                changes.open_incident,
-                agent=self._agent(who) if who else machine,
-                title=title,
-                service=found.id,
-                policy=found.policy,
-                key=self._account.next_id("K").lower(),
-                urgency=urgency,
-                details=details,
-                priority=self._account.priority(priority).id if priority else "",
+            alert = Alert(
+                self._account.next_id("A"), key, title, integration, "critical", self._account.now(), found.name
             )
+            return self._do(events.report, found, alert, agent=machine, **about)
+
+    def merge(self, who: str, into: str | int, *sources: str | int) -> None:
+        """Merge incidents into one: it takes their alerts, and they are over."""
+        with self._account.lock:
+            target = self._open(into)
+            for source in [self._open(one) for one in sources]:
+                if source is target:
+                    raise NotPossible("An incident cannot be merged into itself")
+                self._do(changes.merge, source, target, agent=self._agent(who))
 
     def storm(self, n: int, service: str, title: str = "Errors on host {n}", **about: Any) -> list[Incident]:
         """Open many incidents at once, as monitoring does when something big breaks."""

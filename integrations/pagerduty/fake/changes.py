@@ -86,6 +86,13 @@ def resolve(state: State, incident: Incident, *, agent: Json, reason: str = "") 
     _changed(state, incident, "incident.resolved", agent)
 
 
+def merge(state: State, incident: Incident, into: Incident, *, agent: Json) -> None:
+    """Merge an incident into another one, which takes its alerts; it is resolved for that reason."""
+    into.alerts, incident.alerts = [*into.alerts, *incident.alerts], []
+    incident.merged_into = into.id
+    resolve(state, incident, agent=agent, reason="merge_resolve_reason")
+
+
 def reopen(state: State, incident: Incident, *, agent: Json) -> None:
     """Open a resolved incident again: it starts from the first level."""
     incident.status, incident.resolved_at, incident.acknowledgers = "triggered", None, {}

@@ -1,13 +1,16 @@
 """The Events API, second version: what machines report becomes alerts, and alerts become incidents.
 
 https://developer.pagerduty.com/docs/send-alert-event. An event joins the open alert of its key, or the open incident
-that has its key for `incident_key` on the same service; else it opens both. An event is accepted before anything is
+that has its key for `incident_key` on the same service; else it opens both. Where a service groups alerts, a new one
+joins an open incident. An event is accepted before anything is
 done with it, so one that nobody could be paged for is accepted all the same.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
 
 from integrations.pagerduty.fake.server.answers import ErrorAnswer
 from integrations.pagerduty.protocol.rules import EVENT
@@ -80,13 +83,6 @@ def _has(incident: Incident, key: str) -> bool:
 
 def _open(state: State, service: Service, integration: Integration, event: Json, agent: Json) -> None:
     payload: Json = event["payload"]
-    try:
-        incident = changes.open_incident(
-            state, agent=agent, title=str(payload["summary"]), service=service.id, policy=service.policy,
-            urgency="high" if payload["severity"] in ("critical", "error") else "low",
-        )  # fmt: skip
-    except ErrorAnswer:
-        return
     alert = Alert(
         state.next_id("A"),
         key=str(event["dedup_key"]),
@@ -97,7 +93,51 @@ def _open(state: State, service: Service, integration: Integration, event: Json,
         source=str(payload["source"]),
         details=payload.get("custom_details"),
     )
+    urgency = "high" if payload["severity"] in ("critical", "error") else "low"
+    with suppress(ErrorAnswer):
+        report(state, service, alert, agent=agent, urgency=urgency)
+
+
+def report(state: State, service: Service, alert: Alert, *, agent: Json, **about: Any) -> Incident:
+    """Take an alert in: it joins the open incident that the service groups it with, which rings nobody again, or opens
+    one of its own. Raises ErrorAnswer where that would ring nobody."""
+    incident = _grouped(state, service, alert)
+    if incident is not None:
+        changes.note_entry(state, incident, "trigger_log_entry", agent)
+    else:
+        incident = changes.open_incident(
+            state, agent=agent, title=alert.summary, service=service.id, policy=service.policy, **about
+        )
     incident.alerts.append(alert)
+    return incident
+
+
+def _grouped(state: State, service: Service, alert: Alert) -> Incident | None:
+    """Return the newest open incident of alerts that a service puts an alert into.
+
+    https://support.pagerduty.com/main/docs/alert-grouping
+    """
+    found = [i for i in state.account.incidents.values() if i.service == service.id and i.is_open and i.alerts]
+    together = GROUPINGS.get(service.grouping)
+    fitting = [i for i in found if together is not None and together(state, service, i, alert)]
+    return max(fitting, key=lambda incident: incident.number, default=None)
+
+
+def _by_time(state: State, service: Service, incident: Incident, alert: Alert) -> bool:
+    minutes = int(service.grouping_config.get("timeout") or 0)
+    return not minutes or state.now() - incident.created_at <= minutes * 60
+
+
+def _by_content(state: State, service: Service, incident: Incident, alert: Alert) -> bool:
+    first, fields = incident.alerts[0], service.grouping_config.get("fields") or ["source"]
+    return all(getattr(first, name, None) == getattr(alert, name, None) for name in fields)
+
+
+GROUPINGS: Final[dict[str, Callable[[State, Service, Incident, Alert], bool]]] = {
+    "time": _by_time,
+    "intelligent": lambda *_: True,
+    "content_based": _by_content,
+}
 
 
 def _follow(state: State, incident: Incident | None, event: Json, agent: Json) -> None:

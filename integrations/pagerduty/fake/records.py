@@ -108,7 +108,11 @@ class Integration:
 
 @dataclass(slots=True)
 class Service:
-    """A service incidents are opened on."""
+    """A service incidents are opened on.
+
+    With ``grouping`` an alert may join an open incident instead of opening one: ``time`` (for ``timeout`` minutes of
+    the configuration, 0 as long as it is open), ``intelligent``, or ``content_based`` on the ``fields`` named there.
+    """
 
     id: str
     name: str
@@ -117,6 +121,8 @@ class Service:
     integrations: list[Integration] = field(default_factory=list)
     teams: list[str] = field(default_factory=list)
     status: str = "active"
+    grouping: str = ""
+    grouping_config: Json = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -205,6 +211,7 @@ class Incident:
     resolved_at: float | None = None
     reopened_at: float | None = None
     resolve_reason: str = ""
+    merged_into: str = ""
     changed_at: float = 0.0
     changed_by: Json = field(default_factory=dict)
     waits_until: float | None = None

@@ -142,3 +142,14 @@ def test_a_process_that_rings_nobody_does_not_load_pagerdutys_client() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("grouping", ["", "time", "intelligent", "content_based"])
+@pytest.mark.parametrize("service", ["PVFIREKIND", "PVPAYMENTS"])
+def test_grouping_where_the_fallback_leads_is_warned_of(account: fake.FakeAccount, service: str, grouping: str) -> None:
+    account.service(service).grouping = grouping
+    lines, ended = checked(pager_on(account))
+    warned = [line for line in lines if "groups alerts" in line]
+    assert bool(warned) == (bool(grouping) and service == "PVFIREKIND")
+    assert all(line.startswith("note  ") and grouping.replace("_", " ") in line for line in warned)
+    assert ended == ""

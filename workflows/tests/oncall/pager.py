@@ -56,16 +56,16 @@ class LittlePager:
     def ring(self, ring: PageRequest) -> PageStatus:
         raise NotImplementedError
 
-    def find(self, key: str, *, service: str, since: datetime) -> PageStatus | None:
+    def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
         raise NotImplementedError
 
     def look(self, id: str) -> PageStatus | None:
         raise NotImplementedError
 
-    def retitle(self, id: str, title: str) -> bool:
+    def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
         raise NotImplementedError
 
-    def resolve(self, id: str, *, key: str, via: str) -> None:
+    def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
         raise NotImplementedError
 
     def note(self, id: str, text: str) -> None:

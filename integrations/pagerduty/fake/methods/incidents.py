@@ -35,7 +35,7 @@ def _wanted(state: State, incident: Incident, asked: ApiRequest) -> bool:
         "team_ids": set(state.account.services[incident.service].teams),
     }
     key = asked.one("incident_key")
-    return (not key or incident.key == key) and all(
+    return (not key or key in {incident.key, *(alert.key for alert in incident.alerts)}) and all(
         not asked.all(name) or values & set(asked.all(name)) for name, values in asks.items()
     )
 
@@ -120,6 +120,8 @@ def _change(state: State, asked: ApiRequest) -> Json:
     for check in (_assigned, _priority, _type):
         check(state, about)
     _urgency(about)
+    if incident.merged_into:
+        raise ErrorAnswer(1019)
     if "status" in about:
         _set_status(state, incident, str(about["status"]), agent, asked.user.id)
     elif not incident.is_open:

@@ -140,6 +140,7 @@ class Shapes:
             "description": service.description,
             "status": service.status,
             "alert_creation": "create_alerts_and_incidents",
+            "alert_grouping_parameters": {"type": service.grouping or None, "config": service.grouping_config or None},
             "escalation_policy": self.policy_ref(service.policy),
             "teams": self.team_refs(service.teams),
             "integrations": [self.integration(service, n, whole=whole) for n in range(len(service.integrations))],
@@ -203,7 +204,7 @@ class Shapes:
             "teams": self.team_refs(self.account.services[incident.service].teams),
             "priority": self.priority_ref(incident.priority),
             "conference_bridge": incident.bridge or None,
-            "resolve_reason": {"type": incident.resolve_reason} if incident.resolve_reason else None,
+            "resolve_reason": self._reason(incident),
             "incident_type": {"name": incident.type},
         }
 
@@ -251,6 +252,12 @@ class Shapes:
             "message": responder.message,
             "requester": self.user_ref(responder.requester),
         }
+
+    def _reason(self, incident: Incident) -> Json | None:
+        if not incident.resolve_reason:
+            return None
+        into = self.account.incidents.get(incident.merged_into)
+        return {"type": incident.resolve_reason} | ({"incident": self.incident_ref(into)} if into else {})
 
     def alert(self, incident: Incident, alert: Alert) -> Json:
         """Write an alert."""

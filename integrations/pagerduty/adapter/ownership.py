@@ -1,0 +1,68 @@
+"""Whose an incident is, before it is taken for a page of ours, renamed or resolved.
+
+A service that groups alerts puts an event of ours into an open incident of someone else's, and people merge incidents.
+PagerDuty finds all of these by our key. What is resolved takes every alert in it along, and they are not ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+    from integrations.pagerduty.adapter.wire import Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """What of an incident is ours: ``alert`` is the status of our alert in it, empty where there is none.
+
+    ``is_named`` says that it has our key, its own or an alert's; ``is_titled`` that its title is ours; ``has_others``
+    that someone else's alerts are in it.
+    """
+
+    is_named: bool
+    is_titled: bool
+    has_others: bool
+    alert: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing in it is anyone else's, so that it may be resolved."""
+        return self.is_named and not self.has_others
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it was opened by our page, so that it may be taken for it and renamed."""
+        return self.is_whole or (self.is_named and self.is_titled)
+
+
+def of(wire: Wire, incident: Mapping[str, Any], *, key: str, codename: str = "") -> Ownership:
+    """Read whose an incident is; asks for its alerts where it has any. Raises ``VendorError``.
+
+    Without a key, only one that has no alerts can be taken for ours: nothing in it can be anyone else's.
+    """
+    title = str(incident.get("title") or "")
+    is_titled = bool(codename) and codename in title
+    count = (incident.get("alert_counts") or {}).get("all")
+    if count == 0:
+        is_named = not key or incident.get("incident_key") == key
+        return Ownership(is_named, is_titled, has_others=False)
+    mine, others = _counted(wire, str(incident["id"]), key=key, count=count)
+    is_named = bool(mine) or (bool(key) and incident.get("incident_key") == key)
+    return Ownership(is_named, is_titled, has_others=others, alert=_status(mine))
+
+
+def _counted(wire: Wire, id: str, *, key: str, count: int | None) -> tuple[list[Mapping[str, Any]], bool]:
+    """Return our alerts of an incident, and whether there are others; reads them all only where none are counted."""
+    query = {"alert_key": key} if key and count is not None else {}
+    listed = list(wire.pages("/incidents/{id}/alerts", of="alerts", id=id, query=query))
+    mine: list[Mapping[str, Any]] = [one for one in listed if key and one.get("alert_key") == key]
+    return mine, (len(listed) if count is None else count) > len(mine)
+
+
+def _status(alerts: list[Mapping[str, Any]]) -> str:
+    """Return the status of several alerts together: triggered while one of them is."""
+    statuses = {str(one.get("status") or "") for one in alerts}
+    return "triggered" if "triggered" in statuses else next(iter(statuses), "")
