@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
-from django.conf import settings
 from django.db import transaction
 
 from incidents import event_kinds, lifecycle
@@ -14,15 +13,13 @@ from incidents.lifecycle import circle, rules
 from incidents.lifecycle.circle import Admission
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 from incidents.policies.policy import Policy, moves_room, private_after
-from workflows import ports
 from workflows.loading import load_facts
+from workflows.loading.incident_rows import someone
 from workflows.models import Alert
 from workflows.oncall import callees
 from workflows.planning import participation
-from workflows.planning.captures import Trigger
 from workflows.planning.desired import desired_state
-from workflows.planning.facts import ChannelPost, Facts, Room, Stay
-from workflows.planning.invitee import Invitee
+from workflows.planning.facts import ChannelPost, Facts, Stay
 from workflows.planning.observed import Observed
 from workflows.planning.plan import Plan, PlanLine, PlanNote, plan
 from workflows.planning.wording import privacy_notes
@@ -118,29 +115,7 @@ def preview_declare(
     *, type: IncidentType, by: Person | None = None, lead: Person | None = None, services: Collection[str] = ()
 ) -> Plan:
     """Return what declaring an incident of this type would do."""
-    policy = type.policy
-    leader, declarer = _someone(lead, "leads"), _someone(by, "declared it")
-    slack = settings.FIREKIND.slack
-    facts = Facts(
-        revision=0,
-        codename="",
-        title="",
-        policy=policy,
-        private=policy.private,
-        room=1,
-        rooms=(Room(1, "", policy.private, "a dedicated channel"),),
-        url=settings.FIREKIND.base_url,
-        declared_at=datetime.fromtimestamp(0, tz=UTC),
-        lead=leader,
-        declarer=declarer,
-        stays=tuple(Stay(one, "declared") for one in (leader, declarer) if one is not None),
-        pager=ports.pager() is not None,
-        announce_channel=slack.announce_channel if slack else "",
-        chat=ports.chat() is not None,
-        services=tuple(" ".join(service.split()) for service in services),
-        triggers=(Trigger(1, "declare", datetime.fromtimestamp(0, tz=UTC)),),
-        sources=load_facts.sources(),
-    )
+    facts = load_facts.of_declaring(type, by=by, lead=lead, services=services)
     return _shown_to(by, _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts))
 
 
@@ -167,14 +142,14 @@ def _retyped(
     said = by.name if by else ""
     staying = tuple(_stay(person, reason, by=said) for person, (reason, _) in kept.items())
     converts = _converts(facts, policy, {stay.who.chat_id for stay in staying})
-    brought = tuple(load_facts.someone(person, said) for person in bring)
+    brought = tuple(someone(person, said) for person in bring)
     after = facts.retyped(policy, staying=staying, bring=brought, converts=converts)
     told = ChannelPost(0, "retyped", event_kinds.of("retyped").news, said, "", "", after.room)
     return _with_groups(replace(after, told=(*after.told, told)))
 
 
 def _stay(person: Person, reason: str, *, by: str) -> Stay:
-    return Stay(load_facts.someone(person, ""), reason, by=by if reason == Participant.Reason.PICKED else "")
+    return Stay(someone(person, ""), reason, by=by if reason == Participant.Reason.PICKED else "")
 
 
 def _converts(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
@@ -200,10 +175,6 @@ def _with_groups(facts: Facts) -> Facts:
         otherwise=found.otherwise,
         callees=found.callees,
     )
-
-
-def _someone(person: Person | None, why: str) -> Invitee | None:
-    return load_facts.someone(person, why) if person is not None else None
 
 
 def _on_the_web(facts: Facts) -> Iterator[PlanLine]:

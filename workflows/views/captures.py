@@ -16,7 +16,7 @@ from incidents import lifecycle
 from incidents.models import Incident
 from incidents.policies.policy import COUNTS, MEASURES
 from incidents.views.signed_in import Request, incident_or_404, signed_in
-from workflows.loading import load_facts
+from workflows.loading import incident_rows
 from workflows.performing import capturing
 from workflows.status import progress as progressing
 
@@ -40,7 +40,7 @@ class CaptureForm(forms.Form):
         super().__init__(data, label_suffix="")
         choices = [
             (f"{source.name}/{kind}", f"{MEASURES[kind].name} from {source.name}")
-            for source in load_facts.sources().values()
+            for source in incident_rows.sources().values()
             for kind in source.kinds
         ]
         self.fields["what"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField, as declared above

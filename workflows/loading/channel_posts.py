@@ -1,0 +1,56 @@
+"""What the entries of a timeline say where people talk."""
+
+from __future__ import annotations
+
+from incidents import event_kinds
+from incidents.models import Event
+from workflows.loading.incident_rows import IncidentRows
+from workflows.planning.facts import ChannelPost
+
+ONE_OF = "gap/one-of/"
+WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too
+
+
+def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> ChannelPost:
+    """Return what an entry says in the channel as it reads now: edited, retracted, redacted or answered."""
+    change = rows.changes.get((event.incident_id, event.n))
+    text = change.text if change and change.kind == "edited" else event.text
+    return ChannelPost(
+        n=event.n,
+        kind=event.kind,
+        label=event_kinds.of(event.kind).news,
+        by=event.by.name if event.by else "",
+        sentence="" if event.redacted else event_kinds.sentence(event.kind, text=text, data=event.data),
+        text=text,
+        room=event.data.get("room", 1),
+        retracted=bool(change and change.kind == "retracted"),
+        redacted=bool(event.redacted),
+        retry=str(event.data.get("effect", "")),
+        evidence=event.data["n"] if event.kind == "evidence" else 0,
+        pictured=event.kind == "evidence" and bool(event.data.get("picture")),
+        finding=event.data["n"] if event.kind == "judged" else 0,
+        ask=_ask(event),
+        by_hand=str(event.data.get("by_hand", "")),
+        link=event.link or str(event.data.get("url", "")) if event.kind in WITH_PAGER else "",
+        answer=_answer(answer) if answer else "",
+    )
+
+
+def _answer(event: Event) -> str:
+    """Say who answered an access request, and how."""
+    sentence = event_kinds.sentence(event.kind, text=event.text, data=event.data)
+    if event.kind == "request_over":
+        return sentence
+    return f"{event.by.name if event.by else 'Firekind'} {sentence}."
+
+
+def _ask(event: Event) -> str:
+    """Return what an entry asks people to do: a verb, and what it is about."""
+    gap = str(event.data.get("gap", "")) if event.kind == "gap" else ""
+    role = gap.removeprefix(ONE_OF) if gap.startswith(ONE_OF) else ""
+    return f"fill|{role}" if role else str(event.data.get("ask", ""))
+
+
+def is_told(told: ChannelPost) -> bool:
+    """Return whether an entry is posted at all."""
+    return told.room > 0  # what cannot be posted where people talk is written with room 0

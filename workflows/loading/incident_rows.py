@@ -1,0 +1,125 @@
+"""The rows that planning needs, of one incident or a thousand, read with the same number of queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from django.db.models import Count, Q
+
+from incidents import event_kinds, timeline, visibility
+from incidents.models import AccessRequest, Codename, Event, Incident, Participant, Person
+from workflows import ports
+from workflows.loading import summaries
+from workflows.models import Effect, Page, PagerUser, Resource
+from workflows.oncall import callees, page_reach
+from workflows.planning.captures import ProfileSource
+from workflows.planning.facts import Published
+from workflows.planning.invitee import Invitee
+from workflows.usergroups import workspace_cache
+
+Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect, Page, AccessRequest)
+
+ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
+NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", "paged", "chosen"]  # the kinds of entries that plans depend on
+
+
+@dataclass(slots=True)
+class IncidentRows:
+    """What was read, by incident where there is one row for each."""
+
+    groups: Mapping[str, tuple[Invitee, ...] | None]
+    chat: bool
+    sources: Mapping[str, ProfileSource]
+    holders: Mapping[int, Person]
+    pager: bool
+    converts: bool
+    calling: callees.Callees
+    participants: dict[int, list[Participant]] = field(default_factory=lambda: defaultdict(list))
+    events: dict[int, list[Event]] = field(default_factory=lambda: defaultdict(list))
+    changes: dict[tuple[int, int], Event] = field(default_factory=dict)
+    codenames: dict[int, list[Codename]] = field(default_factory=lambda: defaultdict(list))
+    requests: dict[int, list[AccessRequest]] = field(default_factory=lambda: defaultdict(list))
+    pages: dict[int, list[Page]] = field(default_factory=lambda: defaultdict(list))
+    resources: dict[int, list[Resource]] = field(default_factory=lambda: defaultdict(list))
+    effects: dict[int, list[Effect]] = field(default_factory=lambda: defaultdict(list))
+    counts: dict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    published: Mapping[int, Published] = field(default_factory=dict)
+    users: Mapping[str, PagerUser] = field(default_factory=dict)
+
+
+def read(incidents: Sequence[Incident]) -> IncidentRows:
+    """Read all but what stands outside."""
+    ids = [incident.pk for incident in incidents]
+    handles = {handle for incident in incidents for handle in incident.policy.groups}
+    held = {person for incident in incidents for person in incident.roles.values()}
+    chat = ports.chat()
+    rows = IncidentRows(
+        groups=workspace_cache.members(handles),
+        chat=chat is not None,
+        converts=chat is not None and chat.converts,
+        sources=sources(),
+        holders={person.pk: person for person in Person.objects.filter(pk__in=held)} if held else {},
+        pager=ports.pager() is not None,
+        calling=callees.Callees(),
+    )
+    taking_part = Participant.objects.filter(incident__in=ids).select_related("person", "by")
+    _file(rows.participants, taking_part.order_by("since_at", "pk"))
+    private = [incident.pk for incident in incidents if incident.private]
+    if private:
+        asked = AccessRequest.objects.filter(incident__in=private).select_related("person")
+        _file(rows.requests, asked.filter(Q(let_in=None) | ~Q(rule="")).order_by("pk"))
+    talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
+    if talked:
+        told = Event.objects.filter(incident__in=talked, kind__in=NEWS).select_related("by").order_by("n")
+        _file(rows.events, timeline.naming(told, reader=visibility.EVERYONE))  # a channel's members all read it
+    if any(rows.events.values()):
+        for change in Event.objects.filter(incident__in=ids, about_n__isnull=False).order_by("n"):
+            rows.changes[change.incident_id, change.about_n or 0] = change
+    if rows.pager:
+        _file(rows.pages, Page.objects.filter(incident__in=ids).order_by("pk").prefetch_related("rung"))
+        rows.users = page_reach.users_of([page for some in rows.pages.values() for page in some])
+    rows.calling = callees.known(
+        [incident.policy for incident in incidents],
+        asked=[event.data["target"] for events in rows.events.values() for event in events if event.kind == "paged"],
+        pager=rows.pager,
+    )
+    opened = [event.incident_id for events in rows.events.values() for event in events if event.kind == "opened_up"]
+    rows.published = summaries.published(opened)
+    moved = [incident.pk for incident in incidents if incident.room > 1]
+    if moved:
+        _file(rows.codenames, Codename.objects.filter(incident__in=moved))
+    return rows
+
+
+def read_outside(incidents: Sequence[Incident], rows: IncidentRows) -> None:
+    """Read what is owed and what is there, in this order.
+
+    Each query sees what has committed by then. An effect that ends in between is seen both owed and there, which plans
+    nothing; the other way round it would be neither, and would be done again.
+    """
+    ids = [incident.pk for incident in incidents]
+    open_states = [Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED]
+    _file(rows.effects, Effect.objects.filter(incident__in=ids, state__in=open_states).order_by("pk"))
+    _file(rows.resources, Resource.objects.filter(incident__in=ids).order_by("pk"))
+    counted = Effect.objects.filter(incident__in=ids).values_list("incident", "thing").annotate(times=Count("pk"))
+    for incident_id, thing, times in counted:
+        rows.counts[incident_id][thing] = times
+
+
+def _file(drawers: dict[int, list[Row]], rows: Iterable[Row]) -> None:
+    for row in rows:
+        drawers[row.incident_id or 0].append(row)
+
+
+def sources() -> Mapping[str, ProfileSource]:
+    """Return the sources of profiles that are connected, by name."""
+    profiler = ports.profiler()
+    return {source.name: source for source in profiler.sources()} if profiler else {}
+
+
+def someone(person: Person, why: str) -> Invitee:
+    """Return a person as the planning sees them."""
+    return Invitee(person.chat_id or "", person.name, why, person.pk)

@@ -1,0 +1,41 @@
+"""What stands outside and what is owed, as the planning sees it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+
+from workflows.models import Effect, Resource
+from workflows.planning.actions import CREATE, RETIRE
+from workflows.planning.observed import GONE, REFUSED, THERE, Observed, ObservedThing, Owed
+
+
+def thing(resource: Resource, ended: Collection[str]) -> ObservedThing:
+    """Return a thing as it was last seen; a page that ended (``ended`` holds keys) is gone."""
+    state = GONE if resource.key in ended else resource.state
+    why = str(resource.external.get("why", "")) if state == REFUSED else ""
+    return ObservedThing(resource.kind, resource.spec, state, resource.room, resource.label, why)
+
+
+def owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
+    """Return what is owed, by the key of its thing, oldest first."""
+    chains: dict[str, list[Owed]] = defaultdict(list)
+    for effect in effects:
+        started = effect.state != Effect.State.WAITING or effect.unsure
+        failed = effect.state == Effect.State.FAILED
+        if effect.kind == "member":
+            for person in effect.spec["people"]:
+                member = {"room": effect.room, "person": person}
+                key = f"member/{effect.room}/{person}"
+                chains[key].append(Owed(effect.key, CREATE, member, started, effect.room, failed))
+        else:
+            spec = None if effect.verb == RETIRE else effect.spec
+            chains[effect.thing].append(Owed(effect.key, effect.verb, spec, started, effect.room, failed))
+    return {key: tuple(chain) for key, chain in chains.items()}
+
+
+def there(observed: Observed) -> frozenset[str]:
+    """Return keys of all that is there, or may be by now."""
+    seen = {key for key, one in observed.seen.items() if one.state == THERE}
+    begun = {key for key, chain in observed.owed.items() if any(one.under_way for one in chain)}
+    return frozenset(seen | begun)

@@ -1,0 +1,59 @@
+"""The pages of an incident, and those that people asked for, as the planning sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from incidents.models import Event, Incident
+from workflows.loading.incident_rows import IncidentRows, someone
+from workflows.models import Page, PagerUser
+from workflows.oncall import callees
+from workflows.oncall import people as joining
+from workflows.planning.invitee import Invitee
+from workflows.planning.observed import Observed
+from workflows.planning.pages import Callee, Paged, RequestedPage, Stranger
+
+
+def requested(event: Event, rows: IncidentRows) -> RequestedPage:
+    """Return a page that someone asked for by hand; who cannot be called any more is there by name."""
+    ref, name = event.data["target"], event.data["name"]
+    callee = rows.calling.asked.get(ref) or Callee(ref, name, "")
+    return RequestedPage(callee, event.data["turn"], event.data.get("room", 1))
+
+
+def of_incident(incident: Incident, rows: IncidentRows, observed: Observed) -> tuple[Paged, ...]:
+    """Return the pages of an incident; those of a private one tell only of people who are in it."""
+    found = [_page(page, rows, observed) for page in rows.pages[incident.pk]]
+    if not incident.private:
+        return tuple(found)
+    inside = {one.person.chat_id or "" for one in rows.participants[incident.pk] if one.left_at is None or one.went}
+    return tuple(one.closed(inside) for one in found)
+
+
+def _page(page: Page, rows: IncidentRows, observed: Observed) -> Paged:
+    seen = observed.seen.get(page.key)
+    title = str(seen.spec.get("title", "")) if seen else ""
+    rung = tuple(someone(person, f"on call for {page.name}") for person in page.rung.all() if person.chat_id)
+    users = [rows.users[id] for id in page.rung_ids if id in rows.users] if page.is_open else []
+    return Paged(
+        page.key,
+        page.target,
+        page.name,
+        page.service_id,
+        page.status,
+        rung,
+        title,
+        answered=page.answered_at is not None,
+        withdrawn=page.withdrawn_at is not None,
+        by=page.answered_by,
+        strangers=callees.strangers(users),
+        late=tuple(_late(page, users, {one.person_id for one in rung})),
+    )
+
+
+def _late(page: Page, users: Iterable[PagerUser], known: Collection[int]) -> Iterator[tuple[Invitee, Stranger]]:
+    """Yield people that a page reached who are not brought in yet: they were matched, or it moved on, since."""
+    for user in users:
+        if user.person is not None and user.person_id not in known and not joining.barred(user):
+            stranger = Stranger(user.pager_id, user.name, "they were not on call here when it was opened")
+            yield someone(user.person, f"on call for {page.name}"), stranger
