@@ -1,6 +1,6 @@
 # Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help venv demo run tour quick test check bench fuzz mutate bench-evidence fmt lock clean
+.PHONY: help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -58,6 +58,9 @@ lock: ## compile requirements/*.in to names, versions and hashes
 
 fuzz: $(DEV) ## spoil profiles and hand them to the readers; ARGS="60 pprof" for so many seconds, one format
 	@$(PY) -m stack fuzz $(ARGS)
+
+conformance: $(DEV) ## read small files of every format and hold them against other judges; ARGS="pprof" for one format
+	@$(PY) -m stack conformance $(ARGS)
 
 mutate: $(MUTATE) ## change the code in small ways and count what the tests notice; ARGS="incidents.visibility" names modules
 	@$(PY) -m stack mutate $(ARGS)

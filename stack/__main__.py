@@ -18,6 +18,7 @@ COMMANDS = {
     "bench": ("stack.bench", "main", "print the benchmark table"),
     "bench-evidence": ("stack.bench.evidence", "main", "measure what reading profiles costs, next to inferno"),
     "mutate": ("stack.mutation.scoring", "main", "change the code in small ways and count what the tests notice"),
+    "conformance": ("stack.conformance", "main", "hold what the evidence readers read against other judges"),
     "fuzz": ("stack.fuzzing", "main", "feed damaged profiles to the evidence readers for a while"),
     "prepare": ("stack.prepare", "main", "update the database, types and static files"),
     "web": ("stack.one", "web", "run only the web, replacing this process"),

@@ -1,0 +1,66 @@
+"""Who says what a file holds: a count by hand that lies beside it, and tools that others made."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stack.errors import StackError
+
+HOME = Path(__file__).resolve().parents[2] / "fixtures" / "conformance"
+COUNTED = ".counted.json"
+PATIENCE_S = 60
+# Function -> what it counts itself, and with all that it calls.
+Counts = Mapping[str, tuple[int, int]]
+# The formats that `go tool pprof` reads, and how; without the program it knows no names of addresses.
+GO_READS: Mapping[str, tuple[str, ...]] = {"pprof": (), "legacy_pprof": ("-addresses",)}
+TOP_LINE = re.compile(r"\s*(-?\d+)(?:\w*)\s+[\d.]+%\s+[\d.]+%\s+(-?\d+)(?:\w*)\s+[\d.]+%\s+(.*\S)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One file and what one judge says of one of its sample types."""
+
+    format: str
+    judge: str
+    path: Path
+    sample_type: str
+    counts: Counts
+
+
+def judged(format: str) -> Iterator[Judged]:
+    """Yield what each judge says of each file of a format."""
+    for path in sorted(HOME.joinpath(format).glob("*")):
+        if not path.name.endswith(COUNTED):
+            for judge in JUDGES:
+                yield from judge(format, path)
+
+
+def _by_hand(format: str, path: Path) -> Iterator[Judged]:
+    told = json.loads(path.with_name(path.name + COUNTED).read_text(encoding="utf-8"))
+    counts = {name: (own, total) for name, (own, total) in told["functions"].items()}
+    yield Judged(format, "counted by hand", path, told["sample_type"], counts)
+
+
+def _by_go(format: str, path: Path) -> Iterator[Judged]:
+    """Ask `go tool pprof -top` for every function, in whole numbers."""
+    go = shutil.which("go")
+    if format not in GO_READS or go is None:
+        return
+    sample_type = json.loads(path.with_name(path.name + COUNTED).read_text(encoding="utf-8"))["sample_type"]
+    words = [go, "tool", "pprof", "-top", "-nodecount=100000", "-nodefraction=0", "-edgefraction=0", "-symbolize=none"]
+    words += [*GO_READS[format], f"-sample_index={sample_type}", "-unit=minimum", str(path)]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    if ended.returncode:
+        raise StackError(f"go tool pprof refused {path.name}: {ended.stderr.strip()[-300:]}")
+    lines = (TOP_LINE.fullmatch(line) for line in ended.stdout.splitlines())
+    counts = {one[3].removesuffix(" (inline)"): (int(one[1]), int(one[2])) for one in lines if one}
+    yield Judged(format, "go tool pprof", path, sample_type, counts)
+
+
+JUDGES: tuple[Callable[[str, Path], Iterator[Judged]], ...] = (_by_hand, _by_go)
