@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from stack.bench import declaring, memory, pages, reading, storm, turning
+from stack.bench import declaring, hostile, memory, pages, reading, storm, turning
 from stack.bench.table import ReportTable
 from stack.errors import StackError
 from stack.outside import Records
@@ -14,7 +14,7 @@ from stack.throwaway import throwaway
 
 STRICT = "--strict"
 ON_WHOLE_STACK = ("declaring", "memory", "reading", "turning")
-GROUPS = (*ON_WHOLE_STACK, "pages", "storm")
+GROUPS = (*ON_WHOLE_STACK, "pages", "storm", "hostile")
 
 
 def main(*words: str) -> int:
@@ -33,6 +33,9 @@ def main(*words: str) -> int:
     if "storm" in wanted:
         with throwaway(env=storm.ENV, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
             storm.measure(stack, table, records)
+    if "hostile" in wanted:
+        with throwaway(processes=("sandbox", "web"), preloaded=False) as stack:
+            hostile.measure(stack, table)
     say()
     short = table.short
     say(f"  {len(table.figures) - len(short)} of {len(table.figures)} figures hold.")
