@@ -24,6 +24,7 @@ KINDS: Final[dict[str, str]] = {
     "proposal-withdrawn": "withdrew an unconfirmed change",
     "unseconded": "made a change with no second manager to confirm it",
     "read": "read a private incident",
+    "viewed": "looked at evidence of a private incident",
     "download": "downloaded an original file",
     "export": "downloaded an export",
     "access-asked": "requested access",

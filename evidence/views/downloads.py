@@ -11,11 +11,10 @@ from django.utils.http import content_disposition_header
 from evidence.intake import made, storage
 from evidence.models import Evidence
 from evidence.models.evidence import Kind
-from evidence.views import answering
+from evidence.views import answering, leaving
 from evidence.views.finding import evidence_of, profile_of, tree_of
 from evidence.views.policy import locked
 from evidence.views.profile import functions
-from incidents import audit_notes
 from incidents.views.signed_in import Request, signed_in
 
 
@@ -31,8 +30,9 @@ def original(request: Request, codename: str, n: int) -> HttpResponseBase:
         return HttpResponse("This evidence is a link, so there's no file.", status=404, content_type="text/plain")
     file = storage.store().local(evidence.original).open("rb")
     if "inline" in request.GET and evidence.kind == Kind.PICTURE:
+        leaving.shown(evidence, by=request.person, form=leaving.ORIGINAL)
         return FileResponse(file, content_type=evidence.format)
-    _note(request, evidence, "original")
+    leaving.taken(evidence, by=request.person, form="original")
     return FileResponse(
         file, as_attachment=True, filename=evidence.file_name or name_of(evidence, "bin"),
         content_type="application/octet-stream",
@@ -64,7 +64,7 @@ def _made(
         file = made.of(evidence.tree, form, **asked)
     except made.MakingBusy:
         return answering.busy(request)
-    _note(request, evidence, form)
+    leaving.taken(evidence, by=request.person, form=form)
     return FileResponse(file, as_attachment=True, filename=name_of(evidence, ending), content_type=content_type)
 
 
@@ -78,7 +78,7 @@ def svg(request: Request, codename: str, n: int) -> HttpResponseBase:
     tree = tree_of(evidence)
     type = functions.chosen(request, tree)
     drawn = drawing.svg(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
-    _note(request, evidence, "svg")
+    leaving.taken(evidence, by=request.person, form="svg")
     return _attached(drawn.encode(), name_of(evidence, "svg"), "image/svg+xml")
 
 
@@ -90,12 +90,13 @@ def png(request: Request, codename: str, n: int) -> HttpResponseBase:
 
     evidence = profile_of(request, codename, n)
     if "small" in request.GET:
+        leaving.shown(evidence, by=request.person, form="small picture")
         small = storage.store().local(storage.thumbnail_key(evidence.tree))
         return FileResponse(small.open("rb"), content_type="image/png")
     tree = tree_of(evidence)
     type = functions.chosen(request, tree)
     drawn = picture.png(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)
-    _note(request, evidence, "png")
+    leaving.taken(evidence, by=request.person, form="png")
     return _attached(drawn, name_of(evidence, "png"), "image/png", inline=True)
 
 
@@ -103,12 +104,6 @@ def name_of(evidence: Evidence, ending: str) -> str:
     """Return the name of a file that is made of evidence: codename, number, words of its title."""
     words = re.sub(r"[^A-Za-z0-9]+", "-", evidence.title).strip("-").lower()[:40]
     return "-".join(part for part in (evidence.incident.codename, str(evidence.n), words) if part) + f".{ending}"
-
-
-def _note(request: Request, evidence: Evidence, form: str) -> None:
-    """Log that someone downloaded a file; the log never holds a title."""
-    kind = "download" if form == "original" else "export"
-    audit_notes.note(kind, by=request.person, about=evidence.incident.codename, evidence=evidence.n, form=form)
 
 
 def _says(evidence: Evidence, type: int, default: int) -> str:

@@ -10,6 +10,7 @@ from django.http import Http404
 from evidence.intake import storage
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
+from evidence.views import leaving
 from incidents.views.signed_in import Request, incident_or_404
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def evidence_of(request: Request, codename: str, n: int) -> Evidence:
     if found is None or found.state == State.WITHDRAWN:
         raise Http404("No such evidence.")
     found.incident = incident
+    leaving.looked_at([found], by=request.person)
     return found
 
 

@@ -12,7 +12,7 @@ from django.utils.http import content_disposition_header
 from evidence import measures
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
-from evidence.views import measured
+from evidence.views import leaving, measured
 from evidence.views.profile.compared import MOST, listed
 from incidents.forms.given import numbers
 from incidents.views.signed_in import Request, incident_or_404
@@ -28,6 +28,7 @@ def page(request: Request, evidence: Evidence) -> HttpResponse:
     """Show one benchmark, load test, table of counts or sweep; with ``csv`` in the address give its numbers as CSV."""
     value = value_of(evidence)
     if "csv" in request.GET:
+        leaving.taken(evidence, by=request.person, form="csv")
         return _csv(evidence, measured.CSV[evidence.kind](value))
     context = _about(evidence) | measured.BODY[evidence.kind](request, value)
     alike = Evidence.objects.filter(incident=evidence.incident, kind=evidence.kind, state=State.READY)
@@ -48,6 +49,7 @@ def asked(request: Request, codename: str) -> list[Evidence]:
     found = {one.n: one for one in ready.filter(n__in=wanted).select_related("added_by")}
     for one in found.values():
         one.incident = incident
+    leaving.looked_at(found.values(), by=request.person)
     return [found[n] for n in list(dict.fromkeys(wanted))[:MOST] if n in found] if len(found) > 1 else []
 
 

@@ -17,6 +17,7 @@ from evidence.intake import receiving
 from evidence.models import Evidence, Token
 from evidence.models.evidence import State
 from evidence.models.token import Scope
+from evidence.views import leaving
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.api import answers, asking, parameters
@@ -47,6 +48,7 @@ def one(request: HttpRequest, token: Token, codename: str, n: int) -> HttpRespon
     if incident is None or found is None:
         return answers.not_found()
     found.incident = incident
+    leaving.looked_at([found], by=token.person)
     return answers.one(found)
 
 
@@ -103,7 +105,9 @@ def _read(found: Evidence, asked: UploadParameters) -> Evidence:
 
 
 def _listed(incident: Incident, token: Token) -> HttpResponse:
-    return answers.several(incident, [_with(incident, each) for each in _of(incident, token).order_by("-n")[:LISTED]])
+    listed = [_with(incident, each) for each in _of(incident, token).order_by("-n")[:LISTED]]
+    leaving.looked_at(listed, by=token.person)
+    return answers.several(incident, listed)
 
 
 def _with(incident: Incident, found: Evidence) -> Evidence:

@@ -15,6 +15,7 @@ from evidence.intake import storage
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
+from evidence.views import leaving
 from evidence.views.finding import tree_of
 from incidents.forms.given import number, numbers
 from incidents.models import Incident
@@ -99,6 +100,7 @@ def sides_of(request: Request, codename: str) -> Sides:
     profiles = [found[n] for n in wanted if n is not None]
     for one in profiles:
         one.incident = incident
+    leaving.looked_at(profiles, by=request.person)
     on = number(request.GET.get("on"))
     return Sides(incident, profiles, wanted.index(on) if on in asked else 1, request.GET.get("sample", "")[:200])
 

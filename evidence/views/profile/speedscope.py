@@ -17,6 +17,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from evidence.intake import storage
 from evidence.models import Evidence
+from evidence.views import leaving
 from evidence.views.finding import profile_of, tree_of
 from evidence.views.policy import also, locked, under
 from evidence.views.profile import functions
@@ -88,9 +89,11 @@ def file(request: Request, codename: str, n: int, name: str) -> HttpResponseBase
     """Give speedscope the profile: summed up by us, or the original where that keeps the order of time."""
     evidence = profile_of(request, codename, n)
     if name == SUMMED:
+        leaving.taken(evidence, by=request.person, form="speedscope")
         return _summed(request, evidence)
     if name != IN_ORDER.get(evidence.format):
         raise Http404("No such file.")
+    leaving.taken(evidence, by=request.person, form=leaving.ORIGINAL)
     kept = storage.store().local(evidence.original).open("rb")
     return FileResponse(kept, as_attachment=True, filename=name, content_type="application/octet-stream")
 
