@@ -93,6 +93,20 @@ def test_it_comes_in_pages_newest_first(auditor: Client) -> None:
     assert "type-4-" in auditor.get(first.context["older"]).content.decode()
 
 
+def test_people_stand_there_by_their_names_which_lead_to_what_they_did(
+    incident: Incident, secret: Incident, ada: Person, eve: Person, auditor: Client
+) -> None:
+    for data in ({"person": eve.pk}, {"asked_by": eve.pk}, {"second": eve.pk, "was": "x"}, {"people": [eve.pk, 10**9]}):
+        audit.note("role", by=ada.pk, by_name="Ada", about=incident.codename, data=data)
+    audit.note("read", by=ada.pk, by_name="Ada", about=secret.codename, data={"evidence": eve.pk})
+    page = auditor.get("/audit/").content.decode()
+    assert " ".join(page.split()).count('<a href="/audit/?who=Eve">Eve</a>') == 4
+    assert f"person: {eve.pk}" not in " ".join(page.split())
+    assert f"person {10**9}" in page, "one who is not known"
+    assert f'<a href="{incident.get_absolute_url()}">' in page
+    assert secret.get_absolute_url() not in page, "an auditor sees no private incident"
+
+
 def test_no_cell_is_a_formula(auditor: Client) -> None:
     audit.note("role", by=1, by_name="=HYPERLINK(1)", about="@sum", data={"a": "b"})
     said = auditor.get("/audit/entries.csv?kind=role").content.decode()

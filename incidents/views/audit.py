@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,14 +18,24 @@ from audit import kinds, search
 from audit.models import Entry, Seal
 from audit.request_origin import DOORS
 from audit.search import PAGE, AuditFilters
-from incidents import audit_notes
+from incidents import audit_notes, visibility
+from incidents.models import Person
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 
 CSV_ROWS: Final = 10_000
 COLUMNS: Final = ("n", "at", "kind", "by", "by_name", "about", "door", "address", "data")
 NOBODY: Final = {"terminal": "Someone at a terminal", "system": "Firekind"}
+PEOPLE: Final = ("person", "people", "asked_by", "second")  # what holds ids of people in an entry's data
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A piece of what an entry says besides its columns; a person's name leads to what they did."""
+
+    words: str
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +45,9 @@ class AuditLine:
     entry: Entry
     nobody: str  # what stands for a name where there is none
     said: str
-    details: str
+    details: list[tuple[str, list[Named]]]
     where: str
+    link: str = ""  # to what it is about, where the reader may see that
 
 
 @require_GET
@@ -50,7 +62,7 @@ def listing(request: Request) -> HttpResponse:
         "here": "audit",
         "filters": filters,
         "kinds": sorted(kinds.KINDS.items(), key=lambda one: one[1]),
-        "rows": [shown(one) for one in found[:PAGE]],
+        "rows": shown(found[:PAGE], reader=request.person),
         "older": address(filters, before=str(found[PAGE - 1].n)) if len(found) > PAGE else "",
         "newest": address(filters) if filters.before else "",
         "csv": reverse("audit-csv") + filters.to(),
@@ -80,11 +92,38 @@ def address(filters: AuditFilters, **changes: str) -> str:
     return reverse("audit") + filters.to(**changes)
 
 
-def shown(entry: Entry) -> AuditLine:
-    """Put an entry into words."""
-    details = " · ".join(f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in entry.data.items() if value)
+def shown(entries: Sequence[Entry], *, reader: Person) -> list[AuditLine]:
+    """Put entries into words, people by their names: three questions for all of them."""
+    ids = {id for one in entries for name in PEOPLE for id in _ids(one.data.get(name))}
+    names = dict(Person.objects.filter(pk__in=ids).values_list("pk", "name"))
+    seen = visibility.named(reader, {one.about for one in entries if one.about})
+    return [_shown(one, names, link=_link(one.about) if one.about in seen else "") for one in entries]
+
+
+def _shown(entry: Entry, names: Mapping[int, str], *, link: str) -> AuditLine:
+    details = [
+        (name.replace("_", " "), _people(value, names) if name in PEOPLE else [Named(_plain(value))])
+        for name, value in entry.data.items()
+        if value
+    ]
     where = " · ".join(part for part in (DOORS.get(entry.door, entry.door), entry.address) if part)
-    return AuditLine(entry, NOBODY.get(entry.door, "Someone unknown"), kinds.sentence(entry.kind), details, where)
+    said = kinds.sentence(entry.kind)
+    return AuditLine(entry, NOBODY.get(entry.door, "Someone unknown"), said, details, where, link)
+
+
+def _people(value: object, names: Mapping[int, str]) -> list[Named]:
+    """Name the people that an entry tells by their ids; one who is not known any more by the id."""
+    known = [(id, names.get(id)) for id in _ids(value)]
+    return [Named(name, address(AuditFilters(who=name))) if name else Named(f"person {id}") for id, name in known]
+
+
+def _ids(value: object) -> list[int]:
+    """Return the ids in a value: one or several of them."""
+    return [one for one in (value if isinstance(value, list) else [value]) if type(one) is int]
+
+
+def _link(codename: str) -> str:
+    return reverse("incident", args=[codename])
 
 
 def _plain(value: object) -> str:
