@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
-from audit import sealing
+from audit import heads, sealing
 
 
 @shared_task
 def seal() -> None:
     """Seal what was written since the last beat; two at once do no harm."""
     sealing.seal(at=timezone.now())
+
+
+@shared_task
+def publish() -> None:
+    """Publish the chain's newest hash elsewhere."""
+    heads.publish(at=timezone.now(), webhook=settings.FIREKIND.audit_webhook)

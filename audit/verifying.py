@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -13,12 +13,26 @@ from audit.rows import KEPT, Kept, SealedRow
 
 ROWS_AT_ONCE: Final = 2_000
 LATE: Final = timedelta(minutes=1)
+YOUNG: Final = timedelta(minutes=10)  # a seal is made within seconds; a long transaction may take minutes
 
 Covered = dict[str, list[list[int]]]
 
 
 class ChainBroken(Exception):
     """The chain does not hold; the message names the first link or row that is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateSeal:
+    """A seal that was made long after one of its rows, as when sealing stood still, or the end was made anew."""
+
+    seal: int
+    table: str
+    row: int
+    waited: timedelta
+
+    def __str__(self) -> str:
+        return f"Seal {self.seal} was made {self.waited} after row {self.row} of {self.table}"
 
 
 @dataclass(slots=True)
@@ -29,12 +43,24 @@ class Verified:
     rows: int = 0
     redacted: int = 0
     head: str = chain.BEFORE_ALL
+    late: list[LateSeal] = field(default_factory=list)
+
+    def is_late(self, seal: Seal, kept: Kept, row: SealedRow) -> None:
+        """Remember a seal that is much younger than a row it covers: the row that waited longest."""
+        waited = seal.at - row.hashed[kept.at]
+        if waited <= YOUNG:
+            return
+        if self.late and self.late[-1].seal == seal.n:
+            if waited <= self.late[-1].waited:
+                return
+            self.late.pop()
+        self.late.append(LateSeal(seal.n, kept.table, row.id, waited))
 
 
-def verify(*, at: datetime, since: int = 1, head: str = "") -> Verified:
+def verify(*, at: datetime, since: int = 1, heads: Collection[str] = ()) -> Verified:
     """Check every link from number ``since`` on, and that no row is left out.
 
-    ``head`` is a hash that was kept elsewhere; it must be in the chain. Raises ``Broken``.
+    ``heads`` are hashes that were kept elsewhere; they must be in the chain. Raises ``ChainBroken``.
     """
     so_far = Verified()
     covered: Covered = {name: [] for name in KEPT}
@@ -42,13 +68,15 @@ def verify(*, at: datetime, since: int = 1, head: str = "") -> Verified:
         for one in some:
             _follows(one, so_far, since=since)
         for name, kept in KEPT.items():
-            so_far.redacted += _rows_hold(kept, some)
+            so_far.redacted += _rows_hold(kept, some, so_far)
             covered[name] += _joined(kept, [one for seal in some for one in seal.covers.get(name, ())])
     _nothing_left_out(covered, tops=_tops_before(since), at=at)
-    if head and not Seal.objects.filter(hash=head).exists():
-        raise ChainBroken(
-            f"No seal has the hash {head[:12]}… that was kept elsewhere: the chain was cut off or rewritten."
-        )
+    known = set(Seal.objects.filter(hash__in=heads).values_list("hash", flat=True))
+    for head in heads:
+        if head not in known:
+            raise ChainBroken(
+                f"No seal has the hash {head[:12]}… that was kept elsewhere: the chain was cut off or rewritten."
+            )
     return so_far
 
 
@@ -87,7 +115,7 @@ def _names(covers: Covered) -> int:
     return sum(high - low + 1 for some in covers.values() for low, high in some)
 
 
-def _rows_hold(kept: Kept, some: list[Seal]) -> int:
+def _rows_hold(kept: Kept, some: list[Seal], so_far: Verified) -> int:
     """Check that each row these links cover is there and as it was; return how many are without their words."""
     found = rows.of_ids(kept, [id for one in some for id, _ in one.marked(kept.name)])
     for one in some:
@@ -96,6 +124,7 @@ def _rows_hold(kept: Kept, some: list[Seal]) -> int:
                 raise ChainBroken(f"Row {id} of {kept.table}, which seal {one.n} covers, is missing.")
             if not found[id].is_known_by(mark):
                 raise ChainBroken(f"Row {id} of {kept.table} was changed after seal {one.n} was made.")
+            so_far.is_late(one, kept, found[id])
     return _redacted(kept, [row for row in found.values() if row.remains])
 
 

@@ -57,6 +57,8 @@ NAMES = (
     "EVIDENCE_STORAGE_URL",
     "EVIDENCE_MAX_MIB",
     "PROFILE_SOURCES_FILE",
+    "AUDIT_HEAD_CHANNEL",
+    "AUDIT_HEAD_WEBHOOK",
     "FIREKIND_LEASE_S",
     "FIREKIND_SANDBOX_URL",
     "FIREKIND_PROFILED_URL",
@@ -125,6 +127,8 @@ class Env:
     evidence_max_mib: int
     profile_sources_file: Path | None
     named: Mapping[str, str] = field(repr=False, compare=False)  # everything given, for lists that name variables
+    audit_channel: str
+    audit_webhook: str
     lease_s: int
     sandbox_url: str
     slack: Slack | None
@@ -213,6 +217,8 @@ def read(given: Mapping[str, str]) -> Env:
         evidence_max_mib=whole(given, "EVIDENCE_MAX_MIB", default=512, low=1, high=100_000),
         profile_sources_file=_file(given, "PROFILE_SOURCES_FILE"),
         named=given,
+        audit_channel=given.get("AUDIT_HEAD_CHANNEL", "").lstrip("#"),
+        audit_webhook=safe(given, "AUDIT_HEAD_WEBHOOK", default="") if "AUDIT_HEAD_WEBHOOK" in given else "",
         lease_s=whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
         sandbox_url=url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
         slack=_slack(given),

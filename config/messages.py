@@ -6,7 +6,8 @@ finds what is due. So nothing that matters is kept, retried or delayed by the br
 
 from config import env
 
-EFFECTS, EVIDENCE = "celery", "evidence"  # the queues; the first is where everything goes that is not routed
+# The queues: the first is where everything goes that is not routed.
+EFFECTS, EVIDENCE, KEEPING = "celery", "evidence", "keeping"
 
 CONFIGURATION = {
     "broker_url": env.load().redis_url,
@@ -37,12 +38,19 @@ CONFIGURATION = {
     "worker_prefetch_multiplier": 1,
     "worker_redirect_stdouts": False,
     # What takes long has workers of its own, and is not in the way of the rest.
-    "task_routes": {"evidence.tasks.*": {"queue": EVIDENCE}, "workflows.tasks.measure": {"queue": EVIDENCE}},
+    # What keeps promises while others work, the beat's own process does: under load the rest waits, and this does not.
+    "task_routes": {
+        "evidence.tasks.*": {"queue": EVIDENCE},
+        "workflows.tasks.measure": {"queue": EVIDENCE},
+        "audit.tasks.*": {"queue": KEEPING},
+        "workflows.tasks.watch_members": {"queue": KEEPING},
+    },
     # All intervals are short and every task is safe to run twice, so beat needs no memory of its own.
     "beat_scheduler": "celery.beat:Scheduler",
     "beat_schedule": {
         "sweep": {"task": "workflows.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},
         "seal": {"task": "audit.tasks.seal", "schedule": 5.0, "options": {"expires": 5}},
+        "publish-head": {"task": "audit.tasks.publish", "schedule": 900.0, "options": {"expires": 900}},
         "close-homes": {"task": "integrations.slack.tasks.redraw_homes", "schedule": 2.0, "options": {"expires": 2}},
         "read-evidence": {"task": "evidence.tasks.sweep", "schedule": 5.0, "options": {"expires": 5}},
         "hear-webhooks": {"task": "integrations.pagerduty.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},

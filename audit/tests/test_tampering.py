@@ -123,7 +123,7 @@ def test_an_end_made_anew_or_cut_off_is_found_by_a_hash_kept_elsewhere(sealed: l
     reseal(3)
     verifying.verify(at=now)
     with pytest.raises(verifying.ChainBroken, match="cut off or rewritten"):
-        verifying.verify(at=now, head=kept)
+        verifying.verify(at=now, heads=[kept])
 
 
 def test_checking_may_begin_later(sealed: list[int], now: datetime) -> None:

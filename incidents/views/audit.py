@@ -31,7 +31,7 @@ FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would ru
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class AuditDetail:
     """A piece of what an entry says besides its columns; a person's name leads to what they did."""
 
     words: str
@@ -45,7 +45,7 @@ class AuditLine:
     entry: Entry
     nobody: str  # what stands for a name where there is none
     said: str
-    details: list[tuple[str, list[Named]]]
+    details: list[tuple[str, list[AuditDetail]]]
     where: str
     link: str = ""  # to what it is about, where the reader may see that
 
@@ -102,7 +102,7 @@ def shown(entries: Sequence[Entry], *, reader: Person) -> list[AuditLine]:
 
 def _shown(entry: Entry, names: Mapping[int, str], *, link: str) -> AuditLine:
     details = [
-        (name.replace("_", " "), _people(value, names) if name in PEOPLE else [Named(_plain(value))])
+        (name.replace("_", " "), _people(value, names) if name in PEOPLE else [AuditDetail(_plain(value))])
         for name, value in entry.data.items()
         if value
     ]
@@ -111,10 +111,13 @@ def _shown(entry: Entry, names: Mapping[int, str], *, link: str) -> AuditLine:
     return AuditLine(entry, NOBODY.get(entry.door, "Someone unknown"), said, details, where, link)
 
 
-def _people(value: object, names: Mapping[int, str]) -> list[Named]:
+def _people(value: object, names: Mapping[int, str]) -> list[AuditDetail]:
     """Name the people that an entry tells by their ids; one who is not known any more by the id."""
     known = [(id, names.get(id)) for id in _ids(value)]
-    return [Named(name, address(AuditFilters(who=name))) if name else Named(f"person {id}") for id, name in known]
+    return [
+        AuditDetail(name, address(AuditFilters(who=name))) if name else AuditDetail(f"person {id}")
+        for id, name in known
+    ]
 
 
 def _ids(value: object) -> list[int]:

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from audit import exporting, noting, verifying
-from audit.models import Seal
+from audit import exporting, heads, noting, verifying
+
+SHOWN: Final = 10
 
 
 class Command(BaseCommand):
@@ -20,7 +21,11 @@ class Command(BaseCommand):
         verify = verbs.add_parser("verify", help="verify every link; exit 1 and name the first broken one")
         verify.add_argument("--from", dest="since", type=int, default=1, metavar="N", help="start at seal N")
         verify.add_argument(
-            "--head", default="", metavar="HASH", help="a hash kept elsewhere that must be in the chain"
+            "--head",
+            action="append",
+            default=[],
+            metavar="HASH",
+            help="a hash kept elsewhere that must be in the chain, or the line it was published in; may be repeated",
         )
         export = verbs.add_parser("export", help="print the audit log as JSON lines that can be verified elsewhere")
         export.add_argument("--since", default="", metavar="TIME", help="only entries sealed since then")
@@ -32,9 +37,14 @@ class Command(BaseCommand):
 
     def _verify(self, options: dict[str, Any]) -> None:
         try:
-            held = verifying.verify(at=timezone.now(), since=options["since"], head=options["head"])
+            kept = [one.split()[-1] for one in options["head"] if one.strip()]
+            held = verifying.verify(at=timezone.now(), since=options["since"], heads=kept)
         except verifying.ChainBroken as broken:
             raise CommandError(str(broken)) from broken
+        for one in held.late[:SHOWN]:
+            self.stderr.write(f"{one}. Sealing was not running then, or these seals were made again later.")
+        if len(held.late) > SHOWN:
+            self.stderr.write(f"And {len(held.late) - SHOWN} more seals made long after their rows.")
         without = f", {held.redacted} of them redacted" if held.redacted else ""
         self.stdout.write(
             f"{held.links} seals over {held.rows} rows{without} verified. The newest hash is {held.head}."
@@ -47,10 +57,10 @@ class Command(BaseCommand):
             self.stdout.write(line)
 
     def _head(self, options: dict[str, Any]) -> None:
-        newest = Seal.objects.order_by("-n").first()
+        newest = heads.newest()
         if newest is None:
             raise CommandError("Nothing is sealed yet.")
-        self.stdout.write(f"{newest.n} {newest.at.isoformat()} {newest.hash}")
+        self.stdout.write(str(newest))
 
 
 def _time(said: str) -> datetime:

@@ -1,0 +1,70 @@
+"""Publish the newest hash of the chain where the database's owner cannot write: then a chain that was cut off shows."""
+
+from __future__ import annotations
+
+import json
+import logging
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from audit.models import Seal
+
+NEWS: Final = timedelta(hours=1)  # an older head was published several times
+PATIENCE_S: Final = 10.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest link of the chain."""
+
+    n: int
+    at: datetime
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.n} {self.at.isoformat()} {self.hash}"
+
+
+publishers: list[Callable[[Head], None]] = []  # told as the process starts, by those who reach somewhere else
+
+
+def newest() -> Head | None:
+    """Return the newest link, or None before anything is sealed."""
+    last = Seal.objects.order_by("-n").only("n", "at", "hash").first()
+    return Head(last.n, last.at, last.hash) if last else None
+
+
+def publish(*, at: datetime, webhook: str = "") -> Head | None:
+    """Write the head to the log and send it wherever it is to be kept; return it, or None when it is an old one.
+
+    One that fails is logged, and keeps no other from being told: the next head comes in a quarter of an hour.
+    """
+    head = newest()
+    if head is None or head.at < at - NEWS:
+        return None
+    log.info("audit head %s", head)
+    if webhook:
+        _send(head, webhook)
+    for publisher in publishers:
+        publisher(head)
+    return head
+
+
+class _Straight(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *args: object, **more: object) -> None:
+        """Follow nobody elsewhere."""
+
+
+def _send(head: Head, webhook: str) -> None:
+    body = json.dumps({"n": head.n, "at": head.at.isoformat(), "hash": head.hash}).encode()
+    asked = urllib.request.Request(webhook, body, {"Content-Type": "application/json"})  # noqa: S310  # the settings take http and https only
+    try:
+        with urllib.request.build_opener(_Straight).open(asked, timeout=PATIENCE_S):
+            pass
+    except OSError as error:
+        log.warning("could not send the audit head: %s", type(error).__name__)

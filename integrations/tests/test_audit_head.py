@@ -1,0 +1,27 @@
+"""The audit's newest hash is posted in the channel that the settings name, as verify takes it back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from audit import heads, sealing
+from integrations.tests.house import House
+
+
+@pytest.mark.parametrize("named", ["vault", ""])
+def test_it_is_posted_where_the_settings_say_and_nowhere_else(house: House, settings: Settings, named: str) -> None:
+    settings.FIREKIND = replace(settings.FIREKIND, audit_channel=named)
+    house.slack.add_channel("vault")
+    house.declare()
+    sealing.seal(at=timezone.now())
+    head = heads.publish(at=timezone.now())
+    assert head is not None
+    said = [str(one.blocks) for one in house.slack.channel("vault").messages.values()]
+    assert len([one for one in said if str(head) in one]) == bool(named)
+    call_command("audit", "verify", "--head", str(head), stdout=StringIO())

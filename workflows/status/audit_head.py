@@ -1,0 +1,26 @@
+"""Post the audit's newest hash in a channel that the settings name."""
+
+from __future__ import annotations
+
+import logging
+
+from django.conf import settings
+
+from audit.heads import Head
+from workflows import ports
+from workflows.planning.wording.card import Card
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+
+
+def post(head: Head) -> None:
+    """Post it, where a channel is named and the chat is connected."""
+    channel, chat = settings.FIREKIND.audit_channel, ports.chat()
+    if not channel or chat is None:
+        return
+    card = Card("audit_head", "Audit log", text=f"Newest seal: {head}", context=("Check it with audit verify --head.",))
+    try:
+        chat.post(channel, card, mark=f"audit/{head.n}")
+    except VendorError as error:
+        log.warning("could not post the audit head: %s", error)
