@@ -29,6 +29,14 @@ PROMISES_NOTHING = {
         "> If this incident exists",
         "An address, a command or a button without a row",
     ),
+    "docs/threats.md": (
+        "Who attacks, what they would get",
+        "What is worth having",
+        "- **Whoever is root on the machine**",
+        "- **Slack and PagerDuty** hold",
+        "- **Someone inside who photographs",
+        "- **A flood that fills the network**",
+    ),
     "docs/oncall.md": (
         "Firekind pages by type, knows",
         "All of it is answered from what was last read",
