@@ -30,6 +30,8 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
         are = "times, not samples" if kind.unit == "nanoseconds" else "samples"
         yield f"These are wall-clock {are}, so waiting counts too."
     yield from _sleeps(tree, type)
+    if tree.about.get("rounded"):
+        yield "The file has rounded values, so totals are a little off. `go tool pprof -raw` prints exact ones."
     if tree.about.get("estimated"):
         yield "Call paths are estimated from which function calls which. What each costs itself is exact."
 

@@ -50,6 +50,7 @@ FORMATS: dict[str, str] = {
     "perf_script": "text",
     "folded": "text",
     "legacy_pprof": "text",
+    "pprof_text": "text",
     "goroutines": "text",
     "bpf_stacks": "text",
     "jstack": "text",
@@ -60,9 +61,9 @@ FORMATS: dict[str, str] = {
 
 # The folder of a format that is not alone in it.
 FAMILIES = {
-    "perf_script": "perf", "v8": "chrome", "legacy_pprof": "go", "stackprof": "ruby", "bpf_stacks": "bpf",
-    "pyinstrument": "python", "memray": "python", "goroutines": "dumps", "jstack": "dumps", "gdb": "dumps",
-    "cprofile": "graphs", "callgrind": "graphs",
+    "perf_script": "perf", "v8": "chrome", "legacy_pprof": "go", "pprof_text": "go", "stackprof": "ruby",
+    "bpf_stacks": "bpf", "pyinstrument": "python", "memray": "python", "goroutines": "dumps", "jstack": "dumps",
+    "gdb": "dumps", "cprofile": "graphs", "callgrind": "graphs",
 }  # fmt: skip
 
 

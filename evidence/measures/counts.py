@@ -15,7 +15,7 @@ from evidence.profile.errors import BadProfile, TooMuch
 NAME = "counts"
 KIND = "counts"
 TELLS = "it has the table of a tool that counts"
-TOOLS = ("strace", "perf_stat", "perf_trace", "bpf_maps", "bcc_tables")
+TOOLS = ("strace", "perf_stat", "perf_trace", "bpf_maps", "bcc_tables", "pprof_top")
 MOST_TABLES, MOST_ROWS = 500, 20_000
 
 

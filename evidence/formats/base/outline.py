@@ -57,6 +57,7 @@ class _Walk:
                 return False
             self._path = self._above.pop()[1]
             self._in_object.pop()
+            self._key_next = False
         elif mark == ",":
             self._key_next = bool(self._in_object) and self._in_object[-1]
         else:

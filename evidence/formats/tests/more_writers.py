@@ -107,6 +107,34 @@ def legacy_pprof(samples: Sequence[Sample]) -> bytes:
     return "\n".join(out).encode()
 
 
+def pprof_traces(samples: Sequence[Sample]) -> bytes:
+    """Write what ``go tool pprof -traces`` prints."""
+    rule = "-----------+-------------------------------------------------------"
+    out = ["File: shop", "Type: samples", rule]
+    for stack, value in samples:
+        *above, leaf = stack
+        out += [
+            "     pool:  a",
+            f"{value:10}   {leaf}",
+            *(f"             {name} (inline)" for name in reversed(above)),
+            rule,
+        ]
+    return ("\n".join(out) + "\n").encode()
+
+
+def pprof_raw(samples: Sequence[Sample]) -> bytes:
+    """Write what ``go tool pprof -raw`` prints."""
+    names = _frames(samples)
+    out = ["PeriodType: cpu nanoseconds", "Period: 10000000", "Samples:", "samples/count[dflt]"]
+    for stack, value in samples:
+        out += [
+            f"{value:11}: {' '.join(str(names.index(name) + 1) for name in reversed(stack))} ",
+            "                pool:[a]",
+        ]
+    out += ["Locations", *(f"{at:6}: {at + 64:#x} M=1 {name} /app/main.go:5:0 s=5" for at, name in enumerate(names, 1))]
+    return "\n".join([*out, "Mappings", "1: 0x400000/0x4db000/0x0 shop  [FN]", ""]).encode()
+
+
 def bpf_stacks(samples: Sequence[Sample]) -> bytes:
     """Write a map whose keys are stacks."""
     out = ["Attaching 1 probe...", ""]
@@ -179,6 +207,8 @@ MORE: dict[str, Write] = {
     "stackprof": stackprof,
     "pyinstrument": pyinstrument,
     "legacy pprof": legacy_pprof,
+    "pprof text": pprof_traces,
+    "pprof text, raw": pprof_raw,
     "bpf stacks": bpf_stacks,
     "bpf stacks, of bcc": bpf_blocks,
     "jstack": jstack,

@@ -9,7 +9,7 @@ from evidence.formats import FORMATS
 from stack.fuzzing import corpus, laws
 
 FILES = [path for name in corpus.names() for path in corpus.files(name)]
-ERRORS = {"NotRecognised", "BadProfile", "TooMuch"}
+ERRORS = {"NotRecognised", "Ambiguous", "BadProfile", "TooMuch"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")

@@ -84,7 +84,16 @@ b'vfs_open'                                 3
 tcp_sendmsg                               981
 Detaching...
 """
+PPROF_TOP = """File: shop
+Type: inuse_space
+Showing nodes accounting for 42.83MB, 100% of 42.83MB total
+      flat  flat%   sum%        cum   cum%
+   42.33MB 98.83% 98.83%    42.33MB 98.83%  main.alloc (inline)
+  512.05kB  1.17%   100%   512.05kB  1.17%  runtime.mallocgc
+         0     0%   100%    42.83MB   100%  main.main
+"""
 FILES = {
+    "pprof -top": PPROF_TOP,
     "strace": STRACE, "perf stat": PERF_STAT, "perf stat -x,": PERF_STAT_CSV, "perf stat -j": PERF_STAT_JSON,
     "perf trace": PERF_TRACE, "bpftrace": BPFTRACE, "syscount": SYSCOUNT, "funccount": FUNCCOUNT,
 }  # fmt: skip
@@ -107,6 +116,7 @@ def test_each_is_told_for_counts_and_for_nothing_else(name: str) -> None:
 
 
 SAID = {
+    "pprof -top": "42.8 MiB inuse_space itself: 98.8 % of it is `main.alloc`",
     "strace": "5 s in syscalls: 89.1 % of it is `futex` (24,000 calls, 1,200 errors)",
     "perf stat": "1.48 s elapsed; 1.25 s task-clock; 12 context-switches; 2,000,000,000 cycles; "
     "3,000,000,000 instructions; 1.50 instructions a cycle",

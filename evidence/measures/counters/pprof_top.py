@@ -1,0 +1,51 @@
+"""``go tool pprof -top``: functions with what they count themselves and with all that they call, rounded.
+
+Source: github.com/google/pprof, ``internal/report`` (printText).
+"""
+
+from __future__ import annotations
+
+import re
+
+from evidence.measures.counting import CountColumn, CountTable
+
+HEAD = re.compile(r"^ +flat +flat% +sum% +cum +cum%[ \t]*$", re.MULTILINE)
+TYPE = re.compile(r"^Type: (\S.{0,100})$", re.MULTILINE)
+AMOUNT = r"(-?\d[\d.]{0,20})([a-zA-Zµ]{0,6})"
+ROW = re.compile(rf" *{AMOUNT} +-?[\d.]+% +-?[\d.]+% +{AMOUNT} +-?[\d.]+%  (\S.{{0,2000}}?)(?: \(inline\))?[ \t]*")
+UNITS = {
+    "ns": ("s", 1e-9), "us": ("s", 1e-6), "µs": ("s", 1e-6), "ms": ("s", 1e-3), "s": ("s", 1.0), "mins": ("s", 60.0),
+    "hrs": ("s", 3600.0), "B": ("B", 1.0), "kB": ("B", 2.0**10), "MB": ("B", 2.0**20), "GB": ("B", 2.0**30),
+    "TB": ("B", 2.0**40),
+}  # fmt: skip
+
+
+def looks_like(text: str) -> bool:
+    """Tell whether there is pprof's heading of a table of functions, with no context between them."""
+    return HEAD.search(text) is not None
+
+
+def read(text: str) -> list[CountTable]:
+    """Read each table."""
+    tables = []
+    for head in HEAD.finditer(text):
+        rows: list[tuple[str, list[float | None]]] = []
+        unit = ""
+        for line in text[head.end() + 1 :].split("\n"):
+            found = ROW.fullmatch(line)
+            if found is None:
+                break
+            (own, its), (total, whole) = _amount(found[1], found[2]), _amount(found[3], found[4])
+            unit = its or whole or unit
+            rows.append((found[5], [own, total]))
+        said = [*TYPE.finditer(text, 0, head.start())][-1:]
+        name = said[0][1].strip() if said else "samples"
+        columns = [CountColumn(f"{name} itself", unit), CountColumn("with what it calls", unit, adds=False)]
+        tables.append(CountTable("pprof -top", "function", columns, rows))
+    return tables
+
+
+def _amount(number: str, unit: str) -> tuple[float, str]:
+    """Return an amount in seconds, bytes or pieces, and which of them."""
+    word, times = UNITS.get(unit, ("", 1.0))
+    return (float(f"{float(number) * times:.12g}") if number.count(".") < 2 else 0.0), word
