@@ -31,6 +31,8 @@ RETRY_S: Final = 5
 KEPT_S: Final = 3600
 KEPT_BYTES: Final = 512 << 20
 _turns = threading.BoundedSemaphore(AT_ONCE)
+_under_way: dict[Path, threading.Event] = {}  # set once it is there, or failed
+_looking = threading.Lock()
 
 
 class MakingBusy(Exception):
@@ -45,13 +47,20 @@ def of(tree: str, form: str, **asked: Any) -> IO[bytes]:
     kept = _folder() / f"{_prefix(tree)}-{_digest(form, asked)}"
     with suppress(FileNotFoundError):
         return _kept(kept)
-    with _turn():
-        with suppress(FileNotFoundError):  # those who went before may have wanted the same
-            return _kept(kept)
-        _make(path, form, asked, kept)
-        file = kept.open("rb")
-        _tidy()
-        return file
+    with _looking:
+        another = _under_way.get(kept)
+        done = another or _under_way.setdefault(kept, threading.Event())
+    if another:
+        return _waited_for(kept, done)
+    try:
+        with _turn():
+            _make(path, form, asked, kept)
+            file = kept.open("rb")
+            _tidy()
+            return file
+    finally:
+        del _under_way[kept]
+        done.set()
 
 
 def forget(tree: str) -> None:
@@ -69,6 +78,15 @@ def _tree(path: Path) -> CallTree:
 def _kept(path: Path) -> IO[bytes]:
     os.utime(path)
     return path.open("rb")
+
+
+def _waited_for(kept: Path, done: threading.Event) -> IO[bytes]:
+    """Return what someone else has asked for already, once it is there. Raises ``MakingBusy``."""
+    done.wait(PATIENCE_S)
+    try:
+        return _kept(kept)
+    except FileNotFoundError:
+        raise MakingBusy from None
 
 
 @contextmanager

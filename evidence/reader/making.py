@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from evidence.tree.calltree import CallTree
 
-NICE: Final = 10  # pages go first
+NICE: Final = 5  # pages go first
 CPU_S: Final = 60
 HIGHLIGHTED: Final = 20_000  # functions at most that a page is told to highlight; the shares count all of them
 Asked = Mapping[str, Any]

@@ -6,6 +6,7 @@ import gzip
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,21 @@ def test_one_too_many_is_told_when_to_come_back_and_nothing_is_noted(
     assert b"Try again" in answer.content
     assert answer["Content-Type"].startswith("application/json" if "json" in part else "text/plain")
     assert not Entry.objects.filter(kind="export").exists()
+
+
+def test_many_who_ask_for_the_same_have_it_made_once(
+    large: Evidence, begun: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(made, "PATIENCE_S", 60.0)
+    with ThreadPoolExecutor(8) as people:
+        asked = [people.submit(made.of, large.tree, "folded", type=0) for _ in range(8)]
+        read = set()
+        for one in asked:
+            with one.result() as file:
+                read.add(file.read())
+    assert begun == [b"m"]
+    assert len(read) == 1
+    assert not made._under_way
 
 
 def test_what_was_kept_needs_no_turn(
