@@ -136,6 +136,15 @@ async def people(request: Request) -> Response:
     return JSONResponse({"ok": True, "id": made.id})
 
 
+async def install(request: Request) -> Response:
+    """Install the app again, with other tabs, permissions or domains whose links it is told of."""
+    slack: fake.FakeSlack = request.app.state.slack
+    body = await asked.body(request)
+    slack.install(app_home=body.get("app_home"), scopes=body.get("scopes"))
+    slack.unfurl_domains = frozenset(body.get("unfurl_domains", slack.unfurl_domains))
+    return JSONResponse({"ok": True})
+
+
 async def state(request: Request) -> Response:
     """Show the whole workspace, or one channel."""
     slack: fake.FakeSlack = request.app.state.slack
@@ -228,6 +237,7 @@ ROUTES = [
     Route("/sandbox/deliveries", deliveries),
     Route("/sandbox/idle", idle),
     Route("/sandbox/people", people, methods=["POST"]),
+    Route("/sandbox/install", install, methods=["POST"]),
     Route("/sandbox/file", file, methods=["POST"]),
     Route("/sandbox/faults", faults, methods=["GET", "POST", "DELETE"]),
     Route("/sandbox/rates", rates, methods=["POST"]),

@@ -17,8 +17,8 @@ TRIED: Final = Card("tried", "A test message", "Firekind writes here when you ha
 OLD: Final = "The app was installed from a manifest that is older than this Firekind"
 NEW: Final = "Paste the output of `manage.py slack_manifest` into the app's *App Manifest* page and reinstall the app."
 VERIFY: Final = (
-    "Slack verifies the Events address only while SLACK_SIGNING_SECRET is set: once it is, press Retry beside the "
-    "address under *Event Subscriptions*, should it say that it is not verified."
+    "If the app's page says under *Event Subscriptions* that the address is not verified, press Retry beside it: no "
+    "event comes before that."
 )
 
 

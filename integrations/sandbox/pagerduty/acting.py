@@ -82,6 +82,16 @@ def _subscription(desk: Desk, body: Json) -> None:
     desk.account.changed()
 
 
+def _group(desk: Desk, body: Json) -> None:
+    """Let a service group alerts in one of PagerDuty's ways, or not at all."""
+    by = str(body.get("by") or "")
+    if by not in ("", "time", "intelligent", "content_based"):
+        raise fake.NotPossible("Alerts are grouped by time, intelligent or content_based")
+    service = desk.account.service(body["service"])
+    service.grouping, service.grouping_config = by, dict(body.get("config") or {})
+    desk.account.changed()
+
+
 def _pass_time(desk: Desk, body: Json) -> Json:
     return {"escalated": [incident.id for incident in desk.account.acts.pass_time(float(body["minutes"]))]}
 
@@ -101,6 +111,8 @@ ACTS: Final[dict[str, Act]] = {
         b["user"], b["incident"], b["who"], b.get("message") or "Please help"
     ),
     "reply": lambda d, b: d.account.acts.reply(b["user"], b["incident"], accept=b.get("accept", True)),
+    "merge": lambda d, b: d.account.acts.merge(b["user"], b["into"], *b["sources"]),
+    "group": _group,
     "trigger": _trigger,
     "storm": _storm,
     "override": _override,

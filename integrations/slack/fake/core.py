@@ -105,6 +105,15 @@ class FakeSlack(Looking):
         caller = self._tokens.get(token) or self._owner(token)
         return caller is not None and scope in caller.scopes
 
+    def install(self, *, app_home: Mapping[str, bool] | None = None, scopes: Iterable[str] | None = None) -> None:
+        """Install the app again from a manifest with other tabs or permissions."""
+        with self.lock:
+            self.app_home |= app_home or {}
+            if scopes is not None:
+                bot = next(token for token, caller in self._tokens.items() if caller.is_bot)
+                self._tokens[bot] = Caller("bot", BOT_USER, frozenset(scopes))
+            self.changed()
+
     def strike(self, method: str) -> FaultEffect:
         """Draw what the faults in force do to one call."""
         with self.lock:
