@@ -5,9 +5,10 @@ from __future__ import annotations
 import selectors
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import cycle
 from urllib.parse import urlsplit
 
 HEARD, CHANGED = b"retry:", b"event: changed"
@@ -34,13 +35,13 @@ class StreamReader:
 class Readers:
     """Connections on which the same stream was asked for."""
 
-    def __init__(self, base_url: str, path: str, *, cookie: str, count: int) -> None:
+    def __init__(self, base_url: str, path: str, *, cookies: Sequence[str], count: int) -> None:
         address = urlsplit(base_url)
-        asking = f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\nCookie: {cookie}\r\n\r\n".encode()
         door = (str(address.hostname), address.port or 80)
         self._all = [StreamReader(socket.create_connection(door)) for _ in range(count)]
-        for one in self._all:
-            one.socket.sendall(asking)
+        for one, cookie in zip(self._all, cycle(cookies), strict=False):
+            asking = f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\nCookie: {cookie}\r\n\r\n"
+            one.socket.sendall(asking.encode())
 
     @property
     def came(self) -> list[bytes]:
@@ -69,9 +70,9 @@ class Readers:
 
 
 @contextmanager
-def reading(base_url: str, path: str, *, cookie: str, count: int) -> Iterator[Readers]:
-    """Give so many readers of a stream; they hang up with the block."""
-    readers = Readers(base_url, path, cookie=cookie, count=count)
+def reading(base_url: str, path: str, *, cookies: Sequence[str], count: int) -> Iterator[Readers]:
+    """Give so many readers of a stream, shared out among sessions; they hang up with the block."""
+    readers = Readers(base_url, path, cookies=cookies, count=count)
     try:
         yield readers
     finally:

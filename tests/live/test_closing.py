@@ -14,7 +14,7 @@ import httpx
 import psycopg
 import pytest
 
-from stack.bench.turning import retype
+from stack.bench.turning import retype, sessions
 from stack.outside import Visitor
 from stack.outside.readers import END, HEARD, reading
 from stack.running import Stack
@@ -79,7 +79,7 @@ def test_streams_of_those_left_behind_end_within_two_seconds(
 ) -> None:
     codename = declared(ada, f"{SECRET} leaks")
     path = f"/incidents/{codename}/stream?n=999999"
-    with reading(running_stack.base_url, path, cookie=outsider.cookie, count=STREAMS) as readers:
+    with reading(running_stack.base_url, path, cookies=sessions(running_stack.base_url), count=STREAMS) as readers:
         readers.wait(HEARD)
         answered_at = retype(ada, codename)
         assert readers.wait(END) - answered_at < END_WITHIN_S
@@ -92,7 +92,7 @@ def test_they_end_as_soon_when_nobody_hears_at_that_moment(
 ) -> None:
     codename = declared(ada, f"{SECRET} leaks")
     path = f"/incidents/{codename}/stream?n=999999"
-    with reading(running_stack.base_url, path, cookie=outsider.cookie, count=FEW) as readers:
+    with reading(running_stack.base_url, path, cookies=[outsider.cookie], count=FEW) as readers:
         readers.wait(HEARD)
         with deaf(running_stack):
             answered_at = retype(ada, codename)

@@ -13,13 +13,14 @@ import httpx
 import psycopg
 import pytest
 
+from stack.bench.turning import sessions
 from stack.outside import Visitor
 from stack.running import Stack
 
 pytestmark = pytest.mark.workers
 
 T = TypeVar("T")
-STREAMS = 60
+STREAMS, A_PERSON = 60, 20  # one person has only so many
 SOON_S = 20
 
 
@@ -76,13 +77,15 @@ def test_streams_hold_no_connection_and_all_hear_of_a_change(running_stack: Stac
 
 async def _watch(stack: Stack, ada: Visitor, codename: str) -> tuple[int, int]:
     limits = httpx.Limits(max_connections=None)
-    headers = {"Cookie": ada.cookie}
+    cookies = await asyncio.to_thread(sessions, stack.base_url)
     async with (
-        httpx.AsyncClient(base_url=stack.base_url, headers=headers, timeout=SOON_S, limits=limits) as client,
+        httpx.AsyncClient(base_url=stack.base_url, timeout=SOON_S, limits=limits) as client,
         AsyncExitStack() as open_streams,
     ):
         path = f"/incidents/{codename}/stream?n=999999"
-        streams = [await open_streams.enter_async_context(client.stream("GET", path)) for _ in range(STREAMS)]
+        whose = [{"Cookie": cookies[n // A_PERSON]} for n in range(STREAMS)]
+        asked = [client.stream("GET", path, headers=headers) for headers in whose]
+        streams = [await open_streams.enter_async_context(one) for one in asked]
         listening = [asyncio.create_task(_first_change(one)) for one in streams]
         await asyncio.sleep(0.5)
         during = await asyncio.to_thread(connections, stack)
