@@ -33,6 +33,9 @@ def test_someone_inside_is_given_a_role_that_nobody_could_be_found_for(
     lifecycle.fill(choosing, role=ROLE, person=eve, by=ada, at=now)
     with pytest.raises(lifecycle.Refused, match=f"Eve is already {ROLE}"):
         lifecycle.fill(choosing, role=ROLE, person=ben, by=ada, at=now)
+    lifecycle.set_role(choosing, role=ROLE, holder=None, by=ada, at=now)
+    lifecycle.fill(choosing, role=ROLE, person=ben, by=ada, at=now)
+    assert fresh(choosing).roles == {ROLE: ben.pk}
 
 
 @pytest.mark.parametrize("flag", ["is_guest", "is_bot", "is_external", "deactivated"])

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -65,7 +67,10 @@ def test_only_what_changed_is_written_and_nobody_is_deleted(db: None) -> None:
     person_matching.record([ADA, ben])
     person_matching.record([replace(ben, name="Benjamin")])
     assert dict(Person.objects.values_list("chat_id", "name")) == {"U1": "Ada Okafor", "U2": "Benjamin"}
-    person_matching.record([])
+    with CaptureQueriesContext(connection) as asked:
+        person_matching.record([])
+        person_matching.record([ADA])
+    assert not [one["sql"] for one in asked if not one["sql"].startswith("SELECT")]
     assert Person.objects.count() == 2
 
 

@@ -69,6 +69,7 @@ def test_whoever_may_not_is_told_whom_to_ask(ada: Person) -> None:
 def test_a_role_that_is_given_is_written_down(ada: Person, ben: Person) -> None:
     assert roles.give(ben, role=Role.AUDITOR, by=ada)
     assert not roles.give(ben, role=Role.AUDITOR, by=ada)
+    assert list(roles.holders(Role.AUDITOR)) == [ben]
     entry = Entry.objects.get(kind="role")
     assert (entry.by, entry.by_name, entry.about) == (ada.pk, "Ada", "Ben")
     assert entry.data == {"person": ben.pk, "was": "responder", "becomes": "auditor"}

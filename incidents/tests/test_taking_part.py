@@ -97,10 +97,10 @@ def test_a_role_goes_to_one_person_and_can_be_left_open(
 
 
 @pytest.mark.parametrize("role", ["Lead", "LEAD", " lead "])
-def test_the_role_of_the_lead_is_the_lead(incident: Incident, ben: Person, now: datetime, role: str) -> None:
-    lifecycle.set_role(incident, role=role, holder=ben, by=None, at=now, source="slack")
+def test_the_role_of_the_lead_is_the_lead(incident: Incident, ada: Person, ben: Person, role: str) -> None:
+    lifecycle.set_role(incident, role=role, holder=ben, by=ada, at=timezone.now(), source="slack")
     assert (fresh(incident).lead, fresh(incident).roles) == (ben, {})
-    assert [event.source for event in told(incident, "led")] == ["slack"]
+    assert [(event.source, event.by) for event in told(incident, "led")] == [("slack", ada)]
 
 
 def test_a_role_needs_a_name_and_keeps_eighty_characters_of_it(incident: Incident, ben: Person, now: datetime) -> None:
@@ -171,6 +171,14 @@ def test_who_joins_the_room_takes_part_invited_by_whoever_it_was(
     assert visibility.may_see(eve, one)
     lifecycle.joined(one, person=eve, room=one.room, inviter=None, at=now)
     assert (len(told(one, "joined")), fresh(one).revision) == (1, before + 1)
+
+
+def test_who_left_and_joins_again_takes_part_again(secret: Incident, ben: Person) -> None:
+    now = timezone.now()
+    lifecycle.left(secret, person=ben, room=secret.room, at=now)
+    lifecycle.joined(secret, person=ben, room=secret.room, inviter=None, at=now)
+    assert visibility.may_see(ben, secret)
+    assert len(told(secret, "joined")) == 1
 
 
 def test_neither_a_bot_nor_who_joins_a_room_that_was_left_comes_in(

@@ -58,7 +58,8 @@ def main(*words: str) -> int:
         for area in areas:
             home = HOME / area.name
             lay(home, area)
-            _run(home, *((SAMPLED,) if SAMPLE in words else ()), env=env, most_s=until - time.monotonic())
+            if (left_s := until - time.monotonic()) > 0:
+                _run(home, *((SAMPLED,) if SAMPLE in words else ()), env=env, most_s=left_s)
             found |= {module: outcomes(home, module) for module in area.modules}
     say("\n".join(table(found)))
     say(f"`cd {HOME.relative_to(ROOT)}/<area> && mutmut results` names those that survived, `mutmut show` shows one.")
@@ -98,17 +99,21 @@ def lay(home: Path, area: MutatedArea) -> None:
 
 
 def _run(home: Path, *tried: str, env: Mapping[str, str], most_s: float) -> None:
-    """Run mutmut, one mutant at a time and yielding to all else; stop it when the time is over."""
+    """Run mutmut, one mutant at a time and yielding to all else; stop it when the time is over.
+
+    Raises ``StackError`` when it does not get that far.
+    """
     argv = ["nice", "-n", "19", str(MUTMUT), "run", "--max-children", "1", *tried]
     mutmut = subprocess.Popen(argv, cwd=home, env=dict(env), start_new_session=True)
     try:
-        mutmut.wait(timeout=max(1, most_s))
+        ended = mutmut.wait(timeout=most_s)
     except subprocess.TimeoutExpired:
         say("The time is over: what is left is not tried.")
+        ended = 0
     finally:
         if mutmut.poll() is None:
             os.killpg(mutmut.pid, signal.SIGINT)
-        ended = mutmut.wait()
+            mutmut.wait()
     if ended:
         raise StackError(f"mutmut ended with {ended}: what it says is above.")
 

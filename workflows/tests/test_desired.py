@@ -94,7 +94,8 @@ def test_a_room_is_archived_once_it_ended_and_somebody_asked(asked: bool, active
     assert ("archived/1" in things(known)) == there
     if there:
         one = things(known)["archived/1"]
-        assert (one.label, one.needs, one.room) == ("#inc-amber-otter", ("channel/1",), 1)
+        assert (one.kind, one.spec, one.room) == ("archived", {"room": 1}, 1)
+        assert (one.label, one.needs) == ("#inc-amber-otter", ("channel/1",))
 
 
 @pytest.mark.parametrize(

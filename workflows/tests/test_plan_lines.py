@@ -56,7 +56,7 @@ def test_a_line_knows_what_it_is_about_so_that_guests_read_those_that_name_nobod
         "+ bring in or page the people the type names",
     ]
     assert guest.digest == found.digest, "what a guest confirms is the same plan"
-    assert (guest.gaps, guest.by_type, guest.actions) == ((), (), found.actions)
+    assert (guest.gaps, guest.by_type, guest.actions, guest.lines[-1].key) == ((), (), found.actions, "people")
     alone = plan(Desired(tuple(told[:1])), Observed())
     assert alone.without_names().lines == alone.lines
 
