@@ -14,7 +14,7 @@ from evidence.formats import Buffer
 from evidence.formats.base import fields, held, outline
 from evidence.formats.base.fields import listed, mapped
 from evidence.formats.base.gather import Gather
-from evidence.formats.chrome import spans, v8
+from evidence.formats.chrome import sampled_frames, spans, v8
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
@@ -27,7 +27,12 @@ Event = Mapping[str, Any]
 def claim(head: bytes) -> Claim | None:
     """Tell by the events, alone or in what holds them."""
     found = outline.of(head)
-    if "traceEvents" in found or found.has("[].ph", "[].ts") or found.has("[].ph", "[].pid"):
+    if (
+        "traceEvents" in found
+        or found.has("stackFrames", "samples")
+        or found.has("[].ph", "[].ts")
+        or found.has("[].ph", "[].pid")
+    ):
         return Claim(Certainty.SURE, "it has trace events")
     return None
 
@@ -35,6 +40,8 @@ def claim(head: bytes) -> Claim | None:
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read CPU samples, else spans. Raises ``BadProfile`` naming the event; ``TooMuch``."""
     content = _parsed(data, limits)
+    if sampled_frames.are_in(content):
+        return sampled_frames.read(content, limits=limits, name=NAME)
     found = content if isinstance(content, list) else mapped(content, "the file").get("traceEvents")
     events = [mapped(event, f"event {at}") for at, event in enumerate(listed(found, "traceEvents"))]
     profiles = _profiles(events)
@@ -53,7 +60,7 @@ def _parsed(data: Buffer, limits: Limits) -> Any:
     except BadProfile:
         if data[:64].lstrip()[:1] != b"[" or data[-64:].rstrip().endswith(b"]"):
             raise
-        return fields.parse(held.at_once(data).rstrip().removesuffix(b",") + b"]", limits=limits)
+        return fields.parse(held.at_once(data, limits=limits).rstrip().removesuffix(b",") + b"]", limits=limits)
 
 
 def _profiles(events: Sequence[Event]) -> list[dict[str, Any]]:

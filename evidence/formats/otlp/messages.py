@@ -14,7 +14,7 @@ from evidence.formats.base import fields, held, shape, unpack, unsupported
 from evidence.formats.base.shape import MessageShape
 from evidence.formats.base.wire import LENGTH, VARINT
 from evidence.profile.errors import BadProfile
-from evidence.profile.limits import MIB
+from evidence.profile.limits import DEFAULT, MIB, Limits
 
 SIZE = 4
 # From here on, memory may have ended where protobuf only says that it could not read on.
@@ -33,14 +33,14 @@ def begins(head: bytes) -> bool:
     return _is_message(head) or (size > 0 and _is_message(head[SIZE : SIZE + size])) or _is_packed(head)
 
 
-def of(data: Buffer) -> Iterator[Any]:
+def of(data: Buffer, *, limits: Limits = DEFAULT) -> Iterator[Any]:
     """Yield each message. Raises ``BadProfile`` naming the line or the byte."""
     from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
 
     if unsupported.kind(data[:HEAD]) == "json":
-        yield from (_of_json(one, ProfilesData()) for one in _json(data))
+        yield from (_of_json(one, ProfilesData()) for one in _json(data, limits))
     else:
-        yield from (_of_protobuf(one, ProfilesData(), where) for one, where in _framed(data))
+        yield from (_of_protobuf(one, ProfilesData(), where) for one, where in _framed(data, limits))
 
 
 def _is_message(head: bytes) -> bool:
@@ -55,10 +55,10 @@ def _size(data: Buffer, at: int) -> int:
     return int.from_bytes(data[at : at + SIZE], "big")
 
 
-def _framed(data: Buffer) -> Iterator[tuple[bytes, str]]:
+def _framed(data: Buffer, limits: Limits) -> Iterator[tuple[bytes, str]]:
     """Yield protobuf messages and where they begin; a file that does not begin with a size holds one."""
     if _is_message(data[:HEAD]):
-        yield held.at_once(data), ""
+        yield held.at_once(data, limits=limits), ""
         return
     at = 0
     while at < len(data):
@@ -82,13 +82,13 @@ def _of_protobuf(piece: bytes, message: Any, where: str) -> Any:
     return message
 
 
-def _json(data: Buffer) -> Iterator[Any]:
+def _json(data: Buffer, limits: Limits) -> Iterator[Any]:
     """Yield the objects of a file: each line is one where its first line is."""
     first = data[: data.find(b"\n") + 1].strip()
     if not first.endswith(b"}") or not first.startswith(b"{"):
-        yield fields.parse(data)
+        yield fields.parse(data, limits=limits)
         return
-    for at, line in enumerate(held.at_once(data).split(b"\n"), 1):
+    for at, line in enumerate(held.at_once(data, limits=limits).split(b"\n"), 1):
         if line.strip():
             try:
                 yield fields.parse(line)

@@ -48,7 +48,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     Where there are several processes, each is the root frame of its stacks. Raises ``BadProfile`` naming profile and
     sample, ``TooMuch``, and ``NotRecognised`` for data without profiles.
     """
-    files = [_OneFile(message, Dictionary(message.dictionary)) for message in messages.of(data)]
+    files = [_OneFile(message, Dictionary(message.dictionary)) for message in messages.of(data, limits=limits)]
     found = [(file, *one) for file in files for one in _profiles(file.message, file.dictionary)]
     if not found:
         raise NotRecognised("This OTLP file has no profiles.")

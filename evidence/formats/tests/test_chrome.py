@@ -51,6 +51,27 @@ def test_a_chunk_without_anything_in_it_changes_nothing(args: Event | None) -> N
     assert functions(spans(*chunks, empty)) == functions(spans(*chunks))
 
 
+def test_samples_that_point_to_frames_are_read_as_hermes_writes_them() -> None:
+    frames = {
+        "1": {"name": "[root]", "category": "root"},
+        "2": {"name": "main(app.js:1:1)", "parent": 1, "category": "JavaScript"},
+        "3": {"name": "[HostFunction] log", "parent": 2, "category": "native"},
+    }
+    samples = [
+        {"ts": str(at), "tid": tid, "sf": frame}
+        for at, tid, frame in ((10, "7", 2), (30, "7", 3), (40, "7", 2), (5, "8", 3))
+    ]
+    data = json.dumps({"traceEvents": [], "samples": samples, "stackFrames": frames}).encode()
+    assert functions(data) == {"main(app.js:1:1)": (20_000, 30_000), "[HostFunction] log": (10_000, 10_000)}
+    stacks = chrome.read(data)
+    assert stacks.totals == [4, 30_000]
+    for broken in ({"1": {"name": "a", "parent": 1}}, {"2": {"name": "a", "parent": 9}}):
+        with pytest.raises(BadProfile):
+            chrome.read(
+                json.dumps({"samples": [{"ts": "1", "sf": 1}, {"ts": 2, "sf": 2}], "stackFrames": broken}).encode()
+            )
+
+
 def test_threads_do_not_nest_in_each_other() -> None:
     named = event("M", 0, "thread_name", args={"name": "loader"})
     stacks = chrome.read(spans(*NESTED, event("X", 3, "c", dur=4, tid=2), named))
