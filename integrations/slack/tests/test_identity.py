@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from integrations.slack import fake
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
@@ -23,3 +25,12 @@ def test_the_sandbox_has_an_address_of_its_own() -> None:
     wire = StraightWire(fake.FakeSlack(), token="xoxb-sandbox")
     identity = Identity(wire, sandbox_url="http://127.0.0.1:8001")
     assert identity.channel_url("C1") == "http://127.0.0.1:8001/?in=C1"
+
+
+@pytest.mark.parametrize("lacks", [set(), {"usergroups:write", "pins:write"}])
+def test_as_it_starts_a_process_logs_what_an_older_app_lacks(lacks: set[str], caplog: pytest.LogCaptureFixture) -> None:
+    slack = fake.FakeSlack(scopes=fake.BOT_SCOPES - lacks)
+    Identity(StraightWire(slack, token="xoxb-sandbox"))._try()
+    said = [one.getMessage() for one in caplog.records if "older than its manifest" in one.getMessage()]
+    assert len(said) == bool(lacks)
+    assert all(", ".join(sorted(lacks)) in one for one in said)
