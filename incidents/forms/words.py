@@ -11,6 +11,7 @@ from django import forms
 from incidents import lifecycle, timeline
 from incidents.forms.given import number
 from incidents.forms.verb import VerbForm
+from incidents.lifecycle import redaction
 from incidents.models import Event, Incident
 
 
@@ -162,6 +163,11 @@ class RedactForm(VerbForm):
     @classmethod
     def offered(cls, incident: Incident) -> bool:
         return True
+
+    @property
+    def refusal(self) -> str:
+        """Why there is nothing to send here: the lead alone redacts."""
+        return super().refusal if redaction.is_lead(self.incident, self.person) else redaction.NOT_THE_LEAD
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         event = Event.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0).first()

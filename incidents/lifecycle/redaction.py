@@ -14,6 +14,7 @@ from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Participant, Person, Source
 from incidents.timeline import TimelineEntry
 
+NOT_THE_LEAD: Final = "Only the lead can redact an entry. Ask them, or take the lead first."
 KEPT_AS: Final = "events"
 DETAIL_CHARS: Final = 120  # of why someone was brought in, which stands beside their name
 
@@ -41,9 +42,14 @@ def redact(incident: Incident, *, n: int, by: Person | None, at: datetime, sourc
     return change
 
 
+def is_lead(incident: Incident, by: Person | None) -> bool:
+    """Return whether someone leads an incident; None is the terminal itself."""
+    return by is None or incident.lead_id == by.pk
+
+
 def _of_lead(incident: Incident, n: int, by: Person | None) -> TimelineEntry:
-    if by is not None and incident.lead_id != by.pk:
-        raise rules.Refused("Only the lead can redact an entry. Ask them, or take the lead first.")
+    if not is_lead(incident, by):
+        raise rules.Refused(NOT_THE_LEAD)
     found = Event.objects.filter(incident=incident, n=n, about_n=None).select_related("by")
     entry = next(iter(timeline.entries(incident, found)), None)
     if entry is None or entry.event.kind not in TYPED:

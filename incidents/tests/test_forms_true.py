@@ -33,6 +33,7 @@ RIGHT: dict[str, Callable[[Incident, Incident, Person], tuple[str, Given]]] = {
     "check": lambda one, *_: (f"?item={one.policy.checklist[0]}", {"item": one.policy.checklist[0], "done_now": "on"}),
     "edit": lambda one, *_: (f"?n={noted(one)}", {"n": noted(one), "text": "seen again"}),
     "retract": lambda one, *_: (f"?n={noted(one)}", {"n": noted(one)}),
+    "redact": lambda one, other, ada: (f"?n={noted(led(one, ada))}", {"n": noted(one)}),
     "duplicate": lambda one, other, ada: ("", {"of": other.codename}),
     "cancel": lambda *_: ("", {}),
     "archive": lambda *_: ("", {}),
@@ -45,6 +46,11 @@ STATES = {
     "cancelled": (lifecycle.cancel,),
     "reopened": (lifecycle.resolve, lifecycle.reopen),
 }
+
+
+def led(incident: Incident, ada: Person) -> Incident:
+    """Let Ada lead."""
+    return lifecycle.set_lead(incident, lead=ada, by=ada, at=NOW())
 
 
 def noted(incident: Incident) -> int:
@@ -90,7 +96,9 @@ def test_a_form_on_a_page_of_its_own_has_no_second_one_to_open(
     assert alone.count('id="act"') == dialog.count("hx-post") <= 1
 
 
-@pytest.mark.parametrize("verb", ["edit", "retract", "role", "fill", "check", "let-in", "turn-away", "publish"])
+@pytest.mark.parametrize(
+    "verb", ["edit", "retract", "redact", "role", "fill", "check", "let-in", "turn-away", "publish"]
+)
 def test_without_what_it_is_about_a_verb_asks_nothing(verb: str, secret: Incident, ada: Person, browse: Open) -> None:
     client, address = browse(ada), f"/incidents/{secret.codename}/{verb}"
     for said in (client.get(address), client.post(address, {"text": "x"})):
