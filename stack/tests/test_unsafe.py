@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from config.env import ROOT
 from stack.checks import unsafe
 
 SAFE = {"dependencies": [{"name": "one", "version": "1.0", "vulns": []}]}
@@ -47,7 +48,7 @@ def test_known_vulnerabilities_fail_and_no_network_is_said(
 @pytest.mark.parametrize(("rule", "passed"), [("B608", True), ("B602", False)])
 def test_one_comment_answers_both_checkers_for_its_own_rule_alone(program: Path, rule: str, passed: bool) -> None:
     path = "workflows/effects/ready.py"
-    lines = (unsafe.ROOT / path).read_text().splitlines()
+    lines = (ROOT / path).read_text().splitlines()
     at = next(n for n, text in enumerate(lines, start=1) if "# noqa: S608" in text)
     found = {"filename": path, "line_number": at, "line_range": [at], "test_id": rule, "issue_text": "unsafe"}
     says(program, "bandit", out=json.dumps({"results": [found], "errors": []}))
