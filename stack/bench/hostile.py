@@ -25,7 +25,7 @@ from stack.seed import wording
 
 INCIDENTS, EVENTS = 500, 10
 AT_ONCE, SECONDS, TURNS = 4, 6.0, 3
-BEGINS_S, SETTLES_S, REST_S = 2.0, 1.0, 15.0
+BEGINS_S, SETTLES_S, REST_S = 4.0, 1.0, 15.0
 MIB: Final = 1 << 20
 
 
