@@ -57,13 +57,14 @@ FORMATS: dict[str, str] = {
     "gdb": "text",
     "memray": "text",
     "callgrind": "text",
+    "macos_sample": "text",
 }
 
 # The folder of a format that is not alone in it.
 FAMILIES = {
     "perf_script": "perf", "v8": "chrome", "legacy_pprof": "go", "pprof_text": "go", "stackprof": "ruby",
     "bpf_stacks": "bpf", "pyinstrument": "python", "memray": "python", "goroutines": "dumps", "jstack": "dumps",
-    "gdb": "dumps", "cprofile": "graphs", "callgrind": "graphs",
+    "gdb": "dumps", "cprofile": "graphs", "callgrind": "graphs", "macos_sample": "apple",
 }  # fmt: skip
 
 

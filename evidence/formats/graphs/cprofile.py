@@ -23,6 +23,7 @@ NAME = "cprofile"
 TIME = (SampleType("time", "nanoseconds"),)
 SECOND = 1_000_000_000
 BUILT_IN = "~"
+LONGEST_S = 1e9
 
 
 def claim(head: bytes) -> Claim | None:
@@ -75,7 +76,6 @@ def _place(key: Any) -> naming.SourceFunction:
 def _ns(seconds: Any, key: Any) -> int:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
         raise BadProfile("A time isn't a number", where=str(key)[:100])
-    value = round(seconds * SECOND)
-    if value >= 1 << 62:
+    if abs(seconds) > LONGEST_S:
         raise BadProfile("A time is longer than anything lasts", where=str(key)[:100])
-    return max(value, 0)
+    return max(round(seconds * SECOND), 0)

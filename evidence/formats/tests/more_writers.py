@@ -201,6 +201,19 @@ def memray(samples: Sequence[Sample]) -> bytes:
     return out.getvalue().encode()
 
 
+def macos_sample(samples: Sequence[Sample]) -> bytes:
+    """Write the tree with guides, as sample(1) prints it."""
+    tree: dict[tuple[str, ...], int] = {}
+    for stack, value in samples:
+        for depth in range(1, len(stack) + 1):
+            tree[tuple(stack[:depth])] = tree.get(tuple(stack[:depth]), 0) + value
+    out = ["Analysis of sampling shop (pid 71) every 1 millisecond", "Call graph:"]
+    for path in sorted(tree):
+        guides = "".join("+!:|"[at % 4] + " " for at in range(len(path) - 1))
+        out.append(f"    {guides}{tree[path]} {path[-1]}  (in shop) + {len(path)}  [0x10{len(path)}]")
+    return "\n".join([*out, "", "Total number in stack (recursive counted multiple, when >=5):", ""]).encode()
+
+
 MORE: dict[str, Write] = {
     "gecko": gecko,
     "gecko, in rows": gecko_rows,
@@ -215,4 +228,5 @@ MORE: dict[str, Write] = {
     "gdb": gdb,
     "goroutines": goroutines,
     "memray": memray,
+    "macos sample": macos_sample,
 }

@@ -204,6 +204,31 @@ Thread 1 (Thread 0x7f11 (LWP 71) "main"):
     }
 
 
+def test_the_tree_of_macos_counts_threads_and_unknown_code(tmp_path: Path) -> None:
+    text = b"""Analysis of sampling shop (pid 71) every 1 millisecond
+Call graph:
+    90 Thread_12   DispatchQueue_1: com.apple.main-thread  (serial)
+    + 90 start  (in dyld) + 1942  [0x1a0]
+    +   60 -[Cart total:]  (in shop) + 24  [0x1b0,0x1b4]
+    +   ! 50 ???  (in libfoo.dylib)  load address 0x1 + 0x2  [0x3]
+    +   10 std::vector<int>::at(unsigned long)  (in shop) + 4  [0x1c0]
+    7 Thread_13
+      7 poll  (in libsystem) + 8  [0x1d0]
+
+Total number in stack (recursive counted multiple, when >=5):
+"""
+    main = "Thread_12 DispatchQueue_1: com.apple.main-thread (serial);start"
+    assert folded(read(tmp_path, text)) == {
+        main: 20,
+        f"{main};-[Cart total:]": 10,
+        f"{main};-[Cart total:];[libfoo.dylib]": 50,
+        f"{main};std::vector<int>::at": 10,
+        "Thread_13;poll": 7,
+    }
+    with pytest.raises(BadProfile, match="less than those below it"):
+        read(tmp_path, text.replace(b"+ 90 start", b"+ 9 start"))
+
+
 def test_pyinstrument_and_memray_tell_functions_of_one_name_apart(tmp_path: Path) -> None:
     frame = {"function": "run", "file_path_short": "shop/a.py", "line_no": 1, "time": 0.5, "children": []}
     other = {**frame, "file_path_short": "shop/b.py", "time": 0.25, "class_name": None}

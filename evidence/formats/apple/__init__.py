@@ -1,0 +1,1 @@
+"""What Apple's tools print."""
