@@ -18,9 +18,11 @@ LINE = re.compile(
 # value, unit, event, [variance,] time counted, share of it; fields of other counters may come before.
 CSV = re.compile(
     r"^(?:(?:CPU|S|N|D)\S*[,;])?(?P<value>\d+(?:\.\d+)?|<not (?:supported|counted)>)(?P<mark>[,;])"
-    r"(?P<unit>\w*)(?P=mark)(?P<event>[\w./:-][^,;\n]*)(?P=mark)(?P<rest>[^\n]*)$",
+    r"(?P<unit>\w*)(?P=mark)(?P<event>[a-zA-Z][^,;\n]*)(?P=mark)(?P<rest>[^\n]*)$",
     re.MULTILINE,
 )
+# How far apart several runs were, for how many nanoseconds it was counted, and for which share of the time.
+COUNTED_FOR = re.compile(r"(?:[\d.]+%[,;])?\d+[,;]\d{1,3}\.\d\d(?:[,;]|$)")
 SECONDS = {"msec": 1e-3, "nsec": 1e-9, "seconds": 1.0, "ns": 1e-9}
 ENDS = {"time elapsed": "elapsed", "user": "user", "sys": "sys"}
 COLUMNS = [CountColumn("value", adds=False), CountColumn("spread", "%", adds=False)]
@@ -69,8 +71,7 @@ def _rows(text: str) -> Iterator[tuple[str, list[float | None]]]:
 
 def _csv(line: str) -> re.Match[str] | None:
     found = CSV.match(line)
-    rest = found["rest"].split(found["mark"]) if found else []
-    return found if found and len(rest) >= 2 and re.fullmatch(r"[\d.]*%?", rest[0]) else None
+    return found if found and COUNTED_FOR.match(found["rest"]) else None
 
 
 def _of_csv(text: str) -> Iterator[tuple[str, list[float | None]]]:
