@@ -179,4 +179,5 @@ def _person(user: Mapping[str, Any]) -> Person:
 
 
 def _channel(body: Mapping[str, Any]) -> str:
-    return str((body.get("channel") or {}).get("id", ""))
+    channel = body.get("channel")
+    return str(channel.get("id") or "") if isinstance(channel, dict) else ""

@@ -47,6 +47,7 @@ WITHIN: Final[Mapping[tuple[str, ...], tuple[type, ...]]] = {
     ("event", "item", "channel"): (TEXT, NOTHING),
     ("authorizations", "*"): (OBJECT,),
     ("actions", "*"): (OBJECT,),
+    ("actions", "*", "selected_option"): (OBJECT, NOTHING),
     ("response_urls",): (LIST,),
     ("response_urls", "*"): (OBJECT,),
     ("view", "private_metadata"): (TEXT,),
@@ -56,14 +57,16 @@ WITHIN: Final[Mapping[tuple[str, ...], tuple[type, ...]]] = {
     ("view", "state", "values"): (OBJECT, NOTHING),
     ("view", "state", "values", "*"): (OBJECT,),
     ("view", "state", "values", "*", "*"): (OBJECT,),
+    ("view", "state", "values", "*", "*", "selected_option"): (OBJECT, NOTHING),
+    ("view", "state", "values", "*", "*", "selected_users"): (LIST, NOTHING),
 }
 IDS: Final = (("user_id",), ("user", "id"), ("event", "user"), ("event", "user", "id"))
 PERSON: Final = ("user", "id")
 NEEDED: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "event_callback": (("event", "type"), ("event_id",)),
     "block_actions": (PERSON, ("actions", "0", "action_id")),
-    "view_submission": (PERSON, ("view", "callback_id")),
-    "view_closed": (PERSON, ("view", "callback_id")),
+    "view_submission": (PERSON, ("view", "callback_id"), ("view", "type")),
+    "view_closed": (PERSON, ("view", "callback_id"), ("view", "type")),
     "shortcut": (PERSON, ("callback_id",)),
     "message_action": (PERSON, ("callback_id",), ("channel", "id"), ("message", "ts")),
     "url_verification": (("challenge",),),
