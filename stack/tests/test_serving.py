@@ -184,6 +184,7 @@ def test_a_taken_port_is_said_in_one_sentence(tmp_path: Path, command: str, offs
 
 @pytest.mark.parametrize("preloaded", [True, False])
 def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
+    before = set(psutil.Process().children(recursive=True))
     with throwaway(processes=["sandbox", "web"], preloaded=preloaded) as stack:
         assert not stack.processes["worker"].alive
         stack.start("worker", "beat")
@@ -195,12 +196,11 @@ def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
         assert "ambiguous" in stack.manage("shell", "-c", SLUGS).stdout
         folder = Path(stack.env["FIREKIND_DATA_DIR"])
         ours = {one.pid for one in stack.processes.values() if one.alive}
-        family = [
-            one
-            for one in psutil.Process().children(recursive=True)
-            if one.pid in ours or str(folder) in str(one.cmdline())
-        ]
-        assert len(family) == len(ours) + len(("postgres", "redis"))
+        begun = set(psutil.Process().children(recursive=True)) - before
+        servers = {one for one in begun if one.name() in ("postgres", "valkey-server", "redis-server")}
+        assert len({one.name() for one in servers}) == len(("database", "broker"))
+        family = [one for one in begun if one.pid in ours or one in servers]
+        assert len(family) == len(ours) + len(servers)
 
     assert not folder.exists()
     assert gone(family)
