@@ -189,9 +189,9 @@ def _load() -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
+    prepare.gather(Path(settings.STATIC_ROOT))  # first: the web looks for them as it is loaded
     for name in MODULES:
         importlib.import_module(name)
-    prepare.gather(Path(settings.STATIC_ROOT))
     assert threading.active_count() == 1, threading.enumerate()
 
 

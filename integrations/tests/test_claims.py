@@ -30,6 +30,13 @@ from workflows.reconcile import reconcile
 from workflows.status import progress
 
 
+@pytest.fixture(name="house")
+def own_house(db: None) -> Iterator[House]:
+    """A house of the test's own: other tests here commit, which a module's house would not survive."""
+    with house() as made:
+        yield made
+
+
 def planned(house: House) -> Incident:
     """An incident that is planned, and of which nothing is done yet."""
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
