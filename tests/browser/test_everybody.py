@@ -58,13 +58,13 @@ def faults_everywhere(page: Page) -> list[str]:
     for size in (DESK, PHONE):
         page.set_viewport_size(size)
         page.emulate_media(color_scheme="light")
-        wrong += [f"at {size['width']}: {one}" for one in faults(page)]
+        wrong += [f"at {size['width']}: {one}" for one in lasting(page)]
         page.emulate_media(color_scheme="dark")
         wrong += [f"dark, at {size['width']}: {one}" for one in lasting(page, only=["color-contrast"])]
     return wrong
 
 
-def lasting(page: Page, *, only: Sequence[str]) -> list[str]:
+def lasting(page: Page, *, only: Sequence[str] = ()) -> list[str]:
     """Return what axe still finds when a page has had time to take on other colours."""
     until = time.monotonic() + PATIENCE_S
     while (found := faults(page, only=only)) and time.monotonic() < until:
