@@ -19,6 +19,7 @@ from config import env
 from stack import ports, prepared, surroundings
 from stack.errors import StackError
 from stack.guard import Guard
+from stack.outside import waiting
 from stack.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
@@ -98,7 +99,14 @@ def wait_until(true: Callable[[], bool]) -> None:
 
 
 def gone(family: list[psutil.Process]) -> bool:
-    return not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in family)
+    return not any(map(lives, family))
+
+
+def lives(one: psutil.Process) -> bool:
+    try:
+        return one.is_running() and one.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -203,7 +211,7 @@ def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
         assert len(family) == len(ours) + len(servers)
 
     assert not folder.exists()
-    assert gone(family)
+    waiting.until(lambda: gone(family), what="the end of a database's own processes", timeout_s=PATIENCE_S)
 
 
 def test_a_process_that_cannot_start_is_named() -> None:
