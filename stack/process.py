@@ -8,7 +8,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Protocol
+from types import MappingProxyType
+from typing import IO, Any, Protocol
 
 from stack.guard import Guard
 
@@ -131,11 +132,19 @@ class Process:
                     self._hear(self.name, line.rstrip())
 
 
-def started(argv: Sequence[str], env: Mapping[str, str], lend: Sequence[int]) -> "subprocess.Popen[str]":
-    """Start a program in a group of its own."""
+def started(
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    lend: Sequence[int],
+    *,
+    cwd: Path | None = None,
+    user: Mapping[str, Any] = MappingProxyType({}),
+) -> "subprocess.Popen[str]":
+    """Start a program in a group of its own; in another folder and as another user, if these are given."""
     return subprocess.Popen(
         argv,
         env=env,
+        cwd=cwd,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -143,4 +152,5 @@ def started(argv: Sequence[str], env: Mapping[str, str], lend: Sequence[int]) ->
         errors="replace",
         start_new_session=True,
         pass_fds=lend,
+        **user,
     )

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from stack import process
 from stack.errors import StackError
 
 NAME: Final = "nobody"
@@ -33,19 +34,7 @@ def given() -> Mapping[str, Any]:
 
 def start(argv: Sequence[str], env: Mapping[str, str], lend: Sequence[int], *, folder: Path) -> "subprocess.Popen[str]":
     """Start a server in its folder, in a group of its own."""
-    return subprocess.Popen(
-        argv,
-        env=env,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        pass_fds=lend,
-        **given(),
-    )
+    return process.started(argv, env, lend, cwd=folder, user=given())
 
 
 def name_of(folder: Path) -> Path:
