@@ -102,6 +102,13 @@ def gone(family: list[psutil.Process]) -> bool:
     return not any(map(lives, family))
 
 
+def parents(one: psutil.Process) -> list[psutil.Process]:
+    try:
+        return one.parents()
+    except psutil.NoSuchProcess:
+        return []
+
+
 def lives(one: psutil.Process) -> bool:
     try:
         return one.is_running() and one.status() != psutil.STATUS_ZOMBIE
@@ -204,7 +211,8 @@ def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
         assert "ambiguous" in stack.manage("shell", "-c", SLUGS).stdout
         folder = Path(stack.env["FIREKIND_DATA_DIR"])
         ours = {one.pid for one in stack.processes.values() if one.alive}
-        begun = set(psutil.Process().children(recursive=True)) - before
+        # What began below a process that was there before is another stack's, for instance a session of its database.
+        begun = {one for one in psutil.Process().children(recursive=True) if not before & {one, *parents(one)}}
         servers = {one for one in begun if one.name() in ("postgres", "valkey-server", "redis-server")}
         assert len({one.name() for one in servers}) == len(("database", "broker"))
         family = [one for one in begun if one.pid in ours or one in servers]
