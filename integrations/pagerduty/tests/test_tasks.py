@@ -18,7 +18,7 @@ from integrations.pagerduty.tests import posted
 from integrations.pagerduty.tests.posted import Door, event, incident
 from integrations.pagerduty.webhooks import inbox
 
-HELD = "SELECT pg_advisory_lock(hashtext('pagerduty.inbox'), hashtext('PI1'))"
+HELD = "SELECT pg_advisory_xact_lock(hashtext('pagerduty.inbox'), hashtext('PI1'))"
 
 
 @pytest.fixture
