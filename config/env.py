@@ -59,6 +59,7 @@ NAMES = (
     "PROFILE_SOURCES_FILE",
     "AUDIT_HEAD_CHANNEL",
     "AUDIT_HEAD_WEBHOOK",
+    "METRICS_TOKEN",
     "FIREKIND_LEASE_S",
     "FIREKIND_SANDBOX_URL",
     "FIREKIND_PROFILED_URL",
@@ -129,6 +130,7 @@ class Env:
     named: Mapping[str, str] = field(repr=False, compare=False)  # everything given, for lists that name variables
     audit_channel: str
     audit_webhook: str
+    metrics_token: str
     lease_s: int
     sandbox_url: str
     slack: Slack | None
@@ -219,6 +221,7 @@ def read(given: Mapping[str, str]) -> Env:
         named=given,
         audit_channel=given.get("AUDIT_HEAD_CHANNEL", "").lstrip("#"),
         audit_webhook=safe(given, "AUDIT_HEAD_WEBHOOK", default="") if "AUDIT_HEAD_WEBHOOK" in given else "",
+        metrics_token=_metrics_token(given),
         lease_s=whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
         sandbox_url=url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
         slack=_slack(given),
@@ -263,6 +266,14 @@ def _secret_key(given: Mapping[str, str]) -> str:
         raise SettingError("SECRET_KEY is not set: use at least 50 random characters and keep them secret.")
     if len(value) < 50 or len(set(value)) < 5:
         raise SettingError("SECRET_KEY is too easy to guess: use at least 50 random characters.")
+    return value
+
+
+def _metrics_token(given: Mapping[str, str]) -> str:
+    """Give what Prometheus sends to be told the figures; without one nobody is."""
+    value = given.get("METRICS_TOKEN", "")
+    if value and not re.fullmatch(r"[!-~]{20,}", value):
+        raise SettingError("METRICS_TOKEN must be 20 random characters or more, without spaces.")
     return value
 
 

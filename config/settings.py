@@ -129,7 +129,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # What the browser is told. TLS rules follow the address that people open, so that a loopback trial works.
 SECURE_SSL_REDIRECT = ENV.https
-SECURE_REDIRECT_EXEMPT = [r"^health$"]  # asked over loopback by whatever watches the process
+SECURE_REDIRECT_EXEMPT = [r"^health$", r"^metrics$"]  # asked from inside by whatever watches the process
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if ENV.https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = ENV.https
 SECURE_HSTS_PRELOAD = ENV.https

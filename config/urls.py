@@ -11,6 +11,7 @@ def health(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("health", health),
+    path("", include("integrations.metrics.urls")),
     path("", include("integrations.slack.urls")),
     path("", include("integrations.pagerduty.urls")),
     path("", include("integrations.api.urls")),

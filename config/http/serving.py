@@ -20,6 +20,7 @@ from config.http.arrivals import Arrivals, NoRoom
 from config.http.request_body import BodyTooLarge, BodyTooSlow, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
 from integrations.api import gate
+from integrations.metrics import counting
 from integrations.slack.interaction import afterwards
 
 # A request waits for the database half of its time; more threads than these only fight for the interpreter. Files
@@ -71,7 +72,7 @@ class Application(ASGIHandler):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        path = scope["path"]
+        path, began = scope["path"], time.perf_counter()
         try:
             refusal = await self._refusal(scope) if gate.concerns(path) else None
             if refusal is not None:
@@ -84,6 +85,7 @@ class Application(ASGIHandler):
             refusal = gate.refused(path, scope["method"], REFUSALS[type(error)])
             await request_body.refuse(refusal, receive, send, waits=isinstance(error, BodyTooLarge))
             return
+        counting.answered(path, status=response.status_code, seconds=time.perf_counter() - began)
         if isinstance(response, StreamingHttpResponse):
             if not response.is_async:
                 response.streaming_content = self._parts(iter(response))

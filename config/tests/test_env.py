@@ -46,6 +46,13 @@ def test_socket_mode_needs_no_signing_secret() -> None:
     assert slack.app_token == "xapp-1"
 
 
+@pytest.mark.parametrize("short", ["secret", "nineteen-characters", "has spaces in it and is long"])
+def test_a_token_for_metrics_cannot_be_guessed(short: str) -> None:
+    with pytest.raises(env.SettingError, match="METRICS_TOKEN"):
+        env.read({**GIVEN, "METRICS_TOKEN": short})
+    assert env.read({**GIVEN, "METRICS_TOKEN": "twenty-characters-or"}).metrics_token
+
+
 @pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "SECRET_KEY"])
 def test_a_missing_setting_is_named(name: str) -> None:
     with pytest.raises(env.SettingError, match=rf"^{name} is not set"):

@@ -17,6 +17,7 @@ from django.urls import path
 
 from config.http import serving
 from config.http.serving import Application
+from integrations.metrics import counting
 from integrations.slack.doors.http import LateResponse
 from integrations.slack.interaction import afterwards
 
@@ -103,6 +104,15 @@ def answer(path: str, *, body: bytes = b"", kind: str = "") -> tuple[int, bytes]
 def test_a_page_is_answered_in_one_kept_thread() -> None:
     assert answer("/page") == (200, b"a page")
     assert seen == ["page_0"]
+
+
+def test_answers_are_counted_with_their_door_and_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, int]] = []
+    monkeypatch.setattr(counting, "answered", lambda path, *, status, seconds: told.append((path, status)))
+
+    answer("/slack/events", body=b"signed", kind="application/x-www-form-urlencoded")
+    answer("/no-such-page")
+    assert told == [("/slack/events", 200), ("/no-such-page", 404)]
 
 
 def test_doors_have_threads_of_their_own() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
 
@@ -31,6 +31,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 _open: Counter[int] = Counter()  # streams by person
+watchers: list[Callable[[float], None]] = []  # told how many are open, whenever that changes
 
 
 def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
@@ -70,12 +71,19 @@ def open_of(person: int) -> int:
 @contextmanager
 def _counted(person: int) -> Iterator[None]:
     _open[person] += 1
+    _tell_watchers()
     try:
         yield
     finally:
         _open[person] -= 1
         if not _open[person]:
             del _open[person]
+        _tell_watchers()
+
+
+def _tell_watchers() -> None:
+    for watcher in watchers:
+        watcher(_open.total())
 
 
 def _changed(n: int) -> str:

@@ -221,6 +221,21 @@ def test_its_headers_keep_proxies_and_caches_out(
     assert "Content-Encoding" not in response
 
 
+def test_watchers_are_told_how_many_streams_are_open(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[float] = []
+    monkeypatch.setattr(live_stream, "watchers", [told.append])
+
+    async def listen() -> None:
+        streams = [live_stream.changes(7, n=5, seen=5, reader=Viewer(n, f"of-{n}")) for n in (1, 2)]
+        for stream in streams:
+            await following(stream)
+        for stream in streams:
+            await stream.aclose()
+
+    asyncio.run(listen())
+    assert told == [1, 2, 1, 0]
+
+
 def test_the_streams_of_a_person_are_counted_while_they_are_open(hub: Hub) -> None:
     async def open_two() -> list[int]:
         streams = [live_stream.changes(7, n=5, seen=5, reader=ADA) for _ in range(2)]

@@ -11,7 +11,7 @@ from incidents.models import Incident
 from integrations.tests.house import House
 from workflows.effects import effect_queue
 from workflows.effects.work import Outcome
-from workflows.models import Effect, Limit
+from workflows.models import Effect, Limit, VendorErrors
 from workflows.status import progress
 
 METHODS = [
@@ -48,6 +48,7 @@ def test_a_rate_limit_stops_its_method_for_everybody_and_nothing_else(house: Hou
     house.slack.faults.add("ratelimited", method="chat.postMessage", times=1, retry_after_s=30)
     incident = house.declare()
     nothing_twice(house, incident)
+    assert {(one.port, one.code, one.count) for one in VendorErrors.objects.all()} == {("chat", "ratelimited", 1)}
 
 
 def test_while_a_method_is_limited_its_effects_wait_and_say_until_when(house: House) -> None:

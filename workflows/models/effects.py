@@ -107,6 +107,20 @@ class Planned(models.Model):
         return f"{self.incident_id} at {self.revision}"
 
 
+class VendorErrors(models.Model):
+    """How many calls for effects ended in an error, for each port and code; it only ever grows."""
+
+    port = models.CharField(max_length=20)
+    code = models.CharField(max_length=80)
+    count = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["port", "code"], name="vendor_errors_once")]
+
+    def __str__(self) -> str:
+        return f"{self.port} {self.code}: {self.count}"
+
+
 class Limit(models.Model):
     """A vendor's method that must not be called before ``blocked_until``, by anyone here."""
 

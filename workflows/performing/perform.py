@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from incidents import timeline
 from workflows import ports
-from workflows.effects import effect_queue, failpoints, heartbeat
+from workflows.effects import effect_queue, failpoints, heartbeat, vendor_errors
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Outcome, Work
 from workflows.performing.performers import LOOKERS, PERFORMERS
@@ -134,6 +134,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     except VendorError as error:
         log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
         effect_queue.record_error(work, error, at=timezone.now())
+        vendor_errors.count(KINDS[effect.kind].port, error.code)
         return []
     if outcome is None:
         effect_queue.give_up(work, at=timezone.now())

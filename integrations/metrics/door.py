@@ -1,0 +1,47 @@
+"""The door of Prometheus: closed until ``METRICS_TOKEN`` is set, and open to that token alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from secrets import compare_digest
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from integrations.metrics import counting
+
+if TYPE_CHECKING:
+    from integrations.metrics.reading import Readings
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Tell every figure in Prometheus's text format."""
+    token = settings.FIREKIND.metrics_token
+    if not token:
+        raise Http404("There are no metrics.")
+    sent = request.headers.get("Authorization", "")
+    if not compare_digest(sent.encode(), f"Bearer {token}".encode()):
+        return HttpResponse(
+            "Send METRICS_TOKEN as a bearer token.\n", status=401, headers={"WWW-Authenticate": "Bearer"}
+        )
+    return _told()
+
+
+def _told() -> HttpResponse:
+    from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
+
+    registry = CollectorRegistry()
+    registry.register(readings())
+    counting.gather(registry)
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+@cache
+def readings() -> Readings:
+    """Return this process's reader of figures, which everyone who asks shares."""
+    from integrations.metrics.reading import Readings
+
+    return Readings()

@@ -1,0 +1,265 @@
+"""What Prometheus is told: true, cheap, without a word of anybody's, and to its token alone."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+from pytest_django import DjangoAssertNumQueries
+
+from evidence.models import Evidence
+from incidents import lifecycle
+from incidents.models import Incident, IncidentType, Person
+from incidents.tests.conftest import ada, ben, incident, secret, shipped
+from integrations.metrics import counting, door, figures
+from integrations.pagerduty.models import Webhook
+from workflows.effects import vendor_errors
+from workflows.models import Effect, Limit, Planned
+from workflows.planning.actions import KINDS
+
+__all__ = ["ada", "ben", "incident", "secret", "shipped"]
+
+ROOT = Path(settings.BASE_DIR)
+TOKEN = "only-for-prometheus-0123456789"
+Values = dict[tuple[str, tuple[str, ...]], float]
+
+
+@pytest.fixture(autouse=True)
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Open the door with a token, and have each test read anew."""
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, metrics_token=TOKEN))
+    door.readings.cache_clear()
+    yield
+    door.readings.cache_clear()
+
+
+def told(token: str = TOKEN) -> Any:
+    return Client().get("/metrics", headers={"Authorization": f"Bearer {token}"})
+
+
+def values() -> Values:
+    """Every sample by its name and the values of its labels in the order of their names, read afresh."""
+    door.readings.cache_clear()
+    response = told()
+    assert response.status_code == 200
+    families = text_string_to_metric_families(response.content.decode())
+    return {(one.name, tuple(one.labels.values())): one.value for family in families for one in family.samples}
+
+
+def effect(incident: Incident, kind: str, state: str, *, created: datetime, **more: Any) -> Effect:
+    blank = {"sentence": "do it", "sign": "+", "method": "m", "rank": 1, "revision": 1, "due_at": created}
+    key = f"{kind}/{Effect.objects.count()}"
+    given = blank | more | {"kind": kind, "state": state, "key": key, "thing": key, "verb": "create"}
+    return Effect.objects.create(incident=incident, created_at=created, **given)
+
+
+def test_the_door_is_closed_until_a_token_is_set(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, metrics_token=""))
+
+    for sent in ("", TOKEN):
+        assert told(sent).status_code == 404
+
+
+@pytest.mark.parametrize("sent", ["", "no", TOKEN[:-1], f"{TOKEN} ", "ünknown"])
+def test_any_other_token_is_told_nothing(sent: str, db: None) -> None:
+    response = told(sent)
+
+    assert response.status_code == 401
+    assert b"firekind_" not in response.content
+
+
+def test_effects_are_counted_by_state_and_kind_with_the_oldest(incident: Incident) -> None:
+    now = timezone.now()
+    effect(incident, "post", "waiting", created=now - timedelta(seconds=90))
+    effect(incident, "post", "waiting", created=now - timedelta(seconds=30))
+    effect(incident, "member", "running", created=now)
+    effect(incident, "pin", "failed", created=now, ended_at=now - timedelta(seconds=40))
+    effect(incident, "topic", "done", created=now, ended_at=now)
+
+    found = values()
+
+    assert found["firekind_effects", ("post", "waiting")] == 2
+    assert found["firekind_effects", ("member", "running")] == 1
+    assert found["firekind_effects", ("pin", "failed")] == 1
+    assert ("firekind_effects", ("topic", "done")) not in found
+    assert 90 <= found["firekind_effects_oldest_seconds", ("post", "waiting")] < 150
+    assert 40 <= found["firekind_effects_oldest_seconds", ("pin", "failed")] < 100
+
+
+def test_a_failure_in_an_incident_that_ended_alarms_nobody(incident: Incident, ada: Person) -> None:
+    effect(incident, "pin", "failed", created=timezone.now(), ended_at=timezone.now())
+    lifecycle.resolve(incident, by=ada, at=timezone.now())
+
+    assert ("firekind_effects", ("pin", "failed")) not in values()
+
+
+def test_time_counts_from_the_command_and_not_from_the_plan(shipped: dict[str, IncidentType], ada: Person) -> None:
+    began = timezone.now() - timedelta(seconds=60)
+    made = lifecycle.declare("Checkout is slow", by=ada, at=began)
+    planned = began + timedelta(seconds=2)
+    effect(made, "channel", "done", created=planned, ended_at=began + timedelta(seconds=3))
+    effect(made, "capture", "done", created=planned, ended_at=began + timedelta(seconds=50))  # by its nature
+    hours = planned + timedelta(seconds=59)  # long after the command: the system's own doing
+    effect(made, "member", "done", created=hours, ended_at=hours + timedelta(seconds=1))
+
+    found = values()
+
+    assert found["firekind_command_to_done_seconds", ("0.5",)] == pytest.approx(1)
+    assert found["firekind_command_to_done_seconds", ("1",)] == pytest.approx(3)
+
+
+def test_the_sweep_is_late_by_its_oldest_fact(incident: Incident, ada: Person) -> None:
+    Planned.objects.create(incident=incident, revision=incident.revision, at=timezone.now())
+    assert values()["firekind_sweep_lag_seconds", ()] == 0
+
+    lifecycle.declare("Mail is late", by=ada, at=timezone.now() - timedelta(seconds=20))
+    found = values()
+    assert found["firekind_incidents_unplanned", ()] == 1
+    assert 20 <= found["firekind_sweep_lag_seconds", ()] < 80
+
+    Incident.objects.filter(pk=incident.pk).update(update_due_at=timezone.now() - timedelta(seconds=100))
+    assert 100 <= values()["firekind_sweep_lag_seconds", ()] < 160
+
+
+def test_queues_errors_and_limits_are_told(incident: Incident) -> None:
+    ago = timezone.now() - timedelta(seconds=50)
+    Evidence.objects.create(incident=incident, n=1, title="A graph", added_at=ago)
+    Webhook.objects.create(key="w1", received_at=ago, due_at=ago)
+    Webhook.objects.create(key="w2", received_at=ago, due_at=ago, state="done")
+    Limit.objects.create(vendor="chat", method="chat.postMessage", blocked_until=timezone.now() + timedelta(seconds=30))
+    Limit.objects.create(vendor="chat", method="pins.add", blocked_until=ago)
+    for _ in range(3):
+        vendor_errors.count("chat", "ratelimited")
+
+    found = values()
+
+    assert found["firekind_evidence_queue", ()] == 1
+    assert 50 <= found["firekind_evidence_queue_oldest_seconds", ()] < 110
+    assert found["firekind_webhooks_waiting", ()] == 1
+    assert found["firekind_vendor_limited_methods", ("chat",)] == 1
+    assert 0 < found["firekind_vendor_limited_seconds", ("chat",)] <= 30
+    assert found["firekind_vendor_errors_total", ("ratelimited", "chat")] == 3
+    assert found["firekind_audit_unsealed_rows", ("events",)] == incident.last_n
+    assert found["firekind_database_up", ()] == 1
+
+
+def test_no_word_of_anybodys_is_told(incident: Incident, secret: Incident, ada: Person) -> None:
+    for one in (incident, secret):
+        for state in ("waiting", "running", "failed"):
+            sentence = f"invite {ada.name} to #inc-{one.codename}"
+            effect(one, "member", state, created=timezone.now(), ended_at=timezone.now(), sentence=sentence)
+
+    said = told().content.decode()
+
+    for word in (incident.codename, secret.codename, incident.title, secret.title, ada.name, secret.type.slug):
+        assert word not in said
+    labels = {value for _, given in values() for value in given}
+    known = {*KINDS, *Effect.State.values, "0.5", "0.95", "1", "entries", "redactions", "events"}
+    assert labels <= known, "a label holds words of ours alone, or their number grows with what people do"
+
+
+def test_what_a_scrape_costs_does_not_grow_and_is_spent_once(
+    incident: Incident, ada: Person, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with CaptureQueriesContext(connection) as few:
+        told()
+    with django_assert_num_queries(0):
+        told()
+    for n in range(5):
+        effect(lifecycle.declare(f"Mail {n}", by=ada, at=timezone.now()), "post", "waiting", created=timezone.now())
+    door.readings.cache_clear()
+    with django_assert_num_queries(len(few)):
+        told()
+
+
+def test_a_database_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
+    gone = replace(figures.EFFECTS, sql="SELECT no_such_column")
+    monkeypatch.setattr(figures, "EFFECTS", gone)
+
+    found = values()
+
+    assert found["firekind_database_up", ()] == 0
+    assert {name for name, _ in found} == {"firekind_database_up"}
+
+
+COUNTED = """
+import sys, django
+from dataclasses import replace
+from pathlib import Path
+django.setup()
+from django.conf import settings
+settings.FIREKIND = replace(settings.FIREKIND, data_dir=Path(sys.argv[1]))
+from integrations.metrics import counting
+assert "prometheus_client" not in sys.modules
+counting.answered("/slack/events", status=200, seconds=1)
+counting.begin()
+counting.answered("/slack/events", status=200, seconds=0.2)
+counting.answered("/incidents/amber-otter/", status=500, seconds=4)
+counting.answered("/health", status=200, seconds=0)
+counting._counts.streams.set(3)
+if len(sys.argv) > 2:
+    from prometheus_client import CollectorRegistry, generate_latest
+    registry = CollectorRegistry()
+    counting.gather(registry)
+    print(generate_latest(registry).decode())
+"""
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Values:
+    """What the second of two web processes tells, when the first has ended."""
+    folder = str(tmp_path_factory.mktemp("counted"))
+    told_last = ""
+    for more in ([], ["tell"]):
+        argv = [sys.executable, "-c", COUNTED, folder, *more]
+        done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        told_last = done.stdout
+    families = text_string_to_metric_families(told_last)
+    return {(one.name, tuple(one.labels.values())): one.value for family in families for one in family.samples}
+
+
+def test_web_processes_add_up_and_the_streams_of_one_that_ended_do_not(counted: Values) -> None:
+    assert counted["firekind_door_answers_total", ("slack", "2xx")] == 2
+    assert counted["firekind_door_answers_total", ("web", "5xx")] == 2
+    assert counted["firekind_door_seconds_count", ("slack",)] == 2
+    assert counted["firekind_door_seconds_bucket", ("web", "3.0")] == 0
+    assert counted["firekind_door_seconds_bucket", ("web", "5.0")] == 2
+    assert counted["firekind_live_streams", ()] == 3
+    assert {labels[0] for _, labels in counted if labels} == {"slack", "web"}
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in (ROOT / "ops").iterdir()))
+def test_every_metric_that_ops_names_is_told(file: str, counted: Values, db: None) -> None:
+    named = set(re.findall(r"\bfirekind_\w+", (ROOT / "ops" / file).read_text()))
+    declared = set(re.findall(r"^# TYPE (\w+)", told().content.decode(), re.MULTILINE))
+
+    assert named
+    assert not named - declared - {name for name, _ in counted}
+
+
+def test_every_figure_is_shown_or_alarms() -> None:
+    shown = (ROOT / "ops" / "grafana.json").read_text()
+    ours = [figure.name for question in figures.questions() for figure in question.figures]
+
+    assert not [name for name in (*ours, *counting.NAMES) if name not in shown]
+
+
+def test_every_alert_says_in_the_docs_what_to_do() -> None:
+    alerts = re.findall(r"alert: (\w+)", (ROOT / "ops" / "alerts.yml").read_text())
+    explained = re.findall(r"^\| `(Firekind\w+)` \|", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE)
+
+    assert alerts == explained
