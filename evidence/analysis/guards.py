@@ -32,6 +32,8 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
     yield from _sleeps(tree, type)
     if tree.about.get("rounded"):
         yield "The file has rounded values, so totals are a little off. `go tool pprof -raw` prints exact ones."
+    if caution := tree.about.get("caution"):
+        yield str(caution)
     if tree.about.get("estimated"):
         yield "Call paths are estimated from which function calls which. What each costs itself is exact."
 

@@ -231,8 +231,10 @@ def _plainly(name: str, kind: SampleType) -> str:
     if unit in {"samples", "count"}:
         return "samples" if name in {"samples", ""} else f"{name} samples".replace("samples samples", "samples")
     if unit == "events":
-        return f"{kind.name} events"
-    return name if unit in {name, "objects"} else f"{unit} of {name}"
+        return "events" if name in {"count", "events"} else f"{kind.name} events"
+    if unit == "objects":
+        return name if name.endswith("s") else f"{name} objects"
+    return name if unit == name else f"{unit} of {name}"
 
 
 # What perf calls its clocks and cycle counters; the group names the kind of core of a hybrid processor.
@@ -251,6 +253,8 @@ KNOWN = {
     ("alloc_objects", "objects"): "allocations",
     ("inuse_space", "bytes"): "bytes in use",
     ("inuse_objects", "objects"): "objects in use",
+    ("freed memory", "bytes"): "bytes of memory freed",
+    ("Ir", "events"): "instructions",
     ("contentions", "contentions"): "contentions",
     ("delay", "nanoseconds"): "lock wait time",
     ("goroutine", "goroutines"): "goroutines",

@@ -46,7 +46,11 @@ FORMATS: dict[str, str] = {
     "gecko": "json",
     "stackprof": "json",
     "pyinstrument": "json",
+    "scalene": "json",
+    "ghc_json": "json",
     "cprofile": "binary",
+    "austin_mojo": "binary",
+    "gperftools_cpu": "binary",
     "perf_script": "text",
     "folded": "text",
     "legacy_pprof": "text",
@@ -58,13 +62,19 @@ FORMATS: dict[str, str] = {
     "memray": "text",
     "callgrind": "text",
     "macos_sample": "text",
+    "austin": "text",
+    "rbspy": "text",
+    "ghc_prof": "text",
+    "xctrace": "xml",
 }
 
 # The folder of a format that is not alone in it.
 FAMILIES = {
-    "perf_script": "perf", "v8": "chrome", "legacy_pprof": "go", "pprof_text": "go", "stackprof": "ruby",
-    "bpf_stacks": "bpf", "pyinstrument": "python", "memray": "python", "goroutines": "dumps", "jstack": "dumps",
-    "gdb": "dumps", "cprofile": "graphs", "callgrind": "graphs", "macos_sample": "apple",
+    "perf_script": "perf", "v8": "chrome", "legacy_pprof": "go", "pprof_text": "go", "gperftools_cpu": "go",
+    "stackprof": "ruby", "rbspy": "ruby", "bpf_stacks": "bpf", "pyinstrument": "python", "memray": "python",
+    "scalene": "python", "austin": "python", "austin_mojo": "python", "goroutines": "dumps", "jstack": "dumps",
+    "gdb": "dumps", "cprofile": "graphs", "callgrind": "graphs", "macos_sample": "apple", "xctrace": "apple",
+    "ghc_prof": "haskell", "ghc_json": "haskell",
 }  # fmt: skip
 
 

@@ -35,7 +35,8 @@ class Stacks:
     it counts for sample type ``t``, never negative. A sample without frames counts for the root alone. ``names`` are
     distinct; ``hints`` holds one of ``HINTS`` for each name. ``about`` holds plain values for people:
     ``skipped`` (lines that could not be read) with ``skipped_at`` (the first few: [[line number, text], …]),
-    ``labels`` ({key: {value: [total per sample type]}}), ``comments``, ``duration_ns``, ``command``, ``threads``…
+    ``labels`` ({key: {value: [total per sample type]}}), ``comments``, ``duration_ns``, ``command``, ``caution`` (what
+    its reader says to be careful about)…
     """
 
     format: str

@@ -18,7 +18,13 @@ PATIENCE_S = 60
 # Function -> what it counts itself, and with all that it calls.
 Counts = Mapping[str, tuple[int, int]]
 # The formats that `go tool pprof` reads, and how; without the program it knows no names of addresses.
-GO_READS: Mapping[str, tuple[str, ...]] = {"pprof": (), "legacy_pprof": ("-addresses",)}
+GO_READS: Mapping[str, tuple[str, ...]] = {
+    "pprof": (),
+    "legacy_pprof": ("-addresses",),
+    "gperftools_cpu": ("-addresses",),
+}
+# How that names an address: with leading zeros, and the program that it is in.
+ADDRESS = re.compile(r"0*([0-9a-f]+) \[.*\]")
 TOP_LINE = re.compile(r"\s*(-?\d+)(?:\w*)\s+[\d.]+%\s+[\d.]+%\s+(-?\d+)(?:\w*)\s+[\d.]+%\s+(.*\S)\s*")
 
 
@@ -59,8 +65,13 @@ def _by_go(format: str, path: Path) -> Iterator[Judged]:
     if ended.returncode:
         raise StackError(f"go tool pprof refused {path.name}: {ended.stderr.strip()[-300:]}")
     lines = (TOP_LINE.fullmatch(line) for line in ended.stdout.splitlines())
-    counts = {one[3].removesuffix(" (inline)"): (int(one[1]), int(one[2])) for one in lines if one}
+    counts = {_go_name(one[3]): (int(one[1]), int(one[2])) for one in lines if one}
     yield Judged(format, "go tool pprof", path, sample_type, counts)
+
+
+def _go_name(said: str) -> str:
+    found = ADDRESS.fullmatch(said)
+    return f"0x{found[1]}" if found else said.removesuffix(" (inline)")
 
 
 JUDGES: tuple[Callable[[str, Path], Iterator[Judged]], ...] = (_by_hand, _by_go)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
-from evidence.formats.base import archives
+from evidence.formats.base import archives, outline
 
 ANDROID = (
     "This is an Android method trace. Record with `simpleperf record -g`, and upload what `report_sample.py` prints."
+)
+SIMPLEPERF = "This is a report of simpleperf's. `report_sample.py --record_file perf.data` prints one we read."
+JEMALLOC = (
+    "This is jemalloc's heap dump. `jeprof --collapsed PROGRAM FILE` makes folded stacks; send them with `unit=bytes`."
 )
 VISUAL_STUDIO = "This is Visual Studio's table of functions, which has no stacks. Export speedscope from PerfView."
 MASSIF = "This is massif's log of a heap, which has no stacks we read. `heaptrack_print -F OUT FILE` makes some."
@@ -26,8 +30,9 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"PERFFILE", "This is a raw perf recording. Upload the output of `perf script -i FILE`, run on the same host."),
     (b"Nettrace", "This is a .NET trace. `dotnet-trace convert --format Speedscope FILE` makes one we read."),
     (b"memray\0", "This is a memray recording. `memray transform csv FILE` makes a table we read."),
-    (b"MOJ", "This is Austin's binary form. `mojo2austin FILE OUT` makes folded stacks."),
-    (b"rbspy", "This is a raw rbspy recording. `rbspy report -f speedscope -i FILE -o OUT` makes one we read."),
+    (b"SIMPLEPERF", SIMPLEPERF),
+    (b"sample:\n  ", SIMPLEPERF),
+    (b"heap_v2/", JEMALLOC),
     (b"hdrb\n", "This is a GHC event log. `hs-speedscope FILE` makes a profile we read."),
     (b"*version\n", ANDROID),
     (b"SLOW", ANDROID),
@@ -48,13 +53,29 @@ SVG = (
     "This is a picture (SVG). A flame graph cannot be read back from its drawing: bring the folded stacks that it "
     "was drawn from."
 )
+# What xctrace writes around everything: around samples, and around the list of what there is.
+XCTRACE, XCTRACE_TOC = b"<trace-query-result", b"<trace-toc"
+TABLES = (
+    "This is an Instruments trace's list of tables. "
+    "`xctrace export --input FILE.trace --xpath '//table[@schema=\"time-profile\"]'` exports one we read."
+)
 WEB_PAGE = "This is a web page, not a profile. The URL may have required a login, or returned a page instead of data."
 UNKNOWN = (
     "This isn't a format we support (folded, perf script, pprof, OTLP, JFR, thread dumps and more). "
     "`manage.py profile --explain FILE` says why."
 )
 UNKNOWN_JSON = (
-    "This is JSON, but not a kind we support (speedscope, Chrome, V8, OTLP, Firefox Profiler, stackprof, pyinstrument)."
+    "This is JSON, but not a kind we support (speedscope, Chrome, V8, OTLP, Firefox Profiler, stackprof, pyinstrument, "
+    "Scalene, GHC)."
+)
+# The keys of JSON that is no profile -> what to do about it.
+JSON_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("snapshot.meta",),
+        "This is a heap snapshot of V8, which has no stacks. Record allocations with `node --heap-prof`.",
+    ),
+    (("code[].name", "code[].type"), "This is `node --prof` output. Record with `node --cpu-prof` instead."),
+    (("top_locations_by_size",), "These are memray's statistics. `memray transform csv FILE` makes a table we read."),
 )
 
 
@@ -76,14 +97,18 @@ def says(head: bytes) -> str:
     """Return what to say about content that no reader recognised."""
     if kind(head) != "json":
         return known(head) or UNKNOWN
-    return UNKNOWN_JSON
+    found = outline.of(head)
+    return next((says for keys, says in JSON_KEYS if found.has(*keys)), UNKNOWN_JSON)
 
 
 def kind(head: bytes) -> str:
-    """Tell binary, JSON and other text apart. No text holds the control characters below a tab, unless as UTF-16."""
+    """Tell binary, JSON, XML and other text apart. No text has control characters below a tab, unless as UTF-16."""
     if any(byte < 9 for byte in head):
         return "binary"
-    return "json" if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") else "text"
+    begins = head[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if begins[:1] in (b"{", b"["):
+        return "json"
+    return "xml" if begins.startswith((b"<?xml", XCTRACE)) else "text"
 
 
 def _markup(head: bytes) -> str:
@@ -92,4 +117,6 @@ def _markup(head: bytes) -> str:
         return SVG
     if text.startswith((b"<!doctype html", b"<html", b"<head", b"<body")) or b"<html" in text.split(b";", 1)[0]:
         return WEB_PAGE
-    return "This is XML, not a profile." if text.startswith(b"<?xml") else ""
+    if XCTRACE_TOC in head[:4096]:
+        return TABLES
+    return "This is XML, not a profile." if text.startswith(b"<?xml") and XCTRACE not in head[:4096] else ""

@@ -42,7 +42,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read a CPU or heap profile. Raises ``BadProfile`` naming the node or sample; ``TooMuch``."""
     file = mapped(fields.parse(data, limits=limits), "the file")
     nodes = _flat(file) if "head" in file else nodes_of(file)
-    if "head" in file and "timestamps" not in file:
+    if any("selfSize" in node for node in nodes):
         return _heap(nodes, limits=limits)
     gather = Gather(CPU, limits=limits)
     add_cpu(gather, nodes, file)

@@ -12,6 +12,7 @@ from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
 from evidence.exports import exports
 from evidence.formats.base.gather import Gather
 from evidence.formats.tests.more_writers import MORE
+from evidence.formats.tests.rarer_writers import ADDRESSES, RARER
 from evidence.formats.tests.written_jfr import recording
 from evidence.profile.limits import DEFAULT
 from evidence.profile.stacks import SampleType, Stacks
@@ -140,6 +141,12 @@ WRITERS: dict[str, Write] = {
     "otlp": otlp,
     "jfr": jfr,
     **MORE,
+    **RARER,
+}
+# How names are shown of formats that cannot say all of them.
+SHOWN: dict[str, Callable[[str], str]] = {
+    "gperftools cpu": lambda name: hex(ADDRESSES[name]),
+    "austin": lambda name: name.replace(":", "."),
 }
 
 

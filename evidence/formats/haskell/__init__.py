@@ -1,0 +1,1 @@
+"""Profiles of Haskell programs, as GHC writes them."""

@@ -1,0 +1,46 @@
+"""What both of GHC's profiles hold: a tree of cost centres, each with the time and the memory that it took itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evidence.formats.base import naming
+from evidence.formats.base.gather import Gather
+from evidence.profile.errors import BadProfile
+from evidence.profile.limits import Limits
+from evidence.profile.stacks import SampleType
+
+KINDS = (SampleType("time", "nanoseconds"), SampleType("alloc_space", "bytes"))
+ROOT = "MAIN"
+MICROSECOND = 1_000
+
+
+class CostCentre(NamedTuple):
+    """A node of the tree: its function, the place of the node above it (-1: none), and what it took itself."""
+
+    place: naming.SourceFunction
+    above: int
+    time_ns: int
+    alloc: int
+
+
+def place(label: str, module: str, source: str) -> naming.SourceFunction:
+    """Name a cost centre by its module; the source tells those of one name apart."""
+    name = ROOT if label == module == ROOT else f"{module}.{label}" if module else label
+    return naming.SourceFunction(name, source)
+
+
+def gathered(nodes: Sequence[CostCentre], *, limits: Limits) -> Gather:
+    """Add one sample for each node that took something; the root of all is no frame. Raises ``BadProfile``."""
+    if not nodes:
+        raise BadProfile("It has no cost centres")
+    gather = Gather(KINDS, limits=limits)
+    names = naming.distinct(node.place for node in nodes)
+    paths: list[list[int]] = []
+    for at, node in enumerate(nodes):
+        own = [] if node.place.name == ROOT else [gather.code(names[node.place])]
+        paths.append([*(paths[node.above] if node.above >= 0 else []), *own])
+        if node.time_ns or node.alloc:
+            gather.add(paths[-1], (node.time_ns, node.alloc), where=f"cost centre {at + 1}")
+    return gather
