@@ -63,6 +63,7 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "builtins": ["incidents.templatetags.together"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -82,7 +83,11 @@ USE_I18N = False
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"  # made from the code alone, so shared by all data folders
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder", "config.http.static_files.Finder"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "config.http.static_files.Finder",
+    "config.http.static_files.Together",
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

@@ -42,7 +42,8 @@ def _fingerprint() -> str:
     digest = hashlib.sha256()
     for finder in finders.get_finders():
         for name, storage in finder.list([]):
-            digest.update(f"{name}\0".encode() + Path(storage.path(name)).read_bytes())
+            with storage.open(name) as file:
+                digest.update(f"{name}\0".encode() + file.read())
     return digest.hexdigest()
 
 

@@ -1,5 +1,5 @@
 // Hears that the incident changed, and lets the page look again. The page also looks by itself every few
-// seconds, so a stream that cannot be had costs nothing but those seconds.
+// seconds, so a stream that cannot be had costs nothing but those seconds. On other pages it does nothing.
 const RESTS_MS = [1000, 2000, 5000, 15000, 60000];
 let source, failures = 0, resting;
 
@@ -35,8 +35,7 @@ function heard(event) {
   if (source?.readyState !== EventSource.OPEN) changed();
 }
 
-document.addEventListener("htmx:afterRequest", heard);
-document.addEventListener("visibilitychange", () => {
+function returned() {
   if (document.hidden) {
     source?.close();
     clearTimeout(resting);
@@ -44,9 +43,16 @@ document.addEventListener("visibilitychange", () => {
     changed();
     connect();
   }
-});
-document.addEventListener("htmx:responseError", (event) => {
+}
+
+function refused(event) {
   if (event.detail.elt.matches("#live, #progress") && event.detail.xhr.status === 404) gone();
-});
-addEventListener("pagehide", () => source?.close());
-connect();
+}
+
+if (cursor()) {
+  document.addEventListener("htmx:afterRequest", heard);
+  document.addEventListener("visibilitychange", returned);
+  document.addEventListener("htmx:responseError", refused);
+  addEventListener("pagehide", () => source?.close());
+  connect();
+}

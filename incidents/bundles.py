@@ -1,0 +1,83 @@
+"""Style sheets and scripts that a page names together, and that go out as one file.
+
+The order is the one in which the template names them: `{% styles "panels" "types" %}`. Without names it is what every
+page has. Nothing is minified.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = "firekind/together/"
+OURS, VENDORED = "firekind/", "vendor/"
+KINDS: Final = {"styles": ".css", "scripts": ".js"}
+NAMED: Final = re.compile(r"\{% (styles|scripts)((?: \"[\w/.-]+\")*) %\}")
+EVERYWHERE: Final = {
+    "styles": ("tokens", "base", "controls", "frame"),
+    "scripts": (
+        "vendor/htmx.min.js",
+        "vendor/idiomorph-ext.min.js",
+        "morph",  # tells the one before how to merge
+        "times",
+        "countdown",
+        "focus",  # before what moves the focus
+        "dialog",
+        "keys",
+        "connection",
+        "live",
+        "copy",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Files of one kind in the order in which they go out, by the names of their static files."""
+
+    parts: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Its own name as a static file: that of the only part, or all of theirs."""
+        if len(self.parts) == 1:
+            return self.parts[0]
+        words = (part.removeprefix(OURS).removesuffix(self.kind).replace("/", "-") for part in self.parts)
+        return f"{FOLDER}{'~'.join(words)}{self.kind}"
+
+    @property
+    def kind(self) -> str:
+        """The ending of all its names."""
+        return Path(self.parts[0]).suffix
+
+    def joined(self, contents: Sequence[bytes]) -> bytes:
+        """Return one file out of the contents of its parts.
+
+        Vendored scripts stay as they are, byte for byte. Each of ours keeps its names to itself, as a module does.
+        """
+        return b"".join(_laid(part, content) for part, content in zip(self.parts, contents, strict=True))
+
+
+def _laid(part: str, content: bytes) -> bytes:
+    if part.endswith(".css") or part.startswith(VENDORED):
+        return content + b"\n"
+    return b'(() => {\n"use strict";\n' + content + b"\n})();\n"
+
+
+def of(tag: str, names: Sequence[str]) -> Bundle:
+    """Return the bundle that a tag asks for: what every page has without names; one without a folder is ours."""
+    chosen = names or EVERYWHERE[tag]
+    return Bundle(tuple(name if name.startswith(VENDORED) else f"{OURS}{name}{KINDS[tag]}" for name in chosen))
+
+
+def named_in(folder: Path) -> Iterator[Bundle]:
+    """Yield all bundles of more than one part that the templates below a folder name, each once."""
+    found = {}
+    for path in sorted(folder.rglob("*.html")):
+        for tag, names in NAMED.findall(path.read_text(encoding="utf-8")):
+            one = of(tag, [name.strip('"') for name in names.split()])
+            found[one.name] = one
+    yield from (one for one in found.values() if len(one.parts) > 1)
