@@ -80,7 +80,7 @@ class _Bench:
         self._beside("cold: both read and merged, what moved", evidence_tasks.compared(before, after), theirs, 0.7)
 
     def others(self) -> None:
-        """perf script and pprof."""
+        """perf script, pprof and JFR."""
         perf, packed = evidence_sets.perf_script(), evidence_sets.pprof(evidence_sets.made("100k"))
         self._table.head(f"{perf.name}: perf script, {perf.stat().st_size / MIB:.0f} MiB")
         program = installed("inferno-collapse-perf")
@@ -88,6 +88,11 @@ class _Bench:
         self._beside("warm: text to stacks", evidence_tasks.stacks_of(perf), collapse, 1.5)
         self._table.head(f"{packed.name}: pprof, {packed.stat().st_size / MIB:.1f} MiB packed")
         self._beside("warm: to stacks", evidence_tasks.stacks_of(packed), None, 0.6, seconds=True)
+        recorded = evidence_sets.jfr()
+        size = recorded.stat().st_size
+        self._table.head(f"{recorded.name}: JFR, {size / MIB:.0f} MiB")
+        mine, _, _ = paired(evidence_tasks.stacks_of(recorded), None, times=self._times)
+        self._table.add(Figure("warm: to stacks", size / 1e6 / mine.seconds, 40, " MB/s", _told(mine), more=True))
 
     def _slow(self, path: Path) -> None:
         """The first of them all, once: it takes ten times as long."""

@@ -168,3 +168,14 @@ def pprof(of: Path) -> Path:
         MADE.mkdir(parents=True, exist_ok=True)
         path.write_bytes(exports.pprof(formats.read_file(of)))
     return path
+
+
+def jfr() -> Path:
+    """Return the path of the middle set as a JFR recording, which is made when needed."""
+    path = MADE / "100k.jfr"
+    if not path.exists():
+        from evidence.formats.tests import written_jfr
+
+        lines = (line.rpartition(" ") for line in made("100k").read_text().splitlines())
+        path.write_bytes(written_jfr.recording((stack.split(";"), min(int(count), 20)) for stack, _, count in lines))
+    return path

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evidence.formats.jfr.chunk import Chunk, Class
-from evidence.profile.stacks import SampleType
+from evidence.formats.jfr.chunk import Chunk
+from evidence.formats.jfr.classes import STRING
+from evidence.profile.stacks import Ints, SampleType
 
 SETTING, STATE = "jdk.ActiveSetting", "jdk.types.ThreadState"
 DEFAULT, SLEEPING = "STATE_DEFAULT", "STATE_SLEEPING"
@@ -23,21 +24,21 @@ class Sampled:
     """Tells what the execution samples of one chunk count."""
 
     def __init__(self, chunk: Chunk) -> None:
-        self.settings = {key for key, found in chunk.classes.items() if found.name == SETTING}
-        self._states = {key: _text(value, chunk) for key, value in chunk.constants.get(STATE, {}).items()}
-        self._chunk = chunk
+        self._states = {key: _text(value, chunk) for key, value in chunk.constants.of(STATE).items()}
         self._event = ""
 
-    def note(self, event: tuple[Any, ...], found: Class) -> None:
-        """Note a setting of the recording."""
-        name, value = (_text(event[place], self._chunk) if place >= 0 else "" for place in map(found.place, SAID))
-        if name == "event":
-            self._event = value
+    def note(self, chunk: Chunk, kind: int, places: Ints) -> None:
+        """Note the settings of the recording, which are events of a class."""
+        read, found = chunk.classes.reader(kind), chunk.classes.found[kind]
+        for at in places.tolist():
+            event = read(chunk.cursor(at))
+            name, value = (_text(event[place], chunk) if place >= 0 else "" for place in map(found.place, SAID))
+            if name == "event":
+                self._event = value
 
-    def state(self, event: tuple[Any, ...], found: Class) -> str:
-        """Return the state of the thread that a sample is of."""
-        place = found.place("state")
-        return self._states.get(event[place], "") if place >= 0 and isinstance(event[place], int) else ""
+    def state(self, key: int) -> str:
+        """Return the state of a thread."""
+        return self._states.get(key, "")
 
     def type(self, state: str, met: set[str]) -> SampleType:
         """Return what samples of a state count, where samples of the states ``met`` are in the chunk."""
@@ -57,5 +58,5 @@ def _text(value: Any, chunk: Chunk) -> str:
     if isinstance(value, tuple):
         value = value[0] if value else ""
     if isinstance(value, int):
-        value = chunk.constants.get("java.lang.String", {}).get(value, "")
+        value = chunk.constants.get(STRING, value)
     return value if isinstance(value, str) else ""

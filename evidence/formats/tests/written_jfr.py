@@ -27,6 +27,9 @@ CLASSES = {
     25: ("jdk.ActiveSetting", "startTime:1 name:4 value:4"),
 }
 Sample = tuple[Sequence[str], int]
+# The key of the first stack, and what says whether a stack was cut off.
+FIRST_KEY = 1
+TRUNCATED = b"\0"
 
 
 class Writer:
@@ -81,11 +84,12 @@ def recording(
     samples = list(samples)
     names = sorted({name for stack, _ in samples for name in stack})
     stacks = sorted({tuple(stack) for stack, _ in samples})
+    place = {stack: at for at, stack in enumerate(stacks)}
     events = b""
     if event:
         events += write.event(write.long(25) + write.long(5) + write.string("event") + write.string(event))
     for at, (stack, value) in enumerate(samples):
-        key = write.long(stacks.index(tuple(stack)) + 1)
+        key = write.long(place[tuple(stack)] + FIRST_KEY)
         state = write.long(at % len(states) + 1)
         if kind == 20:
             events += write.event(write.long(20) + write.long(5) + write.long(1) + key + state) * value
@@ -108,19 +112,21 @@ def recording(
 def _constants(
     write: Writer, names: Sequence[str], stacks: Sequence[tuple[str, ...]], frame_type: str, states: Sequence[str]
 ) -> bytes:
-    def pool(kind: int, values: Sequence[bytes]) -> bytes:
-        keyed = b"".join(write.long(key) + value for key, value in enumerate(values, start=1))
+    def pool(kind: int, values: Sequence[bytes], *, first: int = 1) -> bytes:
+        keyed = b"".join(write.long(key) + value for key, value in enumerate(values, start=first))
         return write.long(kind) + write.int(len(values)) + keyed
 
+    method = {name: write.long(key) for key, name in enumerate(names, start=1)}
+
     def frames(stack: tuple[str, ...]) -> bytes:
-        each = (write.long(names.index(name) + 1) + write.int(7) + write.long(1) for name in reversed(stack))
-        return b"\0" + write.int(len(stack)) + b"".join(each)
+        each = (method[name] + write.int(7) + write.long(1) for name in reversed(stack))
+        return TRUNCATED + write.int(len(stack)) + b"".join(each)
 
     pools = [
         pool(10, [write.string(name) for name in names]),
         pool(12, [write.long(0) + write.long(key) for key in range(1, len(names) + 1)]),
         pool(13, [write.string(frame_type)]),
-        pool(15, [frames(stack) for stack in stacks]),
+        pool(15, [frames(stack) for stack in stacks], first=FIRST_KEY),
         pool(16, [write.string("os-1") + write.string("main")]),
         pool(17, [write.string(state) for state in states]),
     ]

@@ -1,0 +1,158 @@
+"""What the events of a JFR chunk count: of which sample type, by which stack, in which thread."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evidence.formats.jfr import events, execution
+from evidence.formats.jfr.chunk import Chunk
+from evidence.profile.errors import BadProfile
+from evidence.profile.stacks import Ints, SampleType
+
+
+class Counts(NamedTuple):
+    """What an event counts: how much, by the first of ``fields`` that says it, and that it happened, as ``each``."""
+
+    type: SampleType | None = None
+    fields: tuple[str, ...] = ()
+    each: SampleType | None = None
+
+
+CPU, WALL = SampleType("cpu", "samples"), SampleType("wall", "samples")
+CPU_TIME = SampleType("cpu_time", "nanoseconds")
+ALLOCATED, TLAB = SampleType("alloc_space", "bytes"), SampleType("alloc_tlab", "bytes")
+OBJECTS, TLAB_OBJECTS = SampleType("alloc_objects", "objects"), SampleType("alloc_tlab_objects", "objects")
+# What is called otherwise where nothing else in the recording has that name.
+ALONE = {CPU_TIME: SampleType("cpu", "nanoseconds"), TLAB: ALLOCATED, TLAB_OBJECTS: OBJECTS}
+
+
+def _time(name: str, each: str = "events") -> Counts:
+    return Counts(SampleType(name, "nanoseconds"), ("duration",), SampleType(f"{name}_{each}", each))
+
+
+# Event -> what it counts. The first type that a recording holds is its default.
+EVENTS: dict[str, Counts] = {
+    "jdk.ExecutionSample": Counts(each=CPU),
+    "jdk.CPUTimeSample": Counts(CPU_TIME, ("samplingPeriod",)),
+    "profiler.WallClockSample": Counts(WALL, ("samples",)),
+    "jdk.NativeMethodSample": Counts(each=SampleType("native", "samples")),
+    "jdk.ObjectAllocationSample": Counts(ALLOCATED, ("weight",), OBJECTS),
+    # The object took a new buffer: on average that many bytes were allocated since the last such event.
+    "jdk.ObjectAllocationInNewTLAB": Counts(TLAB, ("tlabSize", "allocationSize"), TLAB_OBJECTS),
+    "jdk.ObjectAllocationOutsideTLAB": Counts(TLAB, ("allocationSize",), TLAB_OBJECTS),
+    "profiler.LiveObject": Counts(
+        SampleType("inuse_space", "bytes"), ("allocationSize",), SampleType("inuse_objects", "objects")
+    ),
+    "profiler.Malloc": Counts(SampleType("malloc_space", "bytes"), ("size",), SampleType("malloc_objects", "objects")),
+    "jdk.JavaMonitorEnter": _time("lock", "contentions"),
+    "jdk.ThreadPark": _time("park", "contentions"),
+    "jdk.JavaMonitorWait": _time("wait"),
+    "jdk.ThreadSleep": _time("sleep"),
+    "jdk.SocketRead": _time("socket"),
+    "jdk.SocketWrite": _time("socket"),
+    "jdk.FileRead": _time("file"),
+    "jdk.FileWrite": _time("file"),
+}
+NANOSECONDS = 1_000_000_000
+# What events count: sample type -> (stack trace, thread) -> how much.
+Counted = dict[SampleType, Counter[tuple[int, ...]]]
+STACK, STATE, THREADS = "stackTrace", "state", ("sampledThread", "eventThread")
+MOST = (1 << 63) - 1
+
+
+def counted(chunk: Chunk) -> Counted:
+    """Return what the events of a chunk count, by sample type, stack and thread."""
+    names = {key: found.name for key, found in chunk.classes.found.items()}
+    wanted = [key for key, name in names.items() if name in EVENTS or name == execution.SETTING]
+    counted: Counted = defaultdict(Counter)
+    executed: dict[str, Counter[tuple[int, ...]]] = defaultdict(Counter)
+    sampled = execution.Sampled(chunk)
+    for kind, at in events.places(chunk, wanted).items():
+        counts = EVENTS.get(names[kind])
+        if counts is None:
+            sampled.note(chunk, kind, at)
+            continue
+        found = events.columns(chunk, kind, at, (STACK, *THREADS, STATE, *counts.fields))
+        none = np.zeros(len(at), dtype=np.int64)
+        keys = [found.get(STACK, none), next((found[name] for name in THREADS if name in found), none)]
+        if counts.each == CPU:
+            states = found.get(STATE)
+            groups = Groups([*keys, none if states is None else states])
+            for (*key, state), times in zip(groups.keys, groups.sizes, strict=True):
+                executed["" if states is None else sampled.state(state)][tuple(key)] += times
+            continue
+        groups = Groups(keys)
+        if counts.each:
+            counted[counts.each].update(dict(zip(groups.keys, groups.sizes, strict=True)))
+        if counts.type:
+            amounts = groups.sums(_amounts(chunk, kind, at, found, counts.fields))
+            counted[counts.type].update(dict(zip(groups.keys, amounts, strict=True)))
+    for met, times_met in executed.items():
+        counted[sampled.type(met, set(executed))].update(times_met)
+    chunk.forget()
+    return counted
+
+
+def _amounts(chunk: Chunk, kind: int, at: Ints, found: dict[str, Ints], fields: Sequence[str]) -> Ints:
+    """Return how much each event counts: the first of some fields that is not 0."""
+    amounts = np.zeros(len(at), dtype=np.int64)
+    described = chunk.classes.found[kind]
+    for name in fields:
+        if described.place(name) < 0:
+            continue
+        open = amounts == 0
+        wrong = open & (found[name] < 0) if name in found else open
+        if wrong.any():
+            where = chunk.cursor(int(at[wrong][0])).where
+            raise BadProfile(f"Event {described.name} has no numeric {name}", where=where)
+        # Durations are in ticks of the machine's clock; a period is in nanoseconds already.
+        values = _nanoseconds(found[name], chunk.hertz) if name == "duration" and name in found else found.get(name)
+        if values is not None:
+            amounts = np.where(open, values, amounts)
+    return amounts
+
+
+def _nanoseconds(ticks: Ints, hertz: int) -> Ints:
+    if hertz == NANOSECONDS:
+        return ticks
+    if hertz < MOST // NANOSECONDS and int(ticks.max(initial=0)) // hertz < MOST // NANOSECONDS - 1:
+        whole, rest = np.divmod(ticks, hertz)
+        return np.asarray(whole * NANOSECONDS + rest * NANOSECONDS // hertz)
+    exact = [one * NANOSECONDS // hertz for one in ticks.tolist()]
+    if max(exact) > MOST:
+        raise BadProfile("An event lasts longer than fits in 63 bits")
+    return np.array(exact, dtype=np.int64)
+
+
+class Groups:
+    """Events that are equal in some keys: ``keys`` of each group, and ``sizes``, how many they are."""
+
+    def __init__(self, columns: Sequence[Ints]) -> None:
+        packed = np.zeros(len(columns[0]), dtype=np.int64)
+        for column in _fitting(columns):
+            packed = (packed << int(column.max(initial=0)).bit_length()) | column
+        self._order = np.argsort(packed)
+        packed = packed[self._order]
+        self._starts = np.flatnonzero(np.concatenate([[True], packed[1:] != packed[:-1]]))
+        self.sizes: list[int] = np.diff(self._starts, append=len(packed)).tolist()
+        first = self._order[self._starts]
+        self.keys: list[tuple[int, ...]] = list(zip(*(column[first].tolist() for column in columns), strict=True))
+
+    def sums(self, values: Ints) -> list[int]:
+        """Return the exact sum of values over each group."""
+        fits = int(values.max(initial=0)) <= MOST // max(len(values), 1)
+        ordered = values[self._order]
+        sums: list[int] = np.add.reduceat(ordered if fits else ordered.astype(object), self._starts).tolist()
+        return sums
+
+
+def _fitting(columns: Sequence[Ints]) -> Sequence[Ints]:
+    """Return keys that are not negative and fit side by side in 63 bits: as they are, or their ranks."""
+    bits = sum(int(column.max(initial=0)).bit_length() for column in columns)
+    if bits <= 63 and all(int(column.min(initial=0)) >= 0 for column in columns):
+        return columns
+    return [np.unique(column, return_inverse=True)[1] for column in columns]

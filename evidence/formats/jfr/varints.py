@@ -1,0 +1,84 @@
+"""Numbers of a JFR chunk in bulk: one at each of many places, or all of a stretch. Pure: numpy alone.
+
+A number has seven bits a byte, and eight in the ninth, the last there can be.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidence.profile.stacks import Ints
+
+Bytes = NDArray[np.uint8]
+# How much of a stretch is read at once, so that its columns stay small.
+WINDOW = 1 << 19
+LONGEST = 9
+# Where values are looked for among others: in so many slots, spread by a number from Knuth, TAOCP 3, 6.4.
+SLOT_BITS = 18
+MIXED = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Stretch(NamedTuple):
+    """The numbers that follow a place one after the other, where each ends, and of how many bytes it is."""
+
+    values: Ints
+    ends: Ints
+    lengths: Ints
+
+
+def at(data: Bytes, places: Ints) -> tuple[Ints, Ints]:
+    """Read one number at each place; return them and the places after them, past the end for what is cut off."""
+    last = len(data) - 1
+    byte = data[np.minimum(places, last)]
+    value = (byte & 0x7F).astype(np.int64)
+    after = places + 1
+    more = np.flatnonzero(byte >= 0x80)
+    for shift in range(7, 7 * (LONGEST - 1), 7):
+        if not len(more):
+            return value, after
+        byte = data[np.minimum(after[more], last)]
+        value[more] |= (byte & 0x7F).astype(np.int64) << shift
+        after[more] += 1
+        more = more[byte >= 0x80]
+    value[more] |= data[np.minimum(after[more], last)].astype(np.int64) << 56
+    after[more] += 1
+    return value, after
+
+
+def stretch(data: Bytes, begin: int, size: int = WINDOW) -> Stretch:
+    """Read the numbers from ``begin`` on, as far as ``size`` bytes reach and none has a ninth byte above 127."""
+    part = data[begin : begin + size]
+    ends = np.flatnonzero(part < 0x80)
+    first = np.zeros(len(ends), dtype=np.int64)
+    first[1:] = ends[:-1] + 1
+    lengths = ends - first + 1
+    if len(lengths) and int(lengths.max()) > LONGEST:
+        ends = ends[: int(np.argmax(lengths > LONGEST))]
+        first, lengths = first[: len(ends)], lengths[: len(ends)]
+    values = (part[first] & 0x7F).astype(np.int64)
+    for byte in range(1, int(lengths.max(initial=1))):
+        longer = np.flatnonzero(lengths > byte)
+        values[longer] |= (part[first[longer] + byte] & 0x7F).astype(np.int64) << 7 * byte
+    return Stretch(values, ends + begin, lengths)
+
+
+def numbered(values: Ints) -> tuple[Ints, Ints]:
+    """Return the different ones of many values, and for each value its number among them: no sort of them all."""
+    slots = ((values.astype(np.uint64) * MIXED) >> np.uint64(64 - SLOT_BITS)).astype(np.int64)
+    kept = np.zeros(1 << SLOT_BITS, dtype=np.int64)
+    kept[slots] = values
+    used = np.zeros(1 << SLOT_BITS, dtype=np.bool_)
+    used[slots] = True
+    places = np.flatnonzero(used)
+    number = np.zeros(1 << SLOT_BITS, dtype=np.int64)
+    number[places] = np.arange(len(places))
+    different, numbers = kept[places], number[slots]
+    others = np.flatnonzero(different[numbers] != values)  # they share their slot with one that is kept
+    if len(others):
+        more, of_more = np.unique(values[others], return_inverse=True)
+        numbers[others] = len(different) + of_more
+        different = np.concatenate([different, more])
+    return different, numbers

@@ -1,0 +1,147 @@
+"""JFR in columns: the same as number by number, whatever is written."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evidence.formats.base.gather import Gather
+from evidence.formats.jfr import constants, events, jfr, varints
+from evidence.formats.jfr.chunk import Chunk
+from evidence.formats.jfr.counting import Groups, _nanoseconds
+from evidence.formats.jfr.cursor import Cursor
+from evidence.formats.tests import written_jfr
+from evidence.formats.tests.written_jfr import recording
+from evidence.profile.errors import BadProfile, Unreadable
+from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.stacks import SampleType, Stacks
+
+REAL = Path("fixtures/fuzz/jfr/jdk17.jfr.gz")
+DICE = np.random.default_rng(7)
+NUMBERS = [0, 1, 127, 128, 300, *(one + by for one in (1 << 21, 1 << 56, 1 << 63) for by in (-1, 0)), 2**64 - 1]
+STACKS = [(tuple(f"f{(at * step) % 97}" for step in range(1, 2 + at % 40)), 1 + at % 5) for at in range(400)]
+
+
+def said(stacks: Stacks) -> tuple[object, ...]:
+    """Everything that a recording says, as plain values."""
+    names = [stacks.names[code] for code in stacks.frames.tolist()]
+    return (
+        stacks.sample_types, dict(zip(stacks.names, stacks.hints, strict=True)), names, stacks.offsets.tolist(),
+        stacks.values.tolist(), stacks.about,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def real() -> bytes:
+    return gzip.decompress(REAL.read_bytes())
+
+
+@pytest.mark.parametrize("window", [1 << 19, 64, 7])
+@pytest.mark.parametrize("source", ["real", "written", "long keys", "wide flags"])
+def test_pools_in_columns_hold_what_the_cursor_reads(
+    source: str, window: int, real: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if source == "long keys":  # each stack's key takes nine bytes, the last of them all eight bits
+        monkeypatch.setattr(written_jfr, "FIRST_KEY", (1 << 64) - 500)
+    if source == "wide flags":
+        monkeypatch.setattr(written_jfr, "TRUNCATED", b"\x85")
+    data = real if source == "real" else recording(STACKS)
+    monkeypatch.setattr(constants, "FEW", 1 << 40)
+    one_by_one = said(jfr.read(data))
+    monkeypatch.setattr(constants, "FEW", 1)
+    monkeypatch.setattr(varints, "WINDOW", window)
+    assert said(jfr.read(data)) == one_by_one
+
+
+def test_fields_of_many_events_are_what_the_cursor_reads(real: bytes) -> None:
+    for data in (real, recording(STACKS), recording(STACKS, packed=False)):
+        chunk = Chunk(data, 0)
+        for kind, at in events.places(chunk, chunk.classes.found).items():
+            names = [one.name for one in chunk.classes.found[kind].fields]
+            read, place = chunk.classes.reader(kind), chunk.classes.found[kind].place
+            each = [read(chunk.cursor(one)) for one in at.tolist()]
+            for name, values in events.columns(chunk, kind, at, names).items():
+                assert values.tolist() == [event[place(name)] for event in each]
+
+
+def test_a_number_is_the_same_alone_and_in_bulk() -> None:
+    data = b"".join(map(written_jfr.varint, NUMBERS * 3))
+    cursor, places, expected = Cursor(data), [], []
+    while cursor.at < len(data):
+        places.append(cursor.at)
+        expected.append(cursor.int64())
+    values, after = varints.at(np.frombuffer(data, dtype=np.uint8), np.array(places))
+    assert values.tolist() == expected
+    assert after.tolist() == [*places[1:], len(data)]
+    small = [number for number in NUMBERS if number < 1 << 56] * 3
+    found = varints.stretch(np.frombuffer(b"".join(map(written_jfr.varint, small)), dtype=np.uint8), 0)
+    assert found.values.tolist() == small
+
+
+def test_a_number_that_the_end_cuts_off_is_refused() -> None:
+    data = recording(STACKS[:3])
+    for cut in range(69, len(data), 13):
+        short = data[:8] + cut.to_bytes(8, "big") + data[16:cut]
+        with pytest.raises(BadProfile):
+            jfr.read(short)
+
+
+def test_different_values_are_numbered_without_a_sort() -> None:
+    for most in (3, 1000, 1 << 40, 1 << 62):
+        values = DICE.integers(-most, most, 5000)
+        different, numbers = varints.numbered(values)
+        assert sorted(different.tolist()) == np.unique(values).tolist()
+        assert (different[numbers] == values).all()
+
+
+def test_groups_add_up_exactly_whatever_the_keys() -> None:
+    for keys in ([[1, 1, 2], [5, 5, 5]], [[-1, -1, 2**62], [2**62, 2**62, 0]]):
+        groups = Groups([np.array(column) for column in keys])
+        assert sorted(zip(groups.keys, groups.sizes, strict=True)) == sorted(
+            {tuple(key): 2 if key[0] == keys[0][0] else 1 for key in zip(*keys, strict=True)}.items()
+        )
+        assert sum(groups.sums(np.array([2**62, 2**62, 2**62]))) == 3 * 2**62
+
+
+@pytest.mark.parametrize("hertz", [1, 1000, 24_000_000, 10**9, 3 * 10**9, 1 << 62])
+def test_ticks_are_turned_into_nanoseconds_exactly(hertz: int) -> None:
+    ticks = [0, 1, 999, 10**9 + 7, 5 * 10**9]
+    assert _nanoseconds(np.array(ticks), hertz).tolist() == [one * 10**9 // hertz for one in ticks]
+
+
+MANY = ([0, 1, 0], [2, 0, 1], [[1, 2], [0, 5], [3, 0]])
+
+
+def test_many_samples_are_added_as_one_by_one() -> None:
+    together, alone = (Gather([SampleType("a", "events"), SampleType("b", "events")], limits=DEFAULT) for _ in range(2))
+    for gather in (together, alone):
+        gather.code("main")
+        gather.code("work")
+    codes, sizes, values = MANY
+    for _ in range(2):
+        together.add_many(np.array(codes, dtype=np.int32), np.array(sizes), values, what="stack", keys=[7, 8, 9])
+        for at, value in enumerate(values):
+            alone.add(codes[sum(sizes[:at]) : sum(sizes[: at + 1])], value, where="")
+    assert said(together.stacks("jfr")) == said(alone.stacks("jfr"))
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "says"),
+    [
+        (DEFAULT, -1, "negative.*stack 9"),
+        (DEFAULT, 1 << 63, "63 bits.*stack 9"),
+        (Limits(depth=1), 0, "deep.*stack 7"),
+        (Limits(frames=2), 0, "frames.*stack 9"),
+        (Limits(stacks=2), 0, "samples.*stack 9"),
+    ],
+)
+def test_too_much_of_many_samples_names_the_first(limits: Limits, value: int, says: str) -> None:
+    codes, sizes, values = MANY
+    gather = Gather([SampleType("a", "events"), SampleType("b", "events")], limits=limits)
+    with pytest.raises(Unreadable, match=says):
+        gather.add_many(
+            np.array(codes, dtype=np.int32), np.array(sizes), [*values[:2], [3, value]], what="stack", keys=[7, 8, 9]
+        )
