@@ -14,8 +14,10 @@ from celery import signals
 from celery.beat import Service
 from celery.exceptions import SecurityWarning
 
-from config.celery import app
+from config import database
+from config.celery import app, take_patiently
 from config.messages import KEEPING
+from config.own_loop import OwnLoop
 
 THREADS = 3  # one for each kind of task there
 
@@ -24,6 +26,8 @@ def main() -> int:
     """Ring and work until told to end; give the exit code."""
     # Running as root is dangerous where messages may hold pickled code; here they hold JSON only.
     warnings.simplefilter("ignore", SecurityWarning)
+    take_patiently()
+    database.wait_patiently()
     worker = app.Worker(
         queues=[KEEPING],
         concurrency=THREADS,
@@ -48,6 +52,7 @@ def _ring() -> None:
 
 
 def _ready(**_: object) -> None:
+    OwnLoop(KEEPING, threads=THREADS).start()
     print("beat ready", flush=True)
 
 

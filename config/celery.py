@@ -6,7 +6,7 @@ import django
 from celery import Celery, signals
 
 from config import garbage
-from config.messages import CONFIGURATION
+from config.messages import CONFIGURATION, TAKE_TIMEOUT_S
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -15,6 +15,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("firekind", fixups=[])
 app.conf.update(CONFIGURATION)
 _kept: list[object] = []  # signals hold their receivers weakly
+
+
+def take_patiently() -> None:
+    """Have this process, which takes messages, wait for the next one longer than a sender waits."""
+    app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": TAKE_TIMEOUT_S}
 
 
 @signals.import_modules.connect(sender=app)

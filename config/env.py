@@ -34,6 +34,7 @@ NAMES = (
     "ALLOWED_HOSTS",
     "DEBUG",
     "INCIDENT_TYPES_FILE",
+    "RUNBOOK_FILE",
     "SLACK_API_URL",
     "SLACK_BOT_TOKEN",
     "SLACK_SIGNING_SECRET",
@@ -124,6 +125,7 @@ class Env:
     allowed_hosts: tuple[str, ...]
     debug: bool
     incident_types_file: Path
+    runbook_file: Path | None
     evidence_storage: str
     evidence_max_mib: int
     profile_sources_file: Path | None
@@ -215,6 +217,7 @@ def read(given: Mapping[str, str]) -> Env:
         allowed_hosts=_hosts(given, base_url),
         debug=flag(given, "DEBUG"),
         incident_types_file=ROOT / given.get("INCIDENT_TYPES_FILE", "fixtures/incident_types.yaml"),
+        runbook_file=_file(given, "RUNBOOK_FILE"),
         evidence_storage=_storage(given),
         evidence_max_mib=whole(given, "EVIDENCE_MAX_MIB", default=512, low=1, high=100_000),
         profile_sources_file=_file(given, "PROFILE_SOURCES_FILE"),

@@ -6,6 +6,7 @@ finds what is due. So nothing that matters is kept, retried or delayed by the br
 
 from config import env
 
+TAKE_TIMEOUT_S = 1.5  # for workers, who ask for messages and are answered after a second at the latest
 # The queues: the first is where everything goes that is not routed.
 EFFECTS, EVIDENCE, KEEPING = "celery", "evidence", "keeping"
 
@@ -20,8 +21,9 @@ CONFIGURATION = {
         "visibility_timeout": 300,
         "unacked_restore_interval": 10,
         "unacked_restore_throttle": 1,
-        "socket_connect_timeout": 1,
-        "socket_timeout": 1.5,
+        # Whoever sends the first hint that is not taken waits so long; incidents.outages.hint_sender sees to the rest.
+        "socket_connect_timeout": 0.5,
+        "socket_timeout": 0.5,
         "max_retries": 0,
         "socket_keepalive": True,
     },

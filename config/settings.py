@@ -45,6 +45,7 @@ MIDDLEWARE = [
     "config.http.no_store.Unkept",
     "config.http.request_origin.OriginMiddleware",
     "csp.middleware.CSPMiddleware",
+    "incidents.outages.outage_answer.Outages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -134,7 +135,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # What the browser is told. TLS rules follow the address that people open, so that a loopback trial works.
 SECURE_SSL_REDIRECT = ENV.https
-SECURE_REDIRECT_EXEMPT = [r"^health$", r"^metrics$"]  # asked from inside by whatever watches the process
+SECURE_REDIRECT_EXEMPT = [r"^(health|ready|metrics)$"]  # asked from inside by whatever watches the process
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if ENV.https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = ENV.https
 SECURE_HSTS_PRELOAD = ENV.https

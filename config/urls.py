@@ -9,6 +9,8 @@ def health(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok", content_type="text/plain")
 
 
+handler500 = "incidents.outages.outage_answer.failed"
+
 urlpatterns = [
     path("health", health),
     path("", include("integrations.metrics.urls")),

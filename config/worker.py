@@ -12,9 +12,10 @@ from collections.abc import Callable
 from celery import signals
 from celery.exceptions import SecurityWarning
 
-from config import priority
-from config.celery import app
+from config import database, priority
+from config.celery import app, take_patiently
 from config.messages import EFFECTS, EVIDENCE
+from config.own_loop import OwnLoop
 
 # A backlog of effects never starves those who respond.
 NICE = 10
@@ -29,6 +30,8 @@ def main() -> int:
     priority.give_way(NICE)
     # Running as root is dangerous where messages may hold pickled code; here they hold JSON only.
     warnings.simplefilter("ignore", SecurityWarning)
+    take_patiently()
+    database.wait_patiently()
     worker = app.Worker(
         queues=[queue],
         concurrency=THREADS[queue],
@@ -38,7 +41,7 @@ def main() -> int:
         without_mingle=True,
         without_heartbeat=True,
     )
-    signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
+    signals.worker_ready.connect(_ready(NAMES[queue], OwnLoop(queue, threads=THREADS[queue])), weak=False)
     worker.start()
     return int(worker.exitcode or 0)
 
@@ -49,8 +52,9 @@ def _asked() -> str:
     return str(parser.parse_args().queue)
 
 
-def _ready(name: str) -> Callable[..., None]:
+def _ready(name: str, own_loop: OwnLoop) -> Callable[..., None]:
     def say(**_: object) -> None:
+        own_loop.start()
         print(f"{name} ready", flush=True)
 
     return say

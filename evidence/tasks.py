@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 
 from celery import shared_task
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from evidence.intake import digesting, hints
-
-log = logging.getLogger(__name__)
+from incidents.outages import hint_sender
 
 READ_AT_ONCE = 3
 FRESH_S = 60  # a hint that waited longer than this is left to the sweep
@@ -47,10 +44,7 @@ def sweep() -> None:
 
 def hint(evidence_id: int) -> None:
     """Ask a worker to read evidence soon. When the broker is away the sweep finds it instead."""
-    try:
-        read.apply_async((evidence_id,), expires=FRESH_S, retry=False)
-    except (OperationalError, OSError) as error:
-        log.warning("no hint for evidence %s: %s", evidence_id, type(error).__name__)
+    hint_sender.send(read, evidence_id, fresh_s=FRESH_S)
 
 
 hints.listeners.append(hint)

@@ -38,6 +38,7 @@ class Stack:
         self._loaded = loaded
         given = {name: value for name, value in env.items() if value}
         self.processes: dict[str, Process] = {}
+        self.servers: dict[str, Process] = {}  # the embedded ones
         self._more_doors: list[socket] = []
         for name, command in commands.PROCESSES.items():
             for one in _copies(name, int(given.get("WEB_WORKERS", "1"))):
@@ -195,8 +196,13 @@ def opened(
             postgres.require(env["DATABASE_URL"])
         guard = Guard(holds=held)
         exits.callback(guard.close)
+        servers: dict[str, Process] = {}
         found = services.running(
-            {name: value for name, value in env.items() if value}, data_dir=data_dir, guard=guard, durable=durable
+            {name: value for name, value in env.items() if value},
+            data_dir=data_dir,
+            guard=guard,
+            durable=durable,
+            servers=servers,
         )
         if preloaded:
             prepared.lay(data_dir / "postgres", guard=guard)
@@ -204,6 +210,7 @@ def opened(
         exits.enter_context(surroundings.told(settings, data_dir=data_dir))
         loaded = exits.enter_context(closing(Preloaded(settings, guard=guard))) if preloaded else None
         stack = Stack(settings, doors=doors, guard=guard, hear=hear, loaded=loaded)
+        stack.servers = servers
         exits.callback(stack.close, gently=durable)
         if not preloaded:
             stack.prepare()

@@ -15,6 +15,7 @@ import psutil
 from stack import postgres, redis, server_user
 from stack.errors import StackError
 from stack.guard import Guard
+from stack.process import Process
 
 # The shortest limit for a Unix socket's path is macOS's, 104 bytes; PostgreSQL adds a file of 22.
 LONGEST_SOCKET_FOLDER = 80
@@ -23,20 +24,32 @@ LEFTOVERS_S = 6
 
 @contextmanager
 def running(
-    given: Mapping[str, str], *, data_dir: Path, guard: Guard, durable: bool = True
+    given: Mapping[str, str],
+    *,
+    data_dir: Path,
+    guard: Guard,
+    durable: bool = True,
+    servers: dict[str, Process] | None = None,
 ) -> Iterator[dict[str, str]]:
-    """Give DATABASE_URL and REDIS_URL, with servers behind them for as long as the block lasts."""
+    """Give DATABASE_URL and REDIS_URL, with servers behind them for as long as the block lasts.
+
+    Those that were started for it are put into `servers`, for who wants to trouble them.
+    """
+    servers = {} if servers is None else servers
     urls = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if name in given}
     with ExitStack() as exits:
         if len(urls) < 2:
             folder = exits.enter_context(sockets(data_dir))
             if "DATABASE_URL" not in urls:
-                server = postgres.start(data_dir / "postgres", sockets=folder, guard=guard, durable=durable)
-                exits.callback(postgres.stop, server)
+                servers["postgres"] = postgres.start(
+                    data_dir / "postgres", sockets=folder, guard=guard, durable=durable
+                )
+                exits.callback(postgres.stop, servers["postgres"])
                 postgres.ensure_database(folder)
                 urls["DATABASE_URL"] = postgres.url(folder, role=postgres.APPLICATION)
             if "REDIS_URL" not in urls:
-                exits.callback(redis.start(folder, guard=guard).stop)
+                servers["redis"] = redis.start(folder, guard=guard)
+                exits.callback(servers["redis"].stop)
                 urls["REDIS_URL"] = redis.url(folder)
         yield urls
 

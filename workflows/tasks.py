@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 
 from celery import shared_task
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from incidents import hints, lifecycle
+from incidents.outages import hint_sender
+from incidents.outages.hint_sender import HintTask
 from incidents.second_manager import notices
 from workflows import ports
 from workflows.alerts import intake
@@ -88,6 +89,14 @@ def sweep() -> None:
     lifecycle.carry(at=at)
     notices.carry(at=at)
     missed.tell_managers(at=at)
+
+
+@shared_task
+def sweep_captures() -> None:
+    """Begin the captures that are due: for a worker of evidence that hears nothing from the broker."""
+    for incident_id, queue in sweeping.due(at=timezone.now()):
+        if queue == EVIDENCE:
+            _aside.ask(incident_id)
 
 
 @shared_task
@@ -174,11 +183,8 @@ def hint(incident_id: int) -> None:
     _send(reconcile, incident_id)
 
 
-def _send(task: object, incident_id: int) -> None:
-    try:
-        task.apply_async((incident_id,), expires=FRESH_S, retry=False)  # type: ignore[attr-defined]  # shared_task's proxy is untyped
-    except (OperationalError, OSError) as error:
-        log.warning("could not queue incident %s: %s", incident_id, type(error).__name__)
+def _send(task: HintTask, incident_id: int) -> None:
+    hint_sender.send(task, incident_id, fresh_s=FRESH_S)
 
 
 hints.listeners.append(hint)

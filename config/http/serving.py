@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.db import OperationalError
 from django.http.response import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
@@ -19,6 +20,7 @@ from config.http import request_body
 from config.http.arrivals import Arrivals, NoRoom
 from config.http.request_body import BodyTooLarge, BodyTooSlow, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
+from incidents.outages import database_watch, outage_answer
 from integrations.api import gate
 from integrations.metrics import counting
 from integrations.slack.interaction import afterwards
@@ -59,6 +61,7 @@ class Application(ASGIHandler):
         self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
         self._profiles = ThreadPoolExecutor(PROFILES, thread_name_prefix="profile")
         self._at_profiles = 0
+        outage_answer.runbook().current()  # while it can surely be read
         most = FILES_TOGETHER * gate.largest()
         self._files_arriving = Arrivals(most=FILES_AT_ONCE, most_bytes=most, gives_way=False)
         self._arriving = {
@@ -116,6 +119,10 @@ class Application(ASGIHandler):
             authorization, cookie = request_body.header(scope, b"authorization"), request_body.header(scope, b"cookie")
             with request_origin.at("api", (scope.get("client") or [""])[0]):
                 return gate.check(scope["path"], authorization=authorization, cookie=cookie)
+        except OperationalError as error:
+            if not database_watch.is_to_blame(error):
+                raise
+            return outage_answer.answer(scope["path"])
         finally:
             signals.request_finished.send(sender=self.__class__)  # gives the database connection back
 

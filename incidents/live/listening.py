@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
-from django.db import connection
 from psycopg import sql
 
 from incidents import timeline
+from incidents.outages import database_watch
 
 log = logging.getLogger(__name__)
 WAITS_S = (0.5, 1.0, 2.0)
@@ -118,9 +118,7 @@ class Hub:
 
 def parameters() -> dict[str, Any]:
     """Return how to reach Django's database without its pool."""
-    given = connection.get_connection_params()
-    wanted = {"host", "port", "dbname", "user", "password", "sslmode", "sslrootcert", "sslcert", "sslkey"}
-    return {key: value for key, value in given.items() if key in wanted} | LISTENER
+    return database_watch.address() | LISTENER
 
 
 hub = Hub()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from functools import partial
@@ -11,12 +10,10 @@ from typing import Final
 from celery import shared_task
 from django.db import transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
+from incidents.outages import hint_sender
 from integrations.pagerduty.webhooks import inbox, translate_webhook
 from workflows.oncall import people
-
-log = logging.getLogger(__name__)
 
 FRESH_S: Final = 30  # a hint that waited longer than this is left to the sweep
 AT_ONCE: Final = 2  # of a worker's threads: a storm of webhooks is not in the way of what incidents need
@@ -55,10 +52,7 @@ def hint(webhook_id: int) -> None:
 
 
 def _send(webhook_id: int) -> None:
-    try:
-        take.apply_async((webhook_id,), expires=FRESH_S, retry=False)
-    except (OperationalError, OSError) as error:
-        log.warning("could not queue webhook %s: %s", webhook_id, type(error).__name__)
+    hint_sender.send(take, webhook_id, fresh_s=FRESH_S)
 
 
 class _Hints:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
 
 from django.db import connection
 
 log = logging.getLogger(__name__)
+Key = TypeVar("Key", bound=Hashable)
 
 
-class Aside:
+class Aside(Generic[Key]):
     """Runs one thing for each key at a time; asked for the same again meanwhile, it does it once more afterwards."""
 
-    def __init__(self, do: Callable[[int], None], *, at_once: int) -> None:
+    def __init__(self, do: Callable[[Key], None], *, at_once: int) -> None:
         self._do = do
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="aside")
         self._lock = threading.Lock()
-        self._again: dict[int, bool] = {}  # what is under way, and whether it is to be done once more
+        self._again: dict[Key, bool] = {}  # what is under way, and whether it is to be done once more
 
-    def ask(self, key: int) -> None:
+    def ask(self, key: Key) -> None:
         """Have it done soon; returns at once."""
         with self._lock:
             if key in self._again:
@@ -30,7 +32,7 @@ class Aside:
             self._again[key] = False
         self._pool.submit(self._run, key)
 
-    def _run(self, key: int) -> None:
+    def _run(self, key: Key) -> None:
         try:
             self._do(key)
         except BaseException:  # a thread must not die unheard: the sweep asks for what is left

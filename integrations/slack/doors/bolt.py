@@ -18,8 +18,9 @@ from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
 
 from incidents import lifecycle
+from incidents.outages import database_watch, outage_answer
 from integrations.slack import listeners
-from integrations.slack.interaction import answers, inbox, incident_lookup, replying, request
+from integrations.slack.interaction import afterwards, answers, inbox, incident_lookup, replying, request
 from integrations.slack.interaction.answers import Answer
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.interaction.slack_event import SlackEvent
@@ -80,8 +81,10 @@ def _authorize(given: Setup) -> Callable[..., AuthorizeResult]:
 
 
 def _only_ours(given: Setup) -> Callable[..., BoltResponse | None]:
-    def only_ours(context: BoltContext, next: Callable[[], None]) -> BoltResponse | None:
-        """Turn another workspace away."""
+    def only_ours(context: BoltContext, body: Body, next: Callable[[], None]) -> BoltResponse | None:
+        """Turn another workspace away, and everyone while the database is."""
+        if database_watch.is_away():
+            return _outage(body)
         if given.team_id and context.team_id and context.team_id != given.team_id:
             return BoltResponse(status=200, body="This Firekind is connected to another workspace.")
         next()
@@ -179,16 +182,29 @@ def _failed(error: Exception, body: Body) -> BoltResponse:
     if isinstance(error, VendorError) and not error.retryable and body.get("type") == "event_callback":
         log.warning("could not handle an event: %s", error)  # asked again, Slack would refuse again
         return BoltResponse(status=200, body="")
+    if database_watch.is_to_blame(error):
+        return _outage(body)
     where = "".join(traceback.format_tb(error.__traceback__))
     log.error("%s in a listener\n%s", type(error).__name__, where)
     said = excuse(body)
     return BoltResponse(status=200 if said else 500, body=said)
 
 
-def excuse(body: Body) -> dict[str, Any]:
+def _outage(body: Body) -> BoltResponse:
+    """Say what happened and what to do by hand; an event is sent again by Slack, which is asked for that."""
+    says = mrkdwn.escape(outage_answer.in_slack())
+    said = excuse(body, says)
+    if not said and (url := _response_url(body)):
+        afterwards.leave(lambda: replying.say(url, says))
+    if not said and body.get("type") == "event_callback":
+        return BoltResponse(status=503, body="", headers={"Retry-After": str(outage_answer.AGAIN_S)})
+    return BoltResponse(status=200, body=said)
+
+
+def excuse(body: Body, says: str = BROKEN) -> dict[str, Any]:
     """Return what a person is told whose request led to nothing; empty where nobody looks at the answer."""
     if "command" in body:
-        return {"response_type": "ephemeral", "text": BROKEN}
+        return {"response_type": "ephemeral", "text": says}
     if body.get("type") == "view_submission":
-        return {"response_action": "update", "view": replying.notice(BROKEN)}
+        return {"response_action": "update", "view": replying.notice(says)}
     return {}

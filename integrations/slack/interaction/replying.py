@@ -76,6 +76,11 @@ def call(method: str, **arguments: Any) -> Mapping[str, Any]:
     return slack.wire.call(method, **arguments)
 
 
+def say(response_url: str, text: str) -> None:
+    """Say something that only the one who pressed sees, below what is there."""
+    _say(response_url, text, (), instead=False)
+
+
 def _open(view: blocks.Block, *, trigger_id: str, response_url: str) -> None:
     try:
         call("views.open", trigger_id=trigger_id, view=view)

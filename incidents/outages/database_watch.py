@@ -1,0 +1,143 @@
+"""Whether the database answers, found out while somebody waits for it, and told to everyone else at once.
+
+A server that is frozen, or behind a network that swallows packets, refuses nothing: whoever waits for it waits for
+ever, and no time-out of the server's own can help. So a statement that is not answered for a moment has a new
+connection asked for. If that is not answered either, the statement is given up; if it is, the statement is only slow,
+and goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import psycopg
+from django.db import InterfaceError, OperationalError, connection
+from psycopg import errors
+from psycopg.abc import PQGen
+
+from incidents.outages.breaker import Breaker
+
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+AGAIN_S: Final = 0.5  # between two looks for its return
+CONNECT_S: Final = 3
+# What says that the server, not the statement, is at fault: connections (08), shutting down or starting (57P), full.
+STATES: Final = ("08", "57P", "53300")
+ADDRESS: Final = frozenset(
+    {"host", "port", "dbname", "user", "password", "sslmode", "sslrootcert", "sslcert", "sslkey"}
+)
+
+
+@dataclass(slots=True)
+class Patience:
+    """How many seconds of silence there are before it is asked whether there is a server, and how many for that.
+
+    Together they leave time to answer Slack, which waits three.
+    """
+
+    silence_s: float = 0.8
+    probe_s: float = 0.9
+
+
+IN_WORKERS: Final = Patience(silence_s=5.0, probe_s=5.0)  # nobody waits there, and a busy machine is slow
+patience = Patience()
+database = Breaker(probe_s=AGAIN_S)
+
+
+class Bounded(psycopg.Connection[Any]):
+    """A connection on which nobody waits for a server that does not answer."""
+
+    def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = None) -> Result:
+        """Wait for the server as usual, for as long as it is there. Raises `OperationalError` when not."""
+        if timeout is not None:
+            return super().wait(gen, interval, timeout)
+        while not is_away():
+            try:
+                return super().wait(gen, interval, patience.silence_s)
+            except errors._WaitTimeout:  # noqa: SLF001 (what the wait itself raises; the generator goes on where it was)
+                if not answers():
+                    break
+        self.pgconn.finish()
+        raise psycopg.OperationalError("the database does not answer")
+
+
+class _Probe:
+    """One new connection, asked for in a thread of its own, which nobody has to wait for."""
+
+    def __init__(self) -> None:
+        self._ended = threading.Event()
+        self._worked = False
+        threading.Thread(target=self._connect, name="database probe", daemon=True).start()
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.is_set()
+
+    def worked(self) -> bool:
+        return self._ended.wait(patience.probe_s) and self._worked
+
+    def _connect(self) -> None:
+        try:
+            psycopg.connect(**address(), connect_timeout=CONNECT_S, application_name="firekind probe").close()
+            self._worked = True
+        except psycopg.Error:
+            self._worked = False
+        finally:
+            self._ended.set()
+
+
+_lock = threading.Lock()
+_asked: list[_Probe] = []  # the one that is under way, for all who ask meanwhile
+
+
+def answers() -> bool:
+    """Ask for a new connection and return whether it came in time; if not, it is away until it answers again."""
+    with _lock:
+        if not _asked or _asked[0].ended:
+            _asked[:] = [_Probe()]
+        probe = _asked[0]
+    if probe.worked():
+        return True
+    if database.failed():
+        log.error("the database does not answer")
+        threading.Thread(target=_look_for_its_return, name="database return", daemon=True).start()
+    return False
+
+
+def wait_patiently() -> None:
+    """Wait longer in this process, in which nobody waits for an answer."""
+    patience.silence_s, patience.probe_s = IN_WORKERS.silence_s, IN_WORKERS.probe_s
+
+
+def is_away() -> bool:
+    """Return whether the database did not answer when it was last asked; asks nothing."""
+    return database.open_since is not None
+
+
+def is_to_blame(error: BaseException | None) -> bool:
+    """Return whether an error says that the database is away, and find out whether it still is."""
+    if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
+    if state and not state.startswith(STATES):
+        return False
+    if not is_away():
+        answers()
+    return True
+
+
+def address() -> dict[str, Any]:
+    """Return how to reach Django's database without its pool."""
+    return {key: value for key, value in connection.get_connection_params().items() if key in ADDRESS}
+
+
+def _look_for_its_return() -> None:
+    while not _Probe().worked():
+        time.sleep(AGAIN_S)
+    database.worked()
+    log.warning("the database answers again")

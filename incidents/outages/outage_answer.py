@@ -1,0 +1,76 @@
+"""What everyone is answered while the database is away: what happened, and what to do by hand."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+from django.views.defaults import server_error
+
+from incidents.outages import database_watch
+from incidents.outages.runbook import RunbookFile
+
+AGAIN_S: Final = 15  # for programs, until they send it again
+PAGE: Final = "outage.html"
+DOORS: Final = ("/slack/", "/pagerduty/", "/metrics")
+PROGRAMS: Final = ("/api/", "/v1development/")
+# What is answered without the database, or says itself how it is.
+WITHOUT_IT: Final = ("/health", "/ready", "/slack/")
+HAPPENED: Final = "Firekind cannot reach its database."
+UNSURE: Final = (
+    "What you just did may not have been recorded. Everything recorded before is safe: look here again in a minute "
+    "before you repeat anything."
+)
+NOT_TAKEN: Final = "Firekind cannot reach its database, so this was not taken. Send it again."
+
+
+class Outages:
+    """Middleware: while the database is away, answer at once; nobody waits for it, and no thread is held."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if database_watch.is_away() and not request.path_info.startswith(WITHOUT_IT):
+            return answer(request.path_info)
+        return self._get_response(request)
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """Answer a request that ended in an error (`handler500`), which may be that the database went away meanwhile."""
+    if database_watch.is_to_blame(sys.exc_info()[1]):
+        return answer(request.path_info)
+    return server_error(request)
+
+
+def answer(path: str) -> HttpResponse:
+    """Answer whoever asks for an address: a page for people, a line or JSON for programs, who send it again."""
+    response: HttpResponse
+    if path.startswith(DOORS):
+        response = HttpResponse(f"{NOT_TAKEN}\n", content_type="text/plain; charset=utf-8")
+    elif path.startswith(PROGRAMS):
+        response = JsonResponse({"error": "unavailable", "says": NOT_TAKEN})
+    else:
+        words = {"happened": HAPPENED, "unsure": UNSURE, "by_hand": runbook().current().public}
+        response = HttpResponse(render_to_string(PAGE, words))
+    response.status_code = 503
+    response["Retry-After"] = str(AGAIN_S)
+    response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001  # the log tells of the outage, once
+    return response
+
+
+def in_slack() -> str:
+    """Return what somebody is told in Slack who asked for something, as plain text."""
+    return f"{HAPPENED} {UNSURE}\n\nMeanwhile, by hand:\n{runbook().current().text}"
+
+
+@lru_cache(maxsize=1)
+def runbook() -> RunbookFile:
+    """Return the operator's runbook, one a process."""
+    return RunbookFile(settings.FIREKIND.runbook_file)

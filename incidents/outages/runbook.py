@@ -1,0 +1,64 @@
+"""What people do by hand while Firekind cannot: the operator's text, kept in memory and read again as it changes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 5.0
+LONGEST: Final = 2500  # characters: what Slack shows in one block, with room for what we say ourselves
+REST: Final = "---"  # a line of it alone begins what is for people in Slack
+BY_HAND: Final = (
+    "Talk in a channel that you open by hand, page people in PagerDuty itself, and write down what you decide: "
+    "it can be entered here later."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Runbook:
+    """The whole text, and the part of it that anyone may read who opens the web."""
+
+    text: str = BY_HAND
+    public: str = BY_HAND
+
+
+class RunbookFile:
+    """A runbook's file. What it said last is kept when it cannot be read any more."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._looked_at = -LOOK_S
+        self._changed_at: float | None = None
+        self._read = Runbook()
+
+    def current(self) -> Runbook:
+        """Return what it says, looking every few seconds whether it changed."""
+        with self._lock:
+            if self._path is not None and time.monotonic() - self._looked_at >= LOOK_S:
+                self._looked_at = time.monotonic()
+                self._look(self._path)
+            return self._read
+
+    def _look(self, path: Path) -> None:
+        try:
+            changed_at = path.stat().st_mtime
+            if changed_at != self._changed_at:
+                self._read = read(path.read_text(encoding="utf-8"))
+                self._changed_at = changed_at
+        except (OSError, UnicodeDecodeError) as error:
+            log.warning("RUNBOOK_FILE cannot be read (%s); what it said before is shown", type(error).__name__)
+
+
+def read(text: str) -> Runbook:
+    """Read a runbook: what stands below a line of three dashes is for people in Slack alone."""
+    lines = text.strip()[:LONGEST].splitlines()
+    cut = next((n for n, line in enumerate(lines) if line.strip() == REST), len(lines))
+    public, rest = "\n".join(lines[:cut]).strip(), "\n".join(lines[cut + 1 :]).strip()
+    return Runbook(text="\n\n".join(part for part in (public, rest) if part) or BY_HAND, public=public or BY_HAND)

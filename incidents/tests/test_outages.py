@@ -1,0 +1,166 @@
+"""What does not answer is not waited for: hints are dropped, statements given up, and only what is away counts."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import OperationalError
+from django.test import RequestFactory
+
+from incidents.outages import breaker, database_watch, hint_sender, outage_answer, runbook
+from incidents.outages.breaker import Breaker
+from incidents.outages.database_watch import Bounded, Patience
+from incidents.outages.hint_sender import HintTask
+
+
+@dataclass
+class UntakenTask:
+    """A task whose broker is away as often as it is told."""
+
+    name: str = "a task"
+    away: int = 0
+    tried: list[int] = field(default_factory=list)
+    sent: threading.Event = field(default_factory=threading.Event)
+
+    def apply_async(self, args: tuple[int], **_: Any) -> None:
+        self.tried.append(args[0])
+        if self.away:
+            self.away -= 1
+            raise ConnectionRefusedError
+        self.sent.set()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(breaker, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> Breaker:
+    made = Breaker(probe_s=2.0)
+    monkeypatch.setattr(hint_sender, "broker", made)
+    return made
+
+
+def test_the_first_hint_that_is_not_taken_is_the_last_to_be_waited_for(broker: Breaker, clock: list[float]) -> None:
+    task = UntakenTask(away=1)
+    for pk in range(5):
+        hint_sender.send(task, pk, fresh_s=30)
+    assert task.tried == [0]
+    assert broker.open_since is not None
+
+    clock[0] += 2.0
+    hint_sender.send(task, 5, fresh_s=30)
+    assert task.sent.wait(10)
+    assert task.tried == [0, 5]
+
+
+def test_only_one_finds_out_whether_it_is_back(broker: Breaker, clock: list[float]) -> None:
+    assert broker.failed()
+    assert not broker.failed()
+    clock[0] += 2.0
+    assert [broker.probes() for _ in range(3)] == [True, False, False]
+    broker.worked()
+    assert (broker.open_since, broker.probes()) == (None, False)
+
+
+def test_a_worker_on_its_own_does_what_it_would_have_sent(broker: Breaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[tuple[str, int]] = []
+
+    def take(task: HintTask, pk: int) -> bool:
+        done.append((task.name, pk))
+        return True
+
+    monkeypatch.setattr(hint_sender, "_takers", [take])
+    task = UntakenTask()
+    hint_sender.send(task, 7, fresh_s=30)
+    assert (done, task.tried) == ([("a task", 7)], [])
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_watch, "patience", Patience(silence_s=0.05, probe_s=30.0))
+    monkeypatch.setattr(database_watch, "database", Breaker(probe_s=0.1))
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("impatient")
+def test_a_slow_statement_is_waited_for_while_the_server_answers() -> None:
+    with Bounded.connect(**database_watch.address()) as slow:
+        assert slow.execute("SELECT 7 FROM pg_sleep(0.3)").fetchone() == (7,)
+    assert not database_watch.is_away()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("impatient")
+def test_nothing_is_waited_for_while_the_server_is_away() -> None:
+    with Bounded.connect(**database_watch.address()) as connection:
+        database_watch.database.failed()
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT 7")
+
+
+@pytest.mark.parametrize(
+    ("cause", "to_blame"),
+    [
+        (psycopg.errors.AdminShutdown(), True),
+        (psycopg.errors.ConnectionFailure(), True),
+        (psycopg.OperationalError(), True),
+        (psycopg.errors.DeadlockDetected(), False),
+        (psycopg.errors.QueryCanceled(), False),
+    ],
+)
+def test_what_the_statement_did_is_not_the_servers_fault(
+    cause: Exception, to_blame: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_watch, "answers", lambda: True)
+    error = OperationalError()
+    error.__cause__ = cause
+    assert database_watch.is_to_blame(error) is to_blame
+    assert not database_watch.is_to_blame(ValueError())
+
+
+@pytest.mark.parametrize(
+    ("text", "public", "text_of_all"),
+    [
+        ("", runbook.BY_HAND, runbook.BY_HAND),
+        ("Call Ada.", "Call Ada.", "Call Ada."),
+        ("Call Ada.\n---\nPIN 4711\n", "Call Ada.", "Call Ada.\n\nPIN 4711"),
+        ("---\nPIN 4711", runbook.BY_HAND, "PIN 4711"),
+    ],
+)
+def test_what_stands_below_the_dashes_is_for_slack_alone(text: str, public: str, text_of_all: str) -> None:
+    assert runbook.read(text) == runbook.Runbook(text=text_of_all, public=public)
+
+
+def test_a_runbook_is_read_again_and_kept_when_it_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runbook, "LOOK_S", 0.0)
+    path = tmp_path / "by-hand.txt"
+    path.write_text("Call Ada.")
+    file = runbook.RunbookFile(path)
+    assert file.current().text == "Call Ada."
+    path.write_text("Call Grace.")
+    os.utime(path, (1, 1))
+    assert file.current().text == "Call Grace."
+    path.unlink()
+    assert file.current().text == "Call Grace."
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [("/", "text/html"), ("/pagerduty/webhook", "text/plain"), ("/api/v1/x", "application/json")]
+)
+def test_everyone_is_asked_to_come_back(path: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_watch, "is_away", lambda: True)
+    pages = outage_answer.Outages(lambda _: pytest.fail("no page is asked for"))
+    response = pages(RequestFactory().get(path))
+    assert (response.status_code, response["Retry-After"]) == (503, "15")
+    assert response["Content-Type"].startswith(kind)

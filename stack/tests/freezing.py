@@ -1,0 +1,27 @@
+"""Servers that are still there and answer nothing: stopped with all their children, and let go again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import psutil
+
+from stack.process import Process
+
+
+@contextmanager
+def frozen(server: Process) -> Iterator[None]:
+    """Stop a server for the length of the block, as SIGSTOP, a full disk or a hung host would."""
+    parent = psutil.Process(server.pid)
+    parent.suspend()  # first, so that it starts no more children
+    family = [parent, *parent.children(recursive=True)]
+    try:
+        for one in family:
+            with suppress(psutil.NoSuchProcess):
+                one.suspend()
+        yield
+    finally:
+        for one in reversed(family):
+            with suppress(psutil.NoSuchProcess):
+                one.resume()

@@ -1,0 +1,100 @@
+"""The broker or the database is gone, or there and silent: people are answered, work goes on, nothing is done twice.
+
+The stand-in Slack gives an answer three seconds, as Slack does, and shows an error after that.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from integrations.slack.fake.server import deliveries
+from stack import postgres
+from stack.outside import SandboxWorkspace, until
+from stack.process import Process
+from stack.running import Stack
+from stack.tests.freezing import frozen
+from stack.tests.kills import PATIENCE_S
+from stack.tests.test_kills import declared, until_settled
+from stack.throwaway import throwaway
+
+pytestmark = pytest.mark.workers
+Trouble = Callable[[Process], AbstractContextManager[None]]
+RUNBOOK = "Bridge: https://meet.example/fire\nAsk for Ada, 555-0100\n---\nPIN of the bridge: 4711\n"
+MADE = {"conversations.create", "conversations.invite", "chat.postMessage"}
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    runbook: Path = tmp_path_factory.mktemp("runbook") / "by-hand.txt"
+    runbook.write_text(RUNBOOK, encoding="utf-8")
+    with throwaway(env={"RUNBOOK_FILE": str(runbook)}) as running:
+        yield running
+
+
+@contextmanager
+def gone(server: Process) -> Iterator[None]:
+    """End a server for the length of the block."""
+    if server.name == "postgres":
+        postgres.stop(server)
+    else:
+        server.kill9()
+    try:
+        yield
+    finally:
+        server.start()
+
+
+@pytest.mark.parametrize("trouble", [frozen, gone])
+def test_without_a_broker_people_are_answered_and_work_is_done_once(stack: Stack, trouble: Trouble) -> None:
+    workspace = SandboxWorkspace(stack.sandbox_url)
+    before = workspace.called()
+    with trouble(stack.servers["redis"]):
+        codename = declared(stack, "Declared without a broker")
+        shown = until_settled(stack, codename)
+        assert {effect["state"] for effect in shown["effects"]} == {"done"}
+
+    again = declared(stack, "Declared with a broker")
+    until_settled(stack, again)
+    made = [call["method"] for call in workspace.calls(since=before) if call["ok"] and call["method"] in MADE]
+    assert {method: made.count(method) for method in MADE} == {
+        "conversations.create": 2,
+        "conversations.invite": 2,
+        "chat.postMessage": 4,  # a headline and an announcement each
+    }
+
+
+@pytest.mark.parametrize("trouble", [frozen, gone])
+def test_without_a_database_everyone_is_told_what_to_do_by_hand(stack: Stack, trouble: Trouble) -> None:
+    workspace = SandboxWorkspace(stack.sandbox_url)
+    with trouble(stack.servers["postgres"]), httpx.Client(base_url=stack.base_url, timeout=PATIENCE_S) as client:
+        said = workspace.command("ada", "general", "/incident declare nobody hears this")["response"]["text"]
+        assert "555-0100" in said
+        assert "4711" in said
+
+        page, event = client.get("/"), client.send(signed_event(stack, client))
+        assert (page.status_code, event.status_code) == (503, 503)
+        assert "555-0100" in page.text
+        assert "4711" not in page.text
+        assert client.post("/pagerduty/webhook", content=b"{}").status_code == 503
+        assert all("Retry-After" in one.headers for one in (page, event))
+        assert client.get("/health").text == "ok"
+
+    until(lambda: httpx.get(f"{stack.base_url}/sign-in/").status_code == 200, what="the web is not back")
+    until_settled(stack, declared(stack, "Declared after the database came back"))
+
+
+def signed_event(stack: Stack, client: httpx.Client) -> httpx.Request:
+    """Give a delivery that Slack sends again when it is asked to."""
+    event = {"type": "channel_rename", "channel": {"id": "C0CHECKOUT", "name": "checkout", "created": 1}}
+    body = {"type": "event_callback", "team_id": "T0SANDBOX", "event_id": "Ev1", "event": event, "event_time": 1}
+    data, stamp = json.dumps(body).encode(), str(int(time.time()))
+    signature = deliveries.signature(data, stack.env["SLACK_SIGNING_SECRET"], stamp=stamp)
+    headers = {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": signature, "Content-Type": "application/json"}
+    return client.build_request("POST", "/slack/events", content=data, headers=headers)
