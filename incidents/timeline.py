@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import connection
-from django.db.models import Func, Q, QuerySet, Value
+from django.db.models import Exists, Func, OuterRef, Q, QuerySet, Subquery, Value
 
 from audit import redacting
 from incidents import event_kinds, visibility
@@ -272,6 +272,29 @@ def last_update(incident: Incident) -> TimelineEntry | None:
         if entry.stands:
             return entry
     return None
+
+
+def last_updates(incidents: Iterable[Incident]) -> dict[int, TimelineEntry]:
+    """Return the newest status update of each incident that was neither retracted nor redacted, by the incident's id.
+
+    Two queries for all of them; each reads one incident's events backwards, up to that update.
+    """
+    taken = Event.objects.filter(
+        incident=OuterRef("incident"), about_n=OuterRef("n"), kind__in=("retracted", "redacted")
+    )
+    updates = Event.objects.filter(~Exists(taken), incident=OuterRef("pk"), kind="updated").order_by("-n").values("pk")
+    newest = Incident.objects.filter(pk__in=[one.pk for one in incidents]).values(newest=Subquery(updates[:1]))
+    found = {one.incident_id: one for one in Event.objects.filter(pk__in=newest).select_related("by")}
+    changed = Event.objects.filter(
+        incident__in=found, kind="edited", about_n__in={one.n for one in found.values()}
+    ).order_by("n")
+    shown = {pk: TimelineEntry(event, event.text) for pk, event in found.items()}
+    for change in changed:
+        entry = shown[change.incident_id]
+        if change.about_n == entry.event.n:
+            entry.history.append(change)
+            entry.text = change.text
+    return shown
 
 
 def sentence(event: Event) -> str:

@@ -8,9 +8,11 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from incidents import lifecycle
+from incidents import lifecycle, timeline
 from incidents.models import Incident, IncidentType, Person
 from incidents.search import PAGE, IncidentFilters
 from incidents.tests.conftest import Open
@@ -27,6 +29,52 @@ def test_open_ones_come_first_then_the_newest(shipped: dict[str, IncidentType], 
     made = [lifecycle.declare(f"Number {n}", by=ada, at=now - timedelta(hours=9 - n)) for n in range(4)]
     lifecycle.resolve(made[3], by=ada, at=now)
     assert names(browse(ada)) == [made[n].codename for n in (2, 1, 0, 3)]
+
+
+def test_the_most_urgent_come_first(shipped: dict[str, IncidentType], ada: Person, browse: Open) -> None:
+    now = timezone.now()
+    made = {
+        title: lifecycle.declare(title, by=ada, at=began, type=shipped[kind], lead=lead)
+        for title, kind, lead, began in (
+            ("led", "internal", ada, now),
+            ("customers", "isolated", ada, now),
+            ("nobody leads", "internal", None, now),
+            ("overdue", "major", ada, now - timedelta(hours=3)),
+        )
+    }
+    urgent = [made[title].codename for title in ("overdue", "nobody leads", "customers", "led")]
+    assert names(browse(ada)) == urgent
+    assert "update overdue" in browse(ada).get("/").content.decode()
+    lifecycle.update(made["overdue"], text="Rolling back", by=ada, at=now)
+    page = browse(ada).get("/").content.decode()
+    assert "Rolling back" in page
+    assert "update overdue" not in page
+
+
+@given(st.lists(st.tuples(st.sampled_from(["update", "edit", "retract"]), st.integers(0, 3)), max_size=9))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_newest_update_in_the_list_is_the_one_on_the_page(
+    shipped: dict[str, IncidentType], ada: Person, history: list[tuple[str, int]]
+) -> None:
+    now = timezone.now()
+    one, other = (lifecycle.declare(title, by=ada, at=now) for title in ("One", "Another"))
+    lifecycle.update(other, text="Of the other", by=ada, at=now)
+    updates: list[int] = []
+    for step, (kind, which) in enumerate(history):
+        if kind == "update":
+            updates.append(lifecycle.update(one, text=f"Step {step}", by=ada, at=now).last_n)
+        elif which < len(updates) and kind == "edit":
+            lifecycle.edit(one, n=updates[which], text=f"Edited in step {step}", by=ada, at=now)
+        elif which < len(updates):
+            lifecycle.retract(one, n=updates.pop(which), by=ada, at=now)
+    shown = timeline.last_updates([one, other])
+    on_page = timeline.last_update(one)
+    assert shown[other.pk].text == "Of the other"
+    assert (
+        (shown[one.pk].event.n, shown[one.pk].text) == (on_page.event.n, on_page.text)
+        if on_page
+        else one.pk not in shown
+    )
 
 
 def test_nothing_at_all_invites_to_declare(shipped: dict[str, IncidentType], ada: Person, browse: Open) -> None:

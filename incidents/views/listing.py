@@ -1,15 +1,20 @@
-"""The list of incidents: open first, by type, searched."""
+"""The list of incidents: active ones first and of those the most urgent, by type, searched."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 
-from incidents.models import IncidentType, Status
+from incidents import timeline
+from incidents.models import Incident, IncidentType, Status
+from incidents.policies.policy import Policy
 from incidents.search import IncidentFilters, SearchPage, find
+from incidents.timeline import TimelineEntry
 from incidents.views.signed_in import Request, signed_in
 
 STATUSES = {"": "All", "active": "Active", "ended": "Ended"}
@@ -26,6 +31,21 @@ class Link:
     colour: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class IncidentRow:
+    """An incident in the list, with what it waits for."""
+
+    incident: Incident
+    policy: Policy
+    update: TimelineEntry | None
+    overdue: bool
+
+    @property
+    def urgency(self) -> tuple[bool, bool, bool]:
+        """What an active incident is sorted by: an update is overdue, nobody leads, customers feel it."""
+        return self.overdue, self.incident.lead_id is None, self.policy.customer_facing
+
+
 @signed_in
 def listing(request: Request) -> HttpResponse:
     """Show one page of incidents; as a fragment, the list alone."""
@@ -37,7 +57,7 @@ def listing(request: Request) -> HttpResponse:
         "filters": filters,
         "found": found,
         "further": address(filters, after=found.more),
-        "rows": [(one, types[one.type_id].policy) for one in found.rows],
+        "rows": rows(found.rows, types, at=timezone.now()),
         "active": _active(found),
         "statuses": _links(filters, "status", _statuses(filters)),
         "mine": _links(filters, "me", MINE),
@@ -45,6 +65,19 @@ def listing(request: Request) -> HttpResponse:
     }
     fragment = request.htmx and not request.htmx.history_restore_request
     return render(request, "incidents/list.html" + ("#incidents" if fragment else ""), context)
+
+
+def rows(found: list[Incident], types: dict[int, IncidentType], *, at: datetime) -> list[IncidentRow]:
+    """Return the rows of a page: active ones by urgency, and otherwise in the order given."""
+    updates = timeline.last_updates(one for one in found if one.is_active)
+    made = []
+    for one in found:
+        policy = types[one.type_id].policy
+        waited_for = one.is_active and policy.update_every_min is not None
+        overdue = waited_for and (one.update_due_at is None or one.update_due_at <= at)
+        made.append(IncidentRow(one, policy, updates.get(one.pk), overdue))
+    active = sorted((one for one in made if one.incident.is_active), key=lambda one: one.urgency, reverse=True)
+    return active + [one for one in made if not one.incident.is_active]
 
 
 def address(filters: IncidentFilters, **changes: str) -> str:
