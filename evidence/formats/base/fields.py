@@ -21,9 +21,16 @@ MOST = 1 << 63
 
 def parse(data: Buffer | bytes, *, limits: Limits = DEFAULT) -> Any:
     """Parse JSON. Raises ``BadProfile`` naming line and column, ``TooMuch`` and ``MemoryError``."""
+    with understood():
+        return json.loads(_decoded(data, limits), parse_constant=no_number)
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """Say in words why JSON can't be parsed within the block, which may be nested ``NESTED`` levels deep."""
     try:
         with _nesting(NESTED):
-            return json.loads(_decoded(data, limits), parse_constant=_no_number)
+            yield
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise BadProfile(f"The JSON is malformed or truncated: {error.msg}", where=where) from error
@@ -91,7 +98,8 @@ def _wrong(needed: str, value: Any, where: str) -> NoReturn:
     raise BadProfile(f"Expected {needed} here, found {found}", where=where)
 
 
-def _no_number(name: str) -> NoReturn:
+def no_number(name: str) -> NoReturn:
+    """Refuse the constants that JSON doesn't have."""
     raise ValueError(f"{name} isn't a number")
 
 

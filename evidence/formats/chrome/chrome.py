@@ -6,22 +6,23 @@ v8.cpu_profiler`` category. CPU samples win over spans where a trace has both, s
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import fields, held, outline
+from evidence.formats.base import fields, held, outline, streamed
 from evidence.formats.base.fields import listed, mapped
 from evidence.formats.base.gather import Gather
 from evidence.formats.chrome import sampled_frames, spans, v8
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
-from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.limits import DEFAULT, MIB, Limits
 from evidence.profile.stacks import Stacks
 
 NAME = "chrome"
 Event = Mapping[str, Any]
+# What is larger is read event by event, which takes less memory and more time.
+LARGE = 32 * MIB
 
 
 def claim(head: bytes) -> Claim | None:
@@ -39,18 +40,38 @@ def claim(head: bytes) -> Claim | None:
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read CPU samples, else spans. Raises ``BadProfile`` naming the event; ``TooMuch``."""
-    content = _parsed(data, limits)
-    if sampled_frames.are_in(content):
-        return sampled_frames.read(content, limits=limits, name=NAME)
-    found = content if isinstance(content, list) else mapped(content, "the file").get("traceEvents")
-    events = [mapped(event, f"event {at}") for at, event in enumerate(listed(found, "traceEvents"))]
-    profiles = _profiles(events)
-    if not profiles:
-        return spans.read(events, limits=limits, name=NAME)
+    rest: dict[str, Any] = {}
+    profiles = JoinedProfiles()
+    spanned = spans.SpanReader()
+    for place, found in enumerate(_events(data, rest, limits)):
+        event = mapped(found, f"event {place}")
+        profiles.add(place, event)
+        if profiles.found:
+            spanned.forget()
+        else:
+            spanned.add(place, event)
+    if sampled_frames.are_in(rest):
+        return sampled_frames.read(rest, limits=limits, name=NAME)
+    if not profiles.found:
+        return spanned.read(limits=limits, name=NAME)
     gather = Gather(v8.CPU, limits=limits)
-    for profile in profiles:
+    for profile in profiles.found.values():
         v8.add_cpu(gather, v8.nodes_of(profile), profile)
     return v8.timed(gather, NAME)
+
+
+def _events(data: Buffer, rest: dict[str, Any], limits: Limits) -> Iterator[Any]:
+    """Yield each event; what else the file has is in ``rest`` afterwards. A large file is never held at once."""
+    if len(data) > LARGE:
+        yield from streamed.elements(data, "traceEvents", rest=rest)
+        found = rest.get("traceEvents", [])
+    else:
+        content = _parsed(data, limits)
+        if not isinstance(content, list):
+            rest.update(mapped(content, "the file"))
+        found = content if isinstance(content, list) else rest.pop("traceEvents", None)
+        found = [] if found is None and sampled_frames.are_in(rest) else found
+    yield from listed(found, "traceEvents")
 
 
 def _parsed(data: Buffer, limits: Limits) -> Any:
@@ -63,24 +84,43 @@ def _parsed(data: Buffer, limits: Limits) -> Any:
         return fields.parse(held.at_once(data, limits=limits).rstrip().removesuffix(b",") + b"]", limits=limits)
 
 
-def _profiles(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Return the CPU profiles of a trace, one a thread, each joined from its chunks."""
-    profiles: dict[str, dict[str, Any]] = defaultdict(lambda: {"nodes": [], "samples": [], "timeDeltas": []})
-    for at, event in enumerate(events):
-        if event.get("name") in ("Profile", "ProfileChunk", "CpuProfile"):
-            where = f"event {at}, args"
-            # Chrome writes some without anything in them.
-            data = mapped(mapped(event.get("args", {}), where).get("data", {}), f"{where}.data")
-            _join(profiles[f"{event.get('pid')} {event.get('id')}"], data, f"{where}.data")
-    return [profile for profile in profiles.values() if profile["nodes"]]
+class JoinedProfiles:
+    """The CPU profiles of a trace, one a thread, each joined from its chunks."""
 
+    def __init__(self) -> None:
+        self.found: dict[str, dict[str, Any]] = {}  # those that have nodes
+        self._begun: dict[str, dict[str, Any]] = {}
+        self._frames: dict[tuple[Any, ...], Any] = {}
 
-def _join(profile: dict[str, Any], data: Event, where: str) -> None:
-    part = {**mapped(data.get("cpuProfile", {}), f"{where}.cpuProfile")}
-    if "timeDeltas" in data:
-        part["timeDeltas"] = data["timeDeltas"]
-    for key in ("nodes", "samples", "timeDeltas"):
-        profile[key] += listed(part.get(key, []), f"{where}, {key}")
-    for key in ("startTime", "endTime"):
-        if key in data or key in part:
-            profile[key] = data.get(key, part.get(key))
+    def add(self, place: int, event: Event) -> None:
+        """Take an event that may be a piece of a profile. Raises ``BadProfile`` naming it."""
+        if event.get("name") not in ("Profile", "ProfileChunk", "CpuProfile"):
+            return
+        where = f"event {place}, args"
+        # Chrome writes some without anything in them.
+        data = mapped(mapped(event.get("args", {}), where).get("data", {}), f"{where}.data")
+        key = f"{event.get('pid')} {event.get('id')}"
+        profile = self._begun.setdefault(key, {"nodes": [], "samples": [], "timeDeltas": []})
+        self._join(profile, data, f"{where}.data")
+        if profile["nodes"]:
+            self.found[key] = profile
+
+    def _join(self, profile: dict[str, Any], data: Event, where: str) -> None:
+        part = {**mapped(data.get("cpuProfile", {}), f"{where}.cpuProfile")}
+        if "timeDeltas" in data:
+            part["timeDeltas"] = data["timeDeltas"]
+        profile["nodes"] += map(self._slim, listed(part.get("nodes", []), f"{where}, nodes"))
+        for key in ("samples", "timeDeltas"):
+            profile[key] += listed(part.get(key, []), f"{where}, {key}")
+        for key in ("startTime", "endTime"):
+            if key in data or key in part:
+                profile[key] = data.get(key, part.get(key))
+
+    def _slim(self, node: Any) -> Any:
+        """Return a node that shares its function with others of the same."""
+        frame = node.get("callFrame") if isinstance(node, dict) else None
+        if isinstance(frame, dict):
+            known = tuple(frame.get(key) for key in ("functionName", "url", "lineNumber"))
+            if all(isinstance(one, str | int | None) for one in known):
+                node["callFrame"] = self._frames.setdefault((*known, *map(type, known)), frame)
+        return node

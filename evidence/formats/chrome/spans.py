@@ -7,12 +7,12 @@ ended ends with the last event of its thread.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from evidence.formats.base.fields import mapped, scaled
 from evidence.formats.base.gather import Gather
-from evidence.profile.errors import NotRecognised
+from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import SampleType, Stacks
 
@@ -24,56 +24,95 @@ Skipped = list[tuple[int, str]]
 
 
 class Mark(NamedTuple):
-    """One event of one thread: when, its place in the file, its phase, its name, how long it takes."""
+    """What begins or ends on one thread: when, its place in the file, its phase, its name."""
 
     at: int
     place: int
     phase: str
     name: str
-    duration: int
 
 
 class TraceSpan(NamedTuple):
-    """Something that ran from ``start`` to ``end`` nanoseconds."""
+    """What ran from ``start`` to ``-negative_end`` nanoseconds: of two that start at once the longer is first."""
 
     start: int
-    end: int
+    negative_end: int
     place: int
     name: str
 
 
-def read(events: Sequence[Mapping[str, Any]], *, limits: Limits, name: str) -> Stacks:
-    """Read the time that each span takes itself, over all threads."""
-    skipped = Skipped()
-    threads = _threads(events, skipped)
-    if not threads:
-        raise NotRecognised(NO_SPANS)
-    gather = Gather(TIME, limits=limits)
-    titles = _titles(events)
-    labels: Counter[str] = Counter()
-    for thread, marks in threads.items():
-        for stack, value, place in _nested(_paired(marks, skipped), gather):
-            gather.add(stack, (value,), where=f"event {place}")
-            labels[titles.get(thread, f"thread {thread[1]}")] += value
-    about: dict[str, Any] = {"labels": {"thread": {key: [value] for key, value in labels.most_common(100)}}}
-    if skipped:
-        about |= {"skipped": len(skipped), "skipped_at": [list(one) for one in skipped[:SHOWN]]}
-    return gather.stacks(name, about=about)
+class Thread:
+    """What was met of one thread: marks, complete spans, and when the last of them ends."""
+
+    def __init__(self) -> None:
+        self.marks: list[Mark] = []
+        self.spans: list[TraceSpan] = []
+        self.last: int | None = None
+
+    def lasts(self, until: int) -> None:
+        """Note that something of this thread ends then."""
+        self.last = until if self.last is None else max(self.last, until)
 
 
-def _threads(events: Sequence[Mapping[str, Any]], skipped: Skipped) -> dict[tuple[str, str], list[Mark]]:
-    threads: dict[tuple[str, str], list[Mark]] = defaultdict(list)
-    for place, event in enumerate(events):
+class SpanReader:
+    """Collects the spans of events that come one after the other; what is wrong is told when they are asked for."""
+
+    def __init__(self) -> None:
+        self._threads: dict[tuple[str, str], Thread] = defaultdict(Thread)
+        self._titles: dict[tuple[str, str], str] = {}
+        self._names: dict[str, str] = {}
+        self._skipped = Skipped()
+        self._wrong: BadProfile | None = None
+
+    def add(self, place: int, event: Mapping[str, Any]) -> None:
+        """Take an event that may be of a span, or name a thread."""
         phase = str(event.get("ph"))
-        if phase in {"B", "E", "X"}:
-            where = f"event {place}"
-            at = scaled(event.get("ts"), where, times=MICROSECOND)
-            duration = scaled(_lasted(event), where, times=MICROSECOND) if phase == "X" else 0
-            if phase == "X" and not {"dur", "tdur"} & set(event):
-                skipped.append((place, f"{event.get('name')!r:.100}, which doesn't say how long it took"))
-            mark = Mark(at, place, phase, str(event.get("name") or ""), max(duration, 0))
-            threads[_thread(event)].append(mark)
-    return threads
+        try:
+            if phase in {"B", "E", "X"}:
+                self._add(place, event, phase)
+            elif phase == "M" and event.get("name") == "thread_name":
+                args = mapped(event.get("args"), f"event {place}, args")
+                self._titles[_thread(event)] = f"{str(args.get('name'))[:100]} ({event.get('tid')})"
+        except BadProfile as error:
+            self._wrong = self._wrong or error
+
+    def _add(self, place: int, event: Mapping[str, Any], phase: str) -> None:
+        where = f"event {place}"
+        name = str(event.get("name") or "")
+        name = self._names.setdefault(name, name)
+        thread = self._threads[_thread(event)]
+        at = scaled(event.get("ts"), where, times=MICROSECOND)
+        if phase != "X":
+            thread.marks.append(Mark(at, place, phase, name))
+            thread.lasts(at)
+            return
+        end = at + max(scaled(_lasted(event), where, times=MICROSECOND), 0)
+        if not {"dur", "tdur"} & set(event):
+            self._skipped.append((place, f"{event.get('name')!r:.100}, which doesn't say how long it took"))
+        thread.spans.append(TraceSpan(at, -end, place, name))
+        thread.lasts(end)
+
+    def forget(self) -> None:
+        """Let go of all spans, which may be millions."""
+        self._threads.clear()
+
+    def read(self, *, limits: Limits, name: str) -> Stacks:
+        """Return the time that each span takes itself, over all threads. Raises ``BadProfile``, ``NotRecognised``."""
+        if self._wrong:
+            raise self._wrong
+        if not self._threads:
+            raise NotRecognised(NO_SPANS)
+        gather = Gather(TIME, limits=limits)
+        labels: Counter[str] = Counter()
+        for key in list(self._threads):
+            spans = _paired(self._threads.pop(key), self._skipped)
+            for stack, value, place in _nested(spans, gather):
+                gather.add(stack, (value,), where=f"event {place}")
+                labels[self._titles.get(key, f"thread {key[1]}")] += value
+        about: dict[str, Any] = {"labels": {"thread": {key: [value] for key, value in labels.most_common(100)}}}
+        if self._skipped:
+            about |= {"skipped": len(self._skipped), "skipped_at": [list(one) for one in self._skipped[:SHOWN]]}
+        return gather.stacks(name, about=about)
 
 
 def _lasted(event: Mapping[str, Any]) -> Any:
@@ -85,30 +124,16 @@ def _thread(event: Mapping[str, Any]) -> tuple[str, str]:
     return str(event.get("pid")), str(event.get("tid"))
 
 
-def _titles(events: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], str]:
-    """Return what threads are called, as far as the trace says so."""
-    titles = {}
-    for place, event in enumerate(events):
-        if event.get("ph") == "M" and event.get("name") == "thread_name":
-            args = mapped(event.get("args"), f"event {place}, args")
-            titles[_thread(event)] = f"{str(args.get('name'))[:100]} ({event.get('tid')})"
-    return titles
-
-
-def _paired(marks: list[Mark], skipped: Skipped) -> list[TraceSpan]:
+def _paired(thread: Thread, skipped: Skipped) -> list[TraceSpan]:
     """Make spans of what begins and ends; an end closes the innermost beginning of its name."""
-    marks.sort()
-    last = max(mark.at + mark.duration for mark in marks)
     opened: list[Mark] = []
-    spans = []
-    for mark in marks:
-        if mark.phase == "X":
-            spans.append(TraceSpan(mark.at, mark.at + mark.duration, mark.place, mark.name))
-        elif mark.phase == "B":
+    spans = thread.spans
+    for mark in sorted(thread.marks):
+        if mark.phase == "B":
             opened.append(mark)
         else:
             spans += _closed(mark, opened, skipped)
-    return spans + [TraceSpan(mark.at, last, mark.place, mark.name) for mark in opened]
+    return spans + [TraceSpan(mark.at, -(thread.last or 0), mark.place, mark.name) for mark in opened]
 
 
 def _closed(end: Mark, opened: list[Mark], skipped: Skipped) -> Iterator[TraceSpan]:
@@ -117,14 +142,14 @@ def _closed(end: Mark, opened: list[Mark], skipped: Skipped) -> Iterator[TraceSp
         return
     while opened:
         begun = opened.pop()
-        yield TraceSpan(begun.at, end.at, begun.place, begun.name)
+        yield TraceSpan(begun.at, -end.at, begun.place, begun.name)
         if end.name in {"", begun.name}:
             return
 
 
 def _nested(spans: list[TraceSpan], gather: Gather) -> Iterator[tuple[list[int], int, int]]:
     """Yield what the open spans take until the next one begins or ends; a span ends no later than those around it."""
-    spans.sort(key=lambda span: (span.start, -span.end, span.place))
+    spans.sort()
     stack: list[int] = []
     ends: list[int] = []
     now = 0
@@ -140,4 +165,4 @@ def _nested(spans: list[TraceSpan], gather: Gather) -> Iterator[tuple[list[int],
             yield stack, span.start - now, span.place
         now = span.start
         stack.append(gather.code(span.name))
-        ends.append(min(span.end, ends[-1]) if ends else span.end)
+        ends.append(min(-span.negative_end, ends[-1]) if ends else -span.negative_end)

@@ -117,7 +117,7 @@ def _add_file(gather: Gather, name: str, file: Mapping[str, Any], elapsed: int) 
 
 
 def _time(percent: Any, where: str, elapsed: int) -> int:
-    return max(round(fields.number(percent, where[:80]) * elapsed / 100), 0)
+    return max((scaled(percent, where[:80], times=elapsed) + 50) // 100, 0)
 
 
 def _bytes(one: Mapping[str, Any], where: str) -> int:
