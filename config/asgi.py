@@ -14,16 +14,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 get_asgi_application()  # sets Django up; what it returns is Django's own handler
 
-from django.conf import settings  # noqa: E402 (Django must be set up)
-
-from config import garbage  # noqa: E402 (the same)
+from config import garbage  # noqa: E402 (Django must be set up)
 from config.http.connections import raise_file_limit  # noqa: E402
 from config.http.serving import Application  # noqa: E402
-from integrations.metrics import counting  # noqa: E402
 
 raise_file_limit()
-if settings.FIREKIND.metrics_token:
-    counting.begin()
 application: Any = Application()
 _ = get_resolver().url_patterns  # imports every page now: a slip in one stops the start, and no visitor waits
 garbage.leave_out_what_is_loaded()

@@ -31,7 +31,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 _open: Counter[int] = Counter()  # streams by person
-watchers: list[Callable[[float], None]] = []  # told how many are open, whenever that changes
+watchers: list[Callable[[int], None]] = []  # told how many are open, whenever that changes
 
 
 def stream(request: HttpRequest, codename: str) -> HttpResponseBase:

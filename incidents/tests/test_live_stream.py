@@ -222,7 +222,7 @@ def test_its_headers_keep_proxies_and_caches_out(
 
 
 def test_watchers_are_told_how_many_streams_are_open(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[float] = []
+    told: list[int] = []
     monkeypatch.setattr(live_stream, "watchers", [told.append])
 
     async def listen() -> None:

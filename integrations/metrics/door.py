@@ -10,8 +10,6 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from integrations.metrics import counting
-
 if TYPE_CHECKING:
     from integrations.metrics.reading import Readings
 
@@ -33,9 +31,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def _told() -> HttpResponse:
     from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 
+    from integrations.metrics.reading import WebCounts
+
     registry = CollectorRegistry()
     registry.register(readings())
-    counting.gather(registry)
+    registry.register(WebCounts())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 

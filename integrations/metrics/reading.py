@@ -7,17 +7,25 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Final
 
 from django.db import DatabaseError, connection, transaction
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from integrations.metrics import figures
+from integrations.metrics import counting, figures
+from integrations.metrics.counting import DoorCounts
 from integrations.metrics.figures import PREFIX, FigureQuery, MetricFigure
 
 log = logging.getLogger(__name__)
 FRESH_S: Final = 5.0
 PATIENCE: Final = "SET LOCAL statement_timeout = '2s'"  # of each statement
+DOOR_SECONDS: Final = MetricFigure(
+    PREFIX + "door_seconds",
+    "From a request's headers until its answer was ready, by door. Slack waits 3 s, PagerDuty 5 s.",
+)
+DOOR_ANSWERS: Final = MetricFigure(PREFIX + "door_answers", "Answers by door and class of status.", is_counter=True)
+LIVE_STREAMS: Final = MetricFigure(PREFIX + "live_streams", "Live pages that are open.")
 UP: Final = MetricFigure("database_up", "Whether the database answered everything that was asked at this scrape.")
 
 
@@ -37,6 +45,30 @@ class Readings:
                 self._read = list(_all())
                 self._read_at = self.clock()
             yield from self._read
+
+
+class WebCounts:
+    """A collector for Prometheus: what the web processes of this machine counted."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield how soon doors answered, what they answered, and the live pages that are open."""
+        begun = counting.begun()
+        counts = begun.of_all() if begun else DoorCounts()
+        yield _histogram(counts)
+        answers = CounterMetricFamily(DOOR_ANSWERS.name, DOOR_ANSWERS.says, labels=["door", "status"])
+        for labels, count in sorted(counts.answers.items()):
+            answers.add_metric(labels, count)
+        yield answers
+        yield GaugeMetricFamily(LIVE_STREAMS.name, LIVE_STREAMS.says, value=counts.streams)
+
+
+def _histogram(counts: DoorCounts) -> Metric:
+    seconds = HistogramMetricFamily(DOOR_SECONDS.name, DOOR_SECONDS.says, labels=["door"])
+    edges = [*(str(edge) for edge in counting.BUCKETS), "+Inf"]
+    for door, total in sorted(counts.seconds.items()):
+        sums = accumulate(counts.buckets[door, place] for place in range(len(edges)))
+        seconds.add_metric([door], list(zip(edges, sums, strict=True)), total)
+    return seconds
 
 
 def _all() -> Iterator[Metric]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -38,10 +39,11 @@ Values = dict[tuple[str, tuple[str, ...]], float]
 
 
 @pytest.fixture(autouse=True)
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def opened(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Open the door with a token, and have each test read anew."""
     monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, metrics_token=TOKEN))
     door.readings.cache_clear()
+    monkeypatch.setattr(counting, "_counting", [counted(tmp_path_factory.mktemp("counts"))])
     yield
     door.readings.cache_clear()
 
@@ -192,70 +194,124 @@ def test_a_database_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch
     found = values()
 
     assert found["firekind_database_up", ()] == 0
-    assert {name for name, _ in found} == {"firekind_database_up"}
+    assert {name for name, _ in found} == {"firekind_database_up", "firekind_live_streams"}
 
 
-COUNTED = """
-import sys, django
-from dataclasses import replace
-from pathlib import Path
-django.setup()
-from django.conf import settings
-settings.FIREKIND = replace(settings.FIREKIND, data_dir=Path(sys.argv[1]))
-from integrations.metrics import counting
-assert "prometheus_client" not in sys.modules
-counting.answered("/slack/events", status=200, seconds=1)
-counting.begin()
-counting.answered("/slack/events", status=200, seconds=0.2)
-counting.answered("/incidents/amber-otter/", status=500, seconds=4)
-counting.answered("/health", status=200, seconds=0)
-counting._counts.streams.set(3)
-if len(sys.argv) > 2:
-    from prometheus_client import CollectorRegistry, generate_latest
-    registry = CollectorRegistry()
-    counting.gather(registry)
-    print(generate_latest(registry).decode())
-"""
+def counted(folder: Path) -> counting.Counting:
+    return counting.Counting(folder)
 
 
-@pytest.fixture(scope="module")
-def counted(tmp_path_factory: pytest.TempPathFactory) -> Values:
-    """What the second of two web processes tells, when the first has ended."""
-    folder = str(tmp_path_factory.mktemp("counted"))
-    told_last = ""
-    for more in ([], ["tell"]):
-        argv = [sys.executable, "-c", COUNTED, folder, *more]
-        done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        told_last = done.stdout
-    families = text_string_to_metric_families(told_last)
-    return {(one.name, tuple(one.labels.values())): one.value for family in families for one in family.samples}
+def test_web_processes_add_up_and_the_streams_of_one_that_ended_do_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, db: None
+) -> None:
+    monkeypatch.setattr(counting, "_counting", [ours := counted(tmp_path)])
+    other = counted(tmp_path)
+    for one in (ours, other):
+        one.answered("slack", 200, 0.2)
+        one.answered("web", 500, 4.0)
+        one.streams(3)
+    other.write()
+    (tmp_path / f"{os.getpid()}.json").rename(tmp_path / f"{_ended()}.json")
+
+    found = values()
+
+    assert found["firekind_door_answers_total", ("slack", "2xx")] == 2
+    assert found["firekind_door_answers_total", ("web", "5xx")] == 2
+    assert found["firekind_door_seconds_count", ("slack",)] == 2
+    assert found["firekind_door_seconds_sum", ("web",)] == 8
+    assert found["firekind_door_seconds_bucket", ("web", "3.0")] == 0
+    assert found["firekind_door_seconds_bucket", ("web", "5.0")] == 2
+    assert found["firekind_live_streams", ()] == 3
 
 
-def test_web_processes_add_up_and_the_streams_of_one_that_ended_do_not(counted: Values) -> None:
-    assert counted["firekind_door_answers_total", ("slack", "2xx")] == 2
-    assert counted["firekind_door_answers_total", ("web", "5xx")] == 2
-    assert counted["firekind_door_seconds_count", ("slack",)] == 2
-    assert counted["firekind_door_seconds_bucket", ("web", "3.0")] == 0
-    assert counted["firekind_door_seconds_bucket", ("web", "5.0")] == 2
-    assert counted["firekind_live_streams", ()] == 3
-    assert {labels[0] for _, labels in counted if labels} == {"slack", "web"}
+def _ended() -> int:
+    """The number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"streams": 1}'])
+def test_a_file_that_cannot_be_read_costs_its_figures_alone(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, db: None
+) -> None:
+    ours = counted(tmp_path)
+    monkeypatch.setattr(counting, "_counting", [ours])
+    ours.answered("slack", 200, 0.2)
+    (tmp_path / "1.json").write_text(damage)
+
+    assert values()["firekind_door_answers_total", ("slack", "2xx")] == 1
+
+
+def test_a_disk_that_takes_nothing_fails_no_request(tmp_path: Path) -> None:
+    (tmp_path / "full").write_text("no folder")
+    ours = counted(tmp_path / "full" / "metrics")
+    ours.answered("slack", 200, 0.2)
+    ours.write()
+
+    assert ours.of_all().answers == {("slack", "2xx"): 1}
+
+
+def test_a_process_goes_on_from_what_one_with_its_number_counted(tmp_path: Path) -> None:
+    before = counted(tmp_path)
+    before.answered("web", 200, 0.2)
+    before.streams(2)
+    before.write()
+
+    after = counted(tmp_path)
+    assert after.counts.answers == {("web", "2xx"): 1}
+    assert after.counts.streams == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "door"),
+    [
+        ("/slack/events", "slack"),
+        ("/pagerduty/webhook", "pagerduty"),
+        ("/api/v1/incidents", "api"),
+        ("/v1development/profiles", "otlp"),
+        ("/incidents/amber-otter/", "web"),
+        ("/no/such/page", "web"),
+        ("/health", ""),
+        ("/metrics", ""),
+    ],
+)
+def test_an_answer_is_counted_at_its_door(
+    path: str, door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "_counting", [ours := counted(tmp_path)])
+    counting.answered(path, status=200, seconds=0.1)
+
+    assert list(ours.counts.seconds) == ([door] if door else [])
+
+
+def test_without_a_token_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, metrics_token=""))
+    monkeypatch.setattr(counting, "_counting", [])
+    counting.answered("/slack/events", status=200, seconds=1)
+
+    assert counting.begun() is None
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in (ROOT / "ops").iterdir()))
-def test_every_metric_that_ops_names_is_told(file: str, counted: Values, db: None) -> None:
+def test_every_metric_that_ops_names_is_told(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, db: None
+) -> None:
+    monkeypatch.setattr(counting, "_counting", [ours := counted(tmp_path)])
+    ours.answered("slack", 200, 0.2)
     named = set(re.findall(r"\bfirekind_\w+", (ROOT / "ops" / file).read_text()))
     declared = set(re.findall(r"^# TYPE (\w+)", told().content.decode(), re.MULTILINE))
+    declared |= {name for name, _ in values()}
 
     assert named
-    assert not named - declared - {name for name, _ in counted}
+    assert not named - declared
 
 
 def test_every_figure_is_shown_or_alarms() -> None:
     shown = (ROOT / "ops" / "grafana.json").read_text()
     ours = [figure.name for question in figures.questions() for figure in question.figures]
 
-    assert not [name for name in (*ours, *counting.NAMES) if name not in shown]
+    assert not [name for name in ours if name not in shown]
 
 
 def test_every_alert_says_in_the_docs_what_to_do() -> None:
