@@ -23,6 +23,11 @@ class CheckResult:
             return "fix"
         return "note" if self.is_note else "fine"
 
+    @property
+    def level(self) -> str:
+        """How bad it is: *ok*, *warning* or *wrong*."""
+        return {"fine": "ok", "note": "warning", "fix": "wrong"}[self.word]
+
 
 def wrong(says: str) -> CheckResult:
     """Find something that is to be fixed."""

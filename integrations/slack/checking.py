@@ -86,7 +86,9 @@ def _told() -> CheckResult:
         return wrong(f"{OLD}: its messages tab is off, so it cannot write to anyone directly. {NEW}")
     if last is not None:
         return CheckResult("The app can write to people directly.")
-    return note("No one was written to directly yet. `--tell EMAIL` tries it with a test message.")
+    return note(
+        "No one was written to directly yet. `manage.py slack_check --tell EMAIL` tries it with a test message."
+    )
 
 
 def _tried(slack: SlackChat, chat_id: str) -> CheckResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
@@ -11,6 +12,7 @@ from urllib.parse import quote
 import httpx2
 from pagerduty import ApiClient, Error, EventsApiV2Client, HttpError, RestApiV2Client
 
+from integrations import vendor_clock
 from integrations.pagerduty.adapter import transport
 from integrations.pagerduty.protocol import error_messages
 from workflows.ports import VendorError
@@ -40,9 +42,11 @@ class _Once(ApiClient):
     """
 
     max_network_attempts = 0
+    ahead_s: float | None = None
 
     def postprocess(self, response: httpx2.Response, suffix: str | None = None) -> None:
         """Hand a rate limit over, instead of sleeping through it; keep no counts, which grow with every address."""
+        self.ahead_s = vendor_clock.ahead_s(response.headers.get("date"), at=datetime.now(UTC))
         if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
             raise HttpError("rate limit", response)
 
@@ -92,6 +96,11 @@ class Wire:
     def close(self) -> None:
         """Let go of the connections."""
         self._client.close()
+
+    @property
+    def ahead_s(self) -> float | None:
+        """How far PagerDuty's clock was ahead of ours at the last answer; None while none said."""
+        return self._client.ahead_s
 
     def pages(
         self, path: str, *, of: str, id: str = "", query: Mapping[str, Any] | None = None

@@ -9,6 +9,7 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.error import URLError
 
@@ -16,6 +17,7 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.webhook import WebhookClient
 
+from integrations import vendor_clock
 from integrations.slack.adapter.transfer import FileTransfer
 from integrations.slack.protocol import error_messages
 from integrations.slack.protocol.rules import RETRYABLE
@@ -61,6 +63,8 @@ class Wire:
 
     granted: frozenset[str] | None = None
     """The token's permissions as the last answer named them; None while none did."""
+    ahead_s: float | None = None
+    """How far Slack's clock was ahead of ours at the last answer; None while none said."""
 
     def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call one method and return its answer; raise ``VendorError`` for everything else.
@@ -75,6 +79,7 @@ class Wire:
         except BROKEN as error:
             raise _broken(method, error) from error
         self._note_granted(answer.headers)
+        self._note_date(answer.headers)
         data = answer.data
         return data if isinstance(data, dict) else {}
 
@@ -82,6 +87,10 @@ class Wire:
         said = next((value for name, value in headers.items() if name.lower() == SCOPES_HEADER), "")
         if said:
             self.granted = frozenset(one.strip() for one in said.split(","))
+
+    def _note_date(self, headers: Mapping[str, str]) -> None:
+        said = next((value for name, value in headers.items() if name.lower() == "date"), None)
+        self.ahead_s = vendor_clock.ahead_s(said, at=datetime.now(UTC))
 
     def upload(self, url: str, content: bytes) -> None:
         """Send a file's bytes to the address that Slack handed out for them; raise ``VendorError``."""

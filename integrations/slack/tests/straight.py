@@ -42,6 +42,7 @@ class StraightWire(wire.Wire):
             refused = SlackApiError(method, answer)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
             raise wire._refused(method, refused) from refused
         self._note_granted(reply.headers)
+        self._note_date(reply.headers)
         return dict(reply.body)
 
     def upload(self, url: str, content: bytes) -> None:

@@ -1,0 +1,35 @@
+"""Look at one part after the other; a part that cannot be looked at does not stop the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from django.db import DatabaseError
+
+from config.doctor import clocks, own_database, own_settings, processes, storage, vendors
+from integrations.check_result import CheckResult, wrong
+
+Part = Callable[[], Iterator[CheckResult]]
+
+PARTS: Final[dict[str, Part]] = {
+    "settings": own_settings.findings,
+    "database": own_database.findings,
+    "storage": storage.findings,
+    "processes": processes.findings,
+    "slack": vendors.slack,
+    "groups": vendors.groups,
+    "pagerduty": vendors.pagerduty,
+    "clock": clocks.findings,  # after the vendors: by their last answers
+}
+NOT_LOOKED_AT: Final = "Not checked, because the database does not answer. Run this again once it does."
+
+
+def findings() -> Iterator[tuple[str, CheckResult]]:
+    """Yield each finding with the name of its part, as it is found."""
+    for name, part in PARTS.items():
+        try:
+            for found in part():
+                yield name, found
+        except DatabaseError:
+            yield name, wrong(NOT_LOOKED_AT)

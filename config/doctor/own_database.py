@@ -1,0 +1,70 @@
+"""The database: whether it answers, as whom we are there, whether it fits this version, and what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from django.db import OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from incidents.models import IncidentType
+from integrations.check_result import CheckResult, note, wrong
+
+ROLE: Final = """
+    SELECT current_user, rolsuper,
+           EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('audit_entry') AND relowner = pg_roles.oid)
+      FROM pg_roles WHERE rolname = current_user
+"""
+
+
+def findings() -> Iterator[CheckResult]:
+    """Yield a finding for each; stop where the database does not answer."""
+    try:
+        connection.ensure_connection()
+    except OperationalError:
+        yield wrong("The database does not answer. Start it, or set DATABASE_URL to where it is.")
+        return
+    yield _role()
+    behind = list(_migrations())
+    yield from behind or [CheckResult("The database has every migration of this version, and no other.")]
+    if not any(one for one in behind if not one.is_fine):
+        yield _types()
+
+
+def _role() -> CheckResult:
+    with connection.cursor() as cursor:
+        cursor.execute(ROLE)
+        name, is_super, owns = cursor.fetchone()
+    if is_super or owns:
+        does = "is a superuser" if is_super else "owns the tables"
+        return note(
+            f"The database role {name} {does}, so the application could change the audit. Connect as a role that owns "
+            "nothing: docs/audit.md says how."
+        )
+    return CheckResult(f"The database role {name} owns nothing.")
+
+
+def _migrations() -> Iterator[CheckResult]:
+    executor = MigrationExecutor(connection)
+    loader = executor.loader
+    missing = [migration for migration, _ in executor.migration_plan(loader.graph.leaf_nodes())]
+    if missing:
+        named = _some([f"{one.app_label}.{one.name}" for one in missing])
+        yield wrong(f"The database lacks {named}. Run `manage.py migrate` as the owner of the tables.")
+    ours = {app for app, _ in loader.disk_migrations}
+    newer = sorted(key for key in loader.applied_migrations if key[0] in ours and key not in loader.disk_migrations)
+    if newer:
+        named = _some([".".join(key) for key in newer])
+        yield note(f"The database was migrated by a newer version ({named}). Upgrade this one soon: docs/upgrading.md.")
+
+
+def _types() -> CheckResult:
+    if IncidentType.objects.exists():
+        return CheckResult("There are incident types.")
+    return wrong("There are no incident types, so nothing can be declared. Run `manage.py load_types`.")
+
+
+def _some(names: Sequence[str], *, most: int = 3) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"

@@ -1,0 +1,51 @@
+"""Evidence storage: whether something can be written there, read back and removed, and whether there is room."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+
+from evidence.intake import storage
+from evidence.intake.storage import StorageError
+from integrations.check_result import CheckResult, note, wrong
+
+CONTENT: Final = b"written by manage.py doctor, and removed again\n"
+LITTLE: Final = 2 << 30  # bytes
+
+
+def findings() -> Iterator[CheckResult]:
+    """Yield whether a small file survives the way there and back."""
+    place = settings.FIREKIND.evidence_storage
+    try:
+        _try(storage.store())
+    except (StorageError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        yield wrong(
+            f"Evidence storage at {place} cannot be used: {why or type(error).__name__}. Give the user that Firekind "
+            "runs as the right to write there, or set EVIDENCE_STORAGE_URL."
+        )
+        return
+    yield CheckResult(f"Evidence storage at {place} can be written to and read.")
+    free = shutil.disk_usage(storage.store().scratch()).free
+    if free < LITTLE:
+        yield note(f"Only {free >> 20} MiB are left on the disk for evidence. Make room, or move it to a larger one.")
+
+
+def _try(store: storage.Store) -> None:
+    key = f"doctor/{secrets.token_hex(8)}"
+    with tempfile.NamedTemporaryFile(dir=store.scratch(), delete=False) as file:
+        file.write(CONTENT)
+    path = Path(file.name)
+    try:
+        store.keep(key, path)
+        if store.local(key).read_bytes() != CONTENT:
+            raise StorageError("what was written there came back different.")
+    finally:
+        path.unlink(missing_ok=True)
+        store.drop(key)

@@ -1,0 +1,54 @@
+"""Slack and PagerDuty, as they are set up: what `slack_check` and `pagerduty_check` say, and more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from django.utils import timezone
+
+from integrations.check_result import CheckResult, note, wrong
+from integrations.pagerduty import checking as pagerduty_checking
+from integrations.pagerduty.adapter import current as pagerduty_current
+from integrations.pagerduty.protocol import setup as pagerduty_setup
+from integrations.pagerduty.webhooks import backlog
+from integrations.slack import checking as slack_checking
+from integrations.slack.adapter import current as slack_current
+from integrations.slack.protocol import setup as slack_setup
+from workflows.models import GroupChange, GroupRule
+
+WITHOUT_SLACK: Final = "Slack is not connected: SLACK_BOT_TOKEN is not set. The web and the terminal do everything."
+WITHOUT_PAGER: Final = "PagerDuty is not connected: PAGERDUTY_API_KEY is not set. No one is paged."
+
+
+def slack() -> Iterator[CheckResult]:
+    """Yield what is to be said of the app and its token."""
+    given, chat = slack_setup.current(), slack_current.slack()
+    if given is None or chat is None:
+        yield note(WITHOUT_SLACK)
+        return
+    yield from slack_checking.findings(chat, given, base_url=slack_setup.base_url())
+
+
+def groups() -> Iterator[CheckResult]:
+    """Yield the user groups that cannot be kept; only writing one shows whether the app may."""
+    rules = GroupRule.objects.filter(active=True)
+    failed = [rule for rule in rules if rule.state == GroupRule.State.FAILED]
+    for rule in failed:
+        yield wrong(f"The user group {rule} is not kept: {rule.says}")
+    written = GroupChange.objects.filter(rule__in=rules, error_code="").order_by("-at").first()
+    if not failed and written is not None:
+        yield CheckResult(f"The app may edit user groups: it last wrote {written.rule}.")
+    elif rules and not failed:
+        yield note("No user group was written yet, so whether the app may edit them has not been seen.")
+
+
+def pagerduty() -> Iterator[CheckResult]:
+    """Yield what is to be said of the key, the sender, the services and the webhooks."""
+    pager = pagerduty_current.pagerduty()
+    if pager is None:
+        yield note(WITHOUT_PAGER)
+        return
+    now = timezone.now()
+    yield from pagerduty_checking.findings(pager, webhook_url=pagerduty_setup.webhook_url(), at=now)
+    yield from backlog.findings()

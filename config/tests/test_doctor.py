@@ -1,0 +1,212 @@
+"""`manage.py doctor` says what is wrong and what to do, whatever else is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+
+from config.doctor import clocks, diagnosis, own_database, processes, storage, vendors
+from incidents.models import IncidentType
+from incidents.tests import shipped
+from integrations import vendor_clock
+from integrations.check_result import CheckResult
+from integrations.pagerduty import fake as pagerduty
+from integrations.pagerduty.adapter import current as pagerduty_current
+from integrations.pagerduty.protocol import setup as pagerduty_setup
+from integrations.pagerduty.tests.straight import pager_on
+from integrations.slack import fake as slack
+from integrations.slack.adapter import current as slack_current
+from integrations.slack.tests.test_check import TOKEN, chat_of
+from workflows.models import GroupChange, GroupRule
+
+Said = dict[str, list[tuple[str, str]]]
+
+
+@contextmanager
+def connected(workspace: slack.FakeSlack, account: pagerduty.FakeAccount) -> Iterator[None]:
+    """Put stand-ins in Slack's and PagerDuty's place."""
+    with slack_current.using(chat_of(workspace)), pagerduty_current.using(pager_on(account)):
+        yield
+
+
+def account() -> pagerduty.FakeAccount:
+    made = pagerduty.demo()
+    made.add_subscription(pagerduty_setup.webhook_url())
+    return made
+
+
+def said(*parts: str) -> Said:
+    """What is found, by part: level and sentence; of some parts or of all."""
+    found: Said = {}
+    for part, one in diagnosis.findings():
+        found.setdefault(part, []).append((one.level, one.says))
+    return {part: lines for part, lines in found.items() if not parts or part in parts}
+
+
+def wrong(found: Iterator[CheckResult]) -> list[str]:
+    return [one.says for one in found if one.level == "wrong"]
+
+
+@pytest.fixture
+def alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All processes answer; real ones are looked at where whole stacks are."""
+    answers = [{f"{name}@here": {"ok": "pong"}} for name in processes.WITHOUT]
+    monkeypatch.setattr(processes, "ping", lambda: answers)
+
+
+@pytest.fixture
+def types(db: None) -> dict[str, IncidentType]:
+    return shipped.bring()
+
+
+def test_where_all_is_well_nothing_is_wrong_and_it_exits_with_zero(types: object, alive: None) -> None:
+    out = StringIO()
+    with connected(slack.FakeSlack(bot_token=TOKEN), account()):
+        call_command("doctor", stdout=out)
+
+    lines = out.getvalue().splitlines()
+    assert {line.split()[1] for line in lines} >= {"settings", "database", "storage", "processes", "slack", "clock"}
+    assert not [line for line in lines if line.startswith("wrong")]
+
+
+def test_what_is_wrong_is_counted_and_exits_with_one_in_json_too(types: object, alive: None) -> None:
+    out = StringIO()
+    workspace = slack.FakeSlack(bot_token=TOKEN, scopes={"commands"})
+    with connected(workspace, account()), pytest.raises(CommandError, match="wrong"):
+        call_command("doctor", "--json", stdout=out)
+
+    told = json.loads(out.getvalue())
+    assert told["ok"] is False
+    assert {one["level"] for one in told["checks"]} <= {"ok", "warning", "wrong"}
+    (lacks,) = [one for one in told["checks"] if one["part"] == "slack" and one["level"] == "wrong"]
+    assert "slack_manifest" in lacks["says"]
+
+
+def test_a_vendor_that_is_left_out_is_a_warning(types: object, alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, slack=None, pagerduty=None))
+
+    assert said("slack")["slack"] == [("warning", vendors.WITHOUT_SLACK)]
+    assert said("pagerduty")["pagerduty"] == [("warning", vendors.WITHOUT_PAGER)]
+
+
+def test_a_key_that_is_refused_says_so_and_stops_nothing_else(types: object, alive: None) -> None:
+    with slack_current.using(chat_of(slack.FakeSlack(bot_token="another"))):
+        found = said()
+
+    assert [level for level, _ in found["slack"]] == ["wrong"]
+    assert found["clock"]
+
+
+def test_missing_and_foreign_migrations_are_told_apart(types: object) -> None:
+    assert not wrong(own_database.findings())
+
+    recorder = MigrationRecorder(connection)
+    recorder.record_applied("workflows", "9999_from_the_future")
+    ahead = [one for one in own_database.findings() if "9999_from_the_future" in one.says]
+    assert [one.level for one in ahead] == ["warning"]
+
+    last = recorder.migration_qs.filter(app="workflows").exclude(name__startswith="9999").order_by("-name")[0]
+    last.delete()
+    (lacks,) = wrong(own_database.findings())
+    assert f"workflows.{last.name}" in lacks
+    assert "manage.py migrate" in lacks
+
+
+def test_without_types_nothing_can_be_declared(db: None) -> None:
+    (says,) = wrong(own_database.findings())
+    assert "load_types" in says
+
+
+def test_a_database_that_is_away_is_said_once_by_each_part(
+    types: object, alive: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> NoReturn:
+        raise OperationalError
+
+    def asks() -> Iterator[CheckResult]:
+        return (gone() for _ in range(1))
+
+    parts = {"database": own_database.findings, "groups": asks, "storage": storage.findings}
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "ensure_connection", gone)
+        patch.setattr(diagnosis, "PARTS", parts)
+        found = said()
+
+    assert [level for level, _ in found["database"]] == ["wrong"]
+    assert "DATABASE_URL" in found["database"][0][1]
+    assert found["groups"] == [("wrong", diagnosis.NOT_LOOKED_AT)]
+    assert found["storage"][0][0] == "ok"
+
+
+def test_storage_is_tried_and_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def kept_in(place: Path) -> list[CheckResult]:
+        monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, evidence_storage=str(place)))
+        return list(storage.findings())
+
+    assert kept_in(tmp_path / "evidence")[0].level == "ok"
+    assert not [path for path in (tmp_path / "evidence").rglob("*") if path.is_file()]
+
+    (tmp_path / "file").write_text("no folder")
+    (says,) = wrong(iter(kept_in(tmp_path / "file" / "evidence")))
+    assert "EVIDENCE_STORAGE_URL" in says
+
+
+@pytest.mark.parametrize("dead", sorted(processes.WITHOUT))
+def test_a_process_that_does_not_answer_is_named(dead: str, alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = [one for one in processes.ping() if f"{dead}@here" not in one]
+    monkeypatch.setattr(processes, "ping", lambda: answers)
+
+    (says,) = wrong(processes.findings())
+    assert f"python -m stack {dead}" in says
+
+
+def test_a_broker_that_does_not_answer_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> Any:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(processes, "ping", refused)
+    (says,) = wrong(processes.findings())
+    assert "REDIS_URL" in says
+
+
+def test_a_group_that_the_app_may_not_edit_is_wrong(db: None) -> None:
+    now = timezone.now()
+    rule = GroupRule.objects.create(handle="oncall", created_at=now)
+    assert [one.level for one in vendors.groups()] == ["warning"]
+
+    GroupChange.objects.create(rule=rule, at=now, says="Ann joined.")
+    assert [one.level for one in vendors.groups()] == ["ok"]
+
+    rule.state, rule.says = GroupRule.State.FAILED, "Slack does not let the app edit groups. Let it in the settings."
+    rule.save()
+    assert wrong(vendors.groups()) == [f"The user group @oncall is not kept: {rule.says}"]
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "level"),
+    [(0.0, "ok"), (-4.9, "ok"), (6.0, "warning"), (-29.0, "warning"), (30.0, "wrong"), (-400, "wrong")],
+)
+def test_a_clock_is_as_wrong_as_it_is_far(ahead_s: float, level: str) -> None:
+    assert clocks.compared("Slack", ahead_s).level == level
+
+
+def test_the_vendors_clock_is_read_from_its_answers() -> None:
+    at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+    assert vendor_clock.ahead_s(format_datetime(at + timedelta(seconds=90), usegmt=True), at=at) == 90
+    for strange in (None, "", "yesterday", "Thu, 99 Jan 2026 12:00:00 GMT"):
+        assert vendor_clock.ahead_s(strange, at=at) is None

@@ -1,0 +1,23 @@
+"""The doctor on a whole stack: real processes, and vendors behind HTTP."""
+
+from __future__ import annotations
+
+import json
+
+from stack.running import Stack
+
+
+def test_nothing_is_wrong_with_a_stack_that_runs(running_stack: Stack) -> None:
+    told = json.loads(running_stack.manage("doctor", "--json").stdout)
+
+    assert told["ok"]
+    fine = [one["says"] for one in told["checks"] if one["level"] == "ok"]
+    for expected in (
+        "A process worker is alive.",
+        "A process evidence is alive.",
+        "A process beat is alive.",
+        "Our clock agrees with Slack.",
+        "Our clock agrees with PagerDuty.",
+        "The database role firekind_app owns nothing.",
+    ):
+        assert expected in fine
