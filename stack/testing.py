@@ -8,6 +8,7 @@ browsers at once would starve each other, and begun later they would be what all
 What starts no stack and no browser, walks no house and tries no law for long is marked `quick`.
 """
 
+import gc
 import os
 import random
 import sys
@@ -51,6 +52,7 @@ def keep_compiled() -> None:
 
 
 keep_compiled()
+gc.disable()  # until all is loaded: what is being collected is no garbage
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -88,6 +90,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Search for garbage as the processes of the product do."""
     garbage.leave_out_what_is_loaded()
+    gc.enable()
 
 
 def _turn(item: pytest.Item) -> int:

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence.profile.stacks import SampleType, Stacks
@@ -42,23 +42,22 @@ def folded(stacks: Stacks) -> Counter[tuple[str, ...]]:
 
 
 @given(SAMPLES)
-def test_self_sums_to_the_total_and_children_lie_within_their_parent(samples: list[Sample]) -> None:
-    tree = calltree.build(stacks_of(samples))
-    for type, total in enumerate(stacks_of(samples).totals):
+def test_a_tree_counts_and_folds_as_its_samples_do(samples: list[Sample]) -> None:
+    stacks = stacks_of(samples)
+    tree = calltree.build(stacks)
+    self_sums_to_the_total_and_children_lie_within_their_parent(tree, stacks)
+    assert folded(tree.stacks()) == folded(stacks)
+    a_functions_total_counts_a_sample_once(tree, samples)
+
+
+def self_sums_to_the_total_and_children_lie_within_their_parent(tree: CallTree, stacks: Stacks) -> None:
+    for type, total in enumerate(stacks.totals):
         own = tree.own(type).tolist()
         assert sum(own) == tree.total(type) == total
         assert min(own) >= 0
 
 
-@given(SAMPLES)
-def test_folding_what_was_unfolded_gives_the_same(samples: list[Sample]) -> None:
-    tree = calltree.build(stacks_of(samples))
-    assert folded(tree.stacks()) == folded(stacks_of(samples))
-
-
-@given(SAMPLES)
-def test_a_functions_total_counts_a_sample_once(samples: list[Sample]) -> None:
-    tree = calltree.build(stacks_of(samples))
+def a_functions_total_counts_a_sample_once(tree: CallTree, samples: list[Sample]) -> None:
     for name in NAMES:
         code = tree.by_name[name]
         assert tree.function_totals[0, code] == sum(v for frames, v, _ in samples if NAMES.index(name) in frames)
@@ -100,6 +99,7 @@ def test_callers_and_callees_count_what_the_function_counts(samples: list[Sample
         assert half.total(0) == tree.function_totals[0, code]
 
 
+@settings(max_examples=30)
 @given(SAMPLES)
 def test_a_stored_tree_is_the_same_tree(tmp_path_factory: object, samples: list[Sample]) -> None:
     path = Path(str(tmp_path_factory.mktemp("tree"))) / "tree"  # type: ignore[attr-defined]  # pytest's own fixture

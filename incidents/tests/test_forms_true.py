@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Mapping
 
 import pytest
+from django.db import transaction
+from django.test import Client
 from django.utils import timezone
 
 from incidents import lifecycle
@@ -69,31 +72,36 @@ def other(incident: Incident, ada: Person) -> Incident:
 
 
 @pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("verb", RIGHT)
 def test_what_a_form_asks_is_taken_and_else_there_is_nothing_to_send(
-    verb: str, state: str, incident: Incident, other: Incident, ada: Person, browse: Open
+    state: str, incident: Incident, other: Incident, ada: Person, browse: Open
 ) -> None:
     lifecycle.note(incident, text="seen", by=ada, at=NOW())
     for step in STATES[state]:
         step(incident, by=ada, at=NOW())
+    for verb in RIGHT:
+        with transaction.atomic():
+            its_form_is_true(verb, copy.copy(incident), other, ada, browse(ada))
+            transaction.set_rollback(True)
+
+
+def its_form_is_true(verb: str, incident: Incident, other: Incident, ada: Person, client: Client) -> None:
     about, given = RIGHT[verb](incident, other, ada)
-    client, address = browse(ada), f"/incidents/{incident.codename}/{verb}"
+    address = f"/incidents/{incident.codename}/{verb}"
     asks = 'id="act-now"' in client.get(address + about).content.decode()
     answered = client.post(address, given)
     if asks:
-        assert answered["Location"] == f"/incidents/{incident.codename}/"
+        assert answered.headers.get("Location") == f"/incidents/{incident.codename}/", verb
     elif answered.status_code == 422:
-        assert 'id="act-now"' not in answered.content.decode()
+        assert 'id="act-now"' not in answered.content.decode(), verb
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_form_on_a_page_of_its_own_has_no_second_one_to_open(
-    verb: str, incident: Incident, ada: Person, browse: Open
-) -> None:
-    client, address = browse(ada), f"/incidents/{incident.codename}/{verb}?role=Scribe&n=1&item=x"
-    alone, dialog = (client.get(address, headers=one).content.decode() for one in ({}, {"HX-Request": "true"}))
-    assert "hx-post" not in alone.split("<main", 1)[1]
-    assert alone.count('id="act"') == dialog.count("hx-post") <= 1
+def test_a_form_on_a_page_of_its_own_has_no_second_one_to_open(incident: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    for verb in VERBS:
+        address = f"/incidents/{incident.codename}/{verb}?role=Scribe&n=1&item=x"
+        alone, dialog = (client.get(address, headers=one).content.decode() for one in ({}, {"HX-Request": "true"}))
+        assert "hx-post" not in alone.split("<main", 1)[1], verb
+        assert alone.count('id="act"') == dialog.count("hx-post") <= 1, verb
 
 
 @pytest.mark.parametrize(

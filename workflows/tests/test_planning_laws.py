@@ -70,12 +70,21 @@ def play(world: World, story: list[tuple[str, object]]) -> None:
             getattr(world, verb)(value)
 
 
-@settings(max_examples=150, deadline=None)
-@given(first=types, story=st.lists(steps, max_size=25))
-def test_every_story_converges_and_then_nothing_is_left_to_do(first: str, story: list[tuple[str, object]]) -> None:
+@settings(max_examples=300, deadline=None)
+@given(first=types, story=st.one_of(nights, st.lists(steps, max_size=25)))
+def test_every_story_converges_and_nothing_is_done_twice_and_everyone_asked_for_is_paged(
+    first: str, story: list[tuple[str, object]]
+) -> None:
+    """Played once for all that holds of a story that has settled."""
     world = World(facts(first, pager=True))
     play(world, story)
     world.settle()
+    nothing_is_left_to_do_and_nothing_was_done_twice(world)
+    who_answered_is_not_paged_twice_and_who_is_asked_for_is_paged(world)
+    who_is_paged_is_in_the_channel_or_missing_on_the_plan(world)
+
+
+def nothing_is_left_to_do_and_nothing_was_done_twice(world: World) -> None:
     assert world.reconcile().is_empty
     keys = [action.key for action in world.done]
     assert len(keys) == len(set(keys))
@@ -85,26 +94,87 @@ def test_every_story_converges_and_then_nothing_is_left_to_do(first: str, story:
         assert action.sign in "+~-"
 
 
+def who_answered_is_not_paged_twice_and_who_is_asked_for_is_paged(world: World) -> None:
+    """That at most one page to the same one is open, and none is opened where somebody answered: see ``World``."""
+    opened = [action.thing for action in world.done if action.kind == "page" and action.verb == "create"]
+    assert len(opened) == len(set(opened))
+    pages = {one.key: one for one in world.facts.paged}
+    states = {key: seen.state for key, seen in world.known_things().items() if seen.kind == "page"}
+    if not world.facts.active:
+        assert set(states.values()) <= {GONE}
+        return
+    asked_now = {callee.ref for name in world.facts.policy.pages if (callee := world.facts.callees[name])}
+    by_hand = {one.key for one in world.facts.asked}
+    paged = {one.ref for one in pages.values() if one.status != RESOLVED or one.answered or not one.withdrawn}
+    assert asked_now <= paged, "nobody was paged, and nobody is"
+    assert by_hand <= states.keys()
+    for key, state in states.items():
+        if state == THERE:
+            assert pages[key].ref in asked_now or key in by_hand or pages[key].status == ACKNOWLEDGED
+        else:
+            assert pages[key].status == RESOLVED
+
+
+def who_is_paged_is_in_the_channel_or_missing_on_the_plan(world: World) -> None:
+    """Each one that an open page rings for this room is invited, or a gap, once, however many pages ring them."""
+    result = world.reconcile()
+    keys = [gap.key for gap in result.gaps]
+    assert len(keys) == len(set(keys))
+    asked_for = {one.callee.ref for one in world.facts.asked if one.room == world.facts.room}
+    asked_for |= {callee.ref for name in world.facts.policy.pages if (callee := world.facts.callees[name])}
+    for page in (one for one in world.facts.paged if one.is_open and one.ref in asked_for):
+        assert {f"callee/{one.id}" for one in page.strangers} <= set(keys)
+        there = {
+            f"member/{world.facts.room}/{one.chat_id}" for one in page.people if one.person_id not in world.facts.away
+        }
+        assert there <= world.seen.keys()
+    if not any(one.is_open for one in world.facts.paged):
+        assert not [key for key in keys if key.startswith("callee/")]
+
+
 @settings(max_examples=150, deadline=None)
 @given(first=types, story=st.lists(steps, max_size=25))
-def test_once_private_nothing_new_is_said_in_public(first: str, story: list[tuple[str, object]]) -> None:
+def test_once_private_nothing_new_is_said_in_public_nor_to_the_pager(
+    first: str, story: list[tuple[str, object]]
+) -> None:
+    """Played once for all that holds of a story that turned private and has settled."""
     world = World(facts(first, pager=True))
     play(world, story)
     if not world.facts.private:
         if not world.facts.active:
             world.status("open")
         world.retype("security")
-    done_before = len(world.done)
+    before = len(world.done)
     begun = set(world.started)  # calls that are under way cannot be called back; what they said is withdrawn after
     world.settle()
+    since = [action for action in world.done[before:] if action.key not in begun]
+    nothing_new_was_said_in_public(world, since)
+    no_page_says_what_it_is_about(world, since)
+    titles_of_pages_that_ended_were_tried_as_well_and_once(world)
+
+
+def nothing_new_was_said_in_public(world: World, since: list[Action]) -> None:
     public = {room.number for room in world.facts.rooms if not room.private}
-    since = [action for action in world.done[done_before:] if action.key not in begun]
     said = [action for action in since if action.kind == "post" and is_public(action.room, action.thing, public)]
     assert {action.spec["card"]["kind"] for action in said} <= {"withdrawn", "farewell"}
     assert all(action.spec["private"] for action in since if action.kind == "channel")
     assert not [key for key, seen in world.seen.items() if seen.kind == "picture" and seen.room in public]
     posts = {key: seen for key, seen in world.seen.items() if seen.kind == "post"}
     assert not [key for key, seen in posts.items() if is_public(seen.room, key, public) and "secret" in str(seen.spec)]
+
+
+def no_page_says_what_it_is_about(world: World, since: list[Action]) -> None:
+    new = [one for one in since if one.kind == "page" and one.verb != "retire"]
+    assert not [one for one in new if world.facts.title in one.spec["title"]]
+    still_open = [seen for seen in world.known_things().values() if seen.kind == "page" and seen.state == THERE]
+    assert not [seen for seen in still_open if world.facts.title in seen.spec["title"]]
+
+
+def titles_of_pages_that_ended_were_tried_as_well_and_once(world: World) -> None:
+    tried = [one.spec["page"] for one in world.done if one.kind == "title"]
+    assert len(tried) == len(set(tried))
+    kept = {one.key for one in world.facts.paged if world.facts.title in one.title}
+    assert kept <= set(tried)
 
 
 @settings(max_examples=150, deadline=None)
@@ -164,22 +234,6 @@ def test_while_the_private_channel_cannot_be_made_nothing_new_is_public(
     assert {one.spec.get("card", {}).get("kind") for one in new} <= {"withdrawn"}
 
 
-@settings(max_examples=80, deadline=None)
-@given(first=types, story=st.lists(steps, max_size=25))
-def test_titles_of_pages_that_ended_are_tried_as_well_and_once(first: str, story: list[tuple[str, object]]) -> None:
-    world = World(facts(first, pager=True))
-    play(world, story)
-    if not world.facts.private:
-        if not world.facts.active:
-            world.status("open")
-        world.retype("security")
-    world.settle()
-    tried = [one.spec["page"] for one in world.done if one.kind == "title"]
-    assert len(tried) == len(set(tried))
-    kept = {one.key for one in world.facts.paged if world.facts.title in one.title}
-    assert kept <= set(tried)
-
-
 def is_public(room: int | None, thing: str, public: set[int]) -> bool:
     return room in public or thing == "announcement"
 
@@ -205,56 +259,6 @@ def test_nothing_is_captured_twice_for_the_same_reason_nor_late(first: str, stor
         assert asked <= {int(thing.split("/")[1]) for thing in things}
 
 
-@settings(max_examples=300, deadline=None)
-@given(first=types, story=st.one_of(nights, nights, st.lists(steps, max_size=25)))
-def test_who_answered_is_not_paged_twice_and_who_is_asked_for_is_paged(
-    first: str, story: list[tuple[str, object]]
-) -> None:
-    """That at most one page to the same one is open, and none is opened where somebody answered: see ``World``."""
-    world = World(facts(first, pager=True))
-    play(world, story)
-    world.settle()
-    opened = [action.thing for action in world.done if action.kind == "page" and action.verb == "create"]
-    assert len(opened) == len(set(opened))
-    pages = {one.key: one for one in world.facts.paged}
-    states = {key: seen.state for key, seen in world.known_things().items() if seen.kind == "page"}
-    if not world.facts.active:
-        assert set(states.values()) <= {GONE}
-        return
-    asked_now = {callee.ref for name in world.facts.policy.pages if (callee := world.facts.callees[name])}
-    by_hand = {one.key for one in world.facts.asked}
-    paged = {one.ref for one in pages.values() if one.status != RESOLVED or one.answered or not one.withdrawn}
-    assert asked_now <= paged, "nobody was paged, and nobody is"
-    assert by_hand <= states.keys()
-    for key, state in states.items():
-        if state == THERE:
-            assert pages[key].ref in asked_now or key in by_hand or pages[key].status == ACKNOWLEDGED
-        else:
-            assert pages[key].status == RESOLVED
-
-
-@settings(max_examples=150, deadline=None)
-@given(first=types, story=st.one_of(nights, st.lists(steps, max_size=25)))
-def test_who_is_paged_is_in_the_channel_or_missing_on_the_plan(first: str, story: list[tuple[str, object]]) -> None:
-    """Each one that an open page rings for this room is invited, or a gap, once, however many pages ring them."""
-    world = World(facts(first, pager=True))
-    play(world, story)
-    world.settle()
-    result = world.reconcile()
-    keys = [gap.key for gap in result.gaps]
-    assert len(keys) == len(set(keys))
-    asked_for = {one.callee.ref for one in world.facts.asked if one.room == world.facts.room}
-    asked_for |= {callee.ref for name in world.facts.policy.pages if (callee := world.facts.callees[name])}
-    for page in (one for one in world.facts.paged if one.is_open and one.ref in asked_for):
-        assert {f"callee/{one.id}" for one in page.strangers} <= set(keys)
-        there = {
-            f"member/{world.facts.room}/{one.chat_id}" for one in page.people if one.person_id not in world.facts.away
-        }
-        assert there <= world.seen.keys()
-    if not any(one.is_open for one in world.facts.paged):
-        assert not [key for key in keys if key.startswith("callee/")]
-
-
 @settings(max_examples=60, deadline=None)
 @given(first=types, path=st.lists(types, min_size=1, max_size=6), answer=st.sampled_from([ACKNOWLEDGED, RESOLVED, ""]))
 def test_the_plan_says_on_its_face_who_is_paged_again_and_who_is_not(first: str, path: list[str], answer: str) -> None:
@@ -274,23 +278,6 @@ def test_the_plan_says_on_its_face_who_is_paged_again_and_who_is_not(first: str,
                 assert line.sign == "=" or name not in over
                 assert name not in over or "not paged again" in line.text
         world.settle()
-
-
-@settings(max_examples=100, deadline=None)
-@given(first=types, story=st.lists(steps, max_size=20))
-def test_once_private_no_page_says_what_it_is_about(first: str, story: list[tuple[str, object]]) -> None:
-    world = World(facts(first, pager=True))
-    play(world, story)
-    if not world.facts.private:
-        if not world.facts.active:
-            world.status("open")
-        world.retype("security")
-    before, begun = len(world.done), set(world.started)
-    world.settle()
-    new = [one for one in world.done[before:] if one.kind == "page" and one.key not in begun and one.verb != "retire"]
-    assert not [one for one in new if world.facts.title in one.spec["title"]]
-    still_open = [seen for seen in world.known_things().values() if seen.kind == "page" and seen.state == THERE]
-    assert not [seen for seen in still_open if world.facts.title in seen.spec["title"]]
 
 
 @settings(max_examples=60, deadline=None)

@@ -17,12 +17,13 @@ from evidence.formats.tests.graph_writers import GRAPHS
 from evidence.formats.tests.writers import SHOWN, WRITERS, Sample, aggregated
 from evidence.profile.stacks import Stacks
 from evidence.tree import calltree
+from evidence.tree.calltree import CallTree
 
 NAMES = st.sampled_from(["main", "work", "std::vec::push", "net/http.(*conn).serve", "wait_for", "Gen<A, B>", "λ"])
 STACK = st.lists(NAMES, min_size=1, max_size=7).map(tuple)
 # Lines of a single frame each could be any table, so one stack has two.
 SAMPLES = st.lists(st.tuples(STACK, st.integers(1, 30)), max_size=12).map(lambda some: [(("main", "work"), 1), *some])
-QUICK = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def read(data: bytes, *, packed: bool = False) -> Stacks:
@@ -57,55 +58,47 @@ def shown(name: str, samples: Sequence[Sample]) -> list[Sample]:
 @pytest.mark.parametrize("name", WRITERS)
 @given(samples=SAMPLES)
 @QUICK
-def test_what_was_written_is_read(name: str, samples: list[Sample]) -> None:
-    stacks = read(WRITERS[name](samples))
+def test_what_was_written_is_read_and_counted_folded_and_searched(name: str, samples: list[Sample]) -> None:
+    """Written and read once for all laws: that is what takes the time."""
+    stacks = read(WRITERS[name](samples), packed=len(samples) % 2 == 0)
     samples = shown(name, samples)
+    type, tree = column(stacks, samples), calltree.build(stacks)
     assert stacks.format == name.split(",", maxsplit=1)[0]
-    assert samples_of(stacks, type=column(stacks, samples)) == aggregated(samples)
+    assert samples_of(stacks, type=type) == aggregated(samples)
+    self_sums_to_the_total_and_children_lie_within_parents(tree, type, samples)
+    recursion_counts_once(tree, type, samples, within="app" if stacks.format == "perf script" else "")
+    folding_what_was_unfolded_gives_the_same(tree, type)
+    search_equals_brute_force(tree, type, samples)
+    a_profile_does_not_differ_from_itself(tree, type)
 
 
-@pytest.mark.parametrize("name", WRITERS)
-@given(samples=SAMPLES)
-@QUICK
-def test_self_sums_to_the_total_children_lie_within_parents_and_recursion_counts_once(
-    name: str, samples: list[Sample]
-) -> None:
-    stacks = read(WRITERS[name](samples), packed=True)
-    samples = shown(name, samples)
-    type = column(stacks, samples)
-    tree = calltree.build(stacks)
+def self_sums_to_the_total_and_children_lie_within_parents(tree: CallTree, type: int, samples: list[Sample]) -> None:
     assert int(tree.self_[type].sum()) == tree.total(type) == sum(value for _, value in samples)
     for node in range(len(tree)):
         children = tree.totals[type, tree.first[node] : tree.first[node + 1]]
         assert int(children.sum()) <= tree.total(type, node)
+
+
+def recursion_counts_once(tree: CallTree, type: int, samples: list[Sample], *, within: str) -> None:
+    """Hold what each function counts; all passes through the one that all others are within."""
     for code, function in enumerate(tree.names):
-        within = stacks.format == "perf script" and function == "app"
-        passes = sum(value for stack, value in samples if within or function in stack)
-        ends = sum(value for stack, value in samples if not within and stack[-1] == function)
+        passes = sum(value for stack, value in samples if function == within or function in stack)
+        ends = sum(value for stack, value in samples if function != within and stack[-1] == function)
         assert (int(tree.self_[type, code]), int(tree.function_totals[type, code])) == (ends, passes)
 
 
-@pytest.mark.parametrize("name", WRITERS)
-@given(samples=SAMPLES)
-@QUICK
-def test_folding_what_was_unfolded_gives_the_same(name: str, samples: list[Sample]) -> None:
-    stacks = read(WRITERS[name](samples))
-    type = column(stacks, samples)
-    folded = b"".join(exports.folded(calltree.build(stacks).stacks(), type=type))
+def folding_what_was_unfolded_gives_the_same(tree: CallTree, type: int) -> None:
+    folded = b"".join(exports.folded(tree.stacks(), type=type))
     again = b"".join(exports.folded(calltree.build(read(folded)).stacks(), type=0))
     assert again == folded
 
 
-@pytest.mark.parametrize("name", WRITERS)
-@given(samples=SAMPLES)
-@QUICK
-def test_search_equals_brute_force_and_a_profile_does_not_differ_from_itself(name: str, samples: list[Sample]) -> None:
-    stacks = read(WRITERS[name](samples))
-    samples = shown(name, samples)
-    tree = calltree.build(stacks)
-    type = column(stacks, samples)
+def search_equals_brute_force(tree: CallTree, type: int, samples: list[Sample]) -> None:
     found = tree.search(lambda function: "w" in function, type=type)
     assert found.total == sum(value for stack, value in samples if any("w" in function for function in stack))
+
+
+def a_profile_does_not_differ_from_itself(tree: CallTree, type: int) -> None:
     merged = compare.merge([tree, tree], types=[type, type], labels=["before", "after"])
     assert compare.moved(merged) == []
 
