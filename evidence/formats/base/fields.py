@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -47,8 +48,8 @@ def _decoded(data: Buffer, limits: Limits) -> str:
 
 
 def listed(value: Any, where: str) -> Sequence[Any]:
-    """Return a list, or say where none is."""
-    return value if isinstance(value, list) else _wrong("a list", value, where)
+    """Return a list, or the numbers that were joined from several; or say where none is."""
+    return value if isinstance(value, list | array) else _wrong("a list", value, where)
 
 
 def mapped(value: Any, where: str) -> Mapping[str, Any]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate
 from typing import Any
+
+import numpy as np
 
 from evidence.formats import Buffer
 from evidence.formats.base import branches, fields, naming, outline
@@ -19,7 +21,7 @@ from evidence.formats.base.gather import Gather
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
-from evidence.profile.stacks import SampleType, Stacks
+from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
 
 NAME = "v8"
 CPU = (SampleType("samples", "samples"), SampleType("cpu", "nanoseconds"))
@@ -28,6 +30,7 @@ ROOT = "(root)"
 # What V8 calls the time outside of JavaScript.
 HINTS = {"(idle)": "idle", "(program)": "native", "(garbage collector)": "native"}
 MICROSECOND = 1_000
+FARTHEST = 1 << 62  # nanoseconds
 
 
 def claim(head: bytes) -> Claim | None:
@@ -53,7 +56,7 @@ def add_cpu(gather: Gather, nodes: Sequence[Mapping[str, Any]], file: Mapping[st
     """Add samples over nodes: how often each node was seen, and how long until the next sample."""
     tree = _coded(nodes, _parents(nodes), gather)
     hits, lasted = _seen(nodes, file, known=tree)
-    branches.grow(gather, tree, {key: (hits[key], lasted[key]) for key in hits | lasted})
+    branches.grow(gather, tree, {key: (count, lasted.get(key, 0)) for key, count in hits.items()})
 
 
 def timed(gather: Gather, name: str) -> Stacks:
@@ -133,35 +136,58 @@ def _place(node: Mapping[str, Any], at: int) -> naming.SourceFunction:
 
 def _seen(
     nodes: Sequence[Mapping[str, Any]], file: Mapping[str, Any], *, known: Mapping[Key, object]
-) -> tuple[Counter[int], Counter[int]]:
+) -> tuple[dict[Key, int], dict[Key, int]]:
     """Return how often each node was sampled, and for how many nanoseconds."""
-    samples = [whole(node, f"samples[{at}]") for at, node in enumerate(listed(file.get("samples", []), "samples"))]
-    if not samples:
-        hits = {_id(node, at): whole(node.get("hitCount", 0), f"node {at}, hitCount") for at, node in enumerate(nodes)}
-        return Counter(hits), Counter()
-    for at, node in enumerate(samples):
-        if node not in known:
-            raise BadProfile(f"Node {node} does not exist", where=f"samples[{at}]")
-    lasted: Counter[int] = Counter()
+    sampled = listed(file.get("samples", []), "samples")
+    if not sampled:
+        return {
+            _id(node, at): whole(node.get("hitCount", 0), f"node {at}, hitCount") for at, node in enumerate(nodes)
+        }, {}
+    keys = list(known)
+    codes = _codes(sampled, {key: code for code, key in enumerate(keys)})
+    hits = dict(zip(keys, np.bincount(codes, minlength=len(keys)).tolist(), strict=True))
     times = _times(file)
-    if times and len(times) != len(samples):
-        raise BadProfile(f"There are {len(samples)} samples and {len(times)} times of them", where="samples")
+    if not len(times):
+        return hits, {}
+    if len(times) != len(sampled):
+        raise BadProfile(f"There are {len(sampled)} samples and {len(times)} times of them", where="samples")
     # V8 takes samples on several threads and may write them out of order.
-    order = sorted(range(len(times)), key=times.__getitem__)
-    end = max(scaled(file.get("endTime", 0), "endTime", times=MICROSECOND), max(times, default=0))
-    for this, following in pairwise([*order, -1]):
-        until = end if following == -1 else times[following]
-        lasted[samples[this]] += until - times[this]
-    return Counter(samples), lasted
+    order = np.argsort(times, kind="stable")
+    until = np.empty_like(times)
+    until[order[:-1]] = times[order[1:]]
+    until[order[-1]] = max(_bounded(scaled(file.get("endTime", 0), "endTime", times=MICROSECOND)), int(times.max()))
+    lasted = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(lasted, codes, until - times)
+    return hits, dict(zip(keys, lasted.tolist(), strict=True))
 
 
-def _times(file: Mapping[str, Any]) -> list[int]:
+def _codes(sampled: Sequence[Any], codes: Mapping[Key, int]) -> Codes:
+    """Return the place of each sample's node. Raises ``BadProfile`` for one that does not exist."""
+
+    def code(at: int, node: Any) -> int:
+        key = whole(node, f"samples[{at}]")
+        if key not in codes:
+            raise BadProfile(f"Node {key} does not exist", where=f"samples[{at}]")
+        return codes[key]
+
+    return np.fromiter((code(at, node) for at, node in enumerate(sampled)), dtype=np.int32, count=len(sampled))
+
+
+def _times(file: Mapping[str, Any]) -> Ints:
     """Return when each sample was taken, in nanoseconds, where the file says so."""
     if "timeDeltas" not in file:
-        return [scaled(at, "timestamps", times=MICROSECOND) for at in listed(file.get("timestamps", []), "timestamps")]
-    now = scaled(file.get("startTime", 0), "startTime", times=MICROSECOND)
-    times = []
-    for at, delta in enumerate(listed(file["timeDeltas"], "timeDeltas")):
-        now += scaled(delta, f"timeDeltas[{at}]", times=MICROSECOND)
-        times.append(now)
-    return times
+        said = listed(file.get("timestamps", []), "timestamps")
+        times = (_bounded(scaled(at, "timestamps", times=MICROSECOND)) for at in said)
+    else:
+        said = listed(file["timeDeltas"], "timeDeltas")
+        deltas = (scaled(delta, f"timeDeltas[{at}]", times=MICROSECOND) for at, delta in enumerate(said))
+        begun = scaled(file.get("startTime", 0), "startTime", times=MICROSECOND)
+        times = (_bounded(begun + passed) for passed in accumulate(deltas))
+    return np.fromiter(times, dtype=np.int64, count=len(said))
+
+
+def _bounded(time: int) -> int:
+    """Return a time whose difference from any other fits."""
+    if abs(time) >= FARTHEST:
+        raise BadProfile("A time doesn't fit in 62 bits", where="its times")
+    return time

@@ -48,14 +48,20 @@ def test_a_line_is_refused_when_it_is_longer_than_allowed(lengths: list[int], li
                 held.check_lines(content, limits=Limits(line=limit))
 
 
-@pytest.mark.parametrize("name", ["folded", "perf script", "jstack", "legacy pprof"])
+@pytest.mark.parametrize("name", ["folded", "perf script", "jstack", "legacy pprof", "austin", "ghc prof", "rbspy"])
 def test_a_text_of_one_endless_line_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(WRITERS[name](SAMPLES) + b"\n" + b"frame;" * LARGE)
     with pytest.raises(TooMuch, match="A line is longer"):
         formats.read_file(tmp_path / "file", limits=Limits(line=LARGE))
 
 
-@pytest.mark.parametrize("name", ["speedscope", "chrome", "v8", "gecko", "stackprof", "pyinstrument", "otlp"])
+AT_ONCE = [
+    "speedscope", "chrome", "v8", "gecko", "stackprof", "pyinstrument", "otlp", "scalene", "ghc json", "ghc prof",
+    "rbspy", "austin", "austin mojo", "gperftools cpu",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
 def test_what_can_only_be_read_at_once_is_bounded(name: str, tmp_path: Path) -> None:
     data = WRITERS[name](SAMPLES)
     (tmp_path / "file").write_bytes(data)
