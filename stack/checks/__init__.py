@@ -75,6 +75,7 @@ STEPS: dict[str, Check] = {
     "bandit": unsafe.bandit,
     "pip-audit": unsafe.pip_audit,
     "makemigrations": command(["python", "manage.py", "makemigrations", "--check", "--dry-run"], SETTINGS),
+    "migrations": command(["python", "-m", "stack.checks.migrations"], SETTINGS),
     "check --deploy": command(DEPLOY, DEPLOYED),
     "check --deploy, compose": command(DEPLOY, composed("compose")),
     # The demo starts, and is called no deployment.
