@@ -85,7 +85,7 @@ class _Bench:
         self._table.head(f"{perf.name}: perf script, {perf.stat().st_size / MIB:.0f} MiB")
         program = installed("inferno-collapse-perf")
         collapse = (lambda: evidence_rivals.run([program, perf])) if program else None
-        self._beside("warm: text to stacks", evidence_tasks.stacks_of(perf), collapse, 1.5)
+        self._beside("warm: text to stacks", evidence_tasks.stacks_of(perf), collapse, 1.2)
         self._table.head(f"{packed.name}: pprof, {packed.stat().st_size / MIB:.1f} MiB packed")
         self._beside("warm: to stacks", evidence_tasks.stacks_of(packed), None, 0.6, seconds=True)
         recorded = evidence_sets.jfr()

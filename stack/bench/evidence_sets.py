@@ -7,6 +7,7 @@ gives stacks whose hot paths are few and whose tail is long, which is the hard c
 from __future__ import annotations
 
 import random
+import zlib
 from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -133,9 +134,9 @@ def _name(dice: random.Random, number: int, *, terse: bool) -> str:
     )
 
 
-def perf_script(samples: int = 47_000) -> Path:
-    """Return the path of what ``perf script`` would have printed of the smallest set, which is made when needed."""
-    path = MADE / "perf.txt"
+def perf_script(samples: int = 16_000) -> Path:
+    """Return the path of what ``perf script`` would have printed of a whole machine, which is made when needed."""
+    path = MADE / "perf-machine.txt"
     if not path.exists():
         stacks = [line.rpartition(" ")[0].split(";") for line in made("10k").read_text().splitlines()]
         part = path.with_suffix(".part")
@@ -146,16 +147,29 @@ def perf_script(samples: int = 47_000) -> Path:
 
 
 def _perf_samples(stacks: list[list[str]], samples: int) -> Iterator[str]:
+    """Yield samples as a busy machine gives them: hardly a stack twice, and each process at addresses of its own.
+
+    The shape is that of recordings of one that runs tests and browsers: 300 processes of 60 names, calls from a few
+    places of each function, leaves from anywhere in them, the kernel below some stacks.
+    """
     dice = _dice(4)
     for number in range(samples):
-        thread, *frames = stacks[min(int(dice.paretovariate(0.35)) - 1, len(stacks) - 1)]
-        at = f"4711/{4711 + number % 16} [{number % 8:03}] {1000 + number / 999:.6f}"
-        yield f"{thread} {at}: {250_000 + number} cycles:\n"
-        yield from (
-            f"\t{0x400000 + 16 * place:16x} {name.removesuffix('_[k]')}+0x{place:x} (/usr/bin/example)\n"
-            for place, name in enumerate(reversed(frames))
-        )
+        thread, *frames = stacks[int(dice.random() ** 2 * len(stacks))]
+        process = int(dice.random() ** 3 * 300)
+        who = f"{thread}-{process % 60} {4711 + process}/{4711 + 7 * process + number % 5} [{number % 8:03}]"
+        yield f"{who} {1000 + number / 999:.6f}: {250_000 + number:10} cycles:P: \n"
+        for depth, name in enumerate(reversed(frames)):
+            yield _perf_line(name, process, int(dice.random() * 4) if depth else int(dice.random() * 200))
         yield "\n"
+
+
+def _perf_line(name: str, process: int, place: int) -> str:
+    found = zlib.crc32(name.encode()) % (1 << 16)
+    at = 4096 * found + 4 * place
+    if name.endswith("_[k]"):
+        return f"\t{0xFFFFFFFF80000000 + at:16x} {name.removesuffix('_[k]')}+0x{4 * place:x} ([kernel.kallsyms])\n"
+    base, file = 0x5500_0000_0000 + (process << 32), f"/usr/lib/x86_64-linux-gnu/libexample-{found % 31}.so.6"
+    return f"\t{base + at:16x} {name}+0x{4 * place:x} ({file})\n"
 
 
 def pprof(of: Path) -> Path:

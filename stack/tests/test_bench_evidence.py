@@ -43,7 +43,9 @@ def test_a_process_is_measured() -> None:
     assert all(cost.seconds > 0 < cost.processor for cost in (small, large))
 
 
-def test_perf_text_is_of_whole_samples() -> None:
-    lines = [line for sample in evidence_sets._perf_samples([["main", "a", "b_[k]"]], 2) for line in [sample]]
-    assert [line.split()[1] if line.strip() else "" for line in lines][1:4] == ["b+0x0", "a+0x1", ""]
-    assert all(one or other for one, other in pairwise(map(str.strip, lines)))
+def test_perf_text_is_of_whole_samples_each_process_at_its_own_addresses() -> None:
+    text = list(evidence_sets._perf_samples([["main", "a", "b_[k]"]], 20))
+    assert [line.split("+")[0].split()[-1] for line in text[1:3]] == ["b", "a"]
+    assert all(one.strip() or other.strip() for one, other in pairwise(text))
+    assert text[3::4] == ["\n"] * 20
+    assert len({line.split()[0] for line in text[2::4]}) > 10

@@ -31,7 +31,7 @@ def tails(padded: Bytes, ends: Ints, *, columns: int) -> tuple[Ints, Ints, NDArr
     last = ends - 1
     for column in reversed(range(columns)):
         last = _before_blanks(padded, last)
-        counts[column], digits = _numbers(padded, last)
+        counts[column], digits = numbers(padded, last)
         last = last - digits
         plain &= (digits > 0) & (digits <= MOST_DIGITS) & is_blank(padded[last + PAD])
     return last, counts, plain
@@ -51,7 +51,7 @@ def _before_blanks(padded: Bytes, last: Ints) -> Ints:
     return last
 
 
-def _numbers(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
+def numbers(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
     """Return the numbers that end at these places, and how many digits they have, sixteen at most."""
     value, digits = _eight(padded, last)
     long = np.flatnonzero(digits == 8)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from evidence.formats.perf import sample_header
 from evidence.formats.perf.gathered import Gathered
@@ -10,8 +12,12 @@ from evidence.formats.perf.lines import LineReader
 from evidence.formats.perf.names import NOT_A_FRAME
 from evidence.formats.perf.position import Buffer, Position
 from evidence.formats.perf.sample_header import NO_SAMPLE
+from evidence.profile.errors import TooMuch
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import Stacks
+
+if TYPE_CHECKING:
+    from evidence.formats.perf.blocks import SampleLines
 
 HEAD = 1 << 16
 REMEMBERED = 32 << 20
@@ -54,10 +60,7 @@ class SampleReader:
         if header is None:
             return self.lines.read(block)
         leaf, above = lines[1], lines[2] if len(lines) > 2 else b""
-        who, time, period, event = header
-        kind = self._kinds.get((who, event, period is None))
-        if kind is None:
-            kind = self._read_kind(who, event, weighted=period is not None)
+        kind = self._kind(*header)
         code = self.gathered.lines[leaf]
         callers = self._callers.get(above)
         if callers is None:
@@ -67,14 +70,57 @@ class SampleReader:
         slot = self._seen.get((kind, code, callers))
         if slot is None:
             slot = self._meet(kind, code, callers)
-        self.gathered.last = time
-        self.gathered.first = self.gathered.first or time
+        self._note(header[1])
         self.gathered.counts[slot] += 1
-        self.gathered.weights[slot] += int(period or 1)
+        self.gathered.weights[slot] += int(header[2] or 1)
         return None
 
-    def _read_kind(self, who: bytes, event: bytes, *, weighted: bool) -> int:
+    def _note(self, time: bytes | None) -> None:
+        self.gathered.last = time
+        self.gathered.first = self.gathered.first or time
+
+    def _kind(self, who: bytes, time: bytes | None, period: bytes | None, event: bytes) -> int:
         """Return the number of a thread and an event, ``NOT_USUAL`` for what is no sample."""
+        kind = self._kinds.get((who, event, period is None))
+        return self._read_kind(who, event, weighted=period is not None) if kind is None else kind
+
+    def read_all(self, chunk: bytes, found: SampleLines) -> None:
+        """Read the samples of a piece that were found in it: equal ones together, those unlike most by themselves."""
+        try:
+            codes = list(map(self.gathered.lines.after_address, found.told))
+        except TooMuch:  # the line that is too much is met again, in its sample
+            codes = [NOT_A_FRAME] * len(found.told)
+        stacks, told = found.stacks(np.array(codes, dtype=np.int32))
+        equal = found.equal(stacks, sample_header.is_usual)
+        begins, ends = found.begins.tolist(), found.ends.tolist()
+        counts, weights, place, spread = self.gathered.counts, self.gathered.weights, self.place, self.gathered.spread
+        roots: dict[tuple[int, int], tuple[bytes, int]] = {}
+        for number, group in equal.in_order():
+            place.at = begins[number]
+            if group is None:
+                if number and equal.together[number - 1]:
+                    self._note(found.time(chunk, number - 1))
+                self.read(chunk[begins[number] : ends[number]])
+                continue
+            who, event, stack, count, weight = group
+            root = roots.get((who, event))
+            if root is None:
+                root = roots[who, event] = self._root(found.who[1][who], found.events[1][event])
+                self._note(found.time(chunk, number))
+            slot = self.gathered.slot(root[0] + spread(told[stack]), root[1])
+            counts[slot] += count
+            weights[slot] += weight
+        if len(begins) and equal.together[-1]:
+            self._note(found.time(chunk, len(begins) - 1))
+
+    def _root(self, comm: bytes, event: bytes) -> tuple[bytes, int]:
+        """Return the first frame of a thread, and the number of an event with periods."""
+        who = sample_header.named(comm)
+        kind = self._kinds.get((who, event, False))
+        return self._roots[self._read_kind(who, event, weighted=True) if kind is None else kind]
+
+    def _read_kind(self, who: bytes, event: bytes, *, weighted: bool) -> int:
+        """Read who was sampled, and by which event."""
         comm = sample_header.comm(who)
         kind = NOT_USUAL
         if comm and not event.startswith(NO_SAMPLE):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,6 +51,12 @@ class Gathered:
         frames = self.lines.frames(codes)
         return array("i", frames[::-1]).tobytes()
 
+    def spread(self, stack: bytes) -> bytes:
+        """Return the frames of stack lines given by their codes as bytes, root first."""
+        if self.lines.holds_several:
+            return self.frames(np.frombuffer(stack, dtype=np.int32)[::-1].tolist())
+        return stack
+
     def slot(self, stack: bytes, event: int) -> int:
         """Return where samples of this stack and event are counted. Raises ``TooMuch``."""
         place = self._stacks.setdefault(stack, len(self._stacks))
@@ -97,9 +102,11 @@ class Gathered:
         """Count samples by the name of their thread, the root of each stack; the most frequent first."""
         names = list(self.names.codes)
         roots = {code for root in self._roots.values() for code in np.frombuffer(root, dtype=np.int32).tolist()}
-        of_stack = [int(frames[at]) if at < end else -1 for at, end in pairwise(offsets.tolist())]
+        some = np.flatnonzero(np.diff(offsets) > 0)
+        root_of = np.full(len(offsets) - 1, -1, dtype=np.int64)
+        root_of[some] = frames[offsets[some]]
         threads: Counter[str] = Counter()
-        for stack, count in zip(stacks.tolist(), counts.tolist(), strict=True):
-            if of_stack[stack] in roots:
-                threads[names[of_stack[stack]]] += count
+        for code, count in zip(root_of[stacks].tolist(), counts.tolist(), strict=True):
+            if code in roots:
+                threads[names[code]] += count
         return dict(threads.most_common(SHOWN_THREADS))

@@ -25,10 +25,11 @@ class FunctionCodes:
     def code(self, name: str, hint: str) -> int:
         """Return the code of ``name``; a name that kernel and user code share keeps no hint."""
         name = named(name, limits=self._limits)
-        code = self.codes.setdefault(name, len(self.codes))
-        if code == len(self.hints):
-            if code >= self._limits.names:
+        code = self.codes.get(name)
+        if code is None:
+            if len(self.codes) >= self._limits.names:
                 raise TooMuch(f"More than {self._limits.names} different functions")
+            code = self.codes[name] = len(self.codes)
             self.hints.append(hint)
         elif self.hints[code] != hint:
             self.hints[code] = ""
@@ -43,6 +44,7 @@ class StackLines(dict[bytes, int]):
         self._names = names
         self._several: list[list[int]] = [[]]
         self._known: dict[tuple[bytes, bytes], int] = {}
+        self._ends: dict[bytes, int] = {}
 
     def __missing__(self, line: bytes) -> int:
         address, _, rest = line.lstrip().partition(b" ")
@@ -54,12 +56,25 @@ class StackLines(dict[bytes, int]):
         symbol, _, module = rest.rpartition(b" (")
         if not symbol or module.count(b")") != 1 or b": " in symbol:
             return self._read(line)
+        code = self[line] = self._of(rest, symbol, module)
+        return code
+
+    def after_address(self, rest: bytes) -> int:
+        """Return the code of all lines that end so, ``NOT_A_FRAME`` where more than their end has to be looked at."""
+        code = self._ends.get(rest)
+        if code is None:
+            symbol, _, module = rest.rpartition(b" (")
+            usual = symbol and module.count(b")") == 1 and b": " not in rest and len(rest) < LONGEST
+            code = self._ends[rest] = self._of(rest, symbol, module) if usual else NOT_A_FRAME
+        return code
+
+    def _of(self, rest: bytes, symbol: bytes, module: bytes) -> int:
+        """Return the code of a line by its symbol, without the offset in it, and its module."""
         symbol, plus, offset = symbol.rpartition(b"+0x")
         where = (symbol, module) if plus and not offset.translate(None, HEX) else (rest, b"")
         code = self._known.get(where)
         if code is None:
-            self._known[where] = code = self._read(line)
-        self[line] = code
+            self._known[where] = code = self._read(b"0 " + rest)
         return code
 
     def _read(self, line: bytes) -> int:
@@ -73,17 +88,23 @@ class StackLines(dict[bytes, int]):
         self._several.append(codes)
         return -len(self._several)
 
+    @property
+    def holds_several(self) -> bool:
+        """Say whether a line was met that holds several functions, or none."""
+        return len(self._several) > 1
+
     def frames(self, codes: list[int]) -> list[int]:
         """Spread the codes of lines that hold several functions, or none; the order stays."""
-        if len(self._several) == 1 or min(codes, default=0) >= 0:
+        if not self.holds_several or min(codes, default=0) >= 0:
             return codes
         return [each for code in codes for each in ([code] if code >= 0 else self._several[-code - 1])]
 
     def forget(self) -> bool:
         """Let go of all lines when there are too many of them, and say so: codes below zero are then assigned again."""
-        if max(len(self), len(self._known), len(self._several)) <= REMEMBERED:
+        if max(len(self), len(self._known), len(self._ends), len(self._several)) <= REMEMBERED:
             return False
         self.clear()
         self._known.clear()
+        self._ends.clear()
         self._several = [[]]
         return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from evidence.formats.base import held, texts
 from evidence.formats.perf import stack_lines
@@ -18,10 +19,16 @@ from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import Stacks
 
+if TYPE_CHECKING:
+    from evidence.formats.perf.blocks import SampleLines
+
 Buffer = bytes | mmap.mmap
 
 NAME = "perf script"
 CHUNK = 1 << 18
+# From this size on Arrow is loaded, and the text is read in columns.
+LARGE = 16 << 20
+LARGE_CHUNK = 8 << 20
 # Of the lines that say something, how many must be of samples.
 MOST, NEARLY_ALL = 0.5, 0.8
 NOT, BARELY, LOOSELY, SURELY = range(4)
@@ -86,23 +93,36 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _read(data: Buffer, *, into: SampleReader) -> None:
-    for start, chunk, ended in _chunks(data):
+    for start, chunk, ended, found in _pieces(data):
         whole, cut = _whole(chunk) if ended else (chunk, b"")
         held.leave(data, 0, start)
         into.open(whole, start=start)
-        _read_chunk(whole, ended=ended, into=into)
+        if found and ended and not cut and not into.lines.is_open:
+            into.read_all(whole, found)
+        else:
+            _read_chunk(whole, ended=ended, into=into)
         if cut:
             into.lines.skip_cut(cut)
     into.lines.end()
 
 
-def _chunks(data: Buffer) -> Iterator[tuple[int, bytes, bool]]:
+def _pieces(data: Buffer) -> Iterator[tuple[int, bytes, bool, SampleLines | None]]:
+    """Yield pieces of the text, those of a large one with the samples that are in them."""
+    if len(data) < LARGE:
+        yield from ((*piece, None) for piece in _chunks(data, CHUNK))
+    else:
+        from evidence.formats.perf import blocks
+
+        yield from blocks.ahead(_chunks(data, LARGE_CHUNK))
+
+
+def _chunks(data: Buffer, size: int) -> Iterator[tuple[int, bytes, bool]]:
     """Cut the text after blank lines, or after any line where blank ones are far apart; say where, and which."""
     dos = b"\r\n" in data[: 1 << 16]
     blank = b"\r\n\r\n" if dos else b"\n\n"
     at = 0
     while at < len(data):
-        piece = data[at : at + CHUNK]
+        piece = data[at : at + size]
         more = at + len(piece) < len(data)
         cut, ended = piece.rfind(blank) + len(blank), True
         if not more or cut < len(blank):

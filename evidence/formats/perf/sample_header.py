@@ -33,7 +33,7 @@ def read(line: bytes) -> tuple[bytes, bytes | None, bytes | None, bytes] | None:
         period = parts[2] if len(parts) == 4 and len(parts[2]) < 19 else None
         return parts[0], time[:-1], period, event[:-1]
     found = HEADER.match(line)
-    return (found[1] + b" 0", found[2], found[3], found[4]) if found and found[4] else None
+    return (named(found[1]), found[2], found[3], found[4]) if found and found[4] else None
 
 
 def are_in(head: bytes) -> bool:
@@ -46,6 +46,16 @@ def comm(who: bytes) -> bytes | None:
     """Return the name in *comm pid/tid [cpu]*."""
     found = _WHO.match(who)
     return found[1] if found else None
+
+
+def named(comm: bytes) -> bytes:
+    """Write *comm pid* for a name alone; the process does not matter."""
+    return comm + b" 0"
+
+
+def is_usual(name: bytes, event: bytes) -> bool:
+    """Tell the parts of a header of a sample from those of another record, or of something else."""
+    return comm(named(name)) is not None and not event.startswith(NO_SAMPLE) and len(event.split()) == 1
 
 
 def unit(event: str) -> str:

@@ -1,0 +1,169 @@
+"""Tell the lines of large ``perf script`` texts apart in columns: numpy finds them, Arrow gives equal ones one number.
+
+A recording of a whole machine repeats next to no stack, and hardly a line: each process has the same code at other
+addresses. So lines are told apart by what follows their address, which most repeat. What is not an address of
+sixteen places after a tab, and then a symbol with its module, is read line by line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow._compute import call_function  # pyarrow.compute takes 50 ms to import, for functions we do not call
+
+from evidence.formats.perf import headers
+from evidence.formats.perf.equal import EqualSamples
+from evidence.formats.perf.headers import Headers
+from evidence.formats.perf.names import HEX, NOT_A_FRAME
+from evidence.profile.stacks import Codes, Ints
+
+Bytes = NDArray[np.uint8]
+THREADS = min(2, os.cpu_count() or 1)
+# So many pieces at most wait to be read.
+AHEAD = THREADS + 1
+# As perf writes a stack line: a tab, the address in so many places, a space, the symbol, and its module in brackets.
+ADDRESS = 16
+TAB, SPACE, CLOSING, END = b"\t )\n"
+BEFORE, DIGIT, OTHER = range(3)
+_KINDS = np.full(256, OTHER, dtype=np.uint8)
+_KINDS[SPACE] = BEFORE
+_KINDS[list(HEX)] = DIGIT
+_W = np.uint64
+
+
+@dataclass(slots=True)
+class SampleLines:
+    """The samples of a piece of text: where each begins and ends, and its header.
+
+    ``who`` and ``events`` are the different words of headers, with the numbers of them that each sample has.
+    ``told`` are the different ends of stack lines, from the symbol on; sample ``i`` has as many lines as ``sizes``
+    says, whose numbers in ``told`` are in ``lines``, -1 for those that are read by themselves.
+    """
+
+    begins: Ints
+    ends: Ints
+    headers: Headers
+    who: tuple[Codes, list[bytes]]
+    events: tuple[Codes, list[bytes]]
+    sizes: Ints
+    lines: Codes
+    told: list[bytes]
+
+    def stacks(self, codes: Codes) -> tuple[Ints, list[bytes]]:
+        """Return for each sample the number of its stack, -1 where a line is no frame, and the different stacks.
+
+        ``codes`` are those of the lines in ``told``; stacks are those codes as bytes, root first.
+        """
+        frames = np.append(codes, np.int32(NOT_A_FRAME)).astype(np.int32)[self.lines]
+        edges = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.sizes)])
+        wrong = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(frames == NOT_A_FRAME)])[edges]
+        offsets = (4 * (edges[-1] - edges[::-1])).astype(np.int32)
+        stack, told = _different(np.ascontiguousarray(frames[::-1]).view(np.uint8), offsets)
+        usual = (np.diff(wrong) == 0) & (self.sizes > 0)
+        return np.where(usual, stack[::-1], NOT_A_FRAME), told
+
+    def equal(self, stacks: Ints, usual: Callable[[bytes, bytes], bool]) -> EqualSamples:
+        """Put samples of one thread, event and stack together, given the numbers of their stacks.
+
+        ``usual`` says of who was sampled and by which event whether that is a sample at all.
+        """
+        (who, by_who), (event, by_event) = self.who, self.events
+        pairs = who.astype(np.int64) * len(by_event) + event
+        for pair in np.unique(pairs[who >= 0]).tolist():
+            one, other = divmod(pair, len(by_event))
+            if not usual(by_who[one], by_event[other]):
+                stacks = np.where((who == one) & (event == other), NOT_A_FRAME, stacks)
+        return EqualSamples([who.astype(np.int64), event.astype(np.int64), stacks], self.headers.periods)
+
+    def time(self, chunk: bytes, sample: int) -> bytes:
+        """Return when a sample was taken, as it is printed."""
+        begins, ends = self.headers.times
+        return chunk[int(begins[sample]) : int(ends[sample])]
+
+
+def ahead(pieces: Iterable[tuple[int, bytes, bool]]) -> Iterator[tuple[int, bytes, bool, SampleLines]]:
+    """Yield pieces of text with their samples, a few of which are looked for at the same time."""
+    waiting: deque[tuple[tuple[int, bytes, bool], Future[SampleLines]]] = deque()
+    with ThreadPoolExecutor(THREADS) as threads:
+        for piece in pieces:
+            waiting.append((piece, threads.submit(samples, piece[1])))
+            if len(waiting) > AHEAD:
+                first, found = waiting.popleft()
+                yield *first, found.result()
+        for first, found in waiting:
+            yield *first, found.result()
+
+
+def samples(chunk: bytes) -> SampleLines:
+    """Find the samples between blank lines, and tell their stack lines apart."""
+    text = np.frombuffer(chunk, dtype=np.uint8)
+    ends = np.flatnonzero(text == END)
+    if not len(text) or text[-1] != END:
+        ends = np.append(ends, len(text))
+    begins = np.zeros_like(ends)
+    begins[1:] = ends[:-1] + 1
+    blank = ends == begins
+    opens, closes = ~blank, ~blank
+    opens[1:] &= blank[:-1]
+    closes[:-1] &= blank[1:]
+    first, last = np.flatnonzero(opens), np.flatnonzero(closes)
+    stacked = np.flatnonzero(~(blank | opens))
+    lines, told = _told(text, begins[stacked], ends[stacked])
+    found = headers.read(text, begins[first], ends[first])
+    who, events = (_words(text, *part, found.usual) for part in (found.who, found.events))
+    return SampleLines(begins[first], ends[last], found, who, events, last - first, lines, told)
+
+
+def _words(text: Bytes, begins: Ints, ends: Ints, usual: NDArray[np.bool_]) -> tuple[Codes, list[bytes]]:
+    """Return the number of a word of each header, -1 where it is not usual, and the different words."""
+    numbers = np.full(len(begins), NOT_A_FRAME, dtype=np.int32)
+    numbers[usual], words = _between(text, begins[usual], ends[usual])
+    return numbers, words
+
+
+def _told(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes]]:
+    """Return for each stack line the number of what follows its address, -1 for one unlike most, and what follows."""
+    usual = np.flatnonzero(_are_usual(text, begins, ends))
+    lines = np.full(len(begins), NOT_A_FRAME, dtype=np.int32)
+    lines[usual], told = _between(text, begins[usual] + (ADDRESS + 2), ends[usual])
+    return lines, told
+
+
+def _are_usual(text: Bytes, begins: Ints, ends: Ints) -> NDArray[np.bool_]:
+    """Tell the stack lines that are written as nearly all are."""
+    usual = ends - begins > ADDRESS + 3
+    if not usual.any():
+        return usual
+    usual &= (text[begins] == TAB) & (text[ends - 1] == CLOSING)
+    at = np.where(usual, begins, begins[np.argmax(usual)])
+    usual &= text[at + (ADDRESS + 1)] == SPACE
+    kinds = _KINDS[np.lib.stride_tricks.sliding_window_view(text, ADDRESS)[at + 1]].view("<u8")
+    low, high = kinds[:, 0], kinds[:, 1]
+    # Each byte that is a digit has digits behind it, and the last one is a digit.
+    usual &= ((low << _W(8)) & ~low == 0) & ((high << _W(8)) & ~high == 0)
+    usual &= (low >> _W(56) <= (high & _W(255))) & (high >> _W(56) == DIGIT)
+    return usual
+
+
+def _between(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes]]:
+    """Return the number of what is between each two places, which follow each other, and what the numbers stand for."""
+    offsets = np.zeros(2 * len(begins) + 1, dtype=np.int32)
+    offsets[1::2], offsets[2::2] = begins, ends
+    return _different(text, offsets, np.arange(1, 2 * len(begins), 2))
+
+
+def _different(text: Bytes, offsets: Codes, chosen: Ints | None = None) -> tuple[Codes, list[bytes]]:
+    """Return the number of each part of a text, and what the numbers stand for; ``chosen`` leaves some parts out."""
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(text)]
+    array = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
+    if chosen is not None:
+        array = call_function("take", [array, pa.array(chosen)])
+    found = call_function("dictionary_encode", [array])
+    return found.indices.to_numpy(), found.dictionary.to_pylist()
