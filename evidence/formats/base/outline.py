@@ -46,7 +46,8 @@ class _Walk:
     def mark(self, mark: str) -> bool:
         """Take a mark; say whether it may stand there."""
         if mark in "{[":
-            inside = self._path if mark == "{" else f"{self._path}[]"
+            # Paths that are too deep to be noted are not told apart, or they would grow with every level.
+            inside = self._path if mark == "{" or len(self._above) > DEPTH else f"{self._path}[]"
             self._above.append((inside, self._path))
             self._path = inside
             self._in_object.append(mark == "{")
@@ -68,7 +69,8 @@ class _Walk:
         """Take a key, or a value."""
         if self._key_next and is_text:
             base = self._above[-1][0]
-            self._path = f"{base}.{_unescaped(said)}" if base else _unescaped(said)
+            if len(self._above) <= DEPTH:
+                self._path = f"{base}.{_unescaped(said)}" if base else _unescaped(said)
             said = ""
         self._note(said)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import tempfile
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence import formats
-from evidence.formats.base import held
+from evidence.formats.base import held, outline
 from evidence.formats.jfr import chunk
 from evidence.formats.tests.writers import WRITERS
 from evidence.formats.tests.written_jfr import recording
@@ -86,3 +87,13 @@ def test_every_text_says_its_encoding_and_half_characters_are_refused_in_words(t
 
 def test_a_reader_may_hold_less_than_a_gigabyte() -> None:
     assert reading.DATA_MIB + Limits().whole // (1 << 20) < 1000
+
+
+@pytest.mark.parametrize("deep", [b"[", b'{"a":', b'[{"a":'])
+def test_looking_at_the_beginning_of_nested_json_takes_little(deep: bytes) -> None:
+    tracemalloc.start()
+    try:
+        outline.of((deep * formats.HEAD)[: formats.HEAD])
+        assert tracemalloc.get_traced_memory()[1] < 200 * formats.HEAD
+    finally:
+        tracemalloc.stop()
