@@ -21,7 +21,7 @@ NAME = "austin mojo"
 MARK = b"MOJ"
 VERSIONS = range(1, 5)
 OTHER = "This is a version of Austin's MOJO that we don't read. `mojo2austin FILE OUT` makes text we read."
-LONGEST_NUMBER, LONGEST_TEXT = 10, 4096
+LONGEST_NUMBER, LONGEST_TEXT, MOST = 10, 4096, 1 << 63
 UNKNOWN_TEXT = {0: "", 1: "<unknown>"}
 (
     METADATA, STACK, FRAME, FRAME_INVALID, FRAME_REF, FRAME_KERNEL, GC, IDLE, TIME, MEMORY, STRING, STRING_REF, REPEAT,
@@ -185,6 +185,8 @@ class MojoReader:
             else:
                 value |= (byte & 0x7F) << shift
                 shift += 7
+            if byte < 0x80 and value >= MOST:
+                break
             if byte < 0x80:
                 self._at = place + 1
                 return sign * value

@@ -73,6 +73,7 @@ def test_a_recording_that_was_cut_off_keeps_what_is_before_the_cut(tmp_path: Pat
         (MOJO + b"\x05" + rarer_writers.varint(7), BadProfile, "Frame 7 does not exist"),
         (MOJO + b"\x03\x08\x09", BadProfile, "Text 9 does not exist"),
         (MOJO + b"\x0a" + b"\xff" * 40, BadProfile, "longer than 64 bits"),
+        (MOJO + b"\x0a" + rarer_writers.varint(1 << 63), BadProfile, "longer than 64 bits"),
         (MOJO + b"\x09" + rarer_writers.varint(-5), BadProfile, "lasted -5"),
         (MOJO + b"\x0a" + rarer_writers.varint(1 << 62) * 2, BadProfile, "none of MOJO's|63 bits"),
         (MOJO + b"\x06" + b"x" * 5000, BadProfile, "longer than 4096 bytes"),
