@@ -19,16 +19,18 @@ from evidence.profile.stacks import Stacks
 NAME = "austin"
 LINE = re.compile(rb"P(\d{1,12});T([^;]{1,200}?)((?:;[^;]*)*) (\d{1,15}),([01]),(-?\d{1,15})\s*$")
 REMARK = re.compile(rb"# ([\w -]{1,40}): (.{0,400})$")
-MOST = 0.9
+MOST = 0.5
 SPECIAL = {"GC": austin_samples.collecting(), "INVALID": austin_samples.invalid()}
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by stacks of processes and threads that end in three numbers."""
+    """Tell by stacks of processes and threads that end in three numbers, which no table of numbers has."""
     lines = texts.lines(head)
-    if lines and texts.share(lines, lambda line: LINE.match(line[: texts.LONGEST])) >= MOST:
-        return Claim(Certainty.SURE, "its stacks begin with a process and a thread and end in Austin's three numbers")
-    return None
+    fits = texts.share(lines, lambda line: LINE.match(line[: texts.LONGEST]))
+    if not fits:
+        return None
+    why = "its stacks begin with a process and a thread and end in Austin's three numbers"
+    return Claim(Certainty.SURE if fits >= MOST else Certainty.LIKELY, why)
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:

@@ -116,6 +116,13 @@ def test_depth_is_bounded(name: str) -> None:
         module.read(data, limits=Limits(depth=8))
 
 
+def test_damaged_text_of_austin_is_no_table_of_numbers(tmp_path: Path) -> None:
+    good, bad = b"P71;T1;a.py:run:3 5,0,1\n", b"P71;T1;a.py:run:3 x,0,1\n"
+    assert read(tmp_path, good * 3 + bad).about["skipped"] == 1
+    with pytest.raises(NotRecognised, match="two formats at once|This isn't"):
+        read(tmp_path, good + bad * 5)
+
+
 def test_several_processes_are_each_a_root(tmp_path: Path) -> None:
     lines = rarer_writers.rbspy([(("main",), 2)]).replace(b'"pid": 71', b'"pid": 72', 1)
     assert folded(read(tmp_path, lines)) == {"process 72;main": 1, "process 71;main": 1}
