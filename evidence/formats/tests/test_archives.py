@@ -5,9 +5,11 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,6 +57,12 @@ def test_several_are_one_below_the_names_of_their_files(tmp_path: Path, kind: st
     wall = b"ThreadId(1)-main; a 5\n"
     with pytest.raises(BadProfile, match="different things"):
         read(tmp_path, archive(kind, ONE, wall))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.compress])
+def test_an_archive_may_be_packed_and_so_may_its_files(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    stacks = read(tmp_path, pack(archive("tar", pack(ONE), OTHER)))
+    assert folded(stacks) == {"run/0;main;work": 3, "run/0;main;rest": 2, "run/1;main;work": 5}
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])
