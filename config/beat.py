@@ -17,7 +17,6 @@ from celery.exceptions import SecurityWarning
 from config import database
 from config.celery import app, take_patiently
 from config.messages import KEEPING
-from config.own_loop import OwnLoop
 
 THREADS = 3  # one for each kind of task there
 
@@ -38,6 +37,9 @@ def main() -> int:
         without_heartbeat=True,
     )
     signals.worker_ready.connect(_ready, weak=False)
+    from config.own_loop import OwnLoop  # models are there to import since there is a worker
+
+    OwnLoop("beat", queue=KEEPING, threads=THREADS).start()
     threading.Thread(target=_ring, name="beat", daemon=True).start()
     worker.start()
     return int(worker.exitcode or 0)
@@ -52,7 +54,6 @@ def _ring() -> None:
 
 
 def _ready(**_: object) -> None:
-    OwnLoop(KEEPING, threads=THREADS).start()
     print("beat ready", flush=True)
 
 

@@ -7,18 +7,24 @@ what, so two that look at once do no harm.
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import threading
 import time
+from datetime import datetime
 from typing import Any, Final
 
 from celery import signals
 from celery.worker import state
+from django.db import Error, connection
+from django.utils import timezone
 
 from config.celery import app
 from config.messages import CONFIGURATION, EVIDENCE
 from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
 from workflows.effects.keyed_executor import Aside
+from workflows.status import workers
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +40,9 @@ Job = tuple[str, tuple[int, ...]]
 class OwnLoop:
     """One worker process's own look for work, in a thread beside the one that asks the broker."""
 
-    def __init__(self, queue: str, *, threads: int) -> None:
-        self._queue = queue
+    def __init__(self, kind: str, *, queue: str, threads: int) -> None:
+        self._kind, self._queue = kind, queue
+        self._name = f"{kind}@{socket.gethostname()}:{os.getpid()}"
         self._threads = threads
         rung = _rung(queue)
         self._rings = rung | MORE.get(queue, {})
@@ -43,6 +50,8 @@ class OwnLoop:
         self._silence_s = max(SILENCE_S, 2 * min(rung.values()))
         self._heard_at = time.monotonic()
         self._due_at: dict[str, float] = {}
+        self._alone_since: datetime | None = None
+        self._said_at = 0.0
         self._jobs: Aside[Job] = Aside(self._do, at_once=AT_ONCE)
 
     def start(self) -> None:
@@ -70,15 +79,31 @@ class OwnLoop:
         return True
 
     def _run(self) -> None:
-        was_alone = False
         while True:
-            time.sleep(LOOK_S)
-            alone = self.is_alone
-            if alone != was_alone:
-                log.warning("hears nothing from the broker and looks for work itself" if alone else "hears the broker")
-                was_alone, self._due_at = alone, {}
-            if alone:
+            self._see(alone=self.is_alone)
+            if time.monotonic() - self._said_at >= workers.EVERY_S:
+                self._say_alive()
+            if self._alone_since:
                 self._look(time.monotonic())
+            time.sleep(LOOK_S)
+
+    def _see(self, *, alone: bool) -> None:
+        if alone == bool(self._alone_since):
+            return
+        log.warning("hears nothing from the broker and looks for work itself" if alone else "hears the broker again")
+        self._alone_since, self._due_at, self._said_at = timezone.now() if alone else None, {}, 0.0
+
+    def _say_alive(self) -> None:
+        at = timezone.now()
+        try:
+            workers.say_alive(self._name, kind=self._kind, alone_since=self._alone_since, at=at)
+            if not self._said_at:
+                workers.forget_old(at=at)
+            self._said_at = time.monotonic()
+        except Error as error:
+            log.warning("could not say that this process lives: %s", type(error).__name__)
+        finally:
+            connection.close()
 
     def _look(self, now: float) -> None:
         for name, every_s in self._rings.items():

@@ -3,9 +3,11 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 
+from config.http import readiness
+
 
 def health(request: HttpRequest) -> HttpResponse:
-    """Answer that the process is up."""
+    """Answer that this process is up: neither the database nor anything else is asked."""
     return HttpResponse("ok", content_type="text/plain")
 
 
@@ -13,6 +15,7 @@ handler500 = "incidents.outages.outage_answer.failed"
 
 urlpatterns = [
     path("health", health),
+    path("ready", readiness.ready),
     path("", include("integrations.metrics.urls")),
     path("", include("integrations.slack.urls")),
     path("", include("integrations.pagerduty.urls")),

@@ -15,7 +15,6 @@ from celery.exceptions import SecurityWarning
 from config import database, priority
 from config.celery import app, take_patiently
 from config.messages import EFFECTS, EVIDENCE
-from config.own_loop import OwnLoop
 
 # A backlog of effects never starves those who respond.
 NICE = 10
@@ -41,7 +40,10 @@ def main() -> int:
         without_mingle=True,
         without_heartbeat=True,
     )
-    signals.worker_ready.connect(_ready(NAMES[queue], OwnLoop(queue, threads=THREADS[queue])), weak=False)
+    signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
+    from config.own_loop import OwnLoop  # models are there to import since there is a worker
+
+    OwnLoop(NAMES[queue], queue=queue, threads=THREADS[queue]).start()  # it needs no broker
     worker.start()
     return int(worker.exitcode or 0)
 
@@ -52,9 +54,8 @@ def _asked() -> str:
     return str(parser.parse_args().queue)
 
 
-def _ready(name: str, own_loop: OwnLoop) -> Callable[..., None]:
+def _ready(name: str) -> Callable[..., None]:
     def say(**_: object) -> None:
-        own_loop.start()
         print(f"{name} ready", flush=True)
 
     return say

@@ -91,6 +91,14 @@ class Stack:
         for name in names:
             self._wait(name)
 
+    def wait_ready(self) -> None:
+        """Wait until what is declared would be carried out. Raises StackError with the parts that are missing."""
+        deadline = time.monotonic() + HEALTHY_S
+        while not answers(f"{self.base_url}/ready", timeout_s=5):
+            if time.monotonic() > deadline:
+                raise StackError(f"Firekind did not become ready within {HEALTHY_S} s: see {self.base_url}/ready.")
+            time.sleep(0.1)
+
     def copies(self, name: str) -> list[str]:
         """Give the names of all processes of one kind: the web may have several."""
         return [one for one in self.processes if one.split("-")[0] == name]
@@ -161,10 +169,10 @@ def last_lines(text: str, *, most: int = 12) -> str:
     return "\n".join(text.strip().splitlines()[-most:]) or "no output"
 
 
-def answers(url: str) -> bool:
+def answers(url: str, *, timeout_s: float = 1) -> bool:
     """Return whether a page is served there."""
     try:
-        with urllib.request.urlopen(url, timeout=1) as response:  # noqa: S310 (an address of our own making)
+        with urllib.request.urlopen(url, timeout=timeout_s) as response:  # noqa: S310 (an address of our own making)
             return bool(response.status == 200)
     except (urllib.error.URLError, OSError):
         return False

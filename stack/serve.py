@@ -31,9 +31,10 @@ def demo() -> None:
         env.read(SERVICES_TO_COME | env.present(settings))
         say(paint("Starting PostgreSQL, Redis, web, worker, beat and the sandbox ...", "grey"))
         with running.opened(settings, data_dir=data_dir, doors=doors, processes=DEMO, hear=hear) as stack:
+            stack.wait_ready()
             story.play(stack, say=say)
             say()
-            _say_address("Firekind", surroundings.address(settings))
+            _say_address("Firekind", surroundings.address(settings), "ready")
             _say_address("Sandbox", stack.sandbox_url, "stands in for Slack")
             _say_address("Pager", f"{stack.sandbox_url}/pagerduty", "stands in for PagerDuty")
             say(paint("  Ctrl-C stops everything; your data is kept for next time.", "grey"))
@@ -52,7 +53,8 @@ def run() -> None:
             say(paint(WITHOUT_SLACK, "yellow"))
         processes = (*RUN, "socket") if parsed.slack and parsed.slack.app_token else RUN
         with running.opened(settings, data_dir=parsed.data_dir, doors=doors, processes=processes, hear=hear) as stack:
-            _say_address("Firekind", parsed.base_url)
+            stack.wait_ready()
+            _say_address("Firekind", parsed.base_url, "ready")
             _stay(stack)
 
 

@@ -16,7 +16,7 @@ from django.http.response import HttpResponse, HttpResponseBase, StreamingHttpRe
 from django.urls import set_script_prefix
 
 from audit import request_origin
-from config.http import request_body
+from config.http import request_body, worker_watch
 from config.http.arrivals import Arrivals, NoRoom
 from config.http.request_body import BodyTooLarge, BodyTooSlow, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
@@ -33,6 +33,7 @@ PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
 PROFILES, PROFILES_WAITING = 4, 24
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 DOORS = "/slack/"
+SIGNS = ("/health", "/ready")  # of life, for whatever watches: they wait behind no page
 PAGER_DOOR = "/pagerduty/"
 # Bodies on their way in, and how much of them is held together. Senders of files are known and told to wait.
 BODIES_AT_ONCE, BODIES_TOGETHER = 64, 32 << 20
@@ -60,6 +61,8 @@ class Application(ASGIHandler):
         self._pager = ThreadPoolExecutor(PAGER, thread_name_prefix="pager")
         self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
         self._profiles = ThreadPoolExecutor(PROFILES, thread_name_prefix="profile")
+        self._signs = ThreadPoolExecutor(len(SIGNS), thread_name_prefix="sign")
+        self._watching: asyncio.Task[None] | None = None
         self._at_profiles = 0
         outage_answer.runbook().current()  # while it can surely be read
         most = FILES_TOGETHER * gate.largest()
@@ -75,6 +78,8 @@ class Application(ASGIHandler):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        if self._watching is None:
+            self._watching = asyncio.create_task(worker_watch.watch(self._signs), name="watch workers")
         path, began = scope["path"], time.perf_counter()
         try:
             refusal = await self._refusal(scope) if gate.concerns(path) else None
@@ -127,8 +132,9 @@ class Application(ASGIHandler):
             signals.request_finished.send(sender=self.__class__)  # gives the database connection back
 
     async def _answer(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
-        if gate.concerns(scope["path"]):
-            return (await self._in_thread(self._files, scope, body))[0]
+        apart = self._files if gate.concerns(scope["path"]) else self._signs if scope["path"] in SIGNS else None
+        if apart is not None:
+            return (await self._in_thread(apart, scope, body))[0]
         if scope["path"].startswith(PAGER_DOOR):
             return await self._in_turn(self._pager_line, self._pager, scope, body)
         if PROFILE.fullmatch(scope["path"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -16,6 +16,7 @@ from django.views.defaults import server_error
 from incidents.outages import database_watch
 from incidents.outages.runbook import RunbookFile
 
+Unlogged = TypeVar("Unlogged", bound=HttpResponse)
 AGAIN_S: Final = 15  # for programs, until they send it again
 PAGE: Final = "outage.html"
 DOORS: Final = ("/slack/", "/pagerduty/", "/metrics")
@@ -61,7 +62,12 @@ def answer(path: str) -> HttpResponse:
         response = HttpResponse(render_to_string(PAGE, words))
     response.status_code = 503
     response["Retry-After"] = str(AGAIN_S)
-    response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001  # the log tells of the outage, once
+    return unlogged(response)
+
+
+def unlogged(response: Unlogged) -> Unlogged:
+    """Keep Django from logging an answer as an error, with its path: the log tells of the outage, once."""
+    response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001
     return response
 
 

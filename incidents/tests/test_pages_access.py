@@ -15,6 +15,7 @@ from incidents.tests.conftest import Open
 
 OPEN_TO_ALL = {
     "health",
+    "ready",
     "sign-in/",
     "sign-in/as/<int:pk>",
     "sign-in/with/<slug:key>",  # to a provider and back; without one there is no such page

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
 from integrations.slack.fake.server import deliveries
@@ -59,7 +60,11 @@ def test_without_a_broker_people_are_answered_and_work_is_done_once(stack: Stack
         codename = declared(stack, "Declared without a broker")
         shown = until_settled(stack, codename)
         assert {effect["state"] for effect in shown["effects"]} == {"done"}
+        assert alone(stack)
+        ready = httpx.get(f"{stack.base_url}/ready", timeout=PATIENCE_S)
+        assert (ready.status_code, ready.json()["parts"]["broker"]["ok"]) == (200, False)
 
+    until(lambda: not alone(stack), what="the workers do not hear the broker", timeout_s=PATIENCE_S)
     again = declared(stack, "Declared with a broker")
     until_settled(stack, again)
     made = [call["method"] for call in workspace.calls(since=before) if call["ok"] and call["method"] in MADE]
@@ -85,9 +90,17 @@ def test_without_a_database_everyone_is_told_what_to_do_by_hand(stack: Stack, tr
         assert client.post("/pagerduty/webhook", content=b"{}").status_code == 503
         assert all("Retry-After" in one.headers for one in (page, event))
         assert client.get("/health").text == "ok"
+        assert "PostgreSQL" in client.get("/ready").json()["parts"]["database"]["mend"]
 
-    until(lambda: httpx.get(f"{stack.base_url}/sign-in/").status_code == 200, what="the web is not back")
+    until(lambda: httpx.get(f"{stack.base_url}/ready").status_code == 200, what="it is not back", timeout_s=PATIENCE_S)
     until_settled(stack, declared(stack, "Declared after the database came back"))
+
+
+def alone(stack: Stack) -> bool:
+    """Return whether the worker says that it hears nothing from the broker."""
+    with psycopg.connect(stack.database_url) as database:
+        alone = "SELECT FROM workflows_workerprocess WHERE kind = 'worker' AND alone_since IS NOT NULL"
+        return database.execute(alone).rowcount > 0
 
 
 def signed_event(stack: Stack, client: httpx.Client) -> httpx.Request:

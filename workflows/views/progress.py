@@ -14,19 +14,21 @@ from incidents.models import Incident
 from incidents.views import act
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows.status import progress as progressing
+from workflows.status import workers
 from workflows.status.progress import Progress
+from workflows.status.workers import WorkersNow
 
 
 @signed_in
 def progress(request: Request, codename: str) -> HttpResponse:
     """Show the plan's progress; as a fragment, 204 while nothing moved since ``seen``."""
     incident = incident_or_404(request.person, codename)
-    now = progressing.of(incident)
-    digest = digest_of(now, incident)
+    now, carried_out = progressing.of(incident), workers.now(at=timezone.now())
+    digest = digest_of(now, incident, carried_out)
     if request.htmx and request.GET.get("seen") == digest:
         return HttpResponse(status=204)
     name = "workflows/progress.html" + ("#panels" if request.htmx else "")
-    return render(request, name, _context(incident, now) | {"digest": digest})
+    return render(request, name, _context(incident, now) | {"digest": digest, "workers": carried_out})
 
 
 @require_POST
@@ -39,10 +41,10 @@ def retry(request: Request, codename: str, effect: int) -> HttpResponse:
     return act.done(request, "Retrying.", to=reverse("progress", args=[incident.codename]))
 
 
-def digest_of(now: Progress, incident: Incident) -> str:
+def digest_of(now: Progress, incident: Incident, carried_out: WorkersNow) -> str:
     """Return what tells one state of the panels from another."""
     about = (incident.codename, incident.is_active)  # where buttons lead, and which there are
-    said = repr((about, now.effects, now.people, now.channel, now.gaps, now.planned, now.left, now.stays))
+    said = repr((about, now.effects, now.people, now.channel, now.gaps, now.planned, now.left, now.stays, carried_out))
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 

@@ -114,6 +114,7 @@ NARROWED: Final = ("?status=open&type=security&q=WORD", "?after=1,2026-01-01T00:
 
 OF_NONE: Final[Mapping[str, Row]] = {
     "health": PUBLIC,
+    "ready": PUBLIC,  # tells how its parts are, and of no incident
     "metrics": PUBLIC,  # closed but to a token; not found where none is set
     "slack/events": PUBLIC,  # signed: what comes in by it is walked in test_slack
     "pagerduty/webhook": PUBLIC,  # signed

@@ -1,0 +1,70 @@
+"""What stands behind `/ready`: whether what is declared now would be carried out, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.db import Error, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from config.celery import app
+from incidents.outages import database_watch, outage_answer
+from workflows.status import workers
+
+DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", workers.WORKER
+NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is carried out, if later
+MENDS: Final[Mapping[str, str]] = {
+    DATABASE: "PostgreSQL does not answer: start it, or correct DATABASE_URL.",
+    BROKER: "The broker does not answer: start Redis, or correct REDIS_URL. Workers look for work themselves.",
+    MIGRATIONS: "The database is of another version: run `python -m stack prepare`.",
+    WORKER: "No worker was seen lately: start `python -m stack worker`.",
+    workers.EVIDENCE: "No worker of evidence was seen lately: start `python -m stack evidence`.",
+    workers.BEAT: "The beat was not seen lately: start `python -m stack beat`.",
+}
+_migrated: list[bool] = []  # once they are all applied, they stay so for this process's code
+
+
+def ready(request: HttpRequest) -> JsonResponse:
+    """Answer 200 when a declare would be carried out, else 503; with each part and the sentence that mends it."""
+    fine = dict.fromkeys(MENDS, False) | {BROKER: _broker_answers()}
+    try:
+        fine |= _of_the_database()
+    except Error as error:
+        database_watch.is_to_blame(error)
+    parts = {name: {"ok": ok} if ok else {"ok": ok, "mend": MENDS[name]} for name, ok in fine.items()}
+    is_ready = all(fine[name] for name in NEEDED)
+    answer = JsonResponse({"ready": is_ready, "parts": parts}, status=200 if is_ready else 503)
+    return outage_answer.unlogged(answer)
+
+
+def _of_the_database() -> dict[str, bool]:
+    if database_watch.is_away():
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    if not _is_migrated():
+        return {DATABASE: True}
+    seen = workers.living(at=timezone.now())
+    return {DATABASE: True, MIGRATIONS: True} | {kind: kind in seen for kind in workers.KINDS}
+
+
+def _is_migrated() -> bool:
+    if not _migrated:
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            return False
+        _migrated.append(True)
+    return True
+
+
+def _broker_answers() -> bool:
+    broker: Any = app.connection_for_write()
+    try:
+        with broker:
+            return bool(broker.default_channel)  # connects, and asks for an answer
+    except (OperationalError, *broker.connection_errors, *broker.channel_errors):
+        return False

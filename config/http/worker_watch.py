@@ -1,0 +1,48 @@
+"""A web process looks whether workers live: when none does, nobody else can say so."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import Executor
+from datetime import datetime
+from typing import Final
+
+from django.db import Error, connection
+from django.utils import timezone
+
+from workflows.status import workers
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 15.0
+LOOKS: Final = 4  # in a row that found none, so that a start or a new release is no alarm
+
+
+async def watch(threads: Executor) -> None:
+    """Look for as long as the process serves, and have those who lead told once."""
+    loop, vain = asyncio.get_running_loop(), 0
+    while True:
+        await asyncio.sleep(LOOK_S)
+        since = await loop.run_in_executor(threads, _gone_since)
+        vain = vain + 1 if since else 0
+        if since and vain == LOOKS:
+            await loop.run_in_executor(threads, _tell, since)
+
+
+def _gone_since() -> datetime | None:
+    try:
+        return workers.now(at=timezone.now()).gone_since
+    except Error:  # without the database nobody knows
+        return None
+    finally:
+        connection.close()
+
+
+def _tell(since: datetime) -> None:
+    try:
+        log.error("no worker was seen since %s; told %s who lead", since, workers.tell_leads(since))
+    except Error as error:
+        log.warning("could not tell that no worker was seen: %s", type(error).__name__)
+    finally:
+        connection.close()

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from django.db import models
+
+
+class WorkerProcess(models.Model):
+    """One process that carries things out, and when it last said that it lives.
+
+    ``alone_since`` is set while it hears nothing from the broker and looks for work itself.
+    """
+
+    name = models.CharField(max_length=300, unique=True)
+    kind = models.CharField(max_length=20)
+    seen_at = models.DateTimeField()
+    alone_since = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.seen_at}"
+
+
+class WorkersGone(models.Model):
+    """A time in which no worker lived, told to those who lead; ``since`` is when the last one was seen."""
+
+    since = models.DateTimeField(unique=True)
+
+    def __str__(self) -> str:
+        return f"since {self.since}"

@@ -1,0 +1,94 @@
+"""Whether somebody carries things out: workers say that they live, and those who lead are told when none does."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db.models import Max, Min, Q
+
+from incidents.models import Incident, Person
+from workflows import ports
+from workflows.models import WorkerProcess, WorkersGone
+from workflows.planning.wording.card import Card
+from workflows.ports import Chat, VendorError
+
+log = logging.getLogger(__name__)
+
+EVERY_S: Final = 5.0  # a process says that it lives
+LATELY: Final = timedelta(seconds=20)
+KEPT: Final = timedelta(days=1)
+KINDS = WORKER, EVIDENCE, BEAT = "worker", "evidence", "beat"
+MEND: Final = "Start the workers, or look into their log for why they stopped. What is due is carried out then."
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersNow:
+    """Since when no worker carries out effects, and since when one hears nothing from the broker; None for neither."""
+
+    gone_since: datetime | None = None
+    alone_since: datetime | None = None
+
+
+def say_alive(name: str, *, kind: str, alone_since: datetime | None, at: datetime) -> None:
+    """Record that a process lives."""
+    WorkerProcess.objects.bulk_create(
+        [WorkerProcess(name=name, kind=kind, seen_at=at, alone_since=alone_since)],
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=["seen_at", "alone_since"],
+    )
+
+
+def forget_old(*, at: datetime) -> None:
+    """Forget processes that have not lived for a day."""
+    WorkerProcess.objects.filter(seen_at__lt=at - KEPT).delete()
+
+
+def now(*, at: datetime) -> WorkersNow:
+    """Read how the workers are; where none ever lived nothing is known."""
+    living = Q(seen_at__gte=at - LATELY)
+    seen = WorkerProcess.objects.filter(kind=WORKER).aggregate(
+        last=Max("seen_at"), alone=Min("alone_since", filter=living)
+    )
+    last = seen["last"]
+    return WorkersNow(last if last is not None and last < at - LATELY else None, seen["alone"])
+
+
+def living(*, at: datetime) -> set[str]:
+    """Return the kinds of which a process was seen lately."""
+    return set(WorkerProcess.objects.filter(seen_at__gte=at - LATELY).values_list("kind", flat=True))
+
+
+def tell_leads(since: datetime) -> int:
+    """Tell everyone who leads an open incident, once, that nothing is carried out; return how many were told.
+
+    Whoever writes the row tells: the workers are gone, so it is a web process, and there may be several.
+    """
+    chat = ports.chat()
+    _, is_ours = WorkersGone.objects.get_or_create(since=since)
+    if chat is None or not is_ours:
+        return 0
+    leads = Person.objects.filter(pk__in=Incident.objects.filter(active=True).values("lead")).exclude(chat_id=None)
+    return sum(_told(chat, lead, since) for lead in leads)
+
+
+def _told(chat: Chat, lead: Person, since: datetime) -> bool:
+    card = Card(
+        kind="workers-gone",
+        title="Nothing is being carried out",
+        text=f"No worker of Firekind has been seen since {since:%H:%M} UTC: people are not brought in, messages are "
+        f"not posted and nobody is paged. {MEND}",
+        link=settings.FIREKIND.base_url,
+        link_label="Open Firekind",
+        context=("You are told because you lead an open incident.",),
+    )
+    try:
+        chat.tell(str(lead.chat_id), card, mark=f"workers/{since.timestamp():.0f}/{lead.pk}")
+    except VendorError as error:
+        log.warning("could not tell lead %s that the workers are gone: %s", lead.pk, error)
+        return False
+    return True

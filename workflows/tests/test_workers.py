@@ -1,0 +1,109 @@
+"""Whether somebody carries things out, as the plan's page says it and those who lead are told."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from config.http import readiness
+from incidents.models import Incident, Person
+from workflows import ports
+from workflows.models import WorkerProcess
+from workflows.status import workers
+from workflows.status.workers import WorkersNow
+from workflows.tests.test_views_progress import progress_page
+from workflows.tests.test_views_retype import Open
+
+NOW = timezone.now()
+
+
+class Told:
+    """A chat that remembers who was told."""
+
+    def __init__(self) -> None:
+        self.people: list[str] = []
+
+    def tell(self, person: str, card: Any, *, mark: str) -> None:
+        self.people.append(person)
+
+
+def alive(kind: str, *, ago_s: float = 0, alone_since: datetime | None = None, name: str = "") -> None:
+    at = timezone.now() - timedelta(seconds=ago_s)
+    workers.say_alive(name or f"{kind}@host:1", kind=kind, alone_since=alone_since, at=at)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("seen", "gone"),
+    [
+        ([], False),
+        ([("worker", 1)], False),
+        ([("worker", 60), ("evidence", 1)], True),
+        ([("worker", 60), ("worker", 1)], False),
+        ([("worker", 60), ("worker", 90)], True),
+    ],
+)
+def test_workers_are_gone_once_none_was_seen_for_a_while(seen: list[tuple[str, float]], *, gone: bool) -> None:
+    for n, (kind, ago_s) in enumerate(seen):
+        alive(kind, ago_s=ago_s, name=f"{kind}@host:{n}")
+    since = workers.now(at=timezone.now()).gone_since
+    assert (since is not None) is gone
+    assert since is None or since == max(one.seen_at for one in WorkerProcess.objects.filter(kind="worker"))
+
+
+@pytest.mark.django_db
+def test_what_a_process_said_last_counts_and_what_is_old_is_forgotten() -> None:
+    alive("worker", ago_s=2 * 24 * 3600, name="worker@host:0")
+    alive("worker", alone_since=NOW)
+    assert workers.now(at=timezone.now()) == WorkersNow(alone_since=NOW)
+    alive("worker")
+    workers.forget_old(at=timezone.now())
+    assert workers.now(at=timezone.now()) == WorkersNow()
+    assert WorkerProcess.objects.count() == 1
+
+
+def test_the_plan_says_who_carries_nothing_out(incident: Incident, ada: Person, browse: Open) -> None:
+    def said() -> str:
+        return browse(ada).get(progress_page(incident)).content.decode()
+
+    alive("worker")
+    assert "Nothing is being carried out" not in said()
+    assert "broker" not in said()
+    alive("worker", alone_since=NOW)
+    assert "broker has not answered" in said()
+    alive("worker", ago_s=60)
+    assert "Nothing is being carried out" in said()
+
+
+def test_whoever_leads_is_told_once(incident: Incident, ada: Person) -> None:
+    Person.objects.filter(pk=ada.pk).update(chat_id="UADA")
+    Incident.objects.filter(pk=incident.pk).update(lead=ada)
+    chat = Told()
+    with ports.using(chat=chat):  # type: ignore[arg-type]  # it has the one call that is needed
+        for since in (NOW, NOW, NOW + timedelta(hours=1)):
+            workers.tell_leads(since)
+    assert chat.people == ["UADA", "UADA"]
+
+
+@pytest.mark.django_db
+def test_ready_names_what_is_missing_and_how_to_mend_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "_broker_answers", lambda: False)
+    answer = client.get("/ready")
+    parts = answer.json()["parts"]
+    assert (answer.status_code, answer.json()["ready"]) == (503, False)
+    assert {name: part["ok"] for name, part in parts.items()} == {
+        "database": True,
+        "broker": False,
+        "migrations": True,
+        "worker": False,
+        "evidence": False,
+        "beat": False,
+    }
+    assert all(part["mend"] for part in parts.values() if not part["ok"])
+
+    alive("worker")
+    assert client.get("/ready").status_code == 200, "without the others everything is carried out, if later"
