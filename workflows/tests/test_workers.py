@@ -6,10 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
-from config.http import readiness
 from incidents.models import Incident, Person
 from workflows import ports
 from workflows.models import WorkerProcess
@@ -87,23 +85,3 @@ def test_whoever_leads_is_told_once(incident: Incident, ada: Person) -> None:
         for since in (NOW, NOW, NOW + timedelta(hours=1)):
             workers.tell_leads(since)
     assert chat.people == ["UADA", "UADA"]
-
-
-@pytest.mark.django_db
-def test_ready_names_what_is_missing_and_how_to_mend_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readiness, "_broker_answers", lambda: False)
-    answer = client.get("/ready")
-    parts = answer.json()["parts"]
-    assert (answer.status_code, answer.json()["ready"]) == (503, False)
-    assert {name: part["ok"] for name, part in parts.items()} == {
-        "database": True,
-        "broker": False,
-        "migrations": True,
-        "worker": False,
-        "evidence": False,
-        "beat": False,
-    }
-    assert all(part["mend"] for part in parts.values() if not part["ok"])
-
-    alive("worker")
-    assert client.get("/ready").status_code == 200, "without the others everything is carried out, if later"

@@ -1,0 +1,30 @@
+"""Whether what is declared now would be carried out, for whatever watches."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from config.http import readiness
+from workflows.status import workers
+
+
+@pytest.mark.django_db
+def test_ready_names_what_is_missing_and_how_to_mend_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "_broker_answers", lambda: False)
+    answer = client.get("/ready")
+    parts = answer.json()["parts"]
+    assert (answer.status_code, answer.json()["ready"]) == (503, False)
+    assert {name: part["ok"] for name, part in parts.items()} == {
+        "database": True,
+        "broker": False,
+        "migrations": True,
+        "worker": False,
+        "evidence": False,
+        "beat": False,
+    }
+    assert all(part["mend"] for part in parts.values() if not part["ok"])
+
+    workers.say_alive("worker@host:1", kind="worker", alone_since=None, at=timezone.now())
+    assert client.get("/ready").status_code == 200, "without the others everything is carried out, if later"
