@@ -41,7 +41,7 @@ class Patience:
     """
 
     silence_s: float = 0.8
-    probe_s: float = 0.9
+    probe_s: float = 1.2  # a busy machine takes a while to begin a connection
 
 
 IN_WORKERS: Final = Patience(silence_s=5.0, probe_s=5.0)  # nobody waits there, and a busy machine is slow
