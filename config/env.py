@@ -61,6 +61,7 @@ NAMES = (
     "AUDIT_HEAD_CHANNEL",
     "AUDIT_HEAD_WEBHOOK",
     "METRICS_TOKEN",
+    "LOG_FORMAT",
     "FIREKIND_LEASE_S",
     "FIREKIND_SANDBOX_URL",
     "FIREKIND_PROFILED_URL",
@@ -133,6 +134,7 @@ class Env:
     audit_channel: str
     audit_webhook: str
     metrics_token: str
+    log_format: str
     lease_s: int
     sandbox_url: str
     slack: Slack | None
@@ -225,6 +227,7 @@ def read(given: Mapping[str, str]) -> Env:
         audit_channel=given.get("AUDIT_HEAD_CHANNEL", "").lstrip("#"),
         audit_webhook=safe(given, "AUDIT_HEAD_WEBHOOK", default="") if "AUDIT_HEAD_WEBHOOK" in given else "",
         metrics_token=_metrics_token(given),
+        log_format=shaped(given, "LOG_FORMAT", "line", r"line|json", "line or json"),
         lease_s=whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
         sandbox_url=url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
         slack=_slack(given),

@@ -1,9 +1,41 @@
 """What is logged: what happened, never what people wrote. Bodies stay out of every logger."""
 
-LOGGING = {
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from audit import log_ids
+
+FORMS: Final = ("line", "json")
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: when, how bad, which logger, what, and the ids of request, incident and effect."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; a traceback is one string in it."""
+        line: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "says": record.getMessage(),
+            **log_ids.now(),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def written(form: str) -> dict[str, Any]:
+    """Return what Django is to set up, with lines in one of ``FORMS``."""
+    return {**LOGGING, "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form}}}
+
+
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}, "json": {"()": JsonLines}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {

@@ -1,11 +1,11 @@
 """Django's settings, made from the typed environment in `config.env`."""
 
-from config import env, mail
+from config import env, logs, mail
 from config.database import from_url
-from config.logs import LOGGING  # noqa: F401 (Django reads it here)
 
 ENV = env.load()
 BASE_DIR = env.ROOT
+LOGGING = logs.written(ENV.log_format)
 
 SECRET_KEY = ENV.secret_key
 DEBUG = ENV.debug

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from celery import shared_task
 from django.utils import timezone
 
+from audit import log_ids
 from incidents import hints, lifecycle
 from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
@@ -43,7 +44,8 @@ def reconcile(incident_id: int) -> None:
     if not _pause.read and workspace_cache.never_read():
         refresh_directory()
     _pause.read = True
-    plan = reconciling.reconcile(incident_id, at=timezone.now())
+    with log_ids.of(incident=incident_id):
+        plan = reconciling.reconcile(incident_id, at=timezone.now())
     if any(KINDS[action.kind].queue == EVIDENCE for action in plan.actions):
         _send(measure, incident_id)
     perform.drain(incident_id)

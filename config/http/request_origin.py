@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import re
+import secrets
 from collections.abc import Callable
 from typing import Final
 
@@ -10,13 +12,14 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from audit import request_origin
+from audit import log_ids, request_origin
 
 log = logging.getLogger(__name__)
 NOT_BELIEVED: Final = "%s says that a request came over TLS and is not believed: name it in FORWARDED_ALLOW_IPS"
 # Of a vendor's door the address is the vendor's, which says nothing about who came.
 DOORS: Final = {"/slack/": "slack", "/pagerduty/": "system", "/api/": "api", "/v1development/": "api"}
 ADDRESSED: Final = ("web", "api")
+REQUEST_ID: Final = re.compile(r"[A-Za-z0-9-]{8,64}")  # as proxies write it
 
 
 class OriginMiddleware:
@@ -27,7 +30,8 @@ class OriginMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         door = door_of(request.path_info)
-        with request_origin.at(door, request.META.get("REMOTE_ADDR", "") if door in ADDRESSED else ""):
+        address = request.META.get("REMOTE_ADDR", "") if door in ADDRESSED else ""
+        with request_origin.at(door, address), log_ids.of(request=_request_id(request)):
             return self._get_response(request)
 
 
@@ -44,6 +48,12 @@ class ProxyDoubts:
             self._said = True
             log.warning(NOT_BELIEVED, request.META.get("REMOTE_ADDR", ""))
         return self._get_response(request)
+
+
+def _request_id(request: HttpRequest) -> str:
+    """Return the id that a proxy gave a request, or a new one: it ties the lines of a log together."""
+    given = request.headers.get("X-Request-ID", "")
+    return given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
 
 
 def door_of(path: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
+from audit import log_ids
 from incidents import timeline
 from workflows import ports
 from workflows.effects import effect_queue, failpoints, heartbeat, vendor_errors
@@ -84,7 +85,8 @@ class _Drain:
 
     def _perform(self, work: Work) -> list[Work]:
         try:
-            return perform(self.outside[KINDS[work.effect.kind].port], work, kinds=self.kinds)
+            with log_ids.of(incident=work.effect.incident_id, effect=work.effect.pk):
+                return perform(self.outside[KINDS[work.effect.kind].port], work, kinds=self.kinds)
         finally:
             del self.held[_claim(work)]
 

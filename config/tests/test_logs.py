@@ -1,0 +1,80 @@
+"""Lines of a log as JSON: one object each, with the ids of what they belong to."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+from typing import Any
+
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import RequestFactory
+
+from audit import log_ids
+from config import env, logs
+from config.http.request_origin import OriginMiddleware
+from config.tests.test_env import GIVEN
+
+
+def line(says: str, *values: object, failed: bool = False) -> dict[str, Any]:
+    record = logging.LogRecord("workflows.tests", logging.WARNING, "here.py", 1, says, values, None)
+    if failed:
+        try:
+            {}["nothing there"]
+        except LookupError:
+            record.exc_info = sys.exc_info()
+    written = logs.JsonLines().format(record)
+    assert "\n" not in written
+    return dict(json.loads(written))
+
+
+def test_a_line_says_when_how_bad_where_and_what() -> None:
+    found = line("effect %s: %s", 7, "two\nlines, “quoted”")
+
+    assert found.pop("at").endswith("+00:00")
+    assert found == {"level": "warning", "logger": "workflows.tests", "says": "effect 7: two\nlines, “quoted”"}
+
+
+def test_a_traceback_stays_on_its_line() -> None:
+    assert "nothing there" in line("it broke", failed=True)["traceback"]
+
+
+def test_ids_are_those_of_the_block_and_of_no_other_thread() -> None:
+    elsewhere: list[dict[str, Any]] = []
+    with log_ids.of(incident=3):
+        with log_ids.of(effect=4):
+            thread = threading.Thread(target=lambda: elsewhere.append(line("there")))
+            thread.start()
+            thread.join()
+            assert (line("x")["incident"], line("x")["effect"]) == (3, 4)
+        assert "effect" not in line("x")
+    assert "incident" not in line("x")
+    assert "incident" not in elsewhere[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("0123-abcd", True), ("", False), ("short", False), ("a b c d e f g h", False), ("x" * 65, False)],
+)
+def test_a_request_has_an_id_the_proxys_if_it_is_one(given: str, kept: bool) -> None:
+    seen: list[str] = []
+
+    def view(request: HttpRequest) -> HttpResponse:
+        seen.append(line("x")["request"])
+        return HttpResponse()
+
+    OriginMiddleware(view)(RequestFactory().get("/", headers={"X-Request-ID": given}))
+
+    assert (seen == [given]) is kept
+    assert "request" not in line("x")
+
+
+def test_the_form_is_a_setting() -> None:
+    assert env.read(GIVEN).log_format == "line"
+    assert env.read({**GIVEN, "LOG_FORMAT": "json"}).log_format == "json"
+    with pytest.raises(env.SettingError, match="LOG_FORMAT"):
+        env.read({**GIVEN, "LOG_FORMAT": "xml"})
+    for form in logs.FORMS:
+        assert logs.written(form)["handlers"]["stderr"]["formatter"] in logs.LOGGING["formatters"]

@@ -1,0 +1,90 @@
+"""Whatever stands in a field of a webhook that PagerDuty signed, it is taken, and it holds up nothing behind it.
+
+What is left out, null or of another kind of JSON is met in every field of one event of each kind. PagerDuty repeats
+what is answered by a 5xx for two days, and switches the subscription off after three 4xx: every answer is 200 or 202.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from incidents.models import Incident
+from integrations.pagerduty.models import Webhook
+from integrations.pagerduty.protocol.event_words import KINDS
+from integrations.pagerduty.tests.posted import LEO, Door, about, event, incident
+from workflows.models import PagerUser
+
+Path = tuple[Any, ...]
+LEFT_OUT: Final = object()
+ODD: Final[tuple[Any, ...]] = (
+    None,
+    LEFT_OUT,
+    5,
+    "",
+    "x",
+    "\0",
+    [],
+    {},
+    True,
+    [None],
+    {"id": None},
+    "U" * 5000,
+    -1.5e300,
+)
+FULL: Final = incident(assignees=[LEO], priority={"id": "PP", "summary": "P1"}, incident_key="firekind/1/page")
+OTHER: Final[dict[str, dict[str, Any]]] = {
+    "annotated": about(id="N1", content="We are on it"),
+    "status_update_published": about(id="S1", message="Half of them are back"),
+    "responder.added": about(state="pending", message="Please help", user=LEO, escalation_policy=None),
+    "responder.replied": about(state="accepted", message="", user=LEO, escalation_policy=None),
+}
+ALL: Final = sorted(kind.removeprefix("incident.") for kind in KINDS)
+
+
+def places(found: Any, at: Path = ()) -> Iterator[Path]:
+    """Yield where something stands, inside out."""
+    steps = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    for key, value in steps:
+        yield from places(value, (*at, key))
+        yield (*at, key)
+
+
+def with_odd(whole: dict[str, Any], at: Path, odd: Any) -> dict[str, Any]:
+    """Return a copy with something odd in one place."""
+    made = copy.deepcopy(whole)
+    holder: Any = made
+    for step in at[:-1]:
+        holder = holder[step]
+    if odd is LEFT_OUT:
+        del holder[at[-1]]
+    else:
+        holder[at[-1]] = odd
+    return made
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_every_oddity_is_taken_and_holds_nothing_up(
+    kind: str, door: Door, shipped: object, on_pager: PagerUser
+) -> None:
+    whole = event(kind, OTHER.get(kind, FULL))
+    sent = [with_odd(whole, at, odd) for at in places(whole) for odd in ODD]
+    # Each place meets every oddity over the kinds, and one kind meets a third of all.
+    turn = ALL.index(kind)
+    for n, one in enumerate(sent):
+        if n % 3 == turn % 3:
+            answer = door.send({"id": "", **one} if "id" not in one else one, key=f"odd-{kind}-{n}")
+            assert answer.status_code in {200, 202}, one
+    declared = Incident.objects.count()
+    door.work()
+    door.work(after_s=12 * 3600)
+
+    errors = [one.says for one in Webhook.objects.filter(attempt__gt=0)]
+    assert not errors, "an oddity is ignored or told, not tried again and again"
+    assert Incident.objects.count() >= declared
+    assert door.send(event(kind, OTHER.get(kind, FULL)), key=f"true-{kind}").status_code == 202
+    door.work(after_s=13 * 3600)
+    assert Webhook.objects.get(key=f"true-{kind}").state == "done"
