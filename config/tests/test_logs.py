@@ -22,7 +22,7 @@ def line(says: str, *values: object, failed: bool = False) -> dict[str, Any]:
     record = logging.LogRecord("workflows.tests", logging.WARNING, "here.py", 1, says, values, None)
     if failed:
         try:
-            {}["nothing there"]
+            dict[str, int]()["nothing there"]
         except LookupError:
             record.exc_info = sys.exc_info()
     written = logs.JsonLines().format(record)
