@@ -90,10 +90,10 @@ class _Reading(yaml_file.Reading):
             seen.add(policy.slug)
 
     def policy(self, node: yaml.Node) -> Policy | None:
+        before = len(self.problems)
         entries = self.mapping(node, "type", set(READERS))
         slug_node = entries.get("slug")
         where = str(slug_node.value) if isinstance(slug_node, yaml.ScalarNode) else "type"
-        before = len(self.problems)
         self.needed(node, entries, where, "slug", "name", "says")
         values = {key: READERS[key](self, value, f"{where}.{key}") for key, value in entries.items()}
         return Policy(**values) if len(self.problems) == before else None

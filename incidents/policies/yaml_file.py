@@ -52,6 +52,8 @@ def compose(text: str, *, file: str) -> yaml.Node | None:
         raise BadFile([Problem(file, line, "yaml", error.problem or "is not valid YAML")]) from error
     except yaml.YAMLError as error:
         raise BadFile([Problem(file, 1, "yaml", "is not valid YAML")]) from error
+    except RecursionError as error:
+        raise BadFile([Problem(file, 1, "yaml", "is nested too deeply")]) from error
     return root
 
 
@@ -73,7 +75,9 @@ class Reading:
             return {}
         found: dict[str, yaml.Node] = {}
         for key, value in node.value:
-            if key.value not in allowed:
+            if not isinstance(key, yaml.ScalarNode):
+                self.wrong(key, where, "has a name that is no text")
+            elif key.value not in allowed:
                 self.wrong(key, f"{where}.{key.value}", f"is not known; known: {', '.join(sorted(allowed))}")
             elif key.value in found:
                 self.wrong(key, f"{where}.{key.value}", "is given twice")
