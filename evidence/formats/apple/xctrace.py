@@ -26,6 +26,7 @@ NESTED, LABELS, LONGEST = 200, 100, 200
 SAMPLES = SampleType("samples", "samples")
 WEIGHTS: Final = {"weight": SampleType("cpu", "nanoseconds"), "cycle-weight": SampleType("cycles", "events")}
 STACKS = ("tagged-backtrace", "backtrace")
+NO_MEMORY = expat.errors.codes[expat.errors.XML_ERROR_NO_MEMORY]
 NAMED = {"process", "thread"}
 NOTHING = (
     "This export of Instruments has no samples with a weight. "
@@ -75,6 +76,8 @@ class TraceReader:
         try:
             self._parser.Parse(piece, last)
         except expat.ExpatError as error:
+            if error.code == NO_MEMORY:
+                raise TooMuch("It has an element that is larger than memory allows", where=self._where) from error
             says = f"The XML is malformed or truncated: {expat.ErrorString(error.code)}"
             raise BadProfile(says, where=f"line {error.lineno}") from error
 

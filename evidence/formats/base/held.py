@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator
 
 from evidence.profile.errors import TooMuch
 from evidence.profile.limits import DEFAULT, MIB, Limits
 
 Buffer = bytes | mmap.mmap
+STEP = 32 * MIB
 
 
 def at_once(data: Buffer, *, limits: Limits = DEFAULT) -> bytes:
@@ -35,3 +37,16 @@ def check_lines(data: Buffer, *, limits: Limits = DEFAULT) -> None:
             raise TooMuch(f"A line is longer than {limits.line // MIB} MiB", where=f"byte {at}")
         at = end + 1
     leave(data, 0, len(data))
+
+
+def lines(data: Buffer, begin: int = 0) -> Iterator[bytes]:
+    """Yield each line from a place on, without its end; what was read is let go of."""
+    at = left = begin
+    while at < len(data):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        yield data[at:end]
+        at = end + 1
+        if at - left > STEP:
+            leave(data, left, min(at, len(data)))
+            left = at

@@ -6,6 +6,10 @@ import codecs
 import re
 from collections.abc import Callable, Sequence
 
+from evidence.formats.base import held
+from evidence.formats.base.held import Buffer
+from evidence.profile.limits import Limits
+
 HEAD = 1 << 16
 LOOKED_AT = 400
 # No tool prints longer lines; expressions that look back take long for them.
@@ -19,6 +23,12 @@ def plain(head: bytes) -> bytes:
     if head[:2] in _UTF16:
         return head.decode("utf-16", "replace").encode()
     return head.removeprefix(codecs.BOM_UTF8)
+
+
+def in_utf8(data: Buffer, *, limits: Limits) -> Buffer:
+    """Return a whole text as UTF-8 without its mark; one that is so already stays where it is."""
+    marked = data[:2] in _UTF16 or data[:3] == codecs.BOM_UTF8
+    return plain(held.at_once(data, limits=limits)) if marked else data
 
 
 def lines(head: bytes) -> list[bytes]:

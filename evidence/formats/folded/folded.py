@@ -9,14 +9,13 @@ millionths or billionths, whichever is the first to hold all.
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import Any
 
 import numpy as np
 
 from evidence.formats import Buffer
-from evidence.formats.base import held
+from evidence.formats.base import texts
 from evidence.formats.folded import grammar, remarks
 from evidence.formats.folded.grammar import LARGEST, PLACES, FoldedLines, NotPairs
 from evidence.formats.folded.head import claim
@@ -38,7 +37,6 @@ BOUNDARIES = {"-", "--"}
 FRACTIONS = {3: "thousandths of samples", 6: "millionths of samples", 9: "billionths of samples"}
 TRACING_THREAD = re.compile(r"ThreadId\(\d+\)|all-threads$")
 TRACING_PLACE = re.compile(r"(.+?):[^:]*\.rs:\d+")
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
@@ -46,7 +44,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
     Raises ``BadProfile`` when no line can be read, naming the first, ``TooMuch`` beyond ``limits``.
     """
-    data = _in_utf8(data, limits)
+    data = texts.in_utf8(data, limits=limits)
     lines = _differential(data, limits) or _lines(data, columns=1, limits=limits)
     if not len(lines.offsets) - 1:
         raise BadProfile("No line ends with a count", where=lines.skipped.where)
@@ -57,13 +55,6 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     if austin and len(lines.counts) == 1:
         return _of_austin(lines, austin, said)
     return _stacks(lines, name="samples", unit="samples", **remarks.about(said))
-
-
-def _in_utf8(data: Buffer, limits: Limits) -> Buffer:
-    if data[:2] in _UTF16:
-        return held.at_once(data, limits=limits).decode("utf-16", "replace").encode()
-    bom = data[:3] == codecs.BOM_UTF8
-    return held.at_once(data, limits=limits).removeprefix(codecs.BOM_UTF8) if bom else data
 
 
 def _lines(data: Buffer, *, columns: int, limits: Limits) -> FoldedLines:

@@ -37,7 +37,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read the time and memory of each stack. Raises ``BadProfile`` naming the line; ``TooMuch``."""
     samples, skipped = AustinSamples(), Skipped()
     said: dict[str, str] = {}
-    for number, line in enumerate(texts.plain(held.at_once(data, limits=limits)).split(b"\n"), 1):
+    for number, line in enumerate(held.lines(texts.in_utf8(data, limits=limits)), 1):
         if found := LINE.match(line):
             process, thread, frames = (part.decode(errors="replace") for part in found.groups()[:3])
             stack = AustinStack(process, thread, tuple(map(_frame, frames.split(";")[1:])))

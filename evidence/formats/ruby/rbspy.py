@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from evidence.formats import Buffer
@@ -39,14 +40,13 @@ def claim(head: bytes) -> Claim | None:
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read how often each stack was met; several processes are each a root. Raises ``BadProfile`` naming the line."""
-    content = held.at_once(data, limits=limits)
-    found = MARK.match(content)
+    found = MARK.match(data[:64])
     if found is None or int(found[1]) not in READ:
         raise NotRecognised(OTHER)
     skip = READ[int(found[1])]
     met: Counter[Sample] = Counter()
     threads: Counter[str] = Counter()
-    for number, line in enumerate(content[found.end() :].split(b"\n")[skip:], 2 + skip):
+    for number, line in enumerate(islice(held.lines(data, found.end()), skip, None), 2 + skip):
         if line.strip():
             sample = mapped(_parsed(line, number), f"line {number}")
             met[_process(sample), _frames(sample, number)] += 1

@@ -58,7 +58,7 @@ def test_a_text_of_one_endless_line_is_refused(name: str, tmp_path: Path) -> Non
 
 AT_ONCE = [
     "speedscope", "chrome", "v8", "gecko", "stackprof", "pyinstrument", "otlp", "scalene", "ghc json", "ghc prof",
-    "rbspy", "austin", "austin mojo", "gperftools cpu",
+    "austin mojo", "gperftools cpu",
 ]  # fmt: skip
 
 
@@ -69,6 +69,17 @@ def test_what_can_only_be_read_at_once_is_bounded(name: str, tmp_path: Path) -> 
     assert formats.read_file(tmp_path / "file").totals
     with pytest.raises(TooMuch, match="can't be read above"):
         formats.read_file(tmp_path / "file", limits=Limits(whole=len(data) - 1))
+
+
+@given(text=st.binary(max_size=40), begin=st.integers(0, 9), step=st.integers(0, 9))
+def test_lines_are_those_of_the_whole(text: bytes, begin: int, step: int) -> None:
+    expected = text[begin:].split(b"\n")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(held, "STEP", step)
+        assert list(held.lines(text, begin)) == (expected if expected[-1] else expected[:-1])
+        if text:
+            with mapped(text) as content:
+                assert list(held.lines(content, begin)) == list(held.lines(text, begin))
 
 
 def test_a_chunk_of_a_recording_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

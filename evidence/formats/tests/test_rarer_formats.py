@@ -119,6 +119,7 @@ def test_depth_is_bounded(name: str) -> None:
 def test_damaged_text_of_austin_is_no_table_of_numbers(tmp_path: Path) -> None:
     good, bad = b"P71;T1;a.py:run:3 5,0,1\n", b"P71;T1;a.py:run:3 x,0,1\n"
     assert read(tmp_path, good * 3 + bad).about["skipped"] == 1
+    assert read(tmp_path, (good * 3).decode().encode("utf-16")).totals[-1] == 3
     with pytest.raises(NotRecognised, match=r"two formats at once|This isn't"):
         read(tmp_path, good + bad * 5)
 
