@@ -27,7 +27,7 @@ def direct(house: House, handle: str) -> str:
     """Everything that the app wrote to somebody directly."""
     person = house.slack.person(handle).id
     channels = [one for one in house.slack.workspace.channels.values() if one.kind == "im" and person in one.members]
-    return " ".join(str(message.blocks) for one in channels for message in one.messages.values())
+    return " ".join(str([message.blocks, message.attachments]) for one in channels for message in one.messages.values())
 
 
 @pytest.fixture

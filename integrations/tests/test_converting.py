@@ -62,7 +62,7 @@ def test_the_room_is_kept_with_its_history_and_nothing_is_said_before_it_is_priv
     said = [writes.index(one) for one in ("chat.postMessage", "conversations.invite") if one in writes]
     assert said
     assert writes.index(CONVERT) < min(said)
-    assert "Someone has our keys" in str([one.blocks for one in house.slack.messages(room)])
+    assert "Someone has our keys" in str([[one.blocks, one.attachments] for one in house.slack.messages(room)])
 
 
 @pytest.mark.parametrize("code", ["feature_not_enabled", "not_an_enterprise", "restricted_action"])

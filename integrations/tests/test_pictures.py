@@ -74,7 +74,7 @@ def test_the_picture_stands_below_the_sentence(house: House) -> None:
     (picture,) = shown(house, house.channel(incident))
     told = house.slack.channel(house.channel(incident)).messages[picture.thread_ts]
     assert "61 % of CPU samples pass through `price_basket`" in told.text
-    assert any(f"/evidence/{found.n}/" in str(block) for block in told.blocks)
+    assert any(f"/evidence/{found.n}/" in str(block) for block in [*told.blocks, *told.attachments])
     (file,) = picture.extra["files"]
     assert (file["name"], file["title"], file["alt_txt"]) == (
         "evidence-1.png",

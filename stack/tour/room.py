@@ -106,4 +106,4 @@ def _is(room: Json, private: bool, *, archived: bool) -> bool:
 
 
 def _words(message: Json) -> str:
-    return json.dumps([message["text"], message.get("blocks", [])], ensure_ascii=False)
+    return json.dumps([message["text"], message.get("blocks", []), message.get("attachments", [])], ensure_ascii=False)

@@ -33,6 +33,7 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         by_hand=str(event.data.get("by_hand", "")),
         link=event.link or str(event.data.get("url", "")) if event.kind in WITH_PAGER else "",
         answer=_answer(answer) if answer else "",
+        at=event.at,
     )
 
 

@@ -129,6 +129,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         update=next(
             (one for one in reversed(told) if one.kind == "updated" and not (one.retracted or one.redacted)), None
         ),
+        due_at=_due_at(incident, events),
         archive_asked=incident.archive_asked,
         announce_channel=slack.announce_channel if slack else "incidents",
         there=observing.there(observed),
@@ -145,6 +146,13 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         converts=rows.converts,
         published=rows.published.get(incident.pk),
     )
+
+
+def _due_at(incident: Incident, events: Iterable[Event]) -> datetime | None:
+    """Return when the next status update is due; one that fell due stays so until there is one, as it was said."""
+    if not incident.is_active or incident.update_due_at is not None or not incident.policy.update_every_min:
+        return incident.update_due_at
+    return next((event.at for event in reversed(list(events)) if event.kind == "due"), None)
 
 
 def _chosen(incident: Incident, events: Iterable[Event], participants: Iterable[Participant]) -> dict[str, Invitee]:

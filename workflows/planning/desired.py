@@ -9,7 +9,7 @@ from workflows.planning import captures, pages, participation, withdrawal
 from workflows.planning.facts import ChannelPost, Facts
 from workflows.planning.participation import Participation, Standing
 from workflows.planning.things import Desired, Gap, Thing, post
-from workflows.planning.wording import cards
+from workflows.planning.wording import cards, headline
 
 
 def desired_state(facts: Facts) -> Desired:
@@ -111,9 +111,9 @@ def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
     yield Thing(f"topic/{number}", "topic", topic, "the topic", needs=(channel,), room=number)
     bookmark = {"room": number, "title": "Incident page", "link": facts.url}
     yield Thing(f"bookmark/{number}", "bookmark", bookmark, "the incident page", needs=(channel,), room=number)
-    headline = f"headline/{number}"
-    yield post(headline, cards.headline(facts), "the headline", number)
-    yield Thing(f"pin/{number}", "pin", {"post": headline}, "the headline", needs=(headline,), room=number)
+    key = f"headline/{number}"
+    yield post(key, headline.headline(facts), "the headline", number)
+    yield Thing(f"pin/{number}", "pin", {"post": key}, "the headline", needs=(key,), room=number)
     if number > 1:
         yield post(f"handover/{number}", cards.handover(facts), "the handover", number)
     if facts.archive_asked and not facts.active:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from workflows.planning.facts import Facts
 from workflows.planning.pages import RESOLVED
 from workflows.planning.things import Thing, post
-from workflows.planning.wording import cards
+from workflows.planning.wording import cards, headline
 
 
 def announcement(facts: Facts) -> Iterator[Thing]:
@@ -19,7 +19,7 @@ def announcement(facts: Facts) -> Iterator[Thing]:
     if facts.private:
         card = cards.withdrawn_announcement()
     elif announce:
-        card = cards.announcement(facts)
+        card = headline.announcement(facts)
     else:
         card = cards.ended_announcement(facts)
     label = f"the announcement in #{facts.announce_channel}"

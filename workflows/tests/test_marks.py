@@ -52,6 +52,7 @@ def test_words_are_joined_to_text_where_no_mark_is_in_them() -> None:
 def test_times_and_rooms_are_marked_with_how_they_read_elsewhere() -> None:
     at = datetime(2026, 11, 20, 3, 4, 5, 999, tzinfo=UTC)
     assert marks.when(at) == TextMark("time", str(int(at.timestamp())), "2026-11-20 03:04 UTC")
+    assert marks.ago(at) == TextMark("ago", str(int(at.timestamp())), "2026-11-20 03:04 UTC")
     assert (marks.room(2), marks.room(marks.OUTLET)) == (
         TextMark("room", "2", "its channel"),
         TextMark("room", "outlet", "its channel"),
@@ -60,7 +61,8 @@ def test_times_and_rooms_are_marked_with_how_they_read_elsewhere() -> None:
 
 def test_a_card_is_the_same_after_it_was_stored() -> None:
     card = Card("headline", "T", ("in ", ROOM), (("Lead", (ANN,)), ("Status", "Open")), context=((ANN, "?"), "plain"))
-    for one in (card, replace(card, buttons=(Button("Retry", "retry", "a|b"), Button("No", "no"))), Card("told", "")):
+    buttons = (Button("Retry", "retry", "a|b", "primary"), Button("No", "no"))
+    for one in (card, replace(card, buttons=buttons, sections=(("Latest", (ANN, "!")),), tone="red"), Card("told", "")):
         assert Card.from_dict(one.as_dict()) == one
     assert Card.from_dict({"kind": "told", "title": ""}) == Card("told", "")
     stored = card.as_dict()
@@ -70,8 +72,10 @@ def test_a_card_is_the_same_after_it_was_stored() -> None:
 
 def test_every_mark_of_a_card_is_put_in_the_vendors_way() -> None:
     card = Card("headline", "T", ("in ", ROOM), (("Lead", (ANN,)), ("Status", "Open")), context=((ANN, "?"), "plain"))
+    card = replace(card, sections=(("Latest", (ANN, "!")),))
     found = card.marked(lambda one: replace(one, id=f"{one.id}!"))
     assert found.text == ("in ", replace(ROOM, id="2!"))
     assert found.fields == (("Lead", (replace(ANN, id="UANN!"),)), ("Status", "Open"))
+    assert found.sections == (("Latest", (replace(ANN, id="UANN!"), "!")),)
     assert found.context == ((replace(ANN, id="UANN!"), "?"), "plain")
     assert (found.kind, found.title) == ("headline", "T")

@@ -25,7 +25,8 @@ EMOJI: Final[dict[str, str]] = _table(
     bust_in_silhouette=👤 bar_chart=📊 chart_with_upwards_trend=📈 calendar=📅 date=📅 stopwatch=⏱️
     timer_clock=⏲️ alarm_clock=⏰ hourglass=⌛ hourglass_flowing_sand=⏳ clock1=🕐 white_circle=⚪ black_circle=⚫
     red_circle=🔴 large_blue_circle=🔵 large_green_circle=🟢 large_yellow_circle=🟡 large_orange_circle=🟠
-    large_purple_circle=🟣 arrow_right=➡️ arrow_up=⬆️ arrow_down=⬇️ repeat=🔁 arrows_counterclockwise=🔄
+    large_purple_circle=🟣 arrow_right=➡️ arrow_up=⬆️ arrow_down=⬇️ large_green_square=🟩
+    repeat=🔁 arrows_counterclockwise=🔄
     speech_balloon=💬 shield=🛡️ package=📦 telephone_receiver=📞 pager=📟 books=📚 wave=👋 clap=👏 100=💯 star=⭐
     sparkles=✨ broom=🧹 test_tube=🧪 bomb=💣 fire_engine=🚒 fire_extinguisher=🧯 headphones=🎧 briefcase=💼
     globe_with_meridians=🌐 house=🏠 door=🚪 twisted_rightwards_arrows=🔀 pencil2=✏️ round_pushpin=📍

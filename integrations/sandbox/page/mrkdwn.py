@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -117,17 +118,27 @@ def _date(target: str, label: str, reader: MrkdwnReader) -> Markup:
     if not stamp.isdigit():
         return escape(label)
     at = reader.local(int(stamp))
-    words = pattern.partition("^")[0]
+    words = pattern.partition("^")[0].replace("{ago}", _ago(int(stamp)))
     for token, form in _DATE_TOKENS.items():
         words = words.replace(token, at.strftime(form))
     utc = datetime.fromtimestamp(int(stamp), UTC)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(utc.isoformat(), label, words)
 
 
+def _ago(stamp: int) -> str:
+    """Say how long ago a moment was, or how soon it comes, as the page is drawn."""
+    apart = int(time.time()) - stamp
+    size, unit = next((size, unit) for size, unit in _UNITS if abs(apart) >= size or size == 1)
+    count = abs(apart) // size
+    said = f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{said} ago" if apart >= 0 else f"in {said}"
+
+
 def _everyone(word: str, _: str, reader: MrkdwnReader) -> Markup:
     return Markup('<span class="mention mine">@{}</span>').format(word)
 
 
+_UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 _DATE_TOKENS: Final = {
     "{date_num}": "%Y-%m-%d",
     "{date_short_pretty}": "%-d %b",
@@ -138,7 +149,6 @@ _DATE_TOKENS: Final = {
     "{date}": "%-d %B %Y",
     "{time_secs}": "%H:%M:%S",
     "{time}": "%H:%M",
-    "{ago}": "%-d %b %H:%M",
 }
 _REFERENCES: Final[dict[str, Callable[[str, str, MrkdwnReader], Markup]]] = {
     "@": _person,

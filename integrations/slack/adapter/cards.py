@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from integrations.slack.protocol import blocks, mrkdwn
@@ -13,30 +14,71 @@ from workflows.planning.wording.marks import TextMark, Words
 NOTIFICATION: Final = 3_500  # an edit refuses more than 4,000 characters
 LONGEST: Final = 12_000
 BUTTONS: Final = 5
+MOST: Final = 50
+# The colours of types, as the bar beside a card; dark enough to be told apart on white, and light enough on black.
+COLOURS: Final[Mapping[str, str]] = {
+    "slate": "#64748b",
+    "blue": "#2f6fde",
+    "violet": "#7c5cd6",
+    "amber": "#d99a1c",
+    "orange": "#e06c1f",
+    "red": "#d0342c",
+    "teal": "#14908b",
+    "green": "#2e9e4f",
+}
+# The same before a title, where no bar is drawn: in a notification, or for who does not tell colours apart by a bar.
+CIRCLES: Final[Mapping[str, str]] = {
+    "slate": ":white_circle:",
+    "blue": ":large_blue_circle:",
+    "violet": ":large_purple_circle:",
+    "amber": ":large_yellow_circle:",
+    "orange": ":large_orange_circle:",
+    "red": ":red_circle:",
+    "teal": ":large_green_square:",
+    "green": ":large_green_circle:",
+}
+SIGNS: Final[Mapping[str, str]] = {}
 
 
 def message(card: Card) -> dict[str, Any]:
-    """Render a card as the arguments of a message: its blocks, and the words of its notification."""
-    return {"text": notification(card), "blocks": rendered(card)}
+    """Render a card as the arguments of a message: blocks, what has a coloured bar, the words of its notification.
+
+    Both are always given: an edit keeps what it is not given, and what is withdrawn would stay in an attachment.
+    """
+    head, body = _head(card), _body(card)
+    if not (card.tone and head):
+        return {"text": notification(card), "blocks": rendered(card), "attachments": []}
+    bar = [{"color": COLOURS.get(card.tone, COLOURS["slate"]), "blocks": body[:MOST]}] if body else []
+    return {"text": notification(card), "blocks": head, "attachments": bar}
 
 
 def notification(card: Card) -> str:
     """Say a card in one line, for lock screens and screen readers."""
-    return clip(escape(" ".join(marks.bare(part) for part in (card.title, card.text) if part)), NOTIFICATION)
+    words = (card.title, card.text, *(value for _, value in card.sections))
+    return clip(escape(" ".join(marks.bare(part) for part in words if part)), NOTIFICATION)
 
 
 def rendered(card: Card) -> list[blocks.Block]:
     """Render a card as blocks; all its words are plain text, its marks become mentions and times."""
-    parts = [blocks.section(f"*{escape(card.title)}*")] if card.title else []
-    parts += [blocks.section(text) for text in _pieces(clip(said(card.text), LONGEST))]
+    return [*_head(card), *_body(card)][:MOST] or [blocks.section("…")]
+
+
+def _head(card: Card) -> list[blocks.Block]:
+    sign = f"{SIGNS.get(card.kind) or CIRCLES.get(card.tone, '')} " if card.tone else ""
+    return [blocks.section(f"{sign}*{escape(card.title)}*")] if card.title else []
+
+
+def _body(card: Card) -> list[blocks.Block]:
+    parts = [blocks.section(text) for text in _pieces(clip(said(card.text), LONGEST))]
     parts += blocks.fields((escape(label), said(value)) for label, value in card.fields)
+    parts += [blocks.section(f"*{escape(label)}*  {said(value)}") for label, value in card.sections]
     if card.link:
         parts.append(blocks.section(link(card.link, card.link_label or "Open")))
     if card.context:
         parts.append(blocks.context(*map(said, card.context)))
     if card.buttons:
         parts.append(blocks.actions(*(_button(button, card) for button in card.buttons[:BUTTONS])))
-    return parts[:50] or [blocks.section("…")]
+    return parts
 
 
 def said(words: Words) -> str:
@@ -52,13 +94,16 @@ def _marked(mark: TextMark) -> str:
             return mrkdwn.channel(mark.id, mark.label)
         case "time":
             return mrkdwn.moment(int(mark.id), mark.label)
+        case "ago":
+            return mrkdwn.age(int(mark.id), mark.label)
     return escape(mark.label)
 
 
 def _button(button: Button, card: Card) -> blocks.Block:
     url = button.value or card.link if button.verb == "open" else None
+    value = None if url else button.value or None
     return blocks.button(
-        button.label, action_id=f"firekind:{button.verb}", value=None if url else button.value or None, url=url
+        button.label, action_id=f"firekind:{button.verb}", value=value, url=url, style=button.style or None
     )
 
 

@@ -18,7 +18,7 @@ _ATTACHMENTS = 100
 
 def read(args: Args) -> dict[str, Any]:
     """Return the fields of a message from the arguments of a call. Text beyond 40,000 characters is cut off."""
-    blocks, attachments = read_blocks(args), _attachments(args)
+    blocks, attachments = read_blocks(args), read_attachments(args)
     text = args.text("text")
     if "markdown_text" in args:
         if text or blocks:
@@ -45,10 +45,10 @@ def read_blocks(args: Args) -> list[Json] | None:
     return with_ids(blocks)
 
 
-def with_ids(blocks: list[Json]) -> list[Json]:
-    """Give every block and element an id, as Slack does where the app gave none."""
+def with_ids(blocks: list[Json], *, within: str = "b") -> list[Json]:
+    """Give every block and element an id, as Slack does where the app gave none; ``within`` begins those of blocks."""
     for number, block in enumerate(blocks):
-        block.setdefault("block_id", f"b{number}")
+        block.setdefault("block_id", f"{within}{number}")
         elements = [*(block.get("elements") or []), block.get("accessory"), block.get("element")]
         if block.get("type") in ("actions", "section", "input"):
             for place, element in enumerate(e for e in elements if isinstance(e, dict)):
@@ -57,17 +57,22 @@ def with_ids(blocks: list[Json]) -> list[Json]:
     return blocks
 
 
-def _attachments(args: Args) -> list[Json] | None:
-    attachments = args.json("attachments", error="invalid_arguments")
+def read_attachments(args: Args) -> list[Json] | None:
+    """Return the attachments of a call, None if it has none: an edit keeps those that are there."""
+    attachments = args.json("attachments", error="invalid_attachments")
     if attachments is None:
         return None
+    if not isinstance(attachments, list) or not all(isinstance(one, dict) for one in attachments):
+        raise ErrorAnswer("invalid_attachments")
     if len(attachments) > _ATTACHMENTS:
         raise ErrorAnswer("too_many_attachments")
-    for attachment in attachments:
-        problems = blockkit.block_problems(attachment.get("blocks") or [], at="/attachments/blocks")
+    for number, attachment in enumerate(attachments, start=1):
+        problems = blockkit.block_problems(attachment.get("blocks") or [], at=f"/attachments/{number - 1}/blocks")
         if problems:
             raise ErrorAnswer("invalid_blocks", *problems, errors=problems)
-    return list(attachments)
+        with_ids(attachment.get("blocks") or [], within=f"a{number}-")
+        attachment.setdefault("id", number)
+    return attachments
 
 
 def metadata(args: Args) -> Json | None:

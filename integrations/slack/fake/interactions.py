@@ -103,7 +103,12 @@ class Interactions:
         is_ephemeral = isinstance(item, Ephemeral)
         about = {"ephemeral_id": item.id} if isinstance(item, Ephemeral) else {"message_ts": item.ts}
         right = self._slack.response_url(person.id, where.id, **about)
-        container = {"type": "message", "message_ts": item.ts, "channel_id": where.id, "is_ephemeral": is_ephemeral}
+        container = {
+            "message_ts": item.ts,
+            "channel_id": where.id,
+            "is_ephemeral": is_ephemeral,
+            **_held_by(item, block),
+        }
         values = {block["block_id"]: {element["action_id"]: state}} if state else {}
         payload = self._interaction("block_actions", person) | {
             "container": container,
@@ -279,6 +284,13 @@ class Interactions:
     def _done(self, result: str = "") -> str:
         self._slack.changed()
         return result
+
+
+def _held_by(item: Message | Ephemeral, block: Json) -> Json:
+    """Say what holds the block that was pressed in: the message itself, or one of its attachments."""
+    ids = [one.get("id", 1) for one in item.attachments if block in (one.get("blocks") or [])]
+    held = {"type": "message_attachment", "attachment_id": ids[0]} if ids else {"type": "message"}
+    return held | {"message_ts": item.ts}
 
 
 def _name_told(channel: Channel) -> str:

@@ -6,9 +6,9 @@ from incidents import lifecycle
 from incidents.models import Incident, Person, Source
 from incidents.people import person_matching
 from integrations.slack.interaction import incident_lookup
-from integrations.slack.interaction.answers import Answer, Say
+from integrations.slack.interaction.answers import Answer, Nothing, Say
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.protocol import mrkdwn
+from integrations.slack.protocol import mrkdwn, setup
 
 NOBODY = {"none", "nobody", "-"}
 
@@ -23,6 +23,21 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     if lead.pk == asked.by.pk:
         return Say(f"You lead {name} now.")
     return Say(f"{mrkdwn.mention(lead.chat_id, lead.name)} leads {name} now.")
+
+
+def taken(asked: SlackRequest) -> Answer:
+    """Make whoever pressed *Take the lead* the lead, where there is none: a lead is not taken from someone by it."""
+    incident = incident_lookup.named(asked.value, by=asked.by)
+    name = incident_lookup.linked(incident)
+    lead = incident.lead
+    if lead is not None:
+        who = "You lead" if lead.pk == asked.by.pk else f"{mrkdwn.mention(lead.chat_id, lead.name)} leads"
+        return Say(f"{who} {name}. To change that, type `{setup.command()} lead` in its channel.")
+    if not incident.is_active:
+        raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you take the lead.")
+    seen = incident.last_n
+    lifecycle.set_lead(incident, lead=asked.by, by=asked.by, at=asked.at, source=Source.SLACK, since=seen)
+    return Nothing()
 
 
 def _meant(asked: SlackRequest) -> Person | None:

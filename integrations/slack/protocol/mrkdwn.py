@@ -56,7 +56,16 @@ def when(at: datetime) -> str:
 
 def moment(seconds: int, otherwise: str) -> str:
     """Write a time, in seconds since 1970; ``otherwise`` is shown where Slack cannot."""
-    return f"<!date^{seconds}^{{date_short_pretty}} {{time}}|{escape(otherwise).replace('|', '/')}>"
+    return _date(seconds, "{date_short_pretty} {time}", otherwise)
+
+
+def age(seconds: int, otherwise: str) -> str:
+    """Write how long ago a time was: Slack counts as somebody looks, so that it needs no edit to stay true."""
+    return _date(seconds, "{ago}", otherwise)
+
+
+def _date(seconds: int, form: str, otherwise: str) -> str:
+    return f"<!date^{seconds}^{form}|{escape(otherwise).replace('|', '/')}>"
 
 
 def cut(text: str, limit: int) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.tests.door import Door
 from workflows.models import Effect
@@ -26,6 +27,33 @@ def test_an_update_written_beside_another_goes_through_once_that_was_read(door: 
     door.submit("ann", text="we roll back")
     assert door.slack.modal("ann") is None
     assert incident.events.latest("n").text == "we roll back"
+
+
+def test_the_lead_is_taken_once_and_from_nobody(door: Door, incident: Incident) -> None:
+    channel = door.house.channel(incident)
+    (headline,) = door.slack.pinned(channel)
+    door.press("ann", "firekind:take-lead", channel=channel)
+    door.press("ben", "firekind:take-lead", channel=channel)
+    assert door.slack.person("ann").id in door.slack.ephemerals("ben")[-1].text
+    incident.refresh_from_db()
+    assert incident.lead == door.house.person("ann")
+    door.house.settle(incident)
+    assert "take-lead" not in str(headline.attachments)
+    assert door.slack.person("ann").id in str(headline.attachments)
+
+
+def test_a_headline_grows_no_older_and_is_not_edited_for_what_time_alone_changes(
+    door: Door, incident: Incident
+) -> None:
+    incident.refresh_from_db()
+    assert incident.update_due_at is not None
+    due, (headline,) = str(int(incident.update_due_at.timestamp())), door.slack.pinned(door.house.channel(incident))
+    assert due in str(headline.attachments)
+    door.slack.calls.clear()
+    lifecycle.update_fell_due(incident, at=incident.update_due_at)
+    door.house.settle(incident)
+    assert [call.method for call in door.slack.calls] == ["chat.postMessage"]  # the reminder
+    assert due in str(headline.attachments)
 
 
 def test_after_the_end_there_is_a_way_back(door: Door, incident: Incident) -> None:

@@ -1,18 +1,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incidents.policies.policy import COLOURS
+from integrations.slack import fake, manifest
 from integrations.slack.adapter import cards
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
 from integrations.slack.fake import blockkit
 from integrations.slack.protocol import mrkdwn
+from integrations.slack.tests.straight import StraightWire
 from workflows.planning.wording.card import Button, Card
-from workflows.planning.wording.marks import TextMark, when
+from workflows.planning.wording.marks import TextMark, ago, when
 
 ANA = TextMark("person", "U1", "Ana Ruiz")
+AGO = ago(datetime.fromtimestamp(1_700_000_000, UTC))
 INCIDENTS = TextMark("channel", "C1", "incidents")
 FULL = Card(
     kind="headline",
@@ -38,6 +45,30 @@ def test_a_card_becomes_blocks() -> None:
     retype, opens = shown[5]["elements"]
     assert (retype["action_id"], retype["value"]) == ("firekind:retype", "amber-otter")
     assert (opens["action_id"], opens["url"]) == ("firekind:open", "https://firekind.example/")
+
+
+def test_a_card_with_a_tone_stands_beside_a_bar_and_says_what_it_is_in_words_too() -> None:
+    toned = replace(FULL, tone="violet", sections=(("Latest update", (AGO, " · Ana")),))
+    sent = cards.message(toned)
+    (bar,) = sent["attachments"]
+    assert bar["color"] == cards.COLOURS["violet"]
+    assert [block["text"]["text"] for block in sent["blocks"]] == [":large_purple_circle: *Checkout &lt;is&gt; slow*"]
+    assert bar["blocks"] == cards.rendered(toned)[1:]
+    assert "<!date^1700000000^{ago}|" in str(bar["blocks"])
+    assert set(cards.COLOURS) == set(cards.CIRCLES) == set(COLOURS)
+
+
+def test_what_has_no_tone_any_more_leaves_nothing_beside_a_bar() -> None:
+    slack = fake.FakeSlack(scopes=manifest.scopes())
+    slack.add_channel("ours", members=[slack.bot.id])
+    wire = StraightWire(slack, token="xoxb-sandbox")
+    chat = SlackChat(wire, identity=Identity(wire))
+    posted = chat.post("ours", replace(FULL, tone="red"), mark="m")
+    (message,) = slack.messages("ours")
+    assert message.attachments
+    chat.edit_post(posted.channel_id, posted.ts, Card("withdrawn", "", "This message was withdrawn."))
+    assert "Checkout" not in str([message.text, message.blocks, message.attachments])
+    assert message.attachments == []
 
 
 def test_a_lock_screen_reads_words_alone() -> None:

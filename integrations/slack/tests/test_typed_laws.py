@@ -66,7 +66,9 @@ def messages(known: Facts) -> Iterator[dict[str, Any]]:
 
 def marked(sent: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[str]]:
     """How often each mention, link and date is in messages, and every text of theirs."""
-    said = [text for one in sent for text in (*written(one.get("blocks", [])), one["text"])]
+    said = [
+        text for one in sent for text in (*written([one.get("blocks", []), one.get("attachments", [])]), one["text"])
+    ]
     return Counter(control for text in said for control in controls(text)), said
 
 

@@ -12,16 +12,28 @@ from workflows.planning.wording.marks import Part, TextMark, Words
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button under a card: its words, the verb it starts and the value that goes with it."""
+    """A button under a card: its words, the verb it starts and the value that goes with it.
+
+    ``style`` is ``primary`` for what the card asks for most, ``danger`` for what cannot be undone, else empty.
+    """
 
     label: str
     verb: str
     value: str = ""
+    style: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """Return plain values; what is not said is left out, so that a stored button stays the same."""
+        return {name: value for name, value in asdict(self).items() if value or name != "style"}
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A message, free of any vendor's markup: its texts are plain, with marks between them."""
+    """A message, free of any vendor's markup: its texts are plain, with marks between them.
+
+    ``fields`` are short, side by side; ``sections`` are paragraphs with a label each. ``tone`` is a colour of
+    ``policy.COLOURS``: a card that has one is drawn with a bar in it, and one without as plain lines.
+    """
 
     kind: str
     title: str
@@ -32,15 +44,17 @@ class Card:
     context: tuple[Words, ...] = ()
     buttons: tuple[Button, ...] = ()
     tone: str = ""
+    sections: tuple[tuple[str, Words], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold, and that compare equal after a round trip."""
         body = asdict(self)
         body["text"] = marks.as_plain(self.text)
         body["fields"] = [[label, marks.as_plain(value)] for label, value in self.fields]
+        body["sections"] = [[label, marks.as_plain(value)] for label, value in self.sections]
         body["context"] = [marks.as_plain(one) for one in self.context]
-        body["buttons"] = [asdict(button) for button in self.buttons]
-        return body
+        body["buttons"] = [button.as_dict() for button in self.buttons]
+        return body if self.sections else {name: value for name, value in body.items() if name != "sections"}
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Card:
@@ -48,6 +62,7 @@ class Card:
         values = dict(body)
         values["text"] = marks.from_plain(body.get("text", ""))
         values["fields"] = tuple((label, marks.from_plain(value)) for label, value in body.get("fields", ()))
+        values["sections"] = tuple((label, marks.from_plain(value)) for label, value in body.get("sections", ()))
         values["context"] = tuple(marks.from_plain(one) for one in body.get("context", ()))
         values["buttons"] = tuple(Button(**button) for button in body.get("buttons", ()))
         return cls(**values)
@@ -58,5 +73,6 @@ class Card:
             self,
             text=marks.replaced(self.text, mark),
             fields=tuple((label, marks.replaced(value, mark)) for label, value in self.fields),
+            sections=tuple((label, marks.replaced(value, mark)) for label, value in self.sections),
             context=tuple(marks.replaced(one, mark) for one in self.context),
         )

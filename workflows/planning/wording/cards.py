@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from workflows.planning.facts import ChannelPost, Facts, Published
 from workflows.planning.wording.card import Button, Card
-from workflows.planning.wording.marks import OUTLET, Words, joined, room, when
+from workflows.planning.wording.headline import PAGE, STATUS_WORDS
+from workflows.planning.wording.marks import OUTLET, Words, joined, room
 
 TOPIC_CHARS = 250  # Slack's limit for a topic
-STATUS_WORDS = {
-    "open": "Open",
-    "mitigated": "Mitigated",
-    "resolved": "Resolved",
-    "cancelled": "Cancelled",
-    "duplicate": "Duplicate",
-}
 ASKS = {"update": "Post an update", "resolve": "Resolve the incident", "fill": "Choose someone"}
 ANSWERS = (("Let in", "let-in"), ("Not now", "turn-away"))
 ASKING = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
@@ -51,42 +45,6 @@ def page_details(codename: str) -> str:
     )
 
 
-def headline(facts: Facts) -> Card:
-    """The pinned message: what this is, who leads, what was said last."""
-    fields: list[tuple[str, Words]] = [("Type", facts.policy.name), ("Status", STATUS_WORDS[facts.status])]
-    fields += [("Lead", _lead(facts))]
-    fields += [(role, holder.mention) for role, holder in facts.roles]
-    return Card(
-        kind="headline",
-        title=facts.title,
-        text=facts.update.text if facts.update else facts.summary,
-        fields=tuple(fields),
-        context=(joined(_declared(facts), f" · {facts.policy.says}"),),
-        link=facts.url,
-        link_label="Open the timeline",
-        buttons=_verbs(facts),
-        tone=facts.policy.colour,
-    )
-
-
-def announcement(facts: Facts) -> Card:
-    """The message in the announce channel, kept current."""
-    return Card(
-        kind="announcement",
-        title=f"{facts.policy.name}: {facts.title}",
-        text=facts.update.text if facts.update else facts.summary,
-        fields=(
-            ("Status", STATUS_WORDS[facts.status]),
-            ("Lead", _lead(facts)),
-            ("Channel", (room(facts.room),)),
-        ),
-        context=(_declared(facts),),
-        link=facts.url,
-        link_label="Open the timeline",
-        tone=facts.policy.colour,
-    )
-
-
 def ended_announcement(facts: Facts) -> Card:
     """What an announcement becomes once the type asks for none: it says so, and stays still."""
     return Card(
@@ -94,7 +52,7 @@ def ended_announcement(facts: Facts) -> Card:
         title=f"{facts.policy.name}: {facts.title}",
         text="No more announcements will be posted for this incident.",
         link=facts.url,
-        link_label="Open the timeline",
+        link_label=PAGE,
     )
 
 
@@ -126,7 +84,7 @@ def handover(facts: Facts) -> Card:
         text=("Earlier messages are in ", room(facts.room - 1), ", which is being archived, and on the timeline."),
         context=("People who saw the old channel have already read it. Messages that others posted stay there.",),
         link=facts.url,
-        link_label="Open the timeline",
+        link_label=PAGE,
     )
 
 
@@ -173,7 +131,7 @@ def by_hand(event: ChannelPost, facts: Facts) -> Card:
         text=event.by_hand,
         context=("You got this directly because there is no private channel yet. Nothing was posted anywhere else.",),
         link=facts.url,
-        link_label="Open the timeline",
+        link_label=PAGE,
         buttons=_asked(event, facts),
     )
 
@@ -205,21 +163,3 @@ def _judged(event: ChannelPost, facts: Facts) -> Card:
     sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
     link = f"{facts.url}findings/#finding-{event.finding}"
     return Card("judged", title="", text=sentence, link=link, link_label="All findings")
-
-
-def _declared(facts: Facts) -> Words:
-    return joined(f"{facts.codename} · declared ", (when(facts.declared_at),))
-
-
-def _lead(facts: Facts) -> Words:
-    return facts.lead.mention if facts.lead else "no one yet"
-
-
-def _verbs(facts: Facts) -> tuple[Button, ...]:
-    if not facts.active:
-        return (Button("Reopen", "reopen", facts.codename),)
-    return (
-        Button("Retype", "retype", facts.codename),
-        Button("Update", "update", facts.codename),
-        Button("Resolve", "resolve", facts.codename),
-    )

@@ -6,7 +6,7 @@ A mark is a value beside the words and never a part of them: whatever people typ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -17,8 +17,8 @@ OUTLET: Final = "outlet"
 class TextMark:
     """Something to show in the vendor's way, by ``id``; ``label`` is how it reads where that cannot be.
 
-    ``kind`` is ``person`` (an id of the chat's), ``time`` (seconds since 1970), ``channel`` (an id of the chat's), or
-    ``room``, one of the incident's own by number, or ``outlet``, which becomes a channel once that is made.
+    ``kind`` is ``person`` (an id of the chat's), ``time`` or ``ago`` (seconds since 1970), ``channel`` (an id of the
+    chat's), or ``room``, one of the incident's own by number, or ``outlet``, which becomes a channel once that is made.
     """
 
     kind: str
@@ -33,6 +33,11 @@ Words = str | tuple[Part, ...]
 def when(at: datetime) -> TextMark:
     """Mark a time, which each reader sees in their own zone."""
     return TextMark("time", str(int(at.timestamp())), f"{at:%Y-%m-%d %H:%M} UTC")
+
+
+def ago(at: datetime) -> TextMark:
+    """Mark how long ago a time was, as each reader sees it when they look: it stays true without an edit."""
+    return replace(when(at), kind="ago")
 
 
 def room(which: int | str) -> TextMark:

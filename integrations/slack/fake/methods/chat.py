@@ -71,7 +71,7 @@ def _posted(slack: FakeSlack, channel: Channel, message: Message) -> Body:
 
 
 def update(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Change one of your own messages. Blocks and metadata that are not given are kept; long text is an error here."""
+    """Change one of your own messages. Blocks, attachments, metadata not given are kept; long text is an error."""
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     message = guards.existing_message(channel, args.text("ts"), bad="message_not_found")
     if message.user != caller.user or message.is_system:
@@ -90,8 +90,9 @@ def _changed_fields(message: Message, args: Args) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if blocks is not None:
         fields["blocks"] = blocks
-    if "attachments" in args:
-        fields["attachments"] = args.json("attachments") or []
+    attachments = content.read_attachments(args)
+    if attachments is not None:
+        fields["attachments"] = attachments
     if "metadata" in args:
         fields["metadata"] = content.metadata(args)
     if "text" in args or "markdown_text" in args:

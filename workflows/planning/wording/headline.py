@@ -1,0 +1,97 @@
+"""The card that says how an incident is: pinned in its channel, and where incidents are announced. Pure."""
+
+from __future__ import annotations
+
+from workflows.planning.facts import Facts
+from workflows.planning.wording.card import Button, Card
+from workflows.planning.wording.marks import Words, ago, joined, room, when
+
+STATUS_WORDS = {
+    "open": "Open",
+    "mitigated": "Mitigated",
+    "resolved": "Resolved",
+    "cancelled": "Cancelled",
+    "duplicate": "Duplicate",
+}
+PAGE = "Open the timeline"
+SHOWN_CHARS = 700  # more than a phone's screen holds is on the page
+
+
+def headline(facts: Facts) -> Card:
+    """Say what this is, who leads, what was said last, and offer what can be done now."""
+    fields: list[tuple[str, Words]] = [("Type", _type(facts)), ("Status", STATUS_WORDS[facts.status])]
+    fields += [("Lead", lead(facts))]
+    fields += [(role, holder.mention) for role, holder in facts.roles]
+    if facts.active and facts.due_at is not None:
+        fields += [("Next update due", (when(facts.due_at),))]
+    return Card(
+        kind="headline",
+        title=facts.title,
+        fields=tuple(fields),
+        sections=said_so_far(facts),
+        context=(joined(_declared(facts), f" · {facts.policy.says}"),),
+        link=facts.url,
+        link_label=PAGE,
+        buttons=_verbs(facts),
+        tone=facts.policy.colour,
+    )
+
+
+def announcement(facts: Facts) -> Card:
+    """The message in the announce channel, kept current."""
+    return Card(
+        kind="announcement",
+        title=f"{facts.policy.name}: {facts.title}",
+        fields=(
+            ("Status", STATUS_WORDS[facts.status]),
+            ("Lead", lead(facts)),
+            ("Channel", (room(facts.room),)),
+        ),
+        sections=said_so_far(facts),
+        context=(_declared(facts),),
+        link=facts.url,
+        link_label=PAGE,
+        tone=facts.policy.colour,
+    )
+
+
+def said_so_far(facts: Facts) -> tuple[tuple[str, Words], ...]:
+    """Return the summary, and the latest update with its age and author; each cut to what a phone shows."""
+    found: list[tuple[str, Words]] = [("Summary", _cut(facts.summary))] if facts.summary else []
+    if facts.update is not None:
+        label = "Latest update" if facts.active else "Last update"
+        aside = (ago(facts.update.at), " · ") if facts.update.at else ()
+        found.append((label, joined(aside, f"{facts.update.by or 'Firekind'}\n{_cut(facts.update.text)}")))
+    return tuple(found)
+
+
+def lead(facts: Facts) -> Words:
+    """Name the lead, or say that there is none."""
+    return facts.lead.mention if facts.lead else "no one yet"
+
+
+def _type(facts: Facts) -> str:
+    return f"{facts.policy.name} · private" if facts.private else facts.policy.name
+
+
+def _declared(facts: Facts) -> Words:
+    return joined(f"{facts.codename} · declared ", (when(facts.declared_at),))
+
+
+def _verbs(facts: Facts) -> tuple[Button, ...]:
+    """Offer what this state allows, what it waits for first."""
+    if not facts.active:
+        return (Button("Reopen", "reopen", facts.codename),)
+    take = (Button("Take the lead", "take-lead", facts.codename, "primary"),) if facts.lead is None else ()
+    mitigate = (Button("Mitigate", "mitigate", facts.codename),) if facts.status == "open" else ()
+    return (
+        *take,
+        Button("Update", "update", facts.codename),
+        Button("Retype", "retype", facts.codename),
+        *mitigate,
+        Button("Resolve", "resolve", facts.codename),
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1].rstrip()}…"

@@ -1,0 +1,62 @@
+"""The headline: what it says and offers follows from the facts alone, and nothing in it grows stale by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from workflows.planning.facts import ChannelPost
+from workflows.planning.wording import headline, marks
+from workflows.tests.world import facts, someone
+
+AT = datetime(2026, 11, 20, 3, 4, tzinfo=UTC)
+UPDATE = ChannelPost(4, "updated", "the update", "Ann", "", "we roll back", 1, at=AT)
+
+
+def offered(**changes: Any) -> list[str]:
+    return [button.verb for button in headline.headline(replace(facts(), **changes)).buttons]
+
+
+@pytest.mark.parametrize(
+    ("state", "verbs"),
+    [
+        ({}, ["take-lead", "update", "retype", "mitigate", "resolve"]),
+        ({"lead": someone("ann")}, ["update", "retype", "mitigate", "resolve"]),
+        ({"lead": someone("ann"), "status": "mitigated"}, ["update", "retype", "resolve"]),
+        ({"private": True, "lead": someone("ann")}, ["update", "retype", "mitigate", "resolve"]),
+        ({"status": "resolved", "active": False}, ["reopen"]),
+        ({"status": "cancelled", "active": False}, ["reopen"]),
+        ({"status": "duplicate", "active": False}, ["reopen"]),
+    ],
+)
+def test_only_what_the_state_allows_is_offered(state: dict[str, Any], verbs: list[str]) -> None:
+    assert offered(**state) == verbs
+
+
+def test_the_latest_update_has_an_age_that_the_reader_counts() -> None:
+    card = headline.headline(replace(facts(), summary="all carts fail", update=UPDATE))
+    assert [label for label, _ in card.sections] == ["Summary", "Latest update"]
+    assert marks.ago(AT) in tuple(marks.parts(card.sections[1][1]))
+    over = headline.headline(replace(facts(), update=UPDATE, active=False, status="resolved"))
+    assert [label for label, _ in over.sections] == ["Last update"]
+
+
+def test_what_is_due_is_said_while_somebody_responds() -> None:
+    due = replace(facts(), due_at=AT + timedelta(hours=1))
+    assert "Next update due" in dict(headline.headline(due).fields)
+    assert "Next update due" not in dict(headline.headline(replace(due, active=False, status="resolved")).fields)
+    assert "Next update due" not in dict(headline.announcement(due).fields)
+
+
+def test_long_words_are_cut_to_what_a_phone_shows() -> None:
+    known = replace(facts(), summary="a" * 9_000, update=replace(UPDATE, text="b" * 9_000))
+    for card in (headline.headline(known), headline.announcement(known)):
+        assert all(len(marks.bare(said)) < headline.SHOWN_CHARS + 60 for _, said in card.sections)
+
+
+def test_a_private_one_says_so_whatever_its_type() -> None:
+    assert "private" in str(dict(headline.headline(replace(facts(), private=True)).fields)["Type"])
+    assert "private" not in str(dict(headline.headline(facts()).fields)["Type"])
