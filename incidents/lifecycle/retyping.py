@@ -31,14 +31,16 @@ def retype(
     admission: Admission | None = None,
     since: int | None = None,
     keep_room: bool = False,
+    changes: Collection[tuple[str, str, str]] | None = None,
 ) -> Incident:
     """Give the incident another type, at once for every surface; workflows carry out the difference.
 
     Towards a private type this closes it, in the same transaction, to everyone but the actor (unless they do not
     ``come``), the lead, the declarer, ``bring``, and those the type brings in at this moment: ``admission`` names
     them, as the plan did that was confirmed; without one they are asked for here. Roles that others hold are open
-    again. ``keep_room`` says that the room where people talk is made private itself, so that none follows it. Raises
-    ``Stale`` when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
+    again. ``keep_room`` says that the room where people talk is made private itself, so that none follows it.
+    ``changes`` are the lines of the plan that was confirmed: sign, text, and what each is about. Raises ``Stale``
+    when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
     """
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, by=by, since=since, clash={"retyped"}) as now:
@@ -63,7 +65,8 @@ def retype(
             "room": now.room,
             "closed": moves,
             "stays_out": moves and not come,
-        }
+            "colour": version.policy.colour,
+        } | ({} if changes is None else {"changes": [list(one) for one in changes]})
         timeline.append(now, "retyped", at=at, by=by, source=source, text=because, data=data)
         if now.private or admission is not None:
             now.closed_at = None

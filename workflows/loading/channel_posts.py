@@ -5,7 +5,7 @@ from __future__ import annotations
 from incidents import event_kinds
 from incidents.models import Event
 from workflows.loading.incident_rows import IncidentRows
-from workflows.planning.facts import ChannelPost
+from workflows.planning.facts import ChannelPost, RetypeNews
 
 ONE_OF = "gap/one-of/"
 WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too
@@ -34,6 +34,21 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         link=event.link or str(event.data.get("url", "")) if event.kind in WITH_PAGER else "",
         answer=_answer(answer) if answer else "",
         at=event.at,
+        retype=_retype(event) if event.kind == "retyped" else None,
+    )
+
+
+def _retype(event: Event) -> RetypeNews:
+    """Return what a retype changed; one that closed the incident cannot be taken back, as people were shut out."""
+    data = event.data
+    changes = data.get("changes")
+    return RetypeNews(
+        before=data["from_name"],
+        now=data["to_name"],
+        colour=str(data.get("colour", "")),
+        back="" if data.get("closed") else str(data.get("from", "")),
+        changes=None if changes is None else tuple(f"{sign} {text}" for sign, text, _ in changes),
+        stays_out=bool(data.get("stays_out")),
     )
 
 

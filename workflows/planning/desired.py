@@ -9,7 +9,7 @@ from workflows.planning import captures, pages, participation, withdrawal
 from workflows.planning.facts import ChannelPost, Facts
 from workflows.planning.participation import Participation, Standing
 from workflows.planning.things import Desired, Gap, Thing, post
-from workflows.planning.wording import cards, headline
+from workflows.planning.wording import cards, headline, posts
 
 
 def desired_state(facts: Facts) -> Desired:
@@ -130,7 +130,7 @@ def _member(standing: Standing, room: int) -> Thing:
 def _told(facts: Facts) -> Iterator[Thing]:
     for event in facts.told:
         if event.room == facts.room:
-            yield post(f"told/{event.n}", cards.told(event, facts), event.label, event.room)
+            yield post(f"told/{event.n}", posts.told(event, facts), event.label, event.room)
             if event.pictured and not event.retracted:
                 yield from _picture(event)
 

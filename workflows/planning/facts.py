@@ -46,13 +46,30 @@ class Stay:
 
 
 @dataclass(frozen=True, slots=True)
+class RetypeNews:
+    """What a retype changed, as it was confirmed: between which types, in which colour, and the plan's lines.
+
+    ``back`` is the slug of the type before it where going back loses nothing, else empty. ``changes`` is None for a
+    retype that was written down without them. ``stays_out`` says that who retyped it did not come along.
+    """
+
+    before: str
+    now: str
+    colour: str = ""
+    back: str = ""
+    changes: tuple[str, ...] | None = None
+    stays_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ChannelPost:
     """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words.
 
     ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
     number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
     ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked,
-    ``by_hand`` what someone has to do. ``at`` is when it happened.
+    ``by_hand`` what someone has to do. ``at`` is when it happened,
+    ``retype`` what a retype changed.
     """
 
     n: int
@@ -73,6 +90,7 @@ class ChannelPost:
     answer: str = ""
     by_hand: str = ""
     at: datetime | None = None
+    retype: RetypeNews | None = None
 
 
 @dataclass(frozen=True, slots=True)

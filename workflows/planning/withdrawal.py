@@ -8,7 +8,7 @@ from dataclasses import replace
 from workflows.planning.facts import Facts
 from workflows.planning.pages import RESOLVED
 from workflows.planning.things import Thing, post
-from workflows.planning.wording import cards, headline
+from workflows.planning.wording import cards, headline, posts
 
 
 def announcement(facts: Facts) -> Iterator[Thing]:
@@ -92,7 +92,7 @@ def direct(facts: Facts) -> Iterator[Thing]:
     if whom is None or not facts.private or facts.is_there(f"channel/{facts.room}"):
         return
     for event in (one for one in facts.told if one.by_hand and one.room == facts.room):
-        spec = {"person": whom.chat_id, "card": cards.by_hand(event, facts).as_dict()}
+        spec = {"person": whom.chat_id, "card": posts.by_hand(event, facts).as_dict()}
         yield Thing(f"direct/{event.n}", "direct", spec, f"{whom.name} directly what to do by hand")
 
 

@@ -26,6 +26,8 @@ from workflows.planning.wording import privacy_notes
 from workflows.reconcile import admitting
 from workflows.usergroups import workspace_cache
 
+SAID_ANEW = frozenset({"post", "small", "picture", "title"})  # keys of lines about our own messages
+
 
 class PlanChanged(Exception):
     """The confirmed plan is out of date; ``plan`` is the new one, to be shown instead."""
@@ -87,7 +89,14 @@ def confirm(
             admission=found.admission if found else None,
             since=since,
             keep_room=found is not None and moves_room(now.private, to.policy) and found.after.room == now.room,
+            changes=_changes(found.plan) if found else None,
         )
+
+
+def _changes(result: Plan) -> list[tuple[str, str, str]]:
+    """Return the lines that say what changes, and for whom: without what is only said anew, and what stays."""
+    lines = (line for line in result.lines if line.sign in "+~-" and line.key not in SAID_ANEW)
+    return [(line.sign, line.text, line.key) for line in lines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,11 @@ def preview_declare(
 def _shown_to(by: Person | None, whole: Plan) -> Plan:
     """Return a plan as someone may read it: guests learn of nobody by it."""
     return whole.without_names() if by is not None and (by.is_guest or by.is_external) else whole
+
+
+def shown_to(by: Person, lines: Collection[PlanLine]) -> tuple[PlanLine, ...]:
+    """Return lines of a plan that was carried out, as someone may read them."""
+    return _shown_to(by, Plan(lines=tuple(lines))).lines
 
 
 def preview_policy(incident: Incident, policy: Policy) -> Plan:

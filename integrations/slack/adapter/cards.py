@@ -37,7 +37,24 @@ CIRCLES: Final[Mapping[str, str]] = {
     "teal": ":large_green_square:",
     "green": ":large_green_circle:",
 }
-SIGNS: Final[Mapping[str, str]] = {}
+# What stands before a title instead, where the kind of card says more than its colour.
+SIGNS: Final[Mapping[str, str]] = {
+    "due": ":alarm_clock:",
+    "gap": ":grey_question:",
+    "failed": ":warning:",
+    "by_hand": ":warning:",
+    "warned": ":warning:",
+    "page": ":pager:",
+    "alert": ":bell:",
+    "evidence": ":bar_chart:",
+    "judged": ":mag:",
+    "asked_in": ":door:",
+    "offered": ":door:",
+    "glass": ":rotating_light:",
+    "updated": ":speech_balloon:",
+    "resolved": ":white_check_mark:",
+    "reopened": ":repeat:",
+}
 
 
 def message(card: Card) -> dict[str, Any]:

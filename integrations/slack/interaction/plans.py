@@ -21,7 +21,7 @@ def shown(plan: Plan) -> list[blocks.Block]:
         blocks.section(f"*{heading or 'Before you confirm'}*\n{_bullets(notes)}")
         for heading, notes in plan.noted.items()
     ]
-    parts += [blocks.section(text) for text in _gathered(map(_line, doing[:SHOWN]))]
+    parts += [blocks.section(text) for text in gathered(doing[:SHOWN])]
     if len(doing) > SHOWN:
         parts.append(blocks.context(f"And {len(doing) - SHOWN} more."))
     if not doing:
@@ -39,10 +39,10 @@ def _bullets(notes: Iterable[str]) -> str:
     return "\n".join(f"•  {escape(note)}" for note in notes)
 
 
-def _gathered(lines: Iterable[str]) -> list[str]:
-    """Gather lines into as few sections as hold them."""
+def gathered(lines: Iterable[PlanLine]) -> list[str]:
+    """Write lines as mrkdwn, gathered into as few sections as hold them."""
     texts: list[str] = []
-    for line in lines:
+    for line in map(_line, lines):
         if texts and len(texts[-1]) + len(line) < blocks.SECTION:
             texts[-1] += f"\n{line}"
         else:

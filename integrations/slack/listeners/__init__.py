@@ -23,6 +23,7 @@ from integrations.slack.listeners import (
     paging,
     retry,
     retype,
+    retyped,
     say,
 )
 from integrations.slack.listeners.events import home, links, messages, rooms, workspace
@@ -45,6 +46,8 @@ BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     "firekind:retype-type": retype.chosen,
     "firekind:retype-bring": retype.chosen,
     "firekind:retype-come": retype.chosen,
+    "firekind:undo-retype": retyped.undo,
+    "firekind:changes": retyped.everything,
     "firekind:fill": fill.pressed,
     "firekind:take-lead": lead.taken,
     "firekind:page": paging.pressed,

@@ -36,7 +36,7 @@ ALONE: Final = Along()
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
     """Open the modal: with the plan when a type was named, else with the types to choose from."""
-    _must_be_active(incident)
+    must_be_active(incident)
     said = messages.typed(asked.words)
     if not said:
         return Open(modal(incident))
@@ -55,7 +55,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 def pressed(asked: SlackRequest) -> Answer:
     """Open the modal from a card or the Home tab."""
     incident = incident_lookup.named(asked.value, by=asked.by)
-    _must_be_active(incident)
+    must_be_active(incident)
     return Open(modal(incident))
 
 
@@ -141,7 +141,8 @@ def modal(
     return blocks.modal("Retype", parts, callback_id=CALLBACK, submit="Confirm", close="Cancel", kept=kept)
 
 
-def _must_be_active(incident: Incident) -> None:
+def must_be_active(incident: Incident) -> None:
+    """Raise ``Refused`` unless people still respond."""
     if not incident.is_active:
         raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you retype it.")
 

@@ -38,7 +38,8 @@ def card(door: Door, incident: Incident) -> str:
 
 
 def buttons(door: Door, incident: Incident) -> list[str]:
-    blocks = [block for one in door.slack.messages(door.house.channel(incident)) for block in one.blocks or ()]
+    messages = door.slack.messages(door.house.channel(incident))
+    blocks = [block for one in messages for bar in one.attachments for block in bar["blocks"]]
     found = [part["action_id"] for block in blocks if block["type"] == "actions" for part in block["elements"]]
     return [action_id for action_id in found if action_id in {"firekind:let-in", "firekind:turn-away"}]
 

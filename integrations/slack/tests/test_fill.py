@@ -63,7 +63,7 @@ def test_a_page_that_was_resolved_there_asks_for_the_end_here(door: Door) -> Non
     door.house.settle(incident)
     channel = door.house.channel(incident)
     posted = door.slack.messages(channel)[-1]
-    assert "https://pager.example/incidents/P1|Open the page" in str([posted.blocks, posted.attachments])
+    assert "https://pager.example/incidents/P1" in str([posted.blocks, posted.attachments])
     door.press("ann", "firekind:resolve", channel=channel)
     door.submit("ann", text="it was the cache")
     incident.refresh_from_db()

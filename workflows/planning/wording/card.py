@@ -76,3 +76,8 @@ class Card:
             sections=tuple((label, marks.replaced(value, mark)) for label, value in self.sections),
             context=tuple(marks.replaced(one, mark) for one in self.context),
         )
+
+
+def cut(text: str, limit: int) -> str:
+    """Shorten plain text to at most ``limit`` characters, visibly."""
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"

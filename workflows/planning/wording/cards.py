@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from workflows.planning.facts import ChannelPost, Facts, Published
-from workflows.planning.wording.card import Button, Card
+from workflows.planning.facts import Facts, Published
+from workflows.planning.wording.card import Card
 from workflows.planning.wording.headline import PAGE, STATUS_WORDS
-from workflows.planning.wording.marks import OUTLET, Words, joined, room
+from workflows.planning.wording.marks import OUTLET, room
 
 TOPIC_CHARS = 250  # Slack's limit for a topic
-ASKS = {"update": "Post an update", "resolve": "Resolve the incident", "fill": "Choose someone"}
-ANSWERS = (("Let in", "let-in"), ("Not now", "turn-away"))
-ASKING = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
-BY_HAND = "manual action required"
-LINKS = {"page": "Open the page", "alert": "Open the alert"}
-TITLES = {"glass": "Someone broke glass", "warned": "Warning", "offered": "Let them in?"}
 
 
 def topic(facts: Facts) -> str:
@@ -99,67 +93,3 @@ def notice(published: Published) -> Card:
     text = ("Everyone can read it in ", room(OUTLET), ".")
     link = published.url
     return Card("notice", "A summary of a private incident was published", text, link=link, link_label="Read it here")
-
-
-def told(event: ChannelPost, facts: Facts) -> Card:
-    """Return the message for an event in the channel."""
-    if event.redacted or event.retracted:
-        return redacted() if event.redacted else withdrawn()
-    if event.kind == "updated":
-        return Card(kind="updated", title=f"Update from {event.by}", text=event.text)
-    if event.evidence:
-        return _measured(event, facts)
-    if event.finding:
-        return _judged(event, facts)
-    sentence: Words = f"{event.by} {event.sentence}" if event.by else event.sentence
-    if event.kind == "offered" and facts.lead is not None and not event.answer:
-        sentence = joined(facts.lead.mention, ": ", sentence)
-    sentence = joined(sentence, f"\n{event.answer}" if event.answer else "")
-    if event.by_hand:
-        text = joined(sentence, f"\n{event.by_hand}")
-        return Card(event.kind, title=BY_HAND.capitalize(), text=text, buttons=_asked(event, facts))
-    label = LINKS.get(event.kind, "Open") if event.link else ""
-    title = TITLES.get(event.kind, "")
-    return Card(event.kind, title, text=sentence, link=event.link, link_label=label, buttons=_asked(event, facts))
-
-
-def by_hand(event: ChannelPost, facts: Facts) -> Card:
-    """Tell one person what waits for their hand, where no channel can: nothing that says what it is about."""
-    return Card(
-        kind="by_hand",
-        title=f"{facts.codename}: {BY_HAND}",
-        text=event.by_hand,
-        context=("You got this directly because there is no private channel yet. Nothing was posted anywhere else.",),
-        link=facts.url,
-        link_label=PAGE,
-        buttons=_asked(event, facts),
-    )
-
-
-def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
-    """Offer what a message asks for: trying again, an update, choosing who has a role, the end."""
-    if event.kind == "failed" and event.retry:
-        about = f"{facts.codename}|{event.retry}"
-        done = (Button("Mark as done", "by-hand", about),) if event.by_hand else ()
-        return (Button("Retry", "retry", about), *done)
-    if event.kind in ASKING:
-        about = f"{facts.codename}|{event.n}"
-        return () if event.answer else tuple(Button(says, verb, about) for says, verb in ANSWERS)
-    verb, _, about = ("update" if event.kind == "due" else event.ask).partition("|")
-    if verb not in ASKS:
-        return ()
-    return (Button(ASKS[verb], verb, f"{facts.codename}|{about}" if about else facts.codename),)
-
-
-def _measured(event: ChannelPost, facts: Facts) -> Card:
-    """Tell what was measured, with the way to all of it; its picture comes below."""
-    sentence = f"{event.by or 'Firekind'} {event.sentence}"
-    label = "Open the flame graph" if event.pictured else "Open"
-    return Card("evidence", title="", text=sentence, link=f"{facts.url}evidence/{event.evidence}/", link_label=label)
-
-
-def _judged(event: ChannelPost, facts: Facts) -> Card:
-    """Tell a verdict, with the way to every round."""
-    sentence = f"{event.by} {event.sentence}" if event.by else event.sentence
-    link = f"{facts.url}findings/#finding-{event.finding}"
-    return Card("judged", title="", text=sentence, link=link, link_label="All findings")

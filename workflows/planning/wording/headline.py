@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.planning.facts import Facts
-from workflows.planning.wording.card import Button, Card
+from workflows.planning.wording.card import Button, Card, cut
 from workflows.planning.wording.marks import Words, ago, joined, room, when
 
 STATUS_WORDS = {
@@ -57,11 +57,11 @@ def announcement(facts: Facts) -> Card:
 
 def said_so_far(facts: Facts) -> tuple[tuple[str, Words], ...]:
     """Return the summary, and the latest update with its age and author; each cut to what a phone shows."""
-    found: list[tuple[str, Words]] = [("Summary", _cut(facts.summary))] if facts.summary else []
+    found: list[tuple[str, Words]] = [("Summary", cut(facts.summary, SHOWN_CHARS))] if facts.summary else []
     if facts.update is not None:
         label = "Latest update" if facts.active else "Last update"
         aside = (ago(facts.update.at), " · ") if facts.update.at else ()
-        found.append((label, joined(aside, f"{facts.update.by or 'Firekind'}\n{_cut(facts.update.text)}")))
+        found.append((label, joined(aside, f"{facts.update.by or 'Firekind'}\n{cut(facts.update.text, SHOWN_CHARS)}")))
     return tuple(found)
 
 
@@ -91,7 +91,3 @@ def _verbs(facts: Facts) -> tuple[Button, ...]:
         *mitigate,
         Button("Resolve", "resolve", facts.codename),
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1].rstrip()}…"

@@ -1,0 +1,62 @@
+"""The buttons under the card of a retype: the way back leads through the plan, and only while there is one."""
+
+from __future__ import annotations
+
+from incidents.models import Incident
+from integrations.slack.fake import Message
+from integrations.slack.tests.door import Door
+
+
+def now(incident: Incident) -> Incident:
+    return Incident.objects.select_related("type", "policy_version").get(pk=incident.pk)
+
+
+def card(door: Door, incident: Incident, *, room: int = 0) -> Message:
+    """The newest card of a retype in its channel."""
+    messages = door.slack.messages(door.house.channel(now(incident), room or now(incident).room))
+    return [one for one in messages if "→" in str(one.blocks)][-1]
+
+
+def offers(message: Message) -> list[str]:
+    shown = [block for bar in message.attachments for block in bar["blocks"] if block["type"] == "actions"]
+    return [element["action_id"] for block in shown for element in block["elements"]]
+
+
+def test_undo_shows_the_plan_back_and_does_nothing_before_that_is_confirmed(door: Door, incident: Incident) -> None:
+    channel = door.house.channel(incident)
+    retyped = door.house.retype(incident, "major", by="ann")
+    posted = card(door, retyped)
+    said = str([posted.blocks, posted.attachments])
+    assert "Ambiguous → Major" in said
+    assert "invite Sue" in said
+    assert "the headline" not in said
+    door.press("ben", "firekind:undo-retype", channel=channel, ts=posted.ts)
+    assert now(incident).type.slug == "major"
+    door.submit("ben")
+    assert now(incident).type.slug == "ambiguous"
+    door.house.settle(now(incident))
+    door.press("ben", "firekind:undo-retype", channel=channel, ts=posted.ts)  # of the first card, a second time
+    assert door.slack.modal("ben") is None
+    assert "again" in door.slack.ephemerals("ben")[-1].text
+
+
+def test_everything_that_changed_is_a_press_away(door: Door, incident: Incident) -> None:
+    retyped = door.house.retype(incident, "major", by="ann")
+    assert offers(card(door, retyped)) == ["firekind:undo-retype"], "what is short is not folded"
+    pressed = door.slack.acts.press("ann", "firekind:undo-retype", channel=door.house.channel(retyped))
+    assert pressed is not None
+    pressed.payload["actions"][0]["action_id"] = "firekind:changes"
+    door.send(pressed)
+    assert "Sue" in door.reads(door.modal("ann"))
+    assert door.fields("ann") == []
+
+
+def test_turning_private_is_not_undone_and_names_nobody_in_public(door: Door, incident: Incident) -> None:
+    public = door.house.retype(incident, "major", by="ann")
+    old = card(door, public)
+    assert offers(old) == ["firekind:undo-retype"]
+    private = door.house.retype(public, "security", by="ann")
+    assert offers(card(door, private)) == []
+    old = door.slack.channel(door.house.channel(private, 1)).messages[old.ts]
+    assert old.attachments == []
+    assert "Major" not in str([old.text, old.blocks])

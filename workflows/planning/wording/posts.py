@@ -1,0 +1,131 @@
+"""What the channel is told of the timeline: a card a kind of entry, with what it asks for as buttons. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from workflows.planning.facts import ChannelPost, Facts, RetypeNews
+from workflows.planning.wording.card import Button, Card, cut
+from workflows.planning.wording.cards import redacted, withdrawn
+from workflows.planning.wording.headline import PAGE
+from workflows.planning.wording.marks import Words, joined
+
+ASKS: Final = {"update": "Post an update", "resolve": "Resolve the incident", "fill": "Choose someone"}
+ANSWERS: Final = (("Let in", "let-in", "primary"), ("Not now", "turn-away", ""))
+ASKING: Final = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
+BY_HAND: Final = "Manual action required"
+LINKS: Final = {"page": "Open the page", "alert": "Open the alert"}
+# The title and the colour of the cards of some kinds; entries of all others are one plain line.
+CARDS: Final[Mapping[str, tuple[str, str]]] = {
+    "due": ("Update due", "amber"),
+    "gap": ("Missing", "orange"),
+    "failed": ("Failed", "red"),
+    "page": ("Page", "blue"),
+    "alert": ("Alert", "orange"),
+    "asked_in": ("Let them in?", "violet"),
+    "offered": ("Let them in?", "violet"),
+    "glass": ("Someone broke glass", "red"),
+    "warned": ("Warning", "red"),
+    "mitigated": ("Mitigated", "green"),
+    "resolved": ("Resolved", "green"),
+    "reopened": ("Reopened", "orange"),
+    "cancelled": ("Cancelled", "slate"),
+}
+UNCHANGED: Final = "Nobody new is brought in, and nothing else changes."
+LINES: Final = 6  # of what a retype changed; the rest is folded behind a button
+LINE_CHARS: Final = 160
+WHY_CHARS: Final = 700
+
+
+def told(event: ChannelPost, facts: Facts) -> Card:
+    """Return the message for an event in the channel."""
+    if event.redacted or event.retracted:
+        return redacted() if event.redacted else withdrawn()
+    if event.kind == "updated":
+        return Card("updated", f"Update from {event.by}", text=event.text, tone="slate")
+    if event.retype is not None:
+        return _retyped(event, event.retype, facts)
+    if event.evidence:
+        label = "Open the flame graph" if event.pictured else "Open"
+        return _measured(event, "Evidence", f"{facts.url}evidence/{event.evidence}/", label)
+    if event.finding:
+        return _measured(event, "Finding", f"{facts.url}findings/#finding-{event.finding}", "All findings")
+    return _card(event, facts)
+
+
+def by_hand(event: ChannelPost, facts: Facts) -> Card:
+    """Tell one person what waits for their hand, where no channel can: nothing that says what it is about."""
+    return Card(
+        kind="by_hand",
+        title=f"{facts.codename}: {BY_HAND[0].lower()}{BY_HAND[1:]}",
+        text=event.by_hand,
+        context=("You got this directly because there is no private channel yet. Nothing was posted anywhere else.",),
+        link=facts.url,
+        link_label=PAGE,
+        buttons=_asked(event, facts),
+        tone="red",
+    )
+
+
+def _card(event: ChannelPost, facts: Facts) -> Card:
+    """Return the card of an entry, or the plain line of one whose kind has no title."""
+    sentence: Words = _said(event)
+    if event.kind == "offered" and facts.lead is not None and not event.answer:
+        sentence = joined(facts.lead.mention, ": ", sentence)
+    title, tone = CARDS.get(event.kind, ("", ""))
+    more = [one for one in (event.answer, event.by_hand) if one]
+    text = joined(sentence, *(f"\n{one}" for one in more))
+    if event.by_hand:
+        title, tone = BY_HAND, "red"
+    label = LINKS.get(event.kind, "Open")
+    if not title:
+        return Card(event.kind, "", text, link=event.link, link_label=label if event.link else "")
+    return Card(event.kind, title, text, buttons=(*_asked(event, facts), *_opening(event.link, label)), tone=tone)
+
+
+def _retyped(event: ChannelPost, news: RetypeNews, facts: Facts) -> Card:
+    """Say between which types, why, and what that changed for whom; long lists are folded behind a button."""
+    sections: list[tuple[str, Words]] = [("Why", cut(event.text, WHY_CHARS))] if event.text else []
+    buttons: list[Button] = []
+    if news.changes is not None:
+        lines = [cut(line, LINE_CHARS) for line in news.changes[:LINES]]
+        hidden = len(news.changes) - len(lines)
+        lines += [f"and {hidden} more"] if hidden else []
+        sections.append(("What changes", "\n" + "\n".join(lines) if lines else UNCHANGED))
+        if hidden or any(len(line) > LINE_CHARS for line in news.changes):
+            buttons.append(Button("Show everything", "changes", f"{facts.codename}|{event.n}"))
+    if news.back:
+        buttons.append(Button("Undo", "undo-retype", f"{facts.codename}|{event.n}"))
+    title = f"{news.before} → {news.now}"
+    text = f"{event.by or 'Firekind'} retyped it{' and stays out' if news.stays_out else ''}."
+    return Card("retyped", title, text, sections=tuple(sections), buttons=tuple(buttons), tone=news.colour or "slate")
+
+
+def _measured(event: ChannelPost, title: str, url: str, label: str) -> Card:
+    """Tell what was measured or judged, with the way to all of it; a picture comes below."""
+    sentence = f"{event.by or 'Firekind'} {event.sentence}"
+    return Card(event.kind, title, sentence, buttons=_opening(url, label), tone="teal")
+
+
+def _said(event: ChannelPost) -> str:
+    return f"{event.by} {event.sentence}" if event.by else event.sentence
+
+
+def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
+    """Offer what a message asks for: trying again, an update, choosing who has a role, the end."""
+    if event.kind == "failed" and event.retry:
+        about = f"{facts.codename}|{event.retry}"
+        done = (Button("Mark as done", "by-hand", about),) if event.by_hand else ()
+        return (Button("Retry", "retry", about), *done)
+    if event.kind in ASKING:
+        about = f"{facts.codename}|{event.n}"
+        return () if event.answer else tuple(Button(says, verb, about, style) for says, verb, style in ANSWERS)
+    verb, _, about = ("update" if event.kind == "due" else event.ask).partition("|")
+    if verb not in ASKS:
+        return ()
+    return (Button(ASKS[verb], verb, f"{facts.codename}|{about}" if about else facts.codename, "primary"),)
+
+
+def _opening(url: str, label: str) -> tuple[Button, ...]:
+    return (Button(label, "open", url),) if url.startswith(("https://", "http://")) else ()

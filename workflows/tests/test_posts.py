@@ -1,0 +1,97 @@
+"""What the channel is told: a card a kind of entry, which offers what it asks for and folds what is long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from workflows.planning.facts import ChannelPost, RetypeNews
+from workflows.planning.wording import marks, posts
+from workflows.planning.wording.card import Card
+from workflows.tests.world import facts
+
+MANY = tuple(f"+ invite Person {n} (@everybody)" for n in range(120))
+LONG = "+ invite " + ", ".join(f"Person {n}" for n in range(130))
+
+
+def card(kind: str, **given: Any) -> Card:
+    return posts.told(ChannelPost(7, kind, "news", "Ann", "did it", given.pop("text", ""), 1, **given), facts())
+
+
+def retyped(changes: tuple[str, ...] | None, *, back: str = "ambiguous", text: str = "") -> Card:
+    return card("retyped", text=text, retype=RetypeNews("Ambiguous", "Major", "red", back, changes))
+
+
+def verbs(of: Card) -> list[str]:
+    return [button.verb for button in of.buttons]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "offers"),
+    [
+        ("due", {}, ["update"]),
+        ("gap", {"ask": "fill|Scribe"}, ["fill"]),
+        ("gap", {}, []),
+        ("failed", {"retry": "3"}, ["retry"]),
+        ("failed", {"retry": "3", "by_hand": "Archive it"}, ["retry", "by-hand"]),
+        ("page", {"link": "https://pager.test/1", "ask": "resolve"}, ["resolve", "open"]),
+        ("page", {"link": "javascript:alert(1)"}, []),
+        ("alert", {"link": "https://pager.test/1"}, ["open"]),
+        ("evidence", {"evidence": 3}, ["open"]),
+        ("judged", {"finding": 1}, ["open"]),
+        ("asked_in", {}, ["let-in", "turn-away"]),
+        ("offered", {}, ["let-in", "turn-away"]),
+        ("asked_in", {"answer": "Ann let Eve in."}, []),
+    ],
+)
+def test_what_needs_something_is_a_card_that_offers_it(kind: str, given: dict[str, Any], offers: list[str]) -> None:
+    found = card(kind, **given)
+    assert verbs(found) == offers
+    assert found.title
+    assert found.tone
+
+
+def test_what_asks_for_nothing_stays_one_line() -> None:
+    for kind in ("led", "role", "duplicated"):
+        assert (card(kind).title, card(kind).tone, card(kind).buttons) == ("", "", ())
+
+
+@pytest.mark.parametrize("way", ["redacted", "retracted"])
+def test_what_was_taken_back_leaves_neither_words_nor_colour(way: str) -> None:
+    for kind in (*posts.CARDS, "updated", "retyped"):
+        news = RetypeNews("Ambiguous", "Major", "red", "ambiguous", ("+ invite Eve",)) if kind == "retyped" else None
+        found = card(kind, text="secret", retype=news, **{way: True})
+        assert (found.kind, found.tone, found.buttons, found.sections) == ("withdrawn", "", (), ())
+        assert "secret" not in str(found)
+
+
+def test_a_retype_says_between_what_and_why_and_for_whom() -> None:
+    found = retyped(("+ invite Eve (@support)", "+ page Major incidents"), text="carts fail")
+    assert (found.title, found.tone) == ("Ambiguous → Major", "red")
+    assert dict(found.sections)["Why"] == "carts fail"
+    assert "invite Eve" in marks.bare(dict(found.sections)["What changes"])
+    assert verbs(found) == ["undo-retype"]
+    assert dict(retyped(()).sections)["What changes"] == posts.UNCHANGED
+    assert dict(retyped(None).sections) == {}
+
+
+@pytest.mark.parametrize("changes", [MANY, (LONG,)])
+def test_a_long_list_folds_behind_a_button(changes: tuple[str, ...]) -> None:
+    found = retyped(changes, text="w" * 9_000)
+    assert verbs(found) == ["changes", "undo-retype"]
+    said = marks.bare(dict(found.sections)["What changes"])
+    assert len(said) < (posts.LINES + 1) * (posts.LINE_CHARS + 1)
+    assert len(marks.bare(dict(found.sections)["Why"])) == posts.WHY_CHARS
+
+
+def test_where_something_was_lost_nothing_is_undone() -> None:
+    assert verbs(retyped(("~ move the conversation to a new private channel",), back="")) == []
+
+
+def test_a_card_stays_as_it_is_while_the_incident_goes_on() -> None:
+    """Or each change of it would edit every message of the channel."""
+    event = ChannelPost(7, "retyped", "", "Ann", "", "", 1, retype=RetypeNews("A", "B", "red", "a", ("+ x",)))
+    later = replace(facts("major"), active=False, status="resolved", title="another")
+    assert posts.told(event, facts()) == posts.told(event, later)
