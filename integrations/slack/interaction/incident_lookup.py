@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from django.db.models import QuerySet
@@ -15,6 +16,8 @@ from workflows.channels import rooms
 from workflows.models import Resource
 
 CODENAME: Final = re.compile(r"[a-z]+(-[a-z]+){1,3}")
+NEAR: Final = 0.7  # of what difflib counts: *secure* and *majro*, and no word that only shares some letters
+PIECE: Final = 4
 NOT_THERE: Final = "There is no such incident."
 
 
@@ -62,14 +65,40 @@ def channels(incidents: Iterable[Incident]) -> dict[int, str]:
 
 
 def usable_type(said: str) -> IncidentType:
-    """Return the type of a slug or a name; raise ``Refused`` with the closest ones when there is none."""
+    """Return the type of a slug or a name; raise ``Refused`` with the closest one when there is none."""
     types = list(IncidentType.objects.usable())
-    wanted = said.strip().lower().replace(" ", "-").replace("_", "-")
+    wanted = _bare(said)
     for one in types:
-        if wanted in {one.slug, one.policy.name.lower().replace(" ", "-")}:
+        if wanted in _names(one):
             return one
     known = ", ".join(one.slug for one in types)
-    raise lifecycle.Refused(f"There is no type “{said.strip()}”. The types are: {known}.")
+    near = near_type(said, types)
+    meant = f" Did you mean {near.slug}?" if near else ""
+    raise lifecycle.Refused(f"There is no type “{said.strip()}”.{meant} The types are: {known}.")
+
+
+def near_type(said: str, types: Collection[IncidentType]) -> IncidentType | None:
+    """Return the type that someone most likely means who did not quite write its name, if any."""
+    wanted, first = _bare(said), _bare(said.strip().partition(" ")[0])
+    scores = [(max(_likeness(wanted, first, name) for name in _names(one)), -n, one) for n, one in enumerate(types)]
+    best, _, meant = max(scores, default=(0.0, 0, None))
+    return meant if best >= NEAR else None
+
+
+def _likeness(wanted: str, first: str, name: str) -> float:
+    """Say from 0 to 1 how much what was written is like a name: all of it, or its first word, or a piece of it."""
+    if first == name or (len(wanted) >= PIECE and (name.startswith(wanted) or name.endswith(wanted))):
+        return 1.0
+    return difflib.SequenceMatcher(None, wanted, name).ratio()
+
+
+def _names(type: IncidentType) -> set[str]:
+    return {_bare(type.slug), _bare(type.policy.name)}
+
+
+def _bare(said: str) -> str:
+    """Write a name without case and without what stands between its words."""
+    return re.sub(r"[\W_]+", "", said.casefold())
 
 
 def page(incident: Incident) -> str:

@@ -16,34 +16,42 @@ from integrations.slack.protocol import blocks, mrkdwn
 from workflows.reconcile import retyping
 
 CALLBACK: Final = "firekind:declare"
+TITLE_CHARS: Final = 200
 PRIVATE: Final = "Only the people named here, and anyone they invite, will see it."
 TYPED: Final = re.compile(r"\s*([A-Za-z][\w -]{0,39})\s*:\s*(\S.*)", re.DOTALL)
 
 
 def command(asked: SlackRequest) -> Answer:
-    """Declare at once when there is a title; open the modal when there is none."""
+    """Declare at once when there is a title; open the modal when there is none, or the type is in doubt."""
     if not asked.words:
-        return Open(modal())
-    type, title = typed(asked.words)
+        return Open(_first(asked))
+    type, title, near = typed(asked.words)
     title = messages.typed(title)
+    if near is not None:
+        return Open(_first(asked, title=mrkdwn.cut(title, TITLE_CHARS), chosen=near, doubt=_doubt(asked.words)))
     incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type)
     return Say(_declared(incident))
 
 
-def typed(said: str) -> tuple[IncidentType | None, str]:
-    """Split ``security: someone has our keys`` into type and title; other colons are part of the title."""
+def typed(said: str) -> tuple[IncidentType | None, str, IncidentType | None]:
+    """Split ``security: someone has our keys`` into type and title; other colons are part of the title.
+
+    The third is the type that is most likely meant where the first is none, as in ``securty: …``: it is asked about,
+    since what was meant to be private must not be public by a slip.
+    """
     match = TYPED.fullmatch(said)
     if match is None:
-        return None, said
+        return None, said, None
     try:
-        return incident_lookup.usable_type(match[1]), match[2]
+        return incident_lookup.usable_type(match[1]), match[2], None
     except lifecycle.Refused:
-        return None, said
+        near = incident_lookup.near_type(match[1], list(IncidentType.objects.usable()))
+        return None, match[2] if near else said, near
 
 
 def pressed(asked: SlackRequest) -> Answer:
     """Open the modal from a button or a global shortcut."""
-    return Open(modal())
+    return Open(_first(asked))
 
 
 def from_message(asked: SlackRequest) -> Answer:
@@ -51,7 +59,7 @@ def from_message(asked: SlackRequest) -> Answer:
     message = messages.of(asked.message, channel_id=asked.channel_id)
     first = message.text.strip().partition("\n")[0]
     kept = {"ref": message.ref, "author": message.author, "text": short(message.text)}
-    return Open(modal(title=mrkdwn.cut(first, 200), summary=message.text, message=kept))
+    return Open(_first(asked, title=mrkdwn.cut(first, TITLE_CHARS), summary=message.text, message=kept))
 
 
 def chosen(asked: SlackRequest) -> Answer:
@@ -92,6 +100,18 @@ def submitted(asked: SlackRequest) -> Answer:
     return Replace(blocks.modal("Declared", parts, callback_id="firekind:notice"))
 
 
+def _first(asked: SlackRequest, *, chosen: IncidentType | None = None, **filled: Any) -> blocks.Block:
+    """Build the modal as it opens: with what the chosen type brings along, or else the default one."""
+    type = chosen or IncidentType.objects.usable().filter(is_default=True).first()
+    shown = plans.shown(retyping.preview_declare(type=type, by=asked.by)) if type is not None else None
+    return modal(chosen=type, shown=shown, **filled)
+
+
+def _doubt(said: str) -> str:
+    written = mrkdwn.escape(mrkdwn.cut(said.partition(":")[0].strip(), 40))
+    return f"There is no type “{written}”. Nothing is declared yet: check the type below, then declare."
+
+
 def modal(
     *,
     title: str = "",
@@ -101,15 +121,17 @@ def modal(
     chosen: IncidentType | None = None,
     shown: list[blocks.Block] | None = None,
     message: Mapping[str, Any] | None = None,
+    doubt: str = "",
 ) -> blocks.Block:
-    """Build the modal: a title is enough; a type that is chosen shows what it brings along."""
+    """Build the modal: a title is enough; a type shows what it brings along. ``doubt`` is said above all else."""
     types = list(IncidentType.objects.usable())
     default = chosen or next((one for one in types if one.is_default), None)
     parts = [
+        *([blocks.section(doubt)] if doubt else ()),
         blocks.field(
             "What is wrong?",
             blocks.text_input(
-                action_id="title", initial=title, longest=200, placeholder="Checkout is slow for everyone"
+                action_id="title", initial=title, longest=TITLE_CHARS, placeholder="Checkout is slow for everyone"
             ),
             block_id="title",
             hint="A few words are enough. You can change everything later.",

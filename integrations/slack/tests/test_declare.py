@@ -30,6 +30,9 @@ def test_declaring_asks_slack_nothing_before_it_is_acknowledged(door: Door) -> N
         ("security: someone has our keys", "security", "someone has our keys"),
         ("Time bomb: certificates end on friday", "time-bomb", "certificates end on friday"),
         ("time_bomb: certificates", "time-bomb", "certificates"),
+        ("timebomb: certificates", "time-bomb", "certificates"),
+        ("TimeBomb : certificates", "time-bomb", "certificates"),
+        ("Payments team: cannot deploy", "ambiguous", "Payments team: cannot deploy"),
         ("checkout: slow since 10:00", "ambiguous", "checkout: slow since 10:00"),
         ("a < b & c > d", "ambiguous", "a < b & c > d"),
         ("ask @ben", "ambiguous", "ask @Ben"),
@@ -47,6 +50,31 @@ def test_what_is_typed_is_read(door: Door, typed: str, type: str, title: str) ->
     assert (incident.type.slug, incident.title) == (type, title)
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("securty: keys leaked", "security"),
+        ("secure: keys leaked", "security"),
+        ("majro: checkout is down", "major"),
+        ("major outage: checkout is down", "major"),
+        ("bomb: certificates", "time-bomb"),
+        ("ambigous: hm", "ambiguous"),
+    ],
+)
+def test_what_is_nearly_a_type_is_asked_about_and_declares_nothing(door: Door, typed: str, meant: str) -> None:
+    door.command("ann", f"declare {typed}")
+    assert not Incident.objects.exists()
+    shown = door.modal("ann")
+    assert typed.partition(":")[0] in door.reads(shown)
+    door.submit("ann")
+    assert (door.incident().type.slug, door.incident().title) == (meant, typed.partition(": ")[2])
+
+
+def test_a_type_that_is_nearly_named_is_suggested_for_a_retype(door: Door, incident: Incident) -> None:
+    said = door.command("ann", "type securty", channel=door.house.channel(incident))
+    assert "security?" in said
+
+
 def test_a_title_that_is_too_long_is_said(door: Door) -> None:
     assert door.command("ann", f"declare {'x' * 201}") == "A title has at most 200 characters; this one has 201."
     assert not Incident.objects.exists()
@@ -59,6 +87,7 @@ def test_a_private_one_says_so(door: Door) -> None:
 def test_without_a_title_a_form_opens_and_shows_what_a_type_brings_along(door: Door) -> None:
     assert door.command("ann", "declare") == ""
     assert door.fields("ann") == ["title", "type", "summary", "lead", "services"]
+    assert "@incident-response" in door.reads(door.modal("ann")), "what the default type brings along, at once"
     door.press("ann", "firekind:declare-type", value="major")
     shown = door.reads(door.modal("ann"))
     assert "(@support)" in shown
@@ -105,6 +134,8 @@ def test_a_message_becomes_an_incident_that_starts_with_it(door: Door) -> None:
     captured = incident.events.get(kind="captured")
     assert (captured.text, captured.data["author"]) == ("db is on fire\nall of it, @Ben", "Out")
     assert f"{captured.at.timestamp():.6f}" == ts
+    assert door.slack.channel("lobby").id in captured.link
+    assert ts in captured.link
 
 
 def test_a_form_that_opens_too_late_is_explained(door: Door) -> None:
