@@ -132,7 +132,7 @@ def test_every_panel_is_served_under_a_strict_policy(sandbox: Sandbox, panel: st
 
 
 def test_every_kind_of_block_and_input_is_drawn(sandbox: Sandbox, app: App) -> None:
-    from integrations.slack.fake.tests.test_blockkit import GOOD
+    from integrations.slack.tests.test_block_kit import GOOD
 
     sandbox.client.chat_postMessage(channel="C0INCIDENTS", text="all", blocks=GOOD)
     text, _ = get(sandbox, "/?as=ada&in=incidents")

@@ -7,13 +7,12 @@ from typing import Any
 
 from integrations.slack.fake.server.answers import ErrorAnswer
 from integrations.slack.fake.server.args import Args
+from integrations.slack.protocol import block_kit
 from integrations.slack.protocol.limits import MAX_METADATA, MAX_POST_TEXT
 
-from . import blockkit
 from .workspace import Json
 
 _MARKDOWN = 12_000
-_ATTACHMENTS = 100
 
 
 def read(args: Args) -> dict[str, Any]:
@@ -39,7 +38,7 @@ def read_blocks(args: Args) -> list[Json] | None:
         return None
     if not isinstance(blocks, list):
         raise ErrorAnswer("invalid_blocks_format")
-    problems = blockkit.block_problems(blocks)
+    problems = block_kit.block_problems(blocks)
     if problems:
         raise ErrorAnswer("invalid_blocks", *problems, errors=problems)
     return with_ids(blocks)
@@ -64,12 +63,12 @@ def read_attachments(args: Args) -> list[Json] | None:
         return None
     if not isinstance(attachments, list) or not all(isinstance(one, dict) for one in attachments):
         raise ErrorAnswer("invalid_attachments")
-    if len(attachments) > _ATTACHMENTS:
+    if len(attachments) > block_kit.MAX_ATTACHMENTS:
         raise ErrorAnswer("too_many_attachments")
+    problems = block_kit.message_problems({"attachments": attachments})
+    if problems:
+        raise ErrorAnswer("invalid_blocks", *problems, errors=problems)
     for number, attachment in enumerate(attachments, start=1):
-        problems = blockkit.block_problems(attachment.get("blocks") or [], at=f"/attachments/{number - 1}/blocks")
-        if problems:
-            raise ErrorAnswer("invalid_blocks", *problems, errors=problems)
         with_ids(attachment.get("blocks") or [], within=f"a{number}-")
         attachment.setdefault("id", number)
     return attachments

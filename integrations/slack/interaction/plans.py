@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Final
 
 from integrations.slack.protocol import blocks
@@ -10,25 +12,33 @@ from integrations.slack.protocol.mrkdwn import clip, escape
 from workflows.planning.plan import Plan, PlanLine
 
 SHOWN: Final = 40
+SHOWN_BYTES: Final = 50_000  # of the 250,000 that a window may have, as they are sent: a letter takes up to twelve
 SIGNS: Final = {"+": "`+`", "~": "`~`", "-": "`-`", "!": "`!`", "=": "`=`"}
 
 
 def shown(plan: Plan) -> list[blocks.Block]:
     """Render a plan: its notes, its lines, and in small print what is so already. Who is paged is never in that."""
     doing = [line for line in plan.lines if not line.is_quiet]
+    lines = _fitting(doing)
     already = [line for line in plan.lines if line.is_quiet]
     parts = [
         blocks.section(f"*{heading or 'Before you confirm'}*\n{_bullets(notes)}")
         for heading, notes in plan.noted.items()
     ]
-    parts += [blocks.section(text) for text in gathered(doing[:SHOWN])]
-    if len(doing) > SHOWN:
-        parts.append(blocks.context(f"And {len(doing) - SHOWN} more."))
+    parts += [blocks.section(text) for text in gathered(lines)]
+    if len(doing) > len(lines):
+        parts.append(blocks.context(f"And {len(doing) - len(lines)} more."))
     if not doing:
         parts.append(blocks.section("Nothing else changes: nobody new is brought in."))
     if already:
         parts.append(blocks.context(clip("\n".join(escape(line.text) for line in already), blocks.SECTION)))
     return parts
+
+
+def _fitting(lines: Sequence[PlanLine]) -> list[PlanLine]:
+    """Return the first lines, as many as a window holds."""
+    ends = accumulate(len(json.dumps(line.text)) for line in lines)
+    return [line for line, end in zip(lines[:SHOWN], ends, strict=False) if end <= SHOWN_BYTES]
 
 
 def _line(line: PlanLine) -> str:

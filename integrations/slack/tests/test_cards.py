@@ -12,8 +12,7 @@ from integrations.slack import fake, manifest
 from integrations.slack.adapter import cards
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
-from integrations.slack.fake import blockkit
-from integrations.slack.protocol import mrkdwn
+from integrations.slack.protocol import block_kit, mrkdwn
 from integrations.slack.tests.straight import StraightWire
 from workflows.planning.wording.card import Button, Card
 from workflows.planning.wording.marks import TextMark, ago, when
@@ -85,7 +84,7 @@ def test_whatever_people_write_slack_takes_it(title: str, text: str, label: str,
     button = Button(label or "x", "update", "amber-otter")
     card = Card("x", title, text, fields=((label, value),), context=(says or "x",), buttons=(button,))
     message = cards.message(card)
-    assert blockkit.block_problems(message["blocks"]) == []
+    assert block_kit.block_problems(message["blocks"]) == []
     assert len(message["text"]) <= 4_000
 
 

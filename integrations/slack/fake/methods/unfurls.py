@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from integrations.slack.fake import blockkit
 from integrations.slack.fake.server.answers import ErrorAnswer
 from integrations.slack.fake.server.args import Args
+from integrations.slack.protocol import block_kit
 
 from .table import Body, Method
 
@@ -64,7 +64,7 @@ def _unfurls(args: Args) -> dict[str, Any]:
     unfurls = args.json("unfurls", error="invalid_unfurls_format")
     if not isinstance(unfurls, dict) or not all(isinstance(about, dict) for about in unfurls.values()):
         raise ErrorAnswer("invalid_unfurls_format")
-    if any(blockkit.block_problems(about.get("blocks") or []) for about in unfurls.values()):
+    if any(block_kit.block_problems(about.get("blocks") or []) for about in unfurls.values()):
         raise ErrorAnswer("cannot_parse_attachment")
     return unfurls
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from integrations.slack.fake import blockkit
 from integrations.slack.fake.server import guards
 from integrations.slack.fake.server.answers import ErrorAnswer
 from integrations.slack.fake.server.args import Args
+from integrations.slack.protocol import block_kit
 
 from .table import Body, Method
 
@@ -75,12 +75,12 @@ def _trigger(slack: FakeSlack, args: Args) -> Trigger:
 
 def _body(slack: FakeSlack, args: Args, *, kind: str, besides: str = "") -> Json:
     body = args.json("view")
-    problems = blockkit.view_problems(body)
+    problems = block_kit.view_problems(body)
     if not problems and body["type"] != kind:
         problems = [f"must be of type {kind} [json-pointer:/view/type]"]
     if problems:
         raise ErrorAnswer("invalid_arguments", *problems)
-    if blockkit.is_too_large(body):
+    if block_kit.is_too_large(body):
         raise ErrorAnswer("view_too_large")
     name = body.get("external_id")
     if name and any(v.external_id == name and v.id != besides for v in slack.workspace.views.values()):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from integrations.slack.fake import blockkit, changes, content, screens
+from integrations.slack.fake import changes, content, screens
 from integrations.slack.fake.server.answers import Reply
 from integrations.slack.fake.server.deliveries import PendingDelivery
 from integrations.slack.fake.workspace import Json, ResponseUrl, View
+from integrations.slack.protocol import block_kit
 from integrations.slack.protocol.limits import MAX_POST_TEXT, RESPONSE_URL_USES
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _submission(slack: State, delivery: PendingDelivery, answer: Json, error: st
 
 
 def _shown(slack: State, view: View, action: str, body: Any) -> bool:
-    if action not in ("update", "push") or blockkit.view_problems(body):
+    if action not in ("update", "push") or block_kit.view_problems(body):
         return False
     body = {**body, "blocks": content.with_ids(body["blocks"])}
     if action == "update":
@@ -124,7 +125,7 @@ def _say(slack: State, right: ResponseUrl, answer: Json) -> str:
     text = str(answer.get("text") or "")
     if not text and not blocks:
         return "no_text"
-    if len(text) > MAX_POST_TEXT or blockkit.block_problems(blocks):
+    if len(text) > MAX_POST_TEXT or block_kit.block_problems(blocks):
         return "invalid_blocks"
     said = {"text": text, "blocks": content.with_ids(blocks)}
     if answer.get("replace_original") and _replace(slack, right, said):

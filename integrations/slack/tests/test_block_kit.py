@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from slack_sdk.models.blocks import ActionsBlock, HeaderBlock, SectionBlock
 
-from integrations.slack.fake.blockkit import block_problems, view_problems
+from integrations.slack.protocol.block_kit import block_problems, view_problems
 
 Block = dict[str, Any]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from integrations.slack.protocol.limits import MAX_MESSAGE_BLOCKS, MAX_VIEW_BLOCKS
@@ -26,6 +27,7 @@ from .checks import (
 from .elements import IN_ACTIONS, IN_CONTEXT, IN_INPUT, IN_SECTION
 
 MAX_VIEW_BYTES: Final = 250_000
+MAX_ATTACHMENTS: Final = 100
 
 
 def _block(required: dict[str, Check], **optional: Check) -> Check:
@@ -105,6 +107,17 @@ def block_problems(blocks: Any, surface: Surface = "message", *, at: str = "/blo
             _BLOCKS[surface](block, f"{at}/{index}", scan)
         _unique_block_ids(blocks, at, scan)
     return scan.problems
+
+
+def message_problems(message: Mapping[str, Any]) -> list[str]:
+    """List what Slack would object to in the blocks of a message and of each of its attachments; empty if nothing."""
+    attachments = message.get("attachments") or []
+    found = block_problems(message.get("blocks") or [])
+    if len(attachments) > MAX_ATTACHMENTS:
+        found.append(f"no more than {MAX_ATTACHMENTS} items allowed [json-pointer:/attachments]")
+    for number, one in enumerate(attachments):
+        found += block_problems(one.get("blocks") or [], at=f"/attachments/{number}/blocks")
+    return found
 
 
 def _unique_block_ids(blocks: list[Any], at: str, scan: Scan) -> None:

@@ -1,7 +1,0 @@
-"""Block Kit as a table: which block may hold what, and how long. Unknown keys and wrong nesting are problems too."""
-
-from __future__ import annotations
-
-from .surfaces import block_problems, is_too_large, view_problems
-
-__all__ = ["block_problems", "is_too_large", "view_problems"]

@@ -1,0 +1,7 @@
+"""Block Kit as a table: which block may hold what, and how long. Unknown keys and wrong nesting are problems too."""
+
+from __future__ import annotations
+
+from .surfaces import MAX_ATTACHMENTS, block_problems, is_too_large, message_problems, view_problems
+
+__all__ = ["MAX_ATTACHMENTS", "block_problems", "is_too_large", "message_problems", "view_problems"]
