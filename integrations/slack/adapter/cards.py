@@ -87,7 +87,7 @@ def _head(card: Card) -> list[blocks.Block]:
 
 def _body(card: Card) -> list[blocks.Block]:
     parts = [blocks.section(text) for text in _pieces(clip(said(card.text), LONGEST))]
-    parts += blocks.fields((escape(label), said(value)) for label, value in card.fields)
+    parts += _fields(card)
     parts += [blocks.section(f"*{escape(label)}*  {said(value)}") for label, value in card.sections]
     if card.link:
         parts.append(blocks.section(link(card.link, card.link_label or "Open")))
@@ -96,6 +96,15 @@ def _body(card: Card) -> list[blocks.Block]:
     if card.buttons:
         parts.append(blocks.actions(*(_button(button, card) for button in card.buttons[:BUTTONS])))
     return parts
+
+
+def _fields(card: Card) -> list[blocks.Block]:
+    """Draw fields side by side; beside a bar one a line, as a phone would put each label on a line of its own."""
+    pairs = [(escape(label), said(value)) for label, value in card.fields]
+    if not card.tone:
+        return blocks.fields(pairs)
+    lines = [f"*{label}*  {clip(value, blocks.FIELD)}" for label, value in pairs]
+    return [blocks.section(text) for text in _pieces("\n".join(lines))]
 
 
 def said(words: Words) -> str:

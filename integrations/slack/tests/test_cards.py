@@ -53,6 +53,7 @@ def test_a_card_with_a_tone_stands_beside_a_bar_and_says_what_it_is_in_words_too
     assert bar["color"] == cards.COLOURS["violet"]
     assert [block["text"]["text"] for block in sent["blocks"]] == [":large_purple_circle: *Checkout &lt;is&gt; slow*"]
     assert bar["blocks"] == cards.rendered(toned)[1:]
+    assert "*Type*  Major\n*Lead*  <@U2>" in [block["text"]["text"] for block in bar["blocks"] if "text" in block]
     assert "<!date^1700000000^{ago}|" in str(bar["blocks"])
     assert set(cards.COLOURS) == set(cards.CIRCLES) == set(COLOURS)
 
