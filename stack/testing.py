@@ -5,7 +5,8 @@ gives each a database of its own on the one server. The tests that start whole s
 first of all and one after the other, those that drive a browser to another; what is left fills up both. More stacks or
 browsers at once would starve each other, and begun later they would be what all else waits for.
 
-What starts no stack and no browser, walks no house and tries no law for long is marked `quick`.
+Of the others, long walks and laws come first. What starts no stack, browser or server, walks no house and tries no law
+for long is marked `quick`; run alone, it tries few examples.
 """
 
 import gc
@@ -15,8 +16,10 @@ import sys
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import PurePosixPath
+from typing import Any
 
 import pytest
+from hypothesis import is_hypothesis_test, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -27,9 +30,11 @@ from stack import prepared
 STACKS, BROWSERS = "stack/", "tests/"
 # A test that asks for one of these starts processes; one that is marked so says it itself.
 LONG_FIXTURES = {"browser", "page", "running_stack"}
+SERVERS = {"port", "sandbox", "served"}  # the same, of what is served over HTTP and waits for time-outs
 LONG_MARKS = ("browser", "workers", "slow")
 # Every address as everybody, and hundreds of examples each: by the names of their folders and modules.
 WALKS, LAWS = "outsiders", "_laws.py"
+QUICK, QUICK_EXAMPLES = "quick", 15
 
 _session = ExitStack()
 
@@ -81,7 +86,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark what is quick, and put whole stacks and browsers first."""
     for item in items:
         if is_quick(item):
-            item.add_marker("quick")
+            item.add_marker(QUICK)
+    if config.option.markexpr == QUICK:
+        try_few_examples(items, most=QUICK_EXAMPLES)
     if config.option.shuffle:
         items[:] = shuffled(items, seed=config.option.shuffle)
     items.sort(key=_turn)
@@ -94,16 +101,29 @@ def pytest_collection_finish() -> None:
 
 
 def _turn(item: pytest.Item) -> int:
-    return next((turn for turn, first in enumerate((STACKS, BROWSERS)) if item.nodeid.startswith(first)), 2)
+    whole = next((turn for turn, first in enumerate((STACKS, BROWSERS)) if item.nodeid.startswith(first)), 2)
+    return whole if whole < 2 or _is_long(item) else 3
+
+
+def _is_long(item: pytest.Item) -> bool:
+    path = PurePosixPath(item.nodeid.partition("::")[0])
+    return WALKS in path.parts or path.name.endswith(LAWS)
 
 
 def is_quick(item: pytest.Item) -> bool:
     """Tell whether a test is over in a moment."""
-    path = PurePosixPath(item.nodeid.partition("::")[0])
-    if WALKS in str(path) or path.name.endswith(LAWS):
-        return False
-    long = LONG_FIXTURES & set(getattr(item, "fixturenames", ()))
-    return not long and not any(item.get_closest_marker(mark) for mark in LONG_MARKS)
+    long = (LONG_FIXTURES | SERVERS) & set(getattr(item, "fixturenames", ()))
+    return not long and not _is_long(item) and not any(item.get_closest_marker(mark) for mark in LONG_MARKS)
+
+
+def try_few_examples(items: list[pytest.Item], *, most: int) -> None:
+    """Give every law at most so many examples."""
+    for item in items:
+        law: Any = getattr(item, "obj", None)
+        if is_hypothesis_test(law):
+            known = law._hypothesis_internal_use_settings  # noqa: SLF001 (Hypothesis refuses settings a second time)
+            few = settings(known, max_examples=min(known.max_examples, most))
+            law._hypothesis_internal_use_settings = few  # noqa: SLF001 (the same)
 
 
 def shuffled(items: list[pytest.Item], *, seed: str) -> list[pytest.Item]:

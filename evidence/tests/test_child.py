@@ -15,6 +15,7 @@ from evidence.reader import child, isolated
 from evidence.tree.calltree import CallTree
 from stack.outside import until
 
+pytestmark = pytest.mark.slow
 FOLDED = b"main;work 3\nmain;work;deeper 2\nmain 1\n"
 
 

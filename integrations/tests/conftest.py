@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from integrations.pagerduty.tests.straight import pager_on
 from integrations.tests import duty as on_duty
 from integrations.tests import house as building
 from integrations.tests import once
@@ -37,7 +36,5 @@ def built_duty(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Ite
 @pytest.fixture
 def duty(built_duty: on_duty.Duty, db: None) -> Iterator[on_duty.Duty]:
     """The house with a pager, as nobody has touched it."""
-    made = once.copied(built_duty)
-    made.pager = pager_on(made.account)  # PagerDuty's own client cannot be copied
-    with ports.using(chat=made.house.chat, pager=made.pager):
+    with on_duty.copied(built_duty) as made:
         yield made

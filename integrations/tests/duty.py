@@ -12,6 +12,7 @@ from incidents.models import Incident
 from integrations.pagerduty.fake import FakeAccount
 from integrations.pagerduty.tests.straight import SENDER, StraightPager, pager_on
 from integrations.tests import house as building
+from integrations.tests import once
 from integrations.tests.house import GROUPS, House
 from workflows import ports
 from workflows.models import Page
@@ -66,3 +67,12 @@ def duty(others: Iterable[str] = ()) -> Iterator[Duty]:
             pager_cache.refresh(at=timezone.now())
             pager_cache.refresh_shifts(at=timezone.now())
             yield Duty(house, made, pager)
+
+
+@contextmanager
+def copied(built: Duty) -> Iterator[Duty]:
+    """Put a copy of what was built once behind the ports, as nobody has touched it."""
+    made = once.copied(built)
+    made.pager = pager_on(made.account)  # PagerDuty's own client cannot be copied
+    with ports.using(chat=made.house.chat, pager=made.pager):
+        yield made

@@ -143,11 +143,11 @@ class Night:
 
 
 @contextmanager
-def night(first: str) -> Iterator[Night]:
+def night(built: Duty, first: str) -> Iterator[Night]:
     """One incident, declared and settled, with webhooks coming; all of it is undone afterwards."""
     with pytest.MonkeyPatch.context() as patch, transaction.atomic():
         patch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=GIVEN))
-        with building.duty() as duty:
+        with building.copied(built) as duty:
             last = time.time()
 
             def clock() -> float:
@@ -168,9 +168,9 @@ def night(first: str) -> Iterator[Night]:
     order=st.randoms(use_true_random=False),
 )
 def test_whatever_happens_no_more_is_paged_than_was_asked_for_and_the_timeline_is_true(
-    db: None, first: str, story: list[tuple[str, object]], order: random.Random
+    built_duty: Duty, db: None, first: str, story: list[tuple[str, object]], order: random.Random
 ) -> None:
-    with night(first) as found:
+    with night(built_duty, first) as found:
         for verb, value in story:
             found.take(verb, value)
         found.calm(order)

@@ -15,6 +15,7 @@ from html import unescape
 from io import StringIO
 from typing import Any
 
+import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import transaction
@@ -22,11 +23,13 @@ from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
+from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle, visibility
 from incidents.lifecycle import access
 from incidents.models import Incident, Participant, Person
 from integrations.tests import duty as standing_by
+from integrations.tests import once
 from integrations.tests.duty import Duty
 from integrations.tests.house import GROUPS
 from workflows import terminal
@@ -236,11 +239,18 @@ def account(person: Person) -> User:
     return user
 
 
+@pytest.fixture(scope="module")
+def built_duty(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Duty]:
+    """A house with a pager, and two more people. Built once for all stories."""
+    with once.laid(django_db_blocker, lambda: standing_by.duty(others=("sid", "max"))) as made:
+        yield made
+
+
 @contextmanager
-def story(first: str, declarer: str) -> Iterator[Story]:
+def story(built: Duty, first: str, declarer: str) -> Iterator[Story]:
     """An incident declared and settled; all of it is undone afterwards."""
     with transaction.atomic():
-        with standing_by.duty(others=("sid", "max")) as duty:
+        with standing_by.copied(built) as duty:
             yield Story(duty, duty.house.declare(type=first, by=declarer))
         transaction.set_rollback(True)
 
@@ -288,9 +298,9 @@ def plan_says(found: Story) -> dict[str, str]:
 @given(first=types, declarer=anybody, steps=st.lists(verbs, min_size=2, max_size=10))
 @example(first="ambiguous", declarer="dee", steps=[("retype", "dee", "security", ["dee"], False, "verb")])
 def test_the_plan_keeps_its_word_for_everybody(
-    db: None, first: str, declarer: str, steps: list[tuple[object, ...]]
+    built_duty: Duty, db: None, first: str, declarer: str, steps: list[tuple[object, ...]]
 ) -> None:
-    with story(first, declarer) as found:
+    with story(built_duty, first, declarer) as found:
         for step in steps:
             found.play(step)
         check(found)
@@ -299,9 +309,9 @@ def test_the_plan_keeps_its_word_for_everybody(
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(verbs, max_size=6), declarer=anybody, who=anybody, handle=st.sampled_from(sorted(GROUPS)))
 def test_nobody_comes_into_a_closed_incident_by_a_group_or_a_schedule_alone(
-    db: None, steps: list[tuple[object, ...]], declarer: str, who: str, handle: str
+    built_duty: Duty, db: None, steps: list[tuple[object, ...]], declarer: str, who: str, handle: str
 ) -> None:
-    with story("security", declarer) as found:
+    with story(built_duty, "security", declarer) as found:
         for step in steps:
             found.play(step)
         found.settle()

@@ -121,6 +121,7 @@ def of(incident: Incident, kind: str) -> int:
     return events[0].n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("salted", [True, False])
 def test_what_was_redacted_is_nowhere_and_the_chain_holds(
     house: House, incident: Incident, salted: bool, monkeypatch: pytest.MonkeyPatch

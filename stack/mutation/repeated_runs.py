@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+
+from stack import testing
 
 EXAMPLES: Final = 8
 DATABASE: Final = "test_mutants"
@@ -22,9 +23,4 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give every law at most so many examples."""
-    for item in items:
-        law: Any = getattr(item, "obj", None)
-        if is_hypothesis_test(law):
-            known = law._hypothesis_internal_use_settings  # noqa: SLF001 (Hypothesis refuses settings a second time)
-            few = settings(known, max_examples=min(known.max_examples, EXAMPLES))
-            law._hypothesis_internal_use_settings = few  # noqa: SLF001 (the same)
+    testing.try_few_examples(items, most=EXAMPLES)

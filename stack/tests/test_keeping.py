@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import psycopg
+import pytest
 
 from config.messages import CONFIGURATION, KEEPING
 from stack.outside import waiting
@@ -23,6 +24,7 @@ def test_sealing_and_the_poll_of_members_wait_for_no_other_work() -> None:
     assert kept == {"audit.tasks.*", "workflows.tasks.watch_members"}
 
 
+@pytest.mark.workers
 def test_the_audit_is_sealed_while_the_workers_are_gone() -> None:
     with throwaway(processes=["beat"]) as stack, psycopg.connect(stack.database_url, autocommit=True) as database:
         for _ in range(2):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+import pytest
 from django.db import transaction
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
@@ -99,12 +100,17 @@ def wrong(*, retryable: bool = True, unknown: bool = False, retry_after: float |
     )
 
 
+@pytest.fixture
+def incident(db: None) -> Incident:
+    """Whose effect it is: the same for all stories."""
+    return lifecycle.declare("Slow", by=None, at=timezone.now(), type=shipped.bring()["internal"])
+
+
 @contextmanager
-def story() -> Iterator[Story]:
+def story(incident: Incident) -> Iterator[Story]:
     """One effect that is ready; all of it is undone afterwards."""
     with transaction.atomic():
         at = timezone.now()
-        incident = lifecycle.declare("Slow", by=None, at=at, type=shipped.bring()["internal"])
         effect = _ready(incident, at=at)
         yield Story(effect.pk, at)
         transaction.set_rollback(True)
@@ -121,8 +127,8 @@ def _ready(incident: Incident, *, at: datetime) -> Effect:
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(steps, max_size=60))
-def test_attempts_are_the_calls_that_ended_in_an_error(db: None, steps: list[str]) -> None:
-    with story() as told:
+def test_attempts_are_the_calls_that_ended_in_an_error(incident: Incident, steps: list[str]) -> None:
+    with story(incident) as told:
         for step in steps:
             told.take("final_error" if step == "final" else step)
             effect = told.effect

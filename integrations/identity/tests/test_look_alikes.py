@@ -66,6 +66,7 @@ def claimed(email: str, sub: str = "g1") -> dict[str, Any]:
     return {"sub": sub, "email": email, "email_verified": True}
 
 
+@pytest.mark.slow
 def test_no_look_alike_signs_in_as_somebody(grace: Person) -> None:
     for one in LIKE:
         with pytest.raises(joining.SignInRefused, match="beyond plain ASCII"):

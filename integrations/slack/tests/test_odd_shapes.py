@@ -162,6 +162,7 @@ def answered(door: Door, delivery: fake.PendingDelivery) -> int:
     return status
 
 
+@pytest.mark.slow
 def test_no_field_of_anything_that_slack_signs_makes_it_fail_or_come_again(door: Door) -> None:
     """Each place meets a few odd values here, another few in the next place; ``EVERY_VALUE=1`` tries all in each."""
     turn, wrong = count(), {}
