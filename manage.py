@@ -9,11 +9,9 @@ def main() -> None:
     """Hand the command line to Django."""
     if sys.argv[1:2] == ["profile"]:
         # It needs no settings, and is for any machine that has a profile on it.
-        from evidence.management.commands.profile import Command
+        from evidence.reader import terminal
 
-        os.environ.pop("DJANGO_SETTINGS_MODULE", None)
-        Command().run_from_argv(sys.argv)
-        return
+        sys.exit(terminal.main(sys.argv[2:]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from evidence import measures
-from evidence.formats.base import about, archives, held, units, unpack, unsupported
+from evidence.formats.base import about, archives, held, texts, units, unpack, unsupported
 from evidence.profile import claims as claiming
 from evidence.profile.claims import Claim, Claimed
 from evidence.profile.errors import NotRecognised
@@ -122,9 +122,10 @@ def claims(head: bytes) -> list[Claimed]:
     if unsupported.known(head):
         return []
     kind = unsupported.kind(head)
+    no_text = kind == "binary" and texts.hardly(head)
     found = [] if kind == "binary" else measures.claims(head)
     for name, kinds in FORMATS.items():
-        if kind in kinds or kinds == "text":
+        if kind in kinds or (kinds == "text" and not no_text):
             claim = module_of(name).claim(head)
             found += [Claimed(name.replace("_", " "), name, claim)] if claim else []
     return found

@@ -31,6 +31,7 @@ LOADED: Final = (
     "PIL.JpegImagePlugin",
     "PIL.PngImagePlugin",
     "PIL.PpmImagePlugin",
+    "concurrent.futures.thread",
     "evidence.analysis.sentence",
     "evidence.drawing.draw_picture",
     "evidence.drawing.flamegraph",
@@ -40,6 +41,8 @@ LOADED: Final = (
     "evidence.reader.reading",
     "evidence.tree.calltree",
     "numpy.ma",
+    "tarfile",
+    "zipfile",
 )
 # Arrow starts a thread as it is loaded, and a fork of two threads may hang: who needs it loads it.
 LATER: Final = frozenset({"tests", "blocks"})

@@ -118,3 +118,11 @@ def test_what_is_wrong_is_one_line(profile: Path, args: list[str], words: str) -
     assert (done.returncode, done.stdout) == (1, b"")
     assert words in done.stderr.decode()
     assert done.stderr.count(b"\n") == 1
+
+
+def test_a_small_profile_loads_neither_django_nor_arrow_nor_threads(profile: Path) -> None:
+    read = "import sys; from evidence.reader import terminal; terminal.main(sys.argv[1:]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", read, profile], cwd=HOME, capture_output=True, check=True)
+    loaded = set(done.stdout.decode().splitlines()[-1].split())
+    assert "evidence.formats.folded.folded" in loaded
+    assert not loaded & {"django", "pyarrow", "asyncio", "concurrent.futures", "evidence.formats.jfr.recording"}

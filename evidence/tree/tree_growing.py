@@ -9,8 +9,8 @@ and what passes its children, added upwards.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Any
@@ -91,8 +91,20 @@ def grow(stacks: GrowingSamples) -> list[Grown]:
     """Return the levels below the root."""
     samples = np.flatnonzero(stacks.lengths)
     alive = Alive(samples, np.zeros(len(samples), dtype=np.int32), 0)
+    with _at_once(len(samples) > PART) as at_once:
+        return _grown(stacks, alive, at_once)
+
+
+@contextmanager
+def _at_once(many: bool) -> Iterator[Any]:
+    """Give what does ``map`` on threads, which take as long to load as a small tree to grow, where there is much."""
+    if not many:
+        yield map
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(THREADS) as threads:
-        return _grown(stacks, alive, threads.map)
+        yield threads.map
 
 
 def _grown(stacks: GrowingSamples, alive: Alive, at_once: AtOnce) -> list[Grown]:
@@ -237,8 +249,8 @@ def through(stacks: GrowingSamples, samples: Ints, values: Ints) -> Ints:
         here = slice(*bound)
         return _once(stacks, samples[here], sizes[here], values[:, here])
 
-    with ThreadPoolExecutor(THREADS if len(bounds) > 1 else 1) as threads:
-        for codes, sums in threads.map(counted, bounds):
+    with _at_once(len(bounds) > 1) as at_once:
+        for codes, sums in at_once(counted, bounds):
             for type, passed in enumerate(sums):
                 totals[type, codes] += passed
     return totals

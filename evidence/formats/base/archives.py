@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import mmap
 import struct
-import tarfile
 import tempfile
-import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,11 +18,6 @@ from evidence.profile.limits import Limits
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 MEMBERS = 500
 _CHUNK = 1 << 16
-# What the library raises for archives that are damaged, packed in a way that it does not know, or locked.
-_DAMAGED = (
-    zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError,
-    ValueError, OverflowError,
-)  # fmt: skip
 
 
 def kind(head: bytes) -> str:
@@ -47,7 +40,7 @@ def members(data: mmap.mmap, *, limits: Limits) -> Iterator[tuple[str, BinaryIO]
                 raise TooMuch(f"The archive has more than {MEMBERS} files")
             with file, _copied(file, spent) as copy:
                 yield name, copy
-    except _DAMAGED as error:
+    except _damaged() as error:
         raise BadProfile(f"The archive can't be read: {str(error)[:100] or type(error).__name__}") from error
 
 
@@ -83,6 +76,8 @@ class _Mapped(io.RawIOBase):
 
 
 def _of_zip(data: _Mapped) -> Iterator[tuple[str, IO[bytes]]]:
+    import zipfile
+
     with zipfile.ZipFile(cast("IO[bytes]", data)) as archive:
         for one in archive.infolist():
             if not one.is_dir():
@@ -90,6 +85,8 @@ def _of_zip(data: _Mapped) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _of_tar(data: _Mapped) -> Iterator[tuple[str, IO[bytes]]]:
+    import tarfile
+
     with tarfile.open(fileobj=cast("IO[bytes]", data), mode="r:") as archive:
         for one in archive:
             file = archive.extractfile(one) if one.isfile() else None
@@ -105,3 +102,12 @@ def _copied(file: IO[bytes], spent: Spent) -> Iterator[BinaryIO]:
             copy.write(chunk)
         copy.seek(0)
         yield copy
+
+
+def _damaged() -> tuple[type[Exception], ...]:
+    """Return what the library raises for archives that are damaged, packed in an unknown way, or locked."""
+    from tarfile import TarError
+    from zipfile import BadZipFile
+
+    known = (zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError, ValueError, OverflowError)
+    return (BadZipFile, TarError, *known)

@@ -15,6 +15,9 @@ LOOKED_AT = 400
 # No tool prints longer lines; expressions that look back take long for them.
 LONGEST = 4096
 BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
+_CONTROLS = [bytes([byte]) for byte in range(9)]
+# A text may have one such byte in so many.
+STRAY = 16
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -29,6 +32,14 @@ def in_utf8(data: Buffer, *, limits: Limits) -> Buffer:
     """Return a whole text as UTF-8 without its mark; one that is so already stays where it is."""
     marked = data[:2] in _UTF16 or data[:3] == codecs.BOM_UTF8
     return plain(held.at_once(data, limits=limits)) if marked else data
+
+
+def hardly(head: bytes) -> bool:
+    """Say that content is no text: more than a byte of sixteen is a control character, and it is not in UTF-16.
+
+    A text with some stray bytes in it is still a text.
+    """
+    return head[:2] not in _UTF16 and sum(map(head.count, _CONTROLS)) > len(head) // STRAY
 
 
 def lines(head: bytes) -> list[bytes]:

@@ -16,10 +16,10 @@ from evidence.formats.jfr import classes
 from evidence.formats.jfr.classes import Class, Classes
 from evidence.formats.jfr.constants import Constants
 from evidence.formats.jfr.cursor import Cursor
+from evidence.formats.jfr.jfr import MAGIC
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import DEFAULT, MIB
 
-MAGIC = b"FLR\0"
 HEADER = struct.Struct(">4shhqqqqqqqI")
 METADATA, CHECKPOINT = 0, 1
 MAJOR = (1, 2)

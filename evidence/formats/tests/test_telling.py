@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from evidence import formats
-from evidence.formats.base import outline, unpack
+from evidence.formats.base import outline, texts, unpack
 from evidence.profile.claims import Certainty, Claim, Claimed, decide
 from evidence.profile.errors import Ambiguous, NotRecognised
 from evidence.reader import explaining
@@ -121,3 +121,16 @@ def test_the_outline_of_json_ends_where_the_text_does() -> None:
     }  # fmt: skip
     for end in range(len(text)):
         assert set(outline.of(text[:end].encode())) <= set(whole)
+
+
+@pytest.mark.parametrize("name", sorted(set(FIXTURES) - set(TEXTS)))
+def test_a_reader_of_texts_that_is_not_asked_would_have_claimed_nothing(name: str) -> None:
+    head = FIXTURES[name][: formats.HEAD]
+    asked = [one for one, kinds in formats.FORMATS.items() if kinds == "text" and texts.hardly(head)]
+    assert [one for one in asked if formats.module_of(one).claim(head)] == []
+
+
+def test_a_text_with_a_stray_byte_or_in_utf_16_is_still_a_text() -> None:
+    stacks = b"main;serve;hash 61\nmain;serve 4\n" * 20
+    assert not any(map(texts.hardly, (stacks, stacks + b"\0\x01" * 20, stacks.decode().encode("utf-16"), b"")))
+    assert texts.hardly(bytes(range(32)) * 8)
