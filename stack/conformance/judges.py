@@ -23,6 +23,8 @@ GO_READS: Mapping[str, tuple[str, ...]] = {
     "legacy_pprof": ("-addresses",),
     "gperftools_cpu": ("-addresses",),
 }
+# In which unit it prints whole numbers of sizes and times.
+UNITS: Mapping[str, str] = {"inuse_space": "B", "delay": "ns"}
 # How that names an address: with leading zeros, and the program that it is in.
 ADDRESS = re.compile(r"0*([0-9a-f]+) \[.*\]")
 TOP_LINE = re.compile(r"\s*(-?\d+)(?:\w*)\s+[\d.]+%\s+[\d.]+%\s+(-?\d+)(?:\w*)\s+[\d.]+%\s+(.*\S)\s*")
@@ -60,7 +62,12 @@ def _by_go(format: str, path: Path) -> Iterator[Judged]:
         return
     sample_type = json.loads(path.with_name(path.name + COUNTED).read_text(encoding="utf-8"))["sample_type"]
     words = [go, "tool", "pprof", "-top", "-nodecount=100000", "-nodefraction=0", "-edgefraction=0", "-symbolize=none"]
-    words += [*GO_READS[format], f"-sample_index={sample_type}", "-unit=minimum", str(path)]
+    words += [
+        *GO_READS[format],
+        f"-sample_index={sample_type}",
+        f"-unit={UNITS.get(sample_type, 'minimum')}",
+        str(path),
+    ]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     if ended.returncode:
         raise StackError(f"go tool pprof refused {path.name}: {ended.stderr.strip()[-300:]}")

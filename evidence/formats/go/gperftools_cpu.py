@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from evidence.formats import Buffer
 from evidence.formats.base import held
 from evidence.formats.base.gather import Gather
+from evidence.formats.go.legacy_pprof import NAMELESS
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
@@ -29,7 +30,6 @@ LONGEST_PERIOD_US = 60_000_000
 MICROSECOND = 1_000
 # Of the samples, which share may lack a frame that the signal handler put on all others; and how many such there are.
 FEW, HANDLERS = 1 / 32, 2
-NAMELESS = "Functions are addresses. `go tool pprof -proto PROGRAM FILE > OUT` writes a profile with their names."
 Words = NDArray[np.unsignedinteger]
 
 

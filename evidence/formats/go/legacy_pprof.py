@@ -34,6 +34,7 @@ PAIR_LINE = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s*@((?:\s+0x[0-9a-fA-F]{1,1
 COUNT_LINE = re.compile(rb"\s*(\d{1,18})\s*@((?:\s+0x[0-9a-fA-F]{1,16})*)\s*$")
 SYMBOL = re.compile(rb"#\s+(0x[0-9a-fA-F]{1,16})\s+(\S.*?)(?:\+0x[0-9a-fA-F]+)?\s+(\S+:\d+)\s*$")
 ENDS = (b"MAPPED_LIBRARIES:", b"--- Memory map", b"# runtime.MemStats")
+NAMELESS = "Functions are addresses. `go tool pprof -proto PROGRAM FILE > OUT` writes a profile with their names."
 RUNTIME, UNKNOWN = "[runtime]", "[unknown]"
 COUNTED = {"goroutine": "goroutines", "threadcreate": "threads"}
 INUSE = (SampleType("inuse_objects", "objects"), SampleType("inuse_space", "bytes"))
@@ -69,10 +70,14 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     gather = Gather(head.types, limits=limits)
     skipped = Skipped()
     hidden = [] if head.line is HEAP_LINE else [RUNTIME]
+    named = False
     for number, values, addresses, names in _samples(lines, begin, head, skipped):
+        named = named or bool(names) or not addresses
         stack = [gather.code(name) for name in _stack(addresses, names, hidden=hidden)]
         gather.add(stack, values, where=f"line {number}")
-    stacks = gather.stacks(NAME, default_type=len(head.types) - 1, about=skipped.about())
+    stacks = gather.stacks(
+        NAME, default_type=len(head.types) - 1, about={**({} if named else {"caution": NAMELESS}), **skipped.about()}
+    )
     if not len(stacks):
         raise BadProfile("It has a head and no stacks", where=f"line {begin}")
     return stacks

@@ -40,6 +40,10 @@ EMPTY = b"<trace-query-result><node><row><sample-time id='1'>1</sample-time></ro
         ("xctrace/cycles.xml", "83 % of CPU cycles pass through `total` (self 83 %)."),
         ("speedscope/shop.json", "56 % of events pass through `shop.Price` (self 39 %)."),
         ("callgrind/shop.txt", "56 % of instructions pass through `shop.Price` (self 39 %)."),
+        (
+            "legacy_pprof/contention.txt",
+            "87 % of lock wait time is spent in `0x401200` (self 87 %).",
+        ),
         ("legacy_pprof/shop.txt", "56 % of shop objects pass through `shop.Price` (self 39 %)."),
     ],
 )
@@ -54,6 +58,7 @@ def test_what_is_counted_is_said_with_its_unit(tmp_path: Path, file: str, says: 
         ("ghc_prof/shop.prof", "`+RTS -P`"),
         ("scalene/functions.json", "`scalene run --stacks`"),
         ("gperftools_cpu/shop.prof", "`go tool pprof -proto PROGRAM FILE > OUT`"),
+        ("legacy_pprof/heap.txt", "`go tool pprof -proto PROGRAM FILE > OUT`"),
     ],
 )
 def test_what_a_file_lacks_is_said_with_the_command_that_has_it(tmp_path: Path, file: str, warns: str) -> None:
