@@ -1,15 +1,19 @@
-"""`manage.py profile`, as a program on a machine that has nothing but the file."""
+"""`manage.py profile`: as a program on a machine that has nothing but the file, and what it says, in this process."""
 
 import json
 import os
+import re
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
-pytestmark = pytest.mark.slow
+from evidence.management.commands.profile import Command
+
 HOME = Path(__file__).resolve().parents[2]
 FOLDED = b"main;encrypt;mix 30\nmain;read 50\nmain;encrypt 5\nmain;encrypt;retry;encrypt 15\n"
 AFTER = b"main;encrypt;mix 3\nmain;read 97\n"
@@ -29,19 +33,26 @@ def run(*args: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[by
     return subprocess.run(command, env=env, cwd=HOME, input=stdin, capture_output=True, check=False)
 
 
+def here(*args: str | Path) -> str:
+    """Return what the command prints."""
+    out = StringIO()
+    call_command(Command(), *map(str, args), stdout=out)
+    return out.getvalue()
+
+
 def answer(*args: str | Path) -> dict[str, Any]:
-    done = run(*args, "--json")
-    assert (done.returncode, done.stderr) == (0, b"")
-    found: dict[str, Any] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(here(*args, "--json"))
     return found
 
 
+@pytest.mark.slow
 def test_it_says_format_unit_total_sentence_and_functions(profile: Path) -> None:
     done = run(profile, "--search", "enc")
     text = done.stdout.decode()
     assert (done.returncode, done.stderr) == (0, b"")
     for part in ("folded", "samples", "100", "pass through `", "Matched: 50.00 %", "encrypt"):
         assert part in text
+    assert json.loads(run(profile, "--json").stdout) == answer(profile)
 
 
 def test_json_holds_exact_integers_of_all_functions(profile: Path) -> None:
@@ -60,6 +71,7 @@ def test_json_holds_exact_integers_of_all_functions(profile: Path) -> None:
     assert len(answer(profile, "--top", "2")["functions"]) == 2
 
 
+@pytest.mark.slow
 def test_folded_stacks_come_out_as_they_went_in(profile: Path) -> None:
     done = run(profile, "--folded")
     assert sorted(done.stdout.splitlines()) == sorted(FOLDED.splitlines())
@@ -75,17 +87,18 @@ def test_what_moved_is_said_in_points(profile: Path) -> None:
         "mix": -27,
         "retry": -15,
     }
-    assert "+47.00" in run(profile, "--diff", profile.with_name("after")).stdout.decode()
+    assert "+47.00" in here(profile, "--diff", profile.with_name("after"))
     assert answer(profile, "--diff", profile)["diff"]["moved"] == []
 
 
 def test_another_measurement_says_its_sentence(profile: Path) -> None:
     lines = "".join(f"BenchmarkWrite-8 \t 1000 \t {50_000 + n} ns/op\n" for n in range(5))
     profile.write_text(f"goos: linux\n{lines}PASS\n")
-    assert "no profile" in run(profile).stdout.decode()
+    assert "no profile" in here(profile)
     assert answer(profile)["kind"] == "benchmark"
 
 
+@pytest.mark.slow
 def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / "large"
     path.write_bytes(b"".join(b"main;work_%d;%s 1\n" % (n, b"x" * 500) for n in range(5000)))
@@ -114,9 +127,15 @@ def test_what_is_wrong_is_one_line(profile: Path, args: list[str], words: str) -
     profile.with_name("page").write_bytes(b"<!doctype html><p>Sign in")
     profile.with_name("torn").write_bytes(b"\x1f\x8b\x08")
     paths = [str(profile.with_name(arg)) if arg in {"nowhere", "page", "torn", "before"} else arg for arg in args]
-    done = run(*paths)
+    with pytest.raises(CommandError, match=re.escape(words)) as error:
+        here(*paths)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_what_is_wrong_ends_the_program(profile: Path) -> None:
+    done = run(profile.with_name("nowhere"))
     assert (done.returncode, done.stdout) == (1, b"")
-    assert words in done.stderr.decode()
     assert done.stderr.count(b"\n") == 1
 
 
