@@ -1,6 +1,6 @@
 # Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
+.PHONY: rehearse help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -61,6 +61,9 @@ fuzz: $(DEV) ## spoil profiles and hand them to the readers; ARGS="60 pprof" for
 
 conformance: $(DEV) ## read small files of every format and hold them against other judges; ARGS="pprof" for one format
 	@$(PY) -m stack conformance $(ARGS)
+
+rehearse: $(DEV) ## back up a throw-away stack, restore it elsewhere, and compare what is there
+	@$(PY) -m stack rehearse $(ARGS)
 
 mutate: $(MUTATE) ## change the code in small ways and count what the tests notice; ARGS="incidents.visibility" names modules
 	@$(PY) -m stack mutate $(ARGS)

@@ -21,6 +21,7 @@ COMMANDS = {
     "conformance": ("stack.conformance", "main", "hold what the evidence readers read against other judges"),
     "fuzz": ("stack.fuzzing", "main", "feed damaged profiles to the evidence readers for a while"),
     "phone": ("stack.phone", "main", "draw the messages of docs/slack.md as a phone shows them"),
+    "rehearse": ("stack.rehearsal", "main", "back up a stack, restore it elsewhere and compare"),
     "prepare": ("stack.prepare", "main", "update the database, types and static files"),
     "web": ("stack.one", "web", "run only the web, replacing this process"),
     "worker": ("stack.one", "worker", "run only the worker"),

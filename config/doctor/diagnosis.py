@@ -22,7 +22,7 @@ PARTS: Final[dict[str, Part]] = {
     "pagerduty": vendors.pagerduty,
     "clock": clocks.findings,  # after the vendors: by their last answers
 }
-NOT_LOOKED_AT: Final = "Not checked, because the database does not answer. Run this again once it does."
+NOT_LOOKED_AT: Final = "Not checked, because the database does not answer or lacks migrations. Mend that first."
 
 
 def findings() -> Iterator[tuple[str, CheckResult]]:

@@ -30,7 +30,7 @@ _migrated: list[bool] = []  # once they are all applied, they stay so for this p
 
 def ready(request: HttpRequest) -> JsonResponse:
     """Answer 200 when a declare would be carried out, else 503; with each part and the sentence that mends it."""
-    fine = dict.fromkeys(MENDS, False) | {BROKER: _broker_answers()}
+    fine = dict.fromkeys(MENDS, False) | {BROKER: broker_answers()}
     try:
         fine |= _of_the_database()
     except Error as error:
@@ -61,7 +61,8 @@ def _is_migrated() -> bool:
     return True
 
 
-def _broker_answers() -> bool:
+def broker_answers() -> bool:
+    """Return whether the broker takes a connection and answers on it."""
     broker: Any = app.connection_for_write()
     try:
         with broker:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from io import StringIO
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pytest
 from django.conf import settings
@@ -20,6 +20,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from config.doctor import clocks, diagnosis, own_database, processes, storage, vendors
+from config.http import readiness
 from incidents.models import IncidentType
 from incidents.tests import shipped
 from integrations import vendor_clock
@@ -31,7 +32,8 @@ from integrations.pagerduty.tests.straight import pager_on
 from integrations.slack import fake as slack
 from integrations.slack.adapter import current as slack_current
 from integrations.slack.tests.test_check import TOKEN, chat_of
-from workflows.models import GroupChange, GroupRule
+from workflows.models import GroupChange, GroupRule, WorkerProcess
+from workflows.status import workers
 
 Said = dict[str, list[tuple[str, str]]]
 
@@ -62,10 +64,11 @@ def wrong(found: Iterator[CheckResult]) -> list[str]:
 
 
 @pytest.fixture
-def alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All processes answer; real ones are looked at where whole stacks are."""
-    answers = [{f"{name}@here": {"ok": "pong"}} for name in processes.WITHOUT]
-    monkeypatch.setattr(processes, "ping", lambda: answers)
+def alive(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every kind of process was seen just now, and the broker answers; real ones are looked at on a whole stack."""
+    for kind in workers.KINDS:
+        workers.say_alive(f"{kind}@here", kind=kind, alone_since=None, at=timezone.now())
+    monkeypatch.setattr(readiness, "broker_answers", lambda: True)
 
 
 @pytest.fixture
@@ -166,21 +169,25 @@ def test_storage_is_tried_and_left_as_it_was(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("dead", sorted(processes.WITHOUT))
-def test_a_process_that_does_not_answer_is_named(dead: str, alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = [one for one in processes.ping() if f"{dead}@here" not in one]
-    monkeypatch.setattr(processes, "ping", lambda: answers)
+def test_a_process_that_was_not_seen_lately_is_named(dead: str, alive: None) -> None:
+    WorkerProcess.objects.filter(kind=dead).update(seen_at=timezone.now() - 2 * workers.LATELY)
 
     (says,) = wrong(processes.findings())
     assert f"python -m stack {dead}" in says
 
 
-def test_a_broker_that_does_not_answer_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused() -> Any:
-        raise ConnectionRefusedError
+def test_a_broker_that_does_not_answer_is_wrong(alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "broker_answers", lambda: False)
 
-    monkeypatch.setattr(processes, "ping", refused)
     (says,) = wrong(processes.findings())
     assert "REDIS_URL" in says
+
+
+def test_a_worker_that_hears_nothing_from_the_broker_is_a_warning(alive: None) -> None:
+    now = timezone.now()
+    workers.say_alive("worker@here", kind=workers.WORKER, alone_since=now, at=now)
+
+    assert [one.level for one in processes.findings()].count("warning") == 1
 
 
 def test_a_group_that_the_app_may_not_edit_is_wrong(db: None) -> None:

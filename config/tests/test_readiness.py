@@ -12,7 +12,7 @@ from workflows.status import workers
 
 @pytest.mark.django_db
 def test_ready_names_what_is_missing_and_how_to_mend_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readiness, "_broker_answers", lambda: False)
+    monkeypatch.setattr(readiness, "broker_answers", lambda: False)
     answer = client.get("/ready")
     parts = answer.json()["parts"]
     assert (answer.status_code, answer.json()["ready"]) == (503, False)

@@ -112,6 +112,17 @@ WEBHOOKS: Final = FigureQuery(
      WHERE state = 'waiting'
     """,
 )
+PROCESSES: Final = FigureQuery(
+    ("kind",),
+    (
+        MetricFigure("processes", "Workers, evidence workers and beats that were seen in the last 20 seconds."),
+        MetricFigure("processes_seen_seconds", "Since when none of a kind was seen."),
+    ),
+    """
+    SELECT kind, count(*) FILTER (WHERE seen_at > now() - interval '20 seconds'),
+           extract(epoch FROM clock_timestamp() - max(seen_at)) FROM workflows_workerprocess GROUP BY kind
+    """,
+)
 LIMITS: Final = FigureQuery(
     ("vendor",),
     (
@@ -155,4 +166,4 @@ def _sealing() -> FigureQuery:
 
 def questions() -> tuple[FigureQuery, ...]:
     """Return everything that is asked at a scrape."""
-    return (EFFECTS, COMMANDS, SWEEP, EVIDENCE, WEBHOOKS, LIMITS, ERRORS, _sealing())
+    return (EFFECTS, COMMANDS, SWEEP, EVIDENCE, WEBHOOKS, PROCESSES, LIMITS, ERRORS, _sealing())

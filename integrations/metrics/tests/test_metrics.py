@@ -30,6 +30,7 @@ from integrations.pagerduty.models import Webhook
 from workflows.effects import vendor_errors
 from workflows.models import Effect, Limit, Planned
 from workflows.planning.actions import KINDS
+from workflows.status import workers
 
 __all__ = ["ada", "ben", "incident", "secret", "shipped"]
 
@@ -143,6 +144,8 @@ def test_queues_errors_and_limits_are_told(incident: Incident) -> None:
     Webhook.objects.create(key="w2", received_at=ago, due_at=ago, state="done")
     Limit.objects.create(vendor="chat", method="chat.postMessage", blocked_until=timezone.now() + timedelta(seconds=30))
     Limit.objects.create(vendor="chat", method="pins.add", blocked_until=ago)
+    workers.say_alive("worker@here", kind=workers.WORKER, alone_since=None, at=timezone.now())
+    workers.say_alive("beat@here", kind=workers.BEAT, alone_since=None, at=ago)
     for _ in range(3):
         vendor_errors.count("chat", "ratelimited")
 
@@ -155,6 +158,8 @@ def test_queues_errors_and_limits_are_told(incident: Incident) -> None:
     assert 0 < found["firekind_vendor_limited_seconds", ("chat",)] <= 30
     assert found["firekind_vendor_errors_total", ("ratelimited", "chat")] == 3
     assert found["firekind_audit_unsealed_rows", ("events",)] == incident.last_n
+    assert (found["firekind_processes", ("worker",)], found["firekind_processes", ("beat",)]) == (1, 0)
+    assert 50 <= found["firekind_processes_seen_seconds", ("beat",)] < 110
     assert found["firekind_database_up", ()] == 1
 
 
