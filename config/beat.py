@@ -14,7 +14,6 @@ from celery import signals
 from celery.beat import Service
 from celery.exceptions import SecurityWarning
 
-from config import database
 from config.celery import app, take_patiently
 from config.messages import KEEPING
 
@@ -26,7 +25,6 @@ def main() -> int:
     # Running as root is dangerous where messages may hold pickled code; here they hold JSON only.
     warnings.simplefilter("ignore", SecurityWarning)
     take_patiently()
-    database.wait_patiently()
     worker = app.Worker(
         queues=[KEEPING],
         concurrency=THREADS,

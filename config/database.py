@@ -3,23 +3,19 @@
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from django.conf import settings
+from incidents.outages.database_watch import CONNECT_S, Bounded, Patience
 
-from incidents.outages import database_watch
-
-# Under ASGI each request has a thread of its own, so connections are shared by a pool and never kept by
-# a thread (CONN_MAX_AGE stays 0). Slack gives a command three seconds: nobody who answers one waits longer than this
-# for a free connection, and `Bounded` sees to statements. Attempts to connect follow each other soon, so that the
-# pool is back with its server and not a minute later.
+# Under ASGI each request has a thread of its own, so connections are shared by a pool and never kept by a thread
+# (CONN_MAX_AGE stays 0). How long anyone waits for one, or for a statement, is decided in `outages.database_watch`.
+# Attempts to connect follow each other soon, so that the pool is back with its server and not a minute later.
 POOL = {
     "min_size": 1,
     "max_size": 20,
-    "timeout": 1.9,
+    "timeout": Patience().pool_s,
     "max_idle": 60,
     "reconnect_timeout": 1.0,
-    "connection_class": database_watch.Bounded,
+    "connection_class": Bounded,
 }
-PATIENT_S = 10  # in workers, where nobody waits for the answer
 
 
 def from_url(url: str) -> dict[str, Any]:
@@ -38,11 +34,5 @@ def from_url(url: str) -> dict[str, Any]:
         "HOST": host,
         "PORT": str(options.pop("port", parts.port or "")),
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"pool": dict(POOL), "connect_timeout": database_watch.CONNECT_S, **options},
+        "OPTIONS": {"pool": dict(POOL), "connect_timeout": CONNECT_S, **options},
     }
-
-
-def wait_patiently() -> None:
-    """Have this process, whose work nobody waits for, wait longer for a free connection."""
-    database_watch.wait_patiently()
-    settings.DATABASES["default"]["OPTIONS"]["pool"]["timeout"] = PATIENT_S

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from celery import signals
 from celery.exceptions import SecurityWarning
 
-from config import database, priority
+from config import priority
 from config.celery import app, take_patiently
 from config.messages import EFFECTS, EVIDENCE
 
@@ -30,7 +30,6 @@ def main() -> int:
     # Running as root is dangerous where messages may hold pickled code; here they hold JSON only.
     warnings.simplefilter("ignore", SecurityWarning)
     take_patiently()
-    database.wait_patiently()
     worker = app.Worker(
         queues=[queue],
         concurrency=THREADS[queue],

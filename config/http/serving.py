@@ -79,6 +79,7 @@ class Application(ASGIHandler):
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if self._watching is None:
+            database_watch.hurry()
             self._watching = asyncio.create_task(worker_watch.watch(self._signs), name="watch workers")
         path, began = scope["path"], time.perf_counter()
         try:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import psycopg
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from psycopg import errors
 from psycopg.abc import PQGen
@@ -35,16 +36,19 @@ ADDRESS: Final = frozenset(
 
 @dataclass(slots=True)
 class Patience:
-    """How many seconds of silence there are before it is asked whether there is a server, and how many for that.
+    """How many seconds of a statement's silence there are before it is asked whether there is a server, and how many
+    for that; and how many somebody waits for a free connection.
 
-    Together they leave time to answer Slack, which waits three.
+    Where nobody waits for an answer a busy machine may take its time.
     """
 
-    silence_s: float = 0.8
-    probe_s: float = 1.2  # a busy machine takes a while to begin a connection
+    silence_s: float = 5.0
+    probe_s: float = 5.0
+    pool_s: float = 10.0
 
 
-IN_WORKERS: Final = Patience(silence_s=5.0, probe_s=5.0)  # nobody waits there, and a busy machine is slow
+# Slack waits three seconds; a busy machine takes a while to begin a connection.
+IN_A_HURRY: Final = Patience(silence_s=0.8, probe_s=1.2, pool_s=2.0)
 patience = Patience()
 database = Breaker(probe_s=AGAIN_S)
 
@@ -109,9 +113,11 @@ def answers() -> bool:
     return False
 
 
-def wait_patiently() -> None:
-    """Wait longer in this process, in which nobody waits for an answer."""
-    patience.silence_s, patience.probe_s = IN_WORKERS.silence_s, IN_WORKERS.probe_s
+def hurry() -> None:
+    """Wait less in this process, of which people expect answers; to be said before its first statement."""
+    patience.silence_s, patience.probe_s = IN_A_HURRY.silence_s, IN_A_HURRY.probe_s
+    if pool := settings.DATABASES["default"]["OPTIONS"].get("pool"):
+        pool["timeout"] = IN_A_HURRY.pool_s
 
 
 def is_away() -> bool:

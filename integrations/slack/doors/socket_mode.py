@@ -13,6 +13,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from audit import request_origin
+from incidents.outages import database_watch
 from integrations.slack.doors import bolt
 from integrations.slack.interaction import afterwards
 from integrations.slack.protocol import payload_validation
@@ -42,5 +43,6 @@ class Handler(SocketModeHandler):
 
 def handler(given: Setup) -> Handler:
     """Build the handler; it connects once it is started."""
+    database_watch.hurry()
     client = WebClient(base_url=given.api_url, retry_handlers=[])
     return Handler(bolt.app(given), given.app_token, web_client=client, logger=log)
