@@ -36,6 +36,8 @@ QUIET.setLevel(logging.ERROR)
 OURS = re.compile(r"firekind:.*")
 ANY = re.compile(r".*")
 BROKEN = "Something went wrong and nothing was changed. Try again; if that does not help, use the web or a terminal."
+OUTDATED = "This button is of another version of Firekind and does nothing now. Use a newer message, or type a command."
+LINK = "firekind:open"
 Body = Mapping[str, Any]
 
 
@@ -102,11 +104,18 @@ def _command(body: Body, ack: Ack) -> BoltResponse:
 def _button(body: Body, ack: Ack) -> BoltResponse:
     action_id = body["actions"][0]["action_id"]
     listener = listeners.BUTTONS.get(action_id)
-    if listener is None:
+    if listener is None and not _is_of_another_version(body):
         return ack()  # a link, or a field that only matters once its modal is sent
     question = request.by_button(body, at=timezone.now())
-    answer = _once(question, listener)
+    answer = _once(question, listener) if listener else answers.Say(OUTDATED)
     return replying.to_button(answer, ack=ack, trigger_id=question.trigger_id, response_url=_response_url(body))
+
+
+def _is_of_another_version(body: Body) -> bool:
+    """Return whether a button of a message is one of ours that this version does not know."""
+    action = body["actions"][0]
+    is_ours = action["action_id"].startswith("firekind:") and action["action_id"] != LINK
+    return is_ours and action.get("type") == "button" and not body.get("view")
 
 
 def _modal(body: Body, ack: Ack) -> BoltResponse:

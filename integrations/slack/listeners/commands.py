@@ -16,6 +16,7 @@ from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import (
     access,
     declare,
+    details,
     evidence,
     findings,
     lead,
@@ -71,6 +72,21 @@ COMMANDS: Final = (
     Command("update", "update [text]", "posts a status update", about=say.command(say.VERBS["update"])),
     Command("lead", "lead [@person]", "makes you, or someone else, the lead", about=lead.command),
     Command(
+        "role",
+        "role name @person",
+        "gives someone a role; `nobody` instead of a person leaves it open",
+        about=details.role,
+        of=ALL,
+    ),
+    Command(
+        "bring",
+        "bring @person [@person …]",
+        "brings people in by name",
+        about=details.bring,
+        of=ALL,
+        aliases=("invite",),
+    ),
+    Command(
         "page",
         "page [policy, service or @person] [because …]",
         "pages someone, after showing who that is now",
@@ -114,6 +130,23 @@ COMMANDS: Final = (
         about=profiles.command,
         of=ALL,
     ),
+    Command("rename", "rename title", "gives it another title", about=details.rename, of=ALL, aliases=("title",)),
+    Command(
+        "summary",
+        "summary text",
+        "writes the summary that latecomers read first",
+        about=details.summary,
+        of=ALL,
+        aliases=("describe",),
+    ),
+    Command(
+        "tasks",
+        "tasks [number]",
+        "shows the checklist; with a number, checks that item off or puts it back",
+        about=details.tasks,
+        of=ALL,
+        aliases=("todo",),
+    ),
     Command("status", "status", "shows the current status", about=read.status, of=ALL),
     Command("timeline", "timeline", "shows recent events", about=read.recent, of=ALL),
     Command(
@@ -139,6 +172,12 @@ COMMANDS: Final = (
     ),
     Command("reopen", "reopen [text]", "reopens it", about=say.command(say.VERBS["reopen"]), of=ENDED),
     Command("cancel", "cancel [text]", "cancels it, as it was not an incident", about=say.command(say.VERBS["cancel"])),
+    Command(
+        "duplicate",
+        "duplicate codename",
+        "ends it as a duplicate of another incident",
+        about=details.duplicate,
+    ),
     Command(
         "access",
         "access codename because …",

@@ -91,7 +91,17 @@ def test_a_button_of_another_app_or_a_link_is_acknowledged(door: Door, incident:
     channel = door.house.channel(incident)
     pressed = door.slack.acts.press("ann", "firekind:update", channel=channel)
     assert pressed is not None
-    for action_id in ("firekind:open", "somebody-elses", "firekind:notice"):
+    shown = len(door.slack.ephemerals("ann"))
+    for action_id in ("firekind:open", "somebody-elses"):
         pressed.payload["actions"][0]["action_id"] = action_id
         answer = door.post(pressed)
         assert (answer.status_code, answer.content) == (200, b"")
+        assert len(door.slack.ephemerals("ann")) == shown
+
+
+def test_a_button_of_another_version_says_that_it_does_nothing(door: Door, incident: Incident) -> None:
+    pressed = door.slack.acts.press("ann", "firekind:update", channel=door.house.channel(incident))
+    assert pressed is not None
+    pressed.payload["actions"][0]["action_id"] = "firekind:no-longer-there"
+    assert door.post(pressed).status_code == 200
+    assert "another version" in door.slack.ephemerals("ann")[-1].text

@@ -1,0 +1,91 @@
+"""What else an incident is made of: title, summary, people, roles, checklist, and that it is the same as another."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from incidents import lifecycle
+from incidents.forms.people import joinable
+from incidents.models import Incident, Person, Source
+from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction.answers import Answer, Say
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.protocol import mrkdwn, setup
+
+NUMBER: Final = re.compile(r"[0-9]{1,3}", re.ASCII)
+CLEARS: Final = {"none", "nobody", "-"}
+PICK_THEM: Final = "Name people by typing @ and choosing them from Slack's list. Guests and apps cannot be brought in."
+
+
+def rename(asked: SlackRequest, incident: Incident) -> Answer:
+    """Give it another title."""
+    title = messages.typed(asked.words)
+    lifecycle.rename(incident, title=title, by=asked.by, at=asked.at, source=Source.SLACK)
+    return Say(f"{incident_lookup.linked(incident)} has its new title.")
+
+
+def summary(asked: SlackRequest, incident: Incident) -> Answer:
+    """Write the summary that latecomers read first."""
+    said = messages.typed(asked.words)
+    if not said:
+        return Say(f"Say what a latecomer should read first: `{setup.command()} summary Customers cannot pay since 9.`")
+    lifecycle.describe(incident, summary=said, by=asked.by, at=asked.at, source=Source.SLACK)
+    return Say(f"{incident_lookup.linked(incident)} has its new summary.")
+
+
+def bring(asked: SlackRequest, incident: Incident) -> Answer:
+    """Bring in everyone who is mentioned."""
+    people = _mentioned(asked)
+    lifecycle.bring_in(incident, people=people, by=asked.by, at=asked.at, source=Source.SLACK)
+    names = ", ".join(mrkdwn.mention(one.chat_id, one.name) for one in people)
+    return Say(f"{names} {'is' if len(people) == 1 else 'are'} in {incident_lookup.linked(incident)} now.")
+
+
+def role(asked: SlackRequest, incident: Incident) -> Answer:
+    """Give a role to the person mentioned; *nobody* leaves it open."""
+    words = mrkdwn.MENTION.sub("", asked.words).split()
+    clears = bool(words) and words[-1].lower() in CLEARS
+    name = mrkdwn.unescape(" ".join(words[:-1] if clears else words))
+    if not name:
+        roles = ", ".join(mrkdwn.escape(one) for one in incident.policy.roles) or "none of its own"
+        return Say(f"Say which role: `{setup.command()} role Scribe @someone`. The type's roles: {roles}.")
+    holder = None if clears else _one(asked)
+    lifecycle.set_role(incident, role=name, holder=holder, by=asked.by, at=asked.at, source=Source.SLACK)
+    return Say(f"The role {mrkdwn.escape(name)} is {'open' if holder is None else 'set'}.")
+
+
+def tasks(asked: SlackRequest, incident: Incident) -> Answer:
+    """Check an item of the checklist off, or put it back, by its number; without one, show the list."""
+    items, said = incident.policy.checklist, asked.words.strip()
+    if not items:
+        return Say(f"{incident.policy.name} has no checklist.")
+    if NUMBER.fullmatch(said) and 0 < int(said) <= len(items):
+        item = items[int(said) - 1]
+        done = item not in incident.checked
+        incident = lifecycle.check_off(incident, item=item, done=done, by=asked.by, at=asked.at, source=Source.SLACK)
+    rows = (f"{'✓' if one in incident.checked else '○'}  {n}. {mrkdwn.escape(one)}" for n, one in enumerate(items, 1))
+    return Say("\n".join([*rows, f"`{setup.command()} tasks 1` checks off an item, or puts it back."]))
+
+
+def duplicate(asked: SlackRequest, incident: Incident) -> Answer:
+    """End it as a duplicate of the incident that is named."""
+    of = incident_lookup.named(asked.words.strip().lower().lstrip("#"), by=asked.by)
+    lifecycle.duplicate(incident, of=of, by=asked.by, at=asked.at, source=Source.SLACK)
+    return Say(f"{incident_lookup.linked(incident)} is ended as a duplicate of {incident_lookup.linked(of)}.")
+
+
+def _one(asked: SlackRequest) -> Person:
+    people = _mentioned(asked)
+    if len(people) != 1:
+        raise lifecycle.Refused("Name one person: type @ and choose them from Slack's list.")
+    return people[0]
+
+
+def _mentioned(asked: SlackRequest) -> list[Person]:
+    """Return everyone who is mentioned, of those whom the one who asks may pick; raise ``Refused`` for others."""
+    ids = list(dict.fromkeys(mrkdwn.people(asked.words)))
+    found = {one.chat_id: one for one in joinable(by=asked.by).filter(chat_id__in=ids)}
+    if not ids or len(found) < len(ids):
+        raise lifecycle.Refused(PICK_THEM)
+    return [found[chat_id] for chat_id in ids]

@@ -1,0 +1,65 @@
+"""What else the web can do to an incident, typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from incidents.models import Incident
+from integrations.slack.tests.door import Door
+
+
+@pytest.fixture
+def channel(door: Door, incident: Incident) -> str:
+    return door.house.channel(incident)
+
+
+def now(incident: Incident) -> Incident:
+    return Incident.objects.select_related("type", "policy_version").get(pk=incident.pk)
+
+
+def test_title_and_summary_are_written(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "rename carts are <slow> & fail", channel=channel)
+    door.command("ann", "summary one in three fails", channel=channel)
+    assert (now(incident).title, now(incident).summary) == ("carts are <slow> & fail", "one in three fails")
+    door.command("ann", "rename", channel=channel)
+    door.command("ann", "summary", channel=channel)
+    assert (now(incident).title, now(incident).summary) == ("carts are <slow> & fail", "one in three fails")
+
+
+def test_people_are_brought_in_by_mention_and_guests_are_not(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "bring @sue @cat", channel=channel)
+    inside = {one.person.name for one in incident.participants.filter(left_at=None)}
+    assert {"Sue", "Cat"} <= inside
+    door.slack.add_person("guest", is_restricted=True)
+    door.house.person("guest").__class__.objects.filter(chat_id=door.slack.person("guest").id).update(is_guest=True)
+    for words in ("bring @eve @guest", "bring eve", "bring"):
+        door.command("ann", words, channel=channel)
+    assert {one.person.name for one in incident.participants.filter(left_at=None)} == inside
+
+
+def test_a_role_is_given_and_left_open_again(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "role Scribe @ben", channel=channel)
+    assert now(incident).role_holder_id("Scribe") == door.house.person("ben").pk
+    door.command("ann", "role Scribe nobody", channel=channel)
+    assert now(incident).role_holder_id("Scribe") is None
+    assert "Lead" in door.command("ann", "role", channel=channel)
+    door.command("ann", "role Scribe", channel=channel)
+    assert now(incident).roles == {}
+
+
+def test_an_item_of_the_checklist_is_checked_off_and_put_back(door: Door, incident: Incident, channel: str) -> None:
+    first, second = incident.policy.checklist[:2]
+    assert first in door.command("ann", "tasks", channel=channel)
+    door.command("ann", "tasks 2", channel=channel)
+    assert now(incident).checked == [second]
+    for words in ("tasks 2", "tasks 99", "tasks two"):
+        door.command("ann", words, channel=channel)
+    assert now(incident).checked == []
+
+
+def test_it_ends_as_a_duplicate_of_one_that_can_be_seen(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ben", "declare the same again")
+    other = door.incident()
+    assert "no such incident" in door.command("ann", "duplicate quiet-heron", channel=channel)
+    door.command("ann", f"duplicate {other.codename}", channel=channel)
+    assert (now(incident).status, now(incident).duplicate_of) == ("duplicate", other)
