@@ -87,6 +87,9 @@ class _Bench:
         collapse = (lambda: evidence_rivals.run([program, perf])) if program else None
         self._beside("warm: text to stacks", evidence_tasks.stacks_of(perf), collapse, 1.2)
         self._table.head(f"{packed.name}: pprof, {packed.stat().st_size / MIB:.1f} MiB packed")
+        go = installed("go")
+        top = (lambda: evidence_rivals.run([go, "tool", "pprof", "-top", packed])) if go else None
+        self._beside("cold: read and told in a terminal", evidence_tasks.told(packed), top, 0.45 if go else 1.0)
         self._beside("warm: to stacks", evidence_tasks.stacks_of(packed), None, 0.6, seconds=True)
         recorded = evidence_sets.jfr()
         size = recorded.stat().st_size

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +60,11 @@ def warm(path: Path, tree: Path) -> Run:
 def compared(before: Path, after: Path) -> Run:
     """Return how to compare two files in a process of its own."""
     return evidence_rivals.python(COMPARED, before, after)
+
+
+def told(path: Path) -> Run:
+    """Return how to have a file told by `manage.py profile`."""
+    return lambda: evidence_rivals.run([sys.executable, "manage.py", "profile", path.resolve()])
 
 
 def stacks_of(path: Path) -> Run:
