@@ -55,16 +55,21 @@ def payload(
 
 def widths_of(merged: CallTree, *, before: int, after: int, width: str, absolute: bool) -> Ints:
     """Return every node's width; both sides are joined by whole factors, so that children lie within their parents."""
-    sides = merged.totals[before].astype(np.int64), merged.totals[after].astype(np.int64)
+    sides = before, after
     if width != "both":
-        return np.asarray(sides[WIDTHS.index(width) - 1])
+        return np.asarray(merged.totals[sides[WIDTHS.index(width) - 1]], dtype=np.int64)
     if absolute:
-        return np.asarray(sides[0] + sides[1])
+        return np.add(merged.totals[before], merged.totals[after], dtype=np.int64)
     most = max(merged.total(before), merged.total(after), 1)
     shift = max(0, most.bit_length() - 41)
-    factors = [round((most << BITS) / max(1, merged.total(side))) for side in (before, after)]
-    joined = [(one >> shift) * min(factor, 1 << 2 * BITS) for one, factor in zip(sides, factors, strict=True)]
-    return np.asarray((joined[0] + joined[1]) >> BITS)
+    joined = np.zeros(len(merged), dtype=np.int64)
+    for side in sides:  # in place: there may be millions of nodes
+        scaled = merged.totals[side].astype(np.int64)
+        scaled >>= shift
+        scaled *= min(round((most << BITS) / max(1, merged.total(side))), 1 << 2 * BITS)
+        joined += scaled
+    joined >>= BITS
+    return joined
 
 
 def _step(merged: CallTree, widths: Ints, names: flamegraph.FrameNames, node: int, sides: tuple[int, int]) -> list[int]:
