@@ -59,7 +59,7 @@ def widths_of(merged: CallTree, *, before: int, after: int, width: str, absolute
     if width != "both":
         return np.asarray(merged.totals[sides[WIDTHS.index(width) - 1]], dtype=np.int64)
     if absolute:
-        return np.add(merged.totals[before], merged.totals[after], dtype=np.int64)
+        return np.asarray(np.add(merged.totals[before], merged.totals[after], dtype=np.int64))
     most = max(merged.total(before), merged.total(after), 1)
     shift = max(0, most.bit_length() - 41)
     joined = np.zeros(len(merged), dtype=np.int64)
