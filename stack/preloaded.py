@@ -185,14 +185,20 @@ def _load() -> None:
     import django
     from django.conf import settings
 
+    from config import priority
     from stack import prepare
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
+    priority.give_way = _keep_up
     prepare.gather(Path(settings.STATIC_ROOT))  # first: the web looks for them as it is loaded
     for name in MODULES:
         importlib.import_module(name)
     assert threading.active_count() == 1, threading.enumerate()
+
+
+def _keep_up(nice: int) -> None:
+    """Let no worker give way: a test waits for it as people do for pages, and other tests would never let it run."""
 
 
 def _become(asked: forking.ForkRequest) -> None:

@@ -192,11 +192,13 @@ def opened(
     processes: Sequence[str],
     hear: Hear | None = None,
     durable: bool = True,
+    laid: bool = False,
     preloaded: bool = False,
 ) -> Iterator[Stack]:
     """Bring up services, database and processes; end all of it with the block.
 
-    What is `preloaded` is there sooner: a copy of a database made ready before, and forks in place of programs.
+    Where it is `laid`, the database is a copy of one that was made ready before; where it is `preloaded`, processes are
+    forks and no programs.
     """
     with ExitStack() as exits:
         held = exits.enter_context(services.lock(data_dir))
@@ -212,7 +214,7 @@ def opened(
             durable=durable,
             servers=servers,
         )
-        if preloaded:
+        if laid:
             prepared.lay(data_dir / "postgres", guard=guard)
         settings = {**env, **exits.enter_context(found)}
         exits.enter_context(surroundings.told(settings, data_dir=data_dir))

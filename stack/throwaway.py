@@ -29,6 +29,7 @@ def throwaway(
     over the settings of every process. Nothing of the caller's settings or `.env` gets in. `hear` gets each line that
     a process writes. What is not `preloaded` starts as it does in earnest: each process a program of its own.
     """
+    laid = not SHOWS_ITSELF & set(env or {})
     data_dir = Path(tempfile.mkdtemp(prefix="firekind-"))
     web, sandbox = ports.listen_pair()
     settings = surroundings.blank() | surroundings.with_sandbox(data_dir=data_dir, port=ports.number(web))
@@ -45,7 +46,8 @@ def throwaway(
                 processes=processes,
                 hear=hear,
                 durable=False,
-                preloaded=preloaded and SUPPORTED and not SHOWS_ITSELF & set(env or {}),
+                laid=laid,
+                preloaded=laid and preloaded and SUPPORTED,
             ) as stack,
         ):
             yield stack

@@ -214,7 +214,8 @@ def test_profiles_hold_up_no_other_page_and_too_many_are_told_to_come_back(monke
         looks = [Talk(application, scope(f"/incidents/amber-otter/evidence/1/{n}")) for n in range(6)]
         for one in looks:
             await one.send_input({"type": "http.request", "body": b""})
-        await asyncio.sleep(0.05)
+        while application._at_profiles < len(looks):  # noqa: ASYNC110 (nothing tells when they wait)
+            await asyncio.sleep(0.01)
         more = [await ask(application, f"/incidents/amber-otter/evidence/1/{n}") for n in range(3)]
         page = await ask(application, "/page")
         let_go.set()

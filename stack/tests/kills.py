@@ -1,13 +1,15 @@
-"""Killing a worker at every named point of what it does, without waiting for what the clock does by itself."""
+"""Killing workers at every named point of what they do, without waiting for what the clock does by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 
 import psycopg
 from celery import Celery
 
 from config.messages import CONFIGURATION
+from stack.outside import Records, until
 from stack.running import Stack
 from workflows.effects import failpoints
 from workflows.planning.actions import EVIDENCE, KINDS
@@ -19,35 +21,75 @@ LAPSE = """
     UPDATE workflows_effect SET leased_until = now() - interval '1 second'
      WHERE state = 'running' AND (kind = ANY(%s)) = %s
 """
+LAPSE_READING = """
+    UPDATE evidence_evidence SET leased_until = now() - interval '1 second'
+     WHERE state = 'reading' AND leased_until IS NOT NULL
+"""
 
 
-def killed_at_every_point(
-    stack: Stack, kind: str, *, process: str = "worker", after_each: Callable[[], None] = lambda: None
+def places(*kinds: str) -> set[str]:
+    """Return every point around these kinds of effects."""
+    return {f"{point}:{kind}" for kind in kinds for point in failpoints.POINTS}
+
+
+def killed_everywhere(
+    stack: Stack,
+    codename: str,
+    *kinds: str,
+    process: str = "worker",
+    after_each: Callable[[], None] = lambda: None,
 ) -> None:
-    """Have a process die at each point around one kind of effect, taking up each time what the last one left."""
-    for point in failpoints.POINTS:
-        killed(stack, f"{point}:{kind}", process=process)
+    """Have a process die at each point around these kinds of effects of an incident, and then go on to the end.
+
+    It dies at them in the order in which it gets there, and each time takes up what the last one left.
+    """
+    left = places(*kinds)
+    while left:
+        died_at = killed(stack, codename, *left, process=process)
+        if not died_at:
+            # Killed by another thread between its record and the point: that was there, as nobody passes it alive.
+            assert {place.partition(":")[0] for place in left} == {failpoints.AFTER_RECORD}, left
+            stack.kill9(process)
+            break
+        left -= died_at
         after_each()
     started(stack, process)
 
 
-def killed(stack: Stack, at: str, *, process: str = "worker") -> None:
-    """Start a process, have it die there, and let its claims run out."""
-    stack.start(process, env={"FIREKIND_CRASH_AT": at})
-    hint(stack)
-    assert stack.wait_exit(process, timeout_s=PATIENCE_S) == -9
-    with psycopg.connect(stack.database_url) as database:
-        database.execute(LAPSE, [SLOW, process == "evidence"])
+def killed(stack: Stack, codename: str, *dies_at: str, process: str = "worker") -> set[str]:
+    """Have a process die at whichever of these points it reaches first; return at which it did.
+
+    That is more than one if threads got there together, and none if nothing more happens to the incident.
+    """
+    started(stack, process, dies_at=dies_at)
+    one = stack.processes[process]
+    with closing(Records(stack.database_url)) as records:
+        until(
+            lambda: one.exit_code is not None or records.settled(codename),
+            what=f"{process} to die at one of {sorted(dies_at)}",
+            timeout_s=PATIENCE_S,
+        )
+    if one.alive:
+        return set()
+    assert one.exit_code == -9, one.output
+    return {place for place in dies_at if one.has_said(f"{failpoints.DIES}{place}")}
 
 
-def started(stack: Stack, process: str = "worker") -> None:
-    """Start a process, which finds at once what is due."""
-    stack.start(process)
+def started(stack: Stack, process: str = "worker", *, dies_at: Iterable[str] = ()) -> None:
+    """Start a process unless it runs, and have it find at once what is due, with what the last one held."""
+    if not stack.processes[process].alive:
+        with psycopg.connect(stack.database_url) as database:
+            database.execute(LAPSE, [SLOW, process == "evidence"])
+            if process == "evidence":
+                database.execute(LAPSE_READING)
+        places = ",".join(sorted(dies_at))
+        stack.start(process, env={"FIREKIND_CRASH_AT": places} if places else None)
     hint(stack)
 
 
 def hint(stack: Stack) -> None:
-    """Have the sweep go round now, and not only when the beat rings next."""
+    """Have the sweeps go round now, and not only when the beat rings next."""
     with Celery("tests", fixups=[], set_as_current=False) as app:
         app.conf.update({**CONFIGURATION, "broker_url": stack.env["REDIS_URL"]})
-        app.send_task("workflows.tasks.sweep")
+        for name in ("workflows.tasks.sweep", "evidence.tasks.sweep"):
+            app.send_task(name)

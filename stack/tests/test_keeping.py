@@ -9,7 +9,7 @@ import pytest
 
 from config.messages import CONFIGURATION, KEEPING
 from stack.outside import waiting
-from stack.throwaway import throwaway
+from stack.running import Stack
 
 NOTE = (
     "INSERT INTO audit_entry (at, kind, by_name, about, door, address, data)"
@@ -25,8 +25,9 @@ def test_sealing_and_the_poll_of_members_wait_for_no_other_work() -> None:
 
 
 @pytest.mark.workers
-def test_the_audit_is_sealed_while_the_workers_are_gone() -> None:
-    with throwaway(processes=["beat"]) as stack, psycopg.connect(stack.database_url, autocommit=True) as database:
+def test_the_audit_is_sealed_while_the_workers_are_gone(stack: Stack) -> None:
+    stack.stop("worker", "evidence")
+    with psycopg.connect(stack.database_url, autocommit=True) as database:
         for _ in range(2):
             row = database.execute(NOTE).fetchone()
             assert row is not None

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import psycopg
 import pytest
 
 from stack.running import Stack
-from stack.tests.kills import killed, killed_at_every_point, started
+from stack.tests.kills import killed, killed_everywhere, started
 from stack.tests.test_kills import ask, declared, until_settled
-from stack.throwaway import throwaway
 from workflows.effects import failpoints
 
 pytestmark = pytest.mark.workers
-TARGETS = "SELECT count(*) FROM workflows_pagertarget WHERE name = 'Major incidents'"
-
-
-@pytest.fixture(scope="module")
-def stack() -> Iterator[Stack]:
-    with throwaway() as running:
-        known(running)
-        yield running
-
-
-def known(stack: Stack) -> None:
-    """Wait until whom the types page was read."""
-    from stack.outside import until
-
-    def read() -> bool:
-        with psycopg.connect(stack.database_url) as connection:
-            row = connection.execute(TARGETS).fetchone()
-            return bool(row and row[0])
-
-    until(read, what="the account was not read")
 
 
 def pages(stack: Stack, codename: str) -> list[dict[str, Any]]:
@@ -55,7 +32,7 @@ def act(stack: Stack, name: str, **body: Any) -> None:
 def test_a_worker_killed_at_every_point_pages_once(stack: Stack) -> None:
     stack.stop("worker")
     codename = declared(stack, "major: Killed around the page")
-    killed_at_every_point(stack, "page")
+    killed_everywhere(stack, codename, "page")
     shown = until_settled(stack, codename)
 
     assert {effect["state"] for effect in shown["effects"]} == {"done"}
@@ -68,7 +45,7 @@ def test_a_worker_killed_at_every_point_pages_once(stack: Stack) -> None:
 def test_a_page_resolved_between_the_call_and_its_record_is_not_opened_again(stack: Stack) -> None:
     stack.stop("worker")
     codename = declared(stack, "major: Resolved before it was recorded")
-    killed(stack, f"{failpoints.AFTER_CALL}:page")
+    assert killed(stack, codename, f"{failpoints.AFTER_CALL}:page")
     (page,) = pages(stack, codename)
     before = times_rung(stack, page)
     act(stack, "resolve", user="ada", incident=page["number"])

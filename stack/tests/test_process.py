@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from stack.guard import Guard
+from stack.outside import until
 from stack.process import Process
 
 SAYS = "import os, sys, time; print(os.environ['SAYS'], flush=True); time.sleep(float(os.environ['LASTS_S']))"
@@ -21,8 +22,7 @@ def process() -> Iterator[Process]:
 
 
 def ended(process: Process) -> None:
-    while process.alive:
-        pass
+    until(lambda: not process.alive, what="it still runs", timeout_s=120)
 
 
 def test_the_last_words_of_one_that_ended_were_heard(process: Process) -> None:

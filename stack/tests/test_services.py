@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from stack import postgres, services
 from stack.errors import StackError
 from stack.guard import Guard
+from stack.outside import until
 from stack.process import Process
 
 pytestmark = pytest.mark.slow
@@ -118,10 +118,7 @@ time.sleep(60)
         child = psutil.Process(int(running.stdout.readline()))
         running.kill()
 
-    deadline = time.monotonic() + 10
-    while _lives(child) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _lives(child)
+    until(lambda: not _lives(child), what="it still runs", timeout_s=120)
 
 
 def _lives(process: psutil.Process) -> bool:

@@ -9,16 +9,14 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
 from config import env
-from stack import ports, prepared, surroundings
+from stack import ports, surroundings
 from stack.errors import StackError
-from stack.guard import Guard
 from stack.outside import waiting
 from stack.throwaway import throwaway
 
@@ -40,16 +38,23 @@ class Run:
             "SECRET_KEY": secrets.token_urlsafe(64),
             "WEB_WORKERS": "1",
         }
+        self.folder = folder
+        self.process: subprocess.Popen[bytes] | None = None
         self._log = folder / "log"
+
+    @property
+    def runs(self) -> bool:
+        return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
         with self._log.open("w") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "stack", "run"], env=self.env, cwd=env.ROOT, stdout=log, stderr=log
             )
-        wait_until(lambda: "Firekind  http" in self.output or self.process.poll() is not None)
+        wait_until(lambda: "Firekind  http" in self.output or not self.runs)
 
     def end(self, how: signal.Signals) -> int:
+        assert self.process is not None
         self.process.send_signal(how)
         return self.process.wait(PATIENCE_S)
 
@@ -59,6 +64,7 @@ class Run:
 
     @property
     def family(self) -> list[psutil.Process]:
+        assert self.process is not None
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def answers(self) -> bool:
@@ -66,29 +72,24 @@ class Run:
             return bool(page.read() == b"ok")
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Run]:
-    """Give one that is started, ended and started again, on a database that is up to date."""
-    with closing(Guard()) as guard:
-        prepared.lay(tmp_path / "postgres", guard=guard)
-    run = Run(tmp_path)
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Give one that makes everything itself, in an empty folder."""
+    run = Run(tmp_path_factory.mktemp("run"))
     try:
-        run.start()
         yield run
     finally:
-        if run.process.poll() is None:
+        if run.runs:
             run.end(signal.SIGTERM)
 
 
-@pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """Give one that made everything itself, which tests only look at, or poke without ending it."""
-    run = Run(tmp_path_factory.mktemp("up"))
-    try:
+@pytest.fixture
+def up(run: Run) -> Run:
+    """Have it run, on the data of however it ended before."""
+    if not run.runs:
         run.start()
-        yield run
-    finally:
-        run.end(signal.SIGTERM)
+        assert run.answers()
+    return run
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -100,6 +101,12 @@ def wait_until(true: Callable[[], bool]) -> None:
 
 def gone(family: list[psutil.Process]) -> bool:
     return not any(map(lives, family))
+
+
+def left_nothing(run: Run, family: list[psutil.Process]) -> bool:
+    """Tell whether a run that was asked to end has ended its processes, and tidied up."""
+    files = (run.folder / env.RUNNING, run.folder / "postgres" / "postmaster.pid")
+    return gone(family) and not any(file.exists() for file in files)
 
 
 def parents(one: psutil.Process) -> list[psutil.Process]:
@@ -116,29 +123,16 @@ def lives(one: psutil.Process) -> bool:
         return False
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_cleanly_and_starts_again_on_its_data(run: Run, how: signal.Signals) -> None:
-    assert run.answers()
-    assert "Slack is not connected" in run.output
-    family, began = run.family, time.monotonic()
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_it_starts_again_on_its_data_and_nothing_of_before_is_left(up: Run, how: signal.Signals) -> None:
+    family = up.family
 
-    assert run.end(how) == 0
-    assert time.monotonic() - began < PATIENCE_S
-    assert gone(family)
-    assert not (Path(run.env["FIREKIND_DATA_DIR"]) / env.RUNNING).exists()
+    ended = up.end(how)
+    assert how == signal.SIGKILL or (ended == 0 and left_nothing(up, family))
 
-    run.start()
-    assert run.answers()
-
-
-def test_a_crash_leaves_nothing_and_hinders_nothing(run: Run) -> None:
-    family = run.family
-
-    run.end(signal.SIGKILL)
-    run.start()
-
-    assert run.answers()
-    assert gone(family)
+    up.start()
+    assert up.answers()
+    wait_until(lambda: gone(family))
 
 
 def test_what_ends_by_itself_is_started_again(up: Run) -> None:
@@ -151,7 +145,7 @@ def test_what_ends_by_itself_is_started_again(up: Run) -> None:
 
 
 def test_manage_reaches_the_running_stack(up: Run) -> None:
-    settings = {**os.environ, **{name: up.env[name] for name in ("FIREKIND_DATA_DIR",)}}
+    settings = {**os.environ, "FIREKIND_DATA_DIR": str(up.folder)}
     for name in set(env.NAMES) - {"FIREKIND_DATA_DIR"}:
         settings.pop(name, None)
     settings["DJANGO_SETTINGS_MODULE"] = "config.settings"
@@ -168,13 +162,22 @@ def test_manage_reaches_the_running_stack(up: Run) -> None:
 
 
 def test_a_second_one_on_the_same_data_says_so(up: Run) -> None:
-    second = Run(Path(up.env["FIREKIND_DATA_DIR"]))
+    second = Run(up.folder)
     second._log = second._log.with_name("second")
 
     second.start()
 
+    assert second.process is not None
     assert second.process.wait(PATIENCE_S) == 1
     assert re.fullmatch(r"(.*\n)?firekind: Another Firekind is already using .*\.\n", second.output)
+
+
+def test_it_says_that_slack_is_not_connected_and_ends_cleanly_when_asked_to(up: Run) -> None:
+    assert "Slack is not connected" in up.output
+    family = up.family
+
+    assert up.end(signal.SIGTERM) == 0
+    assert left_nothing(up, family)
 
 
 @pytest.mark.parametrize(("command", "offset"), [("run", 0), ("demo", 0), ("demo", 1)])

@@ -20,6 +20,7 @@ import pytest
 from stack.outside import Records, until
 from stack.running import Stack
 from stack.tests.crowd import Choose, Crowd, Deed, Seat
+from stack.tests.kills import PATIENCE_S, hint
 from stack.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
@@ -59,11 +60,14 @@ INSIDE = """
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
     with (
-        throwaway(env={"WEB_WORKERS": "1" if OUTSIDERS < ONE_WEB else "2"}) as running,
+        throwaway(
+            processes=("sandbox", "web", "worker"), env={"WEB_WORKERS": "1" if OUTSIDERS < ONE_WEB else "2"}
+        ) as running,
         closing(Records(running.database_url)) as records,
     ):
-        until(records.knows_people, what="nobody is known", timeout_s=60)
-        running.stop("worker", "evidence", "beat")  # the verbs alone are judged, and the processor is theirs
+        hint(running)
+        until(records.knows_people, what="nobody is known", timeout_s=PATIENCE_S)
+        running.kill9("worker")  # the verbs alone are judged, and the processor is theirs
         with psycopg.connect(running.database_url, autocommit=True) as admin:
             admin.execute(WATCHED)
         yield running

@@ -14,12 +14,13 @@ import pytest
 from stack.outside import Records, SandboxAccount, SandboxWorkspace, Visitor, until
 from stack.running import Stack
 from stack.story.desk import StoryDesk
+from stack.tests.conftest import Shared
 from stack.tests.overheard import Overheard, files, held
-from stack.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
 WORD, THEIRS = "xylographic", "wei"
 MEMBER, OUTSIDER = "ada", "kofi"
+WORK = ("worker", "evidence", "beat")
 PROFILE = f"main;leaked_{WORD}_handler;rotate 70\nmain;rest 30\n".encode()
 SETTLED_S = 180  # a busy machine, on which a worker starts anew
 
@@ -56,16 +57,22 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def played() -> Iterator[Played]:
+def played(stack: Stack, shared: Shared) -> Iterator[Played]:
     heard = Overheard()
-    with throwaway(hear=heard.line, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
-        workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
-        with closing(StoryDesk(stack, workspace)) as desk, heard.listening(stack.env["REDIS_URL"]):
-            one = Played(stack, workspace, account, records, desk, heard)
-            until(lambda: records.knows_people() and records.knows_on_call(), what="nobody is known", timeout_s=60)
-            _in_public(one)
-            _moved(one)
-            yield one
+    workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
+    shared.hearing.append(heard.line)
+    stack.stop(*WORK)  # so that they are heard from their first word on
+    stack.start(*WORK)
+    with (
+        closing(Records(stack.database_url)) as records,
+        closing(StoryDesk(stack, workspace)) as desk,
+        heard.listening(stack.env["REDIS_URL"]),
+    ):
+        one = Played(stack, workspace, account, records, desk, heard)
+        _in_public(one)
+        _moved(one)
+        yield one
+    shared.hearing.remove(heard.line)
 
 
 def _in_public(one: Played) -> None:
@@ -116,7 +123,7 @@ def _home(one: Played) -> Any:
 
 
 def test_no_process_logs_it(played: Played) -> None:
-    assert {"worker", "evidence", "beat"} <= {line.partition(":")[0] for line in played.heard.lines}
+    assert {*WORK} <= {line.partition(":")[0] for line in played.heard.lines}
     assert [line for line in played.heard.lines if WORD in line] == []
 
 

@@ -72,7 +72,7 @@ def test_streams_hold_no_connection_and_all_hear_of_a_change(running_stack: Stac
     before = connections(running_stack)
     heard, during = run(_watch(running_stack, ada, codename))
     assert heard == STREAMS
-    assert during - before < 15
+    assert during - before < STREAMS / 2  # workers come and go with connections of their own meanwhile
 
 
 async def _watch(stack: Stack, ada: Visitor, codename: str) -> tuple[int, int]:
