@@ -1,5 +1,7 @@
 """A Chromium for the browser tests: one on the PATH, else Playwright's own, else Debian's package.
 
+Its headless shell is asked for first: the same pages cost it less than half the processor time of the whole browser.
+
 Never skipped: where none can be had the reason is said and the tests fail.
 """
 
@@ -12,7 +14,8 @@ from pathlib import Path
 
 from stack.errors import StackError
 
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+DEBIANS = ("chromium-headless-shell", "chromium")  # older releases have the second alone
 ON_MACOS = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 PLACE = "FIREKIND_CHROMIUM"
 # It talks to the pages under test and to nobody else: no updates, no metrics, no sync.
@@ -48,7 +51,7 @@ def require() -> Path:
         return found
     raise StackError(
         "The browser tests need Chromium and none could be found or installed: put `chromium` on the PATH"
-        " (Debian: apt-get install chromium) or run `.venv/bin/playwright install chromium`."
+        " (Debian: apt-get install chromium-headless-shell) or run `.venv/bin/playwright install chromium`."
     )
 
 
@@ -68,10 +71,10 @@ def _install() -> bool:
     """Try Debian's package when root, else Playwright's download; return whether that went well."""
     if os.geteuid() == 0 and shutil.which("apt-get"):
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        return all(
-            subprocess.run(["apt-get", "-qq", *words.split()], env=quiet, check=False).returncode == 0
-            for words in ("update", "install --yes --no-install-recommends chromium fonts-dejavu-core")
-        )
+        get = ["apt-get", "-qq"]
+        install = [*get, "install", "--yes", "--no-install-recommends", "fonts-dejavu-core"]
+        subprocess.run([*get, "update"], env=quiet, check=False)
+        return any(subprocess.run([*install, one], env=quiet, check=False).returncode == 0 for one in DEBIANS)
     playwright = Path(sys.executable).with_name("playwright")
     if not playwright.exists():
         return False
