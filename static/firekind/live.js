@@ -1,10 +1,20 @@
 // Hears that the incident changed, and lets the page look again. The page also looks by itself every few
 // seconds, so a stream that cannot be had costs nothing but those seconds. On other pages it does nothing.
 const RESTS_MS = [1000, 2000, 5000, 15000, 60000];
-let source, failures = 0, resting;
+const GATHERS_MS = 400; // what comes of one verb is heard several times in a row: the page looks at once, and once after
+let source, failures = 0, resting, gathering, more = false;
 
 const cursor = () => document.getElementById("live");
-const changed = () => document.dispatchEvent(new CustomEvent("firekind:changed"));
+
+function changed() {
+  more = Boolean(gathering);
+  if (more) return;
+  document.dispatchEvent(new CustomEvent("firekind:changed"));
+  gathering = setTimeout(() => {
+    gathering = 0;
+    if (more) changed();
+  }, GATHERS_MS);
+}
 
 function connect() {
   clearTimeout(resting);
