@@ -7,52 +7,84 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import expect, sync_playwright
 
+from stack import chromium
 from stack.running import Stack
+from tests.browser.seats import Seats
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, Page
 
 Sit = Callable[..., "Page"]
 
 expect.set_options(timeout=30_000)  # a busy machine is slow; what is there sooner is not waited for
 
 
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Give one Chromium to all modules of this folder, which need neither Django's database nor a loop of their own."""
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium.require(), args=chromium.flags())
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="package")
+def seats(browser: Browser, running_stack: Stack) -> Seats:
+    """Give places in front of the shared stack."""
+    return Seats(browser, base_url=running_stack.base_url)
+
+
 @pytest.fixture
-def sit(browser: Browser, running_stack: Stack) -> Iterator[Sit]:
-    """Let people sit down: `sit("Ada")` gives a page on which Ada is signed in.
+def sit(seats: Seats, running_stack: Stack) -> Iterator[Sit]:
+    """Let people sit down: `sit("Ada")` gives an empty page to Ada, who is signed in.
 
     A script that fails, or that the page's policy refuses, fails the test. Nobody here asked to be let in before:
     people may ask once in fifteen minutes, and the stack outlives a test.
     """
     with psycopg.connect(running_stack.database_url, autocommit=True) as database:
         database.execute("DELETE FROM incidents_knock")
-    contexts: list[BrowserContext] = []
     wrong: list[str] = []
 
     def sat(who: str = "Ada", **look: Any) -> Page:
-        context = browser.new_context(base_url=running_stack.base_url, reduced_motion="reduce", **look)
-        contexts.append(context)
-        page = context.new_page()
+        page = seats.take(who, **look)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
-        page.goto("/sign-in/")
-        page.get_by_role("button", name=who).click()
-        page.wait_for_url("**/")
         return page
 
     yield sat
-    for context in contexts:
-        context.close()
+    seats.leave()
     assert not wrong
 
 
 def declare(page: Page, title: str, *, type: str = "Ambiguous") -> str:
-    """Declare an incident in the browser, and return its codename."""
+    """Declare an incident as whoever sits there, open its page, and return its codename.
+
+    The form is sent and not filled in: `declare_by_hand` does that.
+    """
+    token = next(one.get("value") for one in page.context.cookies() if one.get("name") == "csrftoken")
+    form: dict[str, str | float | bool] = {
+        "csrfmiddlewaretoken": token or "",
+        "title": title,
+        "type": type.lower(),
+    }
+    answer = page.request.post("/declare", form=form, max_redirects=0)
+    assert answer.status == 302, answer.text()
+    page.goto(answer.headers["location"])
+    return codename_of(page)
+
+
+def declare_by_hand(page: Page, title: str, *, type: str = "Ambiguous") -> str:
+    """Declare an incident on its page, and return its codename."""
     page.goto("/declare")
     page.get_by_label("What is wrong?").fill(title)
     page.get_by_role("radio", name=type, exact=True).check()
     page.get_by_role("button", name="Declare").click()
     page.wait_for_url("**/incidents/*/")
+    return codename_of(page)
+
+
+def codename_of(page: Page) -> str:
+    """Return the codename of the incident whose page is open."""
     return page.url.rstrip("/").rsplit("/", 1)[1]

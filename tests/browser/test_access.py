@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import DESK, NARROW, faults, faults_everywhere
 from tests.browser.conftest import Sit, declare
-from tests.browser.test_everybody import PHONE, faults, tab_to
+from tests.browser.walk import tab_to
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 REASON = "I wrote the export service and can tell who reads that bucket."
-LOOKS: list[tuple[str, dict[str, Any]]] = [
-    ("Priya", {"color_scheme": "light"}),
-    ("Yuki", {"color_scheme": "dark", "viewport": PHONE}),
-]
 
 
 def asks(page: Page, codename: str) -> None:
@@ -37,26 +34,27 @@ def asks(page: Page, codename: str) -> None:
     expect(page.get_by_text("If this incident exists, its participants have been asked.")).to_be_visible()
 
 
-@pytest.mark.parametrize(("who", "look"), LOOKS)
-def test_whoever_knocks_is_let_in_by_the_lead_and_the_page_opens(who: str, look: dict[str, Any], sit: Sit) -> None:
-    lead, outside = sit("Ada", **look), sit(who, **look)
+def test_whoever_knocks_is_let_in_by_the_lead_and_the_page_opens(sit: Sit) -> None:
+    lead, outside = sit("Ada"), sit("Priya")
     codename = declare(lead, "Tokens in a public bucket", type="Security")
     asks(outside, codename)
 
     # A handover of a schedule at this very moment is offered in the same list.
-    box = lead.locator("#access .asks-in").filter(has_text=who)
+    box = lead.locator("#access .asks-in").filter(has_text="Priya")
     expect(box).to_contain_text(REASON, timeout=30_000)
-    expect(lead.get_by_role("link", name=re.compile("access request"))).to_be_visible(visible="viewport" in look)
-    assert not faults(lead)
+    for size in (NARROW, DESK):
+        lead.set_viewport_size(size)
+        expect(lead.get_by_role("link", name=re.compile("access request"))).to_be_visible(visible=size == NARROW)
+    assert not faults_everywhere(lead)
     for path in ("access", "open-up"):
         lead.goto(f"/incidents/{codename}/{path}")
-        assert not faults(lead), path
+        assert not faults_everywhere(lead)
     lead.goto(f"/incidents/{codename}/")
     expect(box).to_be_visible()
-    tab_to(lead, f'#access [aria-label^="Let in: {who}"]')
+    tab_to(lead, '#access [aria-label^="Let in: Priya"]')
     lead.keyboard.press("Enter")
     expect(box).to_have_count(0, timeout=30_000)
-    expect(lead.locator("#newest")).to_contain_text(f"let {who}")
+    expect(lead.locator("#newest")).to_contain_text("let Priya")
 
     outside.goto(f"/incidents/{codename}/")
     expect(outside.get_by_role("heading", level=1)).to_contain_text("Tokens in a public bucket")

@@ -2,116 +2,60 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Sit, declare
+from tests.browser.axe import faults, faults_everywhere
+from tests.browser.conftest import Sit, declare, declare_by_hand
+from tests.browser.walk import tab_to
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, ViewportSize
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-DESK: ViewportSize = {"width": 1280, "height": 720}
-PHONE: ViewportSize = {"width": 390, "height": 844}
-# Colours on their way to others are neither the ones before nor the ones after.
-AT_REST = """async () => {
-  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
-  await Promise.allSettled(document.getAnimations()
-  .filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime)).map((one) => one.finished));
-}"""
-PATIENCE_S = 10
+PAGES = ["/", "/?q=nothing-of-the-kind", "/declare", "/types/", "/types/security/", "/types/major/", "/types/add"]
+PAGES += ["/types/security/versions/1", "/oncall/", "/oncall/people/", "/oncall/rules/", "/oncall/rules/add"]
+PAGES += ["/oncall/groups/", "/oncall/groups/add", "/none", "/sign-in/"]
 OF_ONESELF = ["/account/", "/tokens/", "/people/roles", "/people/roles?q=a", "/audit/"]
 OF_ONESELF += ["/access/", "/access/no-such", "/access/no-such?asked", "/access/no-such/now"]
+OF_AN_INCIDENT = ["", "alerts", "pages", "retype", "retype?to=security", "retype?to=major", "progress"]
+OF_AN_INCIDENT += ["resolve", "lead", "bring", "rename", "duplicate"]
 
 
-@pytest.fixture
-def codename(sit: Sit) -> str:
-    """Declare an incident that has gone through a few things."""
-    page = sit("Ada")
-    name = declare(page, "Checkout is slow")
+def gone_through_a_few_things(page: Page) -> str:
+    """Declare an incident, post to it, wait until all was done, and return its address."""
+    here = f"/incidents/{declare(page, 'Checkout is slow')}/"
     page.get_by_label("Update or note").fill("We look at payments. https://example.com/board")
     page.get_by_role("button", name="Post update").click()
     expect(page.locator("#newest")).to_contain_text("We look at payments")
     expect(page.locator("#progress")).to_contain_text("all done", timeout=60_000)
-    return name
+    return here
 
 
-def faults(page: Page, *, only: Sequence[str] = ()) -> list[str]:
-    """Return what axe finds on a page, each with where; by some of its rules only, if they are named."""
-    page.evaluate(AT_REST)
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(Axe().axe_script)
-    options = {"resultTypes": ["violations"], **({"runOnly": list(only)} if only else {})}
-    found = page.evaluate("async (options) => (await axe.run(document, options)).violations", options)
-    return [f"{one['id']}: {node['target']} {node.get('failureSummary', '')}" for one in found for node in one["nodes"]]
-
-
-def faults_everywhere(page: Page) -> list[str]:
-    """Return what axe finds on a page at a desk and on a phone, by day and at night, when colours alone change."""
-    wrong = []
-    for size in (DESK, PHONE):
-        page.set_viewport_size(size)
-        page.emulate_media(color_scheme="light")
-        wrong += [f"at {size['width']}: {one}" for one in lasting(page)]
-        page.emulate_media(color_scheme="dark")
-        wrong += [f"dark, at {size['width']}: {one}" for one in lasting(page, only=["color-contrast"])]
-    return wrong
-
-
-def lasting(page: Page, *, only: Sequence[str] = ()) -> list[str]:
-    """Return what axe still finds when a page has had time to take on other colours."""
-    until = time.monotonic() + PATIENCE_S
-    while (found := faults(page, only=only)) and time.monotonic() < until:
-        page.wait_for_timeout(200)
-    return found
-
-
-def test_axe_finds_nothing_on_any_page(codename: str, sit: Sit) -> None:
+def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_a_phone(sit: Sit) -> None:
     page = sit("Ada")
-    here = f"/incidents/{codename}"
-    verbs = ("resolve", "lead", "bring", "rename", "duplicate")
-    paths = ["/", "/?q=nothing-of-the-kind", "/declare", "/types/", "/types/security/", "/types/add"]
-    paths += ["/oncall/", "/oncall/people/", "/oncall/rules/", "/oncall/rules/add", f"{here}/alerts"]
-    paths += ["/oncall/groups/", "/oncall/groups/add", f"{here}/pages"]
-    paths += ["/types/security/versions/1", f"{here}/", f"{here}/retype", f"{here}/retype?to=security"]
-    paths += [
-        f"{here}/retype?to=major",
-        f"{here}/progress",
-        *(f"{here}/{verb}" for verb in verbs),
-        *OF_ONESELF,
-        "/none",
-        "/sign-in/",
-    ]
+    here = gone_through_a_few_things(page)
     wrong = []
-    for path in paths:
+    for path in (*PAGES, *OF_ONESELF, *(here + path for path in OF_AN_INCIDENT)):
         page.goto(path)
-        page.wait_for_load_state("networkidle") if path == f"{here}/progress" else page.wait_for_timeout(250)
-        wrong += [f"{path} {one}" for one in faults_everywhere(page)]
-    assert not wrong
-
-
-def test_axe_finds_nothing_in_dialogs(codename: str, sit: Sit) -> None:
-    page = sit("Ada")
-    page.goto(f"/incidents/{codename}/")
+        wrong += faults_everywhere(page)
+    page.goto(here)
     page.get_by_role("link", name="Resolve").click()
     expect(page.get_by_role("dialog", name="Resolve")).to_be_visible()
-    page.wait_for_timeout(300)
-    assert not faults_everywhere(page)
+    wrong += faults_everywhere(page)
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
-    page.wait_for_timeout(300)
-    assert not faults_everywhere(page)
+    wrong += faults_everywhere(page)
+    assert not wrong
 
 
 def test_an_incident_from_beginning_to_end_by_keyboard_alone(sit: Sit) -> None:
     page = sit("Ada")
+    page.goto("/")
     press = page.keyboard.press
     press("d")
     page.wait_for_url("**/declare")
@@ -148,17 +92,9 @@ def test_an_incident_from_beginning_to_end_by_keyboard_alone(sit: Sit) -> None:
     expect(page.get_by_role("searchbox")).to_be_focused()
 
 
-def tab_to(page: Page, selector: str) -> None:
-    """Press Tab until an element has the focus, as those do who have no mouse."""
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
-            return
-    raise AssertionError(f"the keyboard never gets to {selector}")
-
-
 def test_the_first_tab_skips_to_the_content(sit: Sit) -> None:
     page = sit("Ada")
+    page.goto("/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
@@ -167,7 +103,7 @@ def test_the_first_tab_skips_to_the_content(sit: Sit) -> None:
 
 def test_all_of_it_works_without_scripts(sit: Sit) -> None:
     page = sit("Ada", java_script_enabled=False)
-    name = declare(page, "Nothing loads")
+    name = declare_by_hand(page, "Nothing loads")
     page.get_by_label("Update or note").fill("Looking.")
     page.get_by_role("button", name="Post update").click()
     expect(page.locator("#newest")).to_contain_text("Looking.")
@@ -196,29 +132,8 @@ def _until_settled(page: Page, codename: str) -> None:
     page.goto(f"/incidents/{codename}/")
 
 
-def test_no_page_is_wider_than_a_phone(codename: str, sit: Sit) -> None:
-    page = sit("Ada", viewport={"width": 360, "height": 740})
-    here = f"/incidents/{codename}"
-    for path in (
-        "/",
-        "/declare",
-        f"{here}/",
-        f"{here}/retype?to=security",
-        "/types/",
-        "/types/major/",
-        "/oncall/rules/add",
-        "/oncall/groups/add",
-        f"{here}/bring",
-        *OF_ONESELF,
-    ):
-        page.goto(path)
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, path
-
-
 def test_axe_finds_nothing_where_auditors_read(sit: Sit) -> None:
     page = sit("Marcus")
     for path in ("/audit/", "/audit/?who=nobody-of-the-kind", "/people/roles", "/types/security/"):
         page.goto(path)
-        assert not faults_everywhere(page), path
-        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), path
+        assert not faults(page)

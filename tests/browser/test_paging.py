@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import faults
 from tests.browser.conftest import Sit, declare
-from tests.browser.test_everybody import faults
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -36,7 +36,6 @@ def test_somebody_is_paged_by_keyboard_and_their_answer_is_seen(sit: Sit) -> Non
     page.keyboard.press("Tab")
     expect(dialog.locator("#rung")).to_contain_text(re.compile(r"Support:\s+\w+ .+ now\."))
     expect(dialog.get_by_label("Why?")).to_be_focused()
-    page.wait_for_timeout(300)
     assert not faults(page)
     page.keyboard.type("customers call")
     page.keyboard.press("Control+Enter")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from allauth.mfa.totp.internal import auth as totp
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from config.env import NAMES
 from integrations.identity.tests.vouching import Vouching, serving
 from stack.running import Stack
 from stack.throwaway import throwaway
+from tests.browser.axe import faults_everywhere
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -27,15 +27,11 @@ from django.contrib.auth.models import User
 from incidents.models import Person
 Person.objects.create(name="Grace Hopper", chat_id="UGRACE", email="grace@acme.example")
 Person.objects.create(name="Gus Guest", chat_id="UGUS", email="gus@elsewhere.example", is_guest=True)
-for name in ("ada", "ben", "eve", "fay", "gil"):
+for name in ("ada", "ben", "eve", "gil"):
     User.objects.create_user(name, first_name=name.title(), password="of-no-use-elsewhere")
 """
 OF_THE_SANDBOX = ("FIREKIND_SANDBOX_URL", "FIREKIND_PROFILED_URL", "PROFILE_SOURCES_FILE", "SLACK_", "PAGERDUTY_")
 GRACE = {"email": "grace@acme.example", "email_verified": True}
-LOOKS: list[tuple[str, dict[str, Any]]] = [
-    ("eve", {"color_scheme": "light"}),
-    ("fay", {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}}),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,34 +219,23 @@ def test_a_passkey_that_is_not_at_hand_is_said_in_words(house: House, seat: Page
     expect(seat.get_by_role("alert")).to_contain_text("Try again")
 
 
-@pytest.mark.parametrize(("who", "look"), LOOKS)
-def test_axe_finds_nothing(house: House, browser: Browser, who: str, look: dict[str, Any]) -> None:
-    context = browser.new_context(**look)
-    page = context.new_page()
-    page.goto(f"{house.at_localhost}/sign-in/oidc/back")
-    wrong = faults(page)
-    by_password(page, house, who)
+def test_axe_finds_nothing(house: House, seat: Page) -> None:
+    seat.goto(f"{house.at_localhost}/sign-in/oidc/back")
+    wrong = faults_everywhere(seat)
+    by_password(seat, house, "eve")
     for path in ("second-factor", "app", "key"):
-        page.goto(f"{house.at_localhost}/account/{path}")
-        wrong += faults(page)
-    page.goto(f"{house.at_localhost}/account/second-factor")
-    secret = sets_up_an_app(page)
-    wrong += faults(page)
-    page.goto(f"{house.at_localhost}/account/")
-    wrong += faults(page)
-    signs_out(page)
-    by_password(page, house, who)
-    wrong += faults(page)
-    page.get_by_label("Code from your authenticator app").fill(code(secret, ahead=1))
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    page.goto(f"{house.at_localhost}/account/app/remove")
-    wrong += faults(page)
-    context.close()
+        seat.goto(f"{house.at_localhost}/account/{path}")
+        wrong += faults_everywhere(seat)
+    seat.goto(f"{house.at_localhost}/account/second-factor")
+    secret = sets_up_an_app(seat)
+    wrong += faults_everywhere(seat)
+    seat.goto(f"{house.at_localhost}/account/")
+    wrong += faults_everywhere(seat)
+    signs_out(seat)
+    by_password(seat, house, "eve")
+    wrong += faults_everywhere(seat)
+    seat.get_by_label("Code from your authenticator app").fill(code(secret, ahead=1))
+    seat.get_by_role("button", name="Sign in", exact=True).click()
+    seat.goto(f"{house.at_localhost}/account/app/remove")
+    wrong += faults_everywhere(seat)
     assert wrong == []
-
-
-def faults(page: Page) -> list[str]:
-    """Return what axe finds on a page, each with where, and that it is wider than the screen."""
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    return [f"{page.url} {one['id']}: {node['target']}" for one in found for node in one["nodes"]]

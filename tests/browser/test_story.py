@@ -6,9 +6,17 @@ import pytest
 from playwright.sync_api import expect
 
 from stack.running import Stack
-from tests.browser.conftest import Sit, declare
+from tests.browser.conftest import Sit, declare, declare_by_hand
+from tests.browser.weight import fetched
 
 pytestmark = pytest.mark.browser
+# Hear ten times in a row that something may have changed, and count the looks that the page takes at once.
+HINTED = """() => {
+  window.looks = 0;
+  document.addEventListener("firekind:changed", () => { window.looks += 1; });
+  for (let n = 0; n < 10; n++) document.dispatchEvent(new Event("visibilitychange"));
+  return window.looks;
+}"""
 SOON_MS = 60_000  # generous: other tests may keep the machine busy
 
 
@@ -19,10 +27,17 @@ def test_declaring_shows_the_plan_first_and_the_people_afterwards(sit: Sit) -> N
     page.get_by_role("radio", name="Internal", exact=True).check()
     expect(page.locator("#plan")).to_contain_text("Internal")
     expect(page.locator("#plan")).not_to_contain_text("@incident-response")
-    declare(page, "Checkout is slow")
+    declare_by_hand(page, "Checkout is slow")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Checkout is slow")
     expect(page.locator("#progress")).to_contain_text("all done", timeout=SOON_MS)
     expect(page.locator("#people")).to_contain_text("@incident-response")
+    first, again = (fetched(page, page.url, cold=cold) for cold in (True, False))
+    assert len(first.kinds) <= 12
+    assert first.size <= 60_000
+    assert not {"Stylesheet", "Script", "Image"} & set(again.kinds), "a page's files are kept for good"
+    at_once = page.evaluate(HINTED)
+    assert at_once <= 1
+    page.wait_for_function("once => window.looks > once", arg=at_once)
 
 
 def test_an_update_arrives_in_a_second_browser_without_a_reload(sit: Sit) -> None:
@@ -55,8 +70,10 @@ def test_what_somebody_is_typing_survives_what_arrives(sit: Sit) -> None:
 
 def test_a_page_that_lost_its_connection_says_so(sit: Sit) -> None:
     page = sit("Ada")
+    page.clock.install()
     declare(page, "The network is flaky")
     page.context.set_offline(True)
+    page.clock.fast_forward("00:15")  # by then it has looked for news
     expect(page.get_by_text("may be out of date")).to_be_visible(timeout=SOON_MS)
     page.context.set_offline(False)
     expect(page.get_by_text("may be out of date")).to_be_hidden(timeout=SOON_MS)

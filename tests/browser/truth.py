@@ -11,8 +11,22 @@ from playwright.sync_api import TimeoutError as Timeout
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-WAITS_S = 25  # generous: effects are carried out meanwhile, and other tests may keep the machine busy
-LOOKS_S = 0.3
+WAITS_S = 25  # from the last thing that changed: other tests may keep the machine busy
+MOST_S = 120
+# The page has taken in what it heard: nothing is on its way, and for a moment nothing has changed. While it is wrong,
+# there is no use in looking again before something does; a page that hears nothing is looked at all the same.
+HEARD = """async (waits) => {
+  const later = (ms) => new Promise((done) => setTimeout(done, ms));
+  let changed = !waits, at = performance.now();
+  const watch = new MutationObserver(() => { changed = true; at = performance.now(); });
+  watch.observe(document.documentElement, { subtree: true, childList: true, attributes: true, characterData: true });
+  const until = performance.now() + 1000;
+  while (performance.now() < until) {
+    if (changed && performance.now() - at > 100 && !document.querySelector(".htmx-request")) break;
+    await later(20);
+  }
+  watch.disconnect();
+}"""
 # Every control with its label and what it does, and the words that say how things stand. Not what somebody typed.
 OFFERED = """
 const offered = (page) => {
@@ -48,9 +62,6 @@ const served = async () => {
 };
 """
 BOTH = f"async () => {{ {OFFERED} {SERVED} return [offered(document), offered(await served())]; }}"
-DRAWN = f"() => {{ {OFFERED} return offered(document); }}"
-LOADED = """() => document.querySelector("#progress.panels")
-  && !document.querySelector("main section:is(#access, #pages, #evidence, #alerts)[hx-trigger^=load]")"""
 FOCUSED = """() => {
   const node = document.activeElement;
   return node !== document.body && node !== null && node.checkVisibility();
@@ -59,17 +70,23 @@ FOCUSED = """() => {
 WHERE = "() => document.activeElement?.outerHTML.slice(0, 200)"
 
 
-def differences(page: Page) -> list[str]:
+def differences(now: list[str], true: list[str]) -> list[str]:
     """Return what an open page shows and a fresh one would not (-), and the other way round (+)."""
-    now, true = page.evaluate(BOTH)
     return [f"- {one}" for one in now if one not in true] + [f"+ {one}" for one in true if one not in now]
 
 
 def expect_true(page: Page, *, after: str) -> None:
     """Wait until all that a page offers is what it would offer if opened now."""
-    until = time.monotonic() + WAITS_S
-    while (wrong := differences(page)) and time.monotonic() < until:
-        page.wait_for_timeout(LOOKS_S * 1000)
+    began = changed = time.monotonic()
+    page.evaluate(HEARD, False)
+    now, true = page.evaluate(BOTH)
+    while wrong := differences(now, true):
+        if time.monotonic() > min(changed + WAITS_S, began + MOST_S):
+            break
+        page.evaluate(HEARD, True)
+        before = true
+        now, true = page.evaluate(BOTH)
+        changed = changed if true == before else time.monotonic()  # effects are carried out meanwhile
     assert not wrong, f"after {after}:\n" + "\n".join(wrong)
 
 

@@ -84,3 +84,12 @@ def fill(form: Locator, step: Step, *, other: str = "") -> None:
         if form.get_by_role("button", name="Find").is_visible():
             form.get_by_role("button", name="Find").click()
         form.get_by_label(step.picks).check()
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until an element has the focus, as those do who have no mouse."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"the keyboard never gets to {selector}")

@@ -1,0 +1,69 @@
+"""What axe finds on a page: in one look, or at a desk and on a phone, by day and at night."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from axe_playwright_python.sync_playwright import Axe
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, ViewportSize
+
+DESK: ViewportSize = {"width": 1280, "height": 720}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+NARROW: ViewportSize = {"width": 360, "height": 740}
+# What a page fetches as it loads is there; colours on their way to others, neither the ones before nor the ones after,
+# have arrived.
+AT_REST = """async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  do await frame(); while (document.readyState !== "complete" || document.querySelector(".htmx-request"));
+  await frame();
+  await Promise.allSettled(document.getAnimations()
+    .filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime)).map((one) => one.finished));
+}"""
+JUDGED = f"async (options) => {{ await ({AT_REST})(); return (await axe.run(document, options)).violations; }}"
+SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+OF_COLOUR = ("color-contrast",)
+PATIENCE_S = 10
+
+
+def faults(page: Page, *, only: Sequence[str] = ()) -> list[str]:
+    """Return what axe finds on a page, each with where, and that it is too wide; by some of its rules, if named."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    options = {"resultTypes": ["violations"], **({"runOnly": list(only)} if only else {})}
+    found = page.evaluate(JUDGED, options)
+    wrong = [
+        f"{one['id']}: {node['target']} {node.get('failureSummary', '')}" for one in found for node in one["nodes"]
+    ]
+    wide: int = page.evaluate(SIDEWAYS)
+    return [*wrong, *([f"{wide} pixels wider than its window"] if wide > 0 else [])]
+
+
+def faults_everywhere(page: Page) -> list[str]:
+    """Return what axe finds on a page at a desk and on a narrow phone, by day and at night, when colours alone change.
+
+    The page is left as it was by day, at a desk.
+    """
+    wrong = []
+    for size, scheme, only in (
+        (DESK, "light", ()),
+        (DESK, "dark", OF_COLOUR),
+        (NARROW, "dark", OF_COLOUR),
+        (NARROW, "light", ()),
+    ):
+        page.set_viewport_size(size)
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        wrong += [f"{scheme}, at {size['width']}: {one}" for one in lasting(page, only=only)]
+    page.set_viewport_size(DESK)
+    return wrong
+
+
+def lasting(page: Page, *, only: Sequence[str] = ()) -> list[str]:
+    """Return what axe still finds when a page has had time to take on other colours."""
+    until = time.monotonic() + PATIENCE_S
+    while (found := faults(page, only=only)) and time.monotonic() < until:
+        page.wait_for_timeout(200)
+    return found

@@ -1,0 +1,68 @@
+"""A verb's form at its own address, for those who open it in a tab or go back to it: sent once, never doubled.
+
+`incidents/tests/test_forms_sent.py` sends the same without scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Sit, declare
+from tests.browser.walk import WALK, Step, fill
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+WRITTEN = (
+    Step("update", {"What do we know, and what happens next?": "Looking."}, wrong={"What do": " "}),
+    Step("note", {"Note": "Seen."}, wrong={"Note": " "}),
+    Step("edit", {"Text": "Seen twice."}, wrong={"Text": " "}),
+    Step("retract"),
+)
+ENDING = {"mitigate", "resolve", "archive", "cancel", "duplicate"}
+ABOUT = {"role": "#roles [aria-label^='Assign']", "edit": "[id^='edit-']", "retract": "[id^='retract-']"}
+
+
+def test_a_form_at_its_own_address_is_sent_once_and_never_doubled(sit: Sit) -> None:
+    page = sit("Ada")
+    other = declare(page, "The first of its kind")
+    here = f"/incidents/{declare(page, 'Checkout is slow', type='Isolated')}/"
+    for step in (*WRITTEN, *WALK):
+        address = address_of(page, here, step)
+        if step.wrong is not None:
+            refused(page, address, step)
+        page.goto(address)
+        fill(page.locator("#act"), step, other=other)
+        page.locator("#act-now").click()
+        expect(page).to_have_url(re.compile(f"{here}$"))
+        expect(page.locator("main > .said")).to_be_visible()
+        page.go_back()
+        expect(page.locator("#act")).to_have_count(0 if step.verb in {*ENDING, "reopen"} else 1)
+        expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def refused(page: Page, address: str, step: Step) -> None:
+    """Send what is wrong: it is said in the same form, which stays the only one."""
+    page.goto(address)
+    for label, words in (step.wrong or {}).items():
+        page.locator("#act").get_by_label(label).fill(words)
+    page.locator("#act-now").click()
+    expect(page.locator("#act .errorlist")).to_be_visible()
+    expect(page.locator("#act")).to_have_count(1)
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def address_of(page: Page, here: str, step: Step) -> str:
+    """Return where a verb's form is; what it is about is read off the incident's page."""
+    if step.verb == "check":
+        page.goto(here)
+        return f"{here}check?item={page.locator('#checklist [name=item]').first.get_attribute('value')}"
+    if step.verb not in ABOUT:
+        return f"{here}{step.verb}"
+    page.goto(here)
+    return page.locator(ABOUT[step.verb]).first.get_attribute("href") or ""
