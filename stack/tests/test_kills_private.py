@@ -59,4 +59,4 @@ def test_a_worker_killed_on_the_way_to_private_says_nothing_new_in_public(stack:
     (room,) = [one for one in channels(stack) if one["name"] == show(stack, codename)["channel"]["name"]]
     assert room["is_private"]
     ours = [one for one in room["messages"] if one.get("metadata")]
-    assert len(ours) == len({json.dumps([one["blocks"], one["attachments"]]) for one in ours})
+    assert len(ours) == len({json.dumps([one.get("blocks"), one.get("attachments")]) for one in ours})
