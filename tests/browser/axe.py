@@ -15,13 +15,13 @@ DESK: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 NARROW: ViewportSize = {"width": 360, "height": 740}
 # What a page fetches as it loads is there; colours on their way to others, neither the ones before nor the ones after,
-# have arrived.
+# have arrived. Frames are asked for until then: a browser without a screen draws none by itself, and no animation's
+# promise is kept without one.
 AT_REST = """async () => {
   const frame = () => new Promise(requestAnimationFrame);
+  const moves = (one) => one.playState === "running" && Number.isFinite(one.effect.getComputedTiming().endTime);
   do await frame(); while (document.readyState !== "complete" || document.querySelector(".htmx-request"));
-  await frame();
-  await Promise.allSettled(document.getAnimations()
-    .filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime)).map((one) => one.finished));
+  do await frame(); while (document.getAnimations().some(moves));
 }"""
 JUDGED = f"async (options) => {{ await ({AT_REST})(); return (await axe.run(document, options)).violations; }}"
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
