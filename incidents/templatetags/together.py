@@ -39,5 +39,6 @@ def _sent(bundle: bundles.Bundle) -> tuple[str, ...]:
 
 def _script(name: str) -> SafeString:
     # Both kinds wait for the page and keep their order. A module keeps its names to itself, as a bundle does.
-    how = "defer" if name.startswith((bundles.VENDORED, bundles.FOLDER)) else 'type="module"'
-    return format_html('<script src="{}" {}></script>', static(name), SafeString(how))
+    if name.startswith((bundles.VENDORED, bundles.FOLDER)):
+        return format_html('<script src="{}" defer></script>', static(name))
+    return format_html('<script src="{}" type="module"></script>', static(name))
