@@ -13,23 +13,35 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Fetched:
-    """What went over the wire, by the kinds that Chromium gives it: Document, Stylesheet, Script, XHR, EventSource."""
+    """What went over the wire for one page: addresses, with the kinds that Chromium gives them, and their bytes.
 
-    kinds: list[str] = field(default_factory=list)
+    Kinds are Document, Stylesheet, Script, Image, XHR, EventSource and others.
+    """
+
+    kinds: dict[str, str] = field(default_factory=dict)
     size: int = 0
 
 
 def fetched(page: Page, address: str, *, cold: bool) -> Fetched:
-    """Open a page as on a first visit, when it is `cold`, or with all that was kept before."""
-    found, kept = Fetched(), set[str]()
+    """Open a page as on a first visit, when it is `cold`, or with all that was kept before.
+
+    Left out are what the page before still fetches, what is fetched again and what asks for news: whether something
+    changes meanwhile is not the page's to say.
+    """
+    found, kept, counted = Fetched(), set[str](), set[str]()
+    before = page.context.new_cdp_session(page).send("Page.getFrameTree")["frameTree"]["frame"]["loaderId"]
 
     def answered(event: dict[str, Any]) -> None:
         from_cache = event["response"].get("fromDiskCache") or event["requestId"] in kept
-        if not from_cache and not event["response"]["url"].startswith("data:"):
-            found.kinds.append(event["type"])
+        url: str = event["response"]["url"].partition("?")[0]
+        is_other = event["loaderId"] == before or url in found.kinds or url.endswith("/live")
+        if not from_cache and not is_other and not url.startswith("data:"):
+            found.kinds[url] = event["type"]
+            counted.add(event["requestId"])
 
     def ended(event: dict[str, Any]) -> None:
-        found.size += event["encodedDataLength"]
+        if event["requestId"] in counted:
+            found.size += event["encodedDataLength"]
 
     wire = page.context.new_cdp_session(page)
     wire.on("Network.requestServedFromCache", lambda event: kept.add(event["requestId"]))
