@@ -17,7 +17,7 @@ PAD = 32
 SLACK = 16
 # Counts with more digits, and more white space than this before the end of a line, are read one by one.
 MOST_DIGITS = 15
-MOST_BLANKS = 4
+MOST_BLANKS = 16
 _W = np.uint64
 
 
@@ -30,7 +30,7 @@ def tails(padded: Bytes, ends: Ints, *, columns: int) -> tuple[Ints, Ints, NDArr
     plain = np.ones(len(ends), dtype=np.bool_)
     last = ends - 1
     for column in reversed(range(columns)):
-        last = _before_blanks(padded, last)
+        last = before_blanks(padded, last)
         counts[column], digits = numbers(padded, last)
         last = last - digits
         plain &= (digits > 0) & (digits <= MOST_DIGITS) & is_blank(padded[last + PAD])
@@ -42,7 +42,8 @@ def is_blank(bytes: Bytes) -> NDArray[np.bool_]:
     return np.asarray((bytes == 32) | (bytes == 9) | (bytes == 13))
 
 
-def _before_blanks(padded: Bytes, last: Ints) -> Ints:
+def before_blanks(padded: Bytes, last: Ints) -> Ints:
+    """Move each place to the left, past white space of at most ``MOST_BLANKS`` bytes."""
     for _ in range(MOST_BLANKS):
         blank = is_blank(padded[last + PAD])
         if not blank.any():

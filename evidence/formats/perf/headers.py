@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidence.formats.folded import digits
-from evidence.formats.folded.digits import MOST_DIGITS, PAD, SLACK, Bytes, is_blank
+from evidence.formats.folded.digits import MOST_DIGITS, PAD, SLACK, Bytes, before_blanks, is_blank
 from evidence.profile.stacks import Ints
 
 Bools = NDArray[np.bool_]
-# Blanks between words, and the bytes of an event, beyond which a header is read by itself.
-MOST_BLANKS = 16
+# An event of more bytes is read with its header by itself.
 LONGEST_EVENT = 48
 COLON, POINT, END, SLASH, OPENING, CLOSING = b":.\n/[]"
 
@@ -35,20 +34,20 @@ def read(text: Bytes, begins: Ints, ends: Ints) -> Headers:
     """Read the headers between pairs of places."""
     padded = np.full(PAD + len(text) + SLACK, END, dtype=np.uint8)
     padded[PAD : PAD + len(text)] = text
-    event_ends = _before_blanks(padded, ends - 1)
+    event_ends = before_blanks(padded, ends - 1)
     usual = padded[event_ends + PAD] == COLON
     last = _before_word(padded, event_ends)
     event_begins = last + 1
     usual &= is_blank(padded[last + PAD]) & (event_ends > event_begins)
-    periods, last = _number(padded, _before_blanks(padded, last), usual)
+    periods, last = _number(padded, before_blanks(padded, last), usual)
     usual &= is_blank(padded[last + PAD])
-    time_ends = last = _before_blanks(padded, last)
+    time_ends = last = before_blanks(padded, last)
     usual &= padded[last + PAD] == COLON
     _, last = _number(padded, last - 1, usual)
     usual &= padded[last + PAD] == POINT
     _, last = _number(padded, last - 1, usual)
     usual &= is_blank(padded[last + PAD])
-    who_ends = _before_process(padded, _before_blanks(padded, last), usual) + 1
+    who_ends = _before_process(padded, before_blanks(padded, last), usual) + 1
     usual &= who_ends > begins
     return Headers(usual, (begins, who_ends), (last + 1, time_ends), (event_begins, event_ends), periods)
 
@@ -59,24 +58,14 @@ def _before_process(padded: Bytes, last: Ints, usual: Bools) -> Ints:
     if with_cpu.any():
         _, before = _number(padded, np.where(with_cpu, last - 1, last), usual)
         usual &= (padded[before + PAD] == OPENING) | ~with_cpu
-        last = np.where(with_cpu, _before_blanks(padded, before - 1), last)
+        last = np.where(with_cpu, before_blanks(padded, before - 1), last)
     _, before = _number(padded, last, usual)
     with_thread = padded[before + PAD] == SLASH
     if with_thread.any():
         _, process = _number(padded, np.where(with_thread, before - 1, last), usual)
         before = np.where(with_thread, process, before)
     usual &= is_blank(padded[before + PAD])
-    return _before_blanks(padded, before)
-
-
-def _before_blanks(padded: Bytes, last: Ints) -> Ints:
-    """Move each place to the left, past blanks."""
-    for _ in range(MOST_BLANKS):
-        blank = is_blank(padded[last + PAD])
-        if not blank.any():
-            break
-        last = last - blank
-    return last
+    return before_blanks(padded, before)
 
 
 def _before_word(padded: Bytes, last: Ints) -> Ints:
