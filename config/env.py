@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import mail, sandbox, signing_in
+from config import logs, mail, sandbox, signing_in
 from config.mail import MailSettings
 from config.signing_in import SignInSettings
 from config.values import LOOPBACK_HOSTS, flag, networks, require, safe, shaped, url, whole
@@ -227,7 +227,7 @@ def read(given: Mapping[str, str]) -> Env:
         audit_channel=given.get("AUDIT_HEAD_CHANNEL", "").lstrip("#"),
         audit_webhook=safe(given, "AUDIT_HEAD_WEBHOOK", default="") if "AUDIT_HEAD_WEBHOOK" in given else "",
         metrics_token=_metrics_token(given),
-        log_format=shaped(given, "LOG_FORMAT", "line", r"line|json", "line or json"),
+        log_format=shaped(given, "LOG_FORMAT", logs.FORMS[0], "|".join(logs.FORMS), " or ".join(logs.FORMS)),
         lease_s=whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
         sandbox_url=url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
         slack=_slack(given),

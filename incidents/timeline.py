@@ -225,7 +225,7 @@ def latest(
         at, n = before
         events = events.filter(Q(at__lt=at) | Q(at=at, n__lt=n), at__lte=at)
     newest = list(events.order_by("-at", "-n")[:limit])
-    return entries(incident, naming(reversed(newest), reader=reader))
+    return entries(naming(reversed(newest), reader=reader))
 
 
 def naming(events: Iterable[Event], *, reader: Actor) -> list[Event]:
@@ -248,30 +248,32 @@ def since(incident: Incident, n: int) -> QuerySet[Event]:
     return Event.objects.filter(incident=incident, n__gt=n).select_related("by").order_by("n")
 
 
-def entries(incident: Incident, events: Iterable[Event]) -> list[TimelineEntry]:
-    """Join events with the edits and retractions that other events made of them."""
-    shown = {event.n: TimelineEntry(event, event.text) for event in events}
-    changes = Event.objects.filter(incident=incident, about_n__in=list(shown)).select_related("by").order_by("n")
+def entries(events: Iterable[Event]) -> list[TimelineEntry]:
+    """Join events with the edits and retractions that other events of their incidents made of them, in one query."""
+    shown = {(event.incident_id, event.n): TimelineEntry(event, event.text) for event in events}
+    incidents, numbers = {incident for incident, _ in shown}, {n for _, n in shown}
+    changes = Event.objects.filter(incident__in=incidents, about_n__in=numbers).select_related("by").order_by("n")
     for change in changes:
         assert change.about_n is not None, "filtered on it"
-        entry = shown[change.about_n]
-        if change.kind == "redacted":
-            entry.redacted = change
-            continue
-        entry.history.append(change)
-        if change.kind == "retracted":
-            entry.retracted = change
-        else:
-            entry.text, entry.retracted = change.text, None
+        if entry := shown.get((change.incident_id, change.about_n)):
+            _apply(change, entry)
     return list(shown.values())
 
 
+def _apply(change: Event, entry: TimelineEntry) -> None:
+    if change.kind == "redacted":
+        entry.redacted = change
+        return
+    entry.history.append(change)
+    if change.kind == "retracted":
+        entry.retracted = change
+    else:
+        entry.text, entry.retracted = change.text, None
+
+
 def last_update(incident: Incident) -> TimelineEntry | None:
-    """Return the newest status update that was not retracted, or None."""
-    for entry in entries(incident, Event.objects.filter(incident=incident, kind="updated").order_by("-n")[:5]):
-        if entry.stands:
-            return entry
-    return None
+    """Return the newest status update that was neither retracted nor redacted, or None."""
+    return last_updates([incident]).get(incident.pk)
 
 
 def last_updates(incidents: Iterable[Incident]) -> dict[int, TimelineEntry]:
@@ -284,17 +286,8 @@ def last_updates(incidents: Iterable[Incident]) -> dict[int, TimelineEntry]:
     )
     updates = Event.objects.filter(~Exists(taken), incident=OuterRef("pk"), kind="updated").order_by("-n").values("pk")
     newest = Incident.objects.filter(pk__in=[one.pk for one in incidents]).values(newest=Subquery(updates[:1]))
-    found = {one.incident_id: one for one in Event.objects.filter(pk__in=newest).select_related("by")}
-    changed = Event.objects.filter(
-        incident__in=found, kind="edited", about_n__in={one.n for one in found.values()}
-    ).order_by("n")
-    shown = {pk: TimelineEntry(event, event.text) for pk, event in found.items()}
-    for change in changed:
-        entry = shown[change.incident_id]
-        if change.about_n == entry.event.n:
-            entry.history.append(change)
-            entry.text = change.text
-    return shown
+    found = Event.objects.filter(pk__in=newest).select_related("by")
+    return {entry.event.incident_id: entry for entry in entries(found)}
 
 
 def sentence(event: Event) -> str:

@@ -123,7 +123,7 @@ class EditForm(VerbForm):
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         event = Event.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0)
-        entry = next(iter(timeline.entries(self.incident, event)), None)
+        entry = next(iter(timeline.entries(event)), None)
         return {"n": entry.event.n, "text": entry.text} if entry else {}
 
     def run(self, *, at: datetime) -> object:

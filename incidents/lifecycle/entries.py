@@ -104,7 +104,7 @@ def capture(
             return timeline.append(
                 now, "captured", at=at, recorded_at=recorded_at, by=by, source=source, text=text, link=link, data=data
             )
-        entry = timeline.entries(now, [known])[0]
+        entry = timeline.entries([known])[0]
         if entry.retracted is not None and entry.redacted is None:  # what was redacted does not come back
             _change(now, known, "edited", text=text, by=by, at=recorded_at, source=source)
         return known
@@ -168,7 +168,7 @@ def update_fell_due(incident: Incident, *, at: datetime) -> bool:
 
 def _owned(incident: Incident, n: int, by: Person | None) -> Event:
     found = Event.objects.filter(incident=incident, n=n).select_related("by")
-    entry = next(iter(timeline.entries(incident, found)), None)
+    entry = next(iter(timeline.entries(found)), None)
     if entry is not None and entry.redacted is not None:
         raise rules.Refused("This entry was redacted.")
     if entry is None or not entry.mendable:

@@ -51,7 +51,7 @@ def _of_lead(incident: Incident, n: int, by: Person | None) -> TimelineEntry:
     if not is_lead(incident, by):
         raise rules.Refused(NOT_THE_LEAD)
     found = Event.objects.filter(incident=incident, n=n, about_n=None).select_related("by")
-    entry = next(iter(timeline.entries(incident, found)), None)
+    entry = next(iter(timeline.entries(found)), None)
     if entry is None or entry.event.kind not in TYPED:
         raise rules.Refused(
             "Only what someone wrote can be redacted. Withdraw evidence on its own page, and give a new verdict on a"
@@ -77,7 +77,7 @@ def _quoting(incident: Incident, event: Event) -> list[TimelineEntry]:
     if event.kind not in {"declared", "renamed"}:
         return []
     told = Event.objects.filter(incident=incident, kind="renamed", data__from=event.text).exclude(n=event.n)
-    return [one for one in timeline.entries(incident, told) if one.redacted is None]
+    return [one for one in timeline.entries(told) if one.redacted is None]
 
 
 def _forget(incident: Incident, said: list[str]) -> None:

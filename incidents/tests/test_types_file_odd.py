@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -13,9 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from incidents.policies import policy_file, types
+from incidents.tests.oddities import LEFT_OUT, places, with_odd
 
-Path = tuple[Any, ...]
-LEFT_OUT: Final = object()
 ODD: Final[tuple[Any, ...]] = (
     *(None, LEFT_OUT, 5, -1, 1e300, True, "", " ", "x", "@", "a" * 5000, "two\nlines", "\u202e", "é", [], {}),
     *([None], [[]], {"x": None}, {1: 2}, ["a", "a"], "2026-01-01", 0),
@@ -44,25 +41,8 @@ def shipped() -> dict[str, Any]:
     return {"default": "major", "types": chosen}
 
 
-def places(found: Any, at: Path = ()) -> Iterator[Path]:
-    """Yield where something stands."""
-    steps = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
-    for key, value in steps:
-        yield (*at, key)
-        yield from places(value, (*at, key))
-
-
-def with_odd(whole: Any, at: Path, odd: Any) -> str:
-    """Return the file with something odd in one place."""
-    made = copy.deepcopy(whole)
-    holder = made
-    for step in at[:-1]:
-        holder = holder[step]
-    if odd is LEFT_OUT:
-        del holder[at[-1]]
-    else:
-        holder[at[-1]] = odd
-    return str(yaml.safe_dump(made, sort_keys=False, allow_unicode=True))
+def dumped(found: dict[str, Any]) -> str:
+    return str(yaml.safe_dump(found, sort_keys=False, allow_unicode=True))
 
 
 def held(text: str) -> bool:
@@ -84,13 +64,15 @@ def named(bad: policy_file.BadTypesFile, *, lines: int) -> bool:
 
 
 def test_the_file_itself_is_accepted(db: None) -> None:
-    assert held(str(yaml.safe_dump(shipped())))
+    assert held(dumped(shipped()))
 
 
 def test_an_oddity_in_any_field_is_loaded_or_named(db: None) -> None:
     whole = shipped()
     every = [(at, odd) for at in places(whole) for odd in ODD]
-    accepted = [held(with_odd(whole, at, odd)) for at, odd in every[::7]]  # each place and each oddity, not each pair
+    accepted = [
+        held(dumped(with_odd(whole, at, odd))) for at, odd in every[::7]
+    ]  # each place and each oddity, not each pair
 
     assert any(accepted)
     assert not all(accepted)
@@ -102,5 +84,5 @@ def test_what_is_no_types_file_is_refused_in_words(text: str) -> None:
 
 
 def test_a_file_that_was_cut_off_is_refused_or_whole(db: None) -> None:
-    lines = str(yaml.safe_dump(shipped(), sort_keys=False)).splitlines(keepends=True)
+    lines = dumped(shipped()).splitlines(keepends=True)
     assert not all(held("".join(lines[:n])) for n in range(0, len(lines), 5))

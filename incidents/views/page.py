@@ -70,7 +70,7 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
     """Show everything that one entry ever said."""
     incident = incident_or_404(request.person, codename)
     events = Event.objects.filter(incident=incident, n=n, about_n=None).select_related("by")
-    entry = next(iter(timeline.entries(incident, timeline.naming(events, reader=request.person))), None)
+    entry = next(iter(timeline.entries(timeline.naming(events, reader=request.person))), None)
     status = 200 if entry else 404
     name = "incidents/history.html" + ("#dialog" if request.htmx else "")
     return render(request, name, {"incident": incident, "entry": entry}, status=status)

@@ -6,20 +6,17 @@ what is answered by a 5xx for two days, and switches the subscription off after 
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
 from incidents.models import Incident
+from incidents.tests.oddities import LEFT_OUT, places, with_odd
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.protocol.event_words import KINDS
 from integrations.pagerduty.tests.posted import LEO, Door, about, event, incident
 from workflows.models import PagerUser
 
-Path = tuple[Any, ...]
-LEFT_OUT: Final = object()
 ODD: Final[tuple[Any, ...]] = (
     None,
     LEFT_OUT,
@@ -43,27 +40,6 @@ OTHER: Final[dict[str, dict[str, Any]]] = {
     "responder.replied": about(state="accepted", message="", user=LEO, escalation_policy=None),
 }
 ALL: Final = sorted(kind.removeprefix("incident.") for kind in KINDS)
-
-
-def places(found: Any, at: Path = ()) -> Iterator[Path]:
-    """Yield where something stands, inside out."""
-    steps = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
-    for key, value in steps:
-        yield from places(value, (*at, key))
-        yield (*at, key)
-
-
-def with_odd(whole: dict[str, Any], at: Path, odd: Any) -> dict[str, Any]:
-    """Return a copy with something odd in one place."""
-    made = copy.deepcopy(whole)
-    holder: Any = made
-    for step in at[:-1]:
-        holder = holder[step]
-    if odd is LEFT_OUT:
-        del holder[at[-1]]
-    else:
-        holder[at[-1]] = odd
-    return made
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -6,11 +6,9 @@ and none but 200 goes to what can be read. Slack repeats an event after any othe
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import os
 import time
-from collections.abc import Iterator
 from itertools import count, product
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -19,13 +17,12 @@ import pytest
 from django.db import transaction
 
 from incidents.models import Incident
+from incidents.tests.oddities import LEFT_OUT, Path, places, with_odd
 from integrations.slack import fake, listeners
 from integrations.slack.doors import bolt
 from integrations.slack.protocol import setup
 from integrations.slack.tests.door import Door, secret
 
-Path = tuple[Any, ...]
-LEFT_OUT: Final = object()
 ODD: Final[tuple[Any, ...]] = (
     None,
     LEFT_OUT,
@@ -131,26 +128,9 @@ def _kind(event: fake.PendingDelivery) -> str:
     return f"{told['type']} {told.get('subtype', '')}"
 
 
-def paths(value: Any, *, above: Path = ()) -> Iterator[Path]:
-    """Every place in a payload, from its top down."""
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, below in steps:
-        yield (*above, step)
-        if len(above) + 1 < DEEPEST:
-            yield from paths(below, above=(*above, step))
-
-
 def spoilt(good: fake.PendingDelivery, path: Path, value: Any) -> fake.PendingDelivery:
     """The same delivery with something else in one place."""
-    odd = dataclasses.replace(good, payload=copy.deepcopy(good.payload))
-    here: Any = odd.payload
-    for step in path[:-1]:
-        here = here[step]
-    if value is LEFT_OUT:
-        del here[path[-1]]
-    else:
-        here[path[-1]] = value
-    return odd
+    return dataclasses.replace(good, payload=with_odd(good.payload, path, value))
 
 
 def answered(door: Door, delivery: fake.PendingDelivery) -> int:
@@ -170,7 +150,7 @@ def test_no_field_of_anything_that_slack_signs_makes_it_fail_or_come_again(door:
     for good in deliveries(door):
         assert answered(door, good) == 200, good.type
         odd = ODD_IN_FORMS if good.kind == "command" else ODD
-        for path in paths(good.payload):
+        for path in places(good.payload, deepest=DEEPEST):
             for value in odd if os.environ.get("EVERY_VALUE") else (odd[next(turn) % len(odd)],):
                 status = answered(door, spoilt(good, path, value))
                 if status != 200:
