@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
-from stack import chromium
 from stack.outside import waiting
-from stack.running import Stack
-from stack.throwaway import throwaway
+from stack.services import chromium
+from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import throwaway
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

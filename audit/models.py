@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import models
 
-from audit import chain
+from audit.sealed import chain
 
 
 class Entry(models.Model):

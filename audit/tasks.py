@@ -6,7 +6,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from audit import heads, sealing
+from audit.sealed import heads, sealing
 
 
 @shared_task

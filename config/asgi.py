@@ -14,9 +14,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 get_asgi_application()  # sets Django up; what it returns is Django's own handler
 
-from config import garbage  # noqa: E402 (Django must be set up)
 from config.http.connections import raise_file_limit  # noqa: E402
 from config.http.serving import Application  # noqa: E402
+from config.process import garbage  # noqa: E402 (Django must be set up)
 
 raise_file_limit()
 application: Any = Application()

@@ -35,7 +35,7 @@ def main() -> int:
         without_heartbeat=True,
     )
     signals.worker_ready.connect(_ready, weak=False)
-    from config.own_loop import OwnLoop  # models are there to import since there is a worker
+    from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
 
     OwnLoop("beat", queue=KEEPING, threads=THREADS).start()
     threading.Thread(target=_ring, name="beat", daemon=True).start()

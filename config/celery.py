@@ -5,8 +5,8 @@ import os
 import django
 from celery import Celery, signals
 
-from config import garbage
 from config.messages import CONFIGURATION, TAKE_TIMEOUT_S
+from config.process import garbage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

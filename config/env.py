@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import logs, mail, sandbox, signing_in
-from config.mail import MailSettings
-from config.signing_in import SignInSettings
-from config.values import LOOPBACK_HOSTS, flag, networks, require, safe, shaped, url, whole
-from config.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
+from config import logs
+from config.parsing import mail, sandbox, signing_in
+from config.parsing.mail import MailSettings
+from config.parsing.signing_in import SignInSettings
+from config.parsing.values import LOOPBACK_HOSTS, flag, networks, require, safe, shaped, url, whole
+from config.parsing.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
 
 ROOT = Path(__file__).resolve().parent.parent
 # Every name this project reads, in the order of `.env.example`.

@@ -1,7 +1,8 @@
 """Django's settings, made from the typed environment in `config.env`."""
 
-from config import env, logs, mail
+from config import env, logs
 from config.database import from_url
+from config.parsing import mail
 
 ENV = env.load()
 BASE_DIR = env.ROOT

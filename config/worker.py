@@ -12,9 +12,9 @@ from collections.abc import Callable
 from celery import signals
 from celery.exceptions import SecurityWarning
 
-from config import priority
 from config.celery import app, take_patiently
 from config.messages import EFFECTS, EVIDENCE
+from config.process import priority
 
 # A backlog of effects never starves those who respond.
 NICE = 10
@@ -40,7 +40,7 @@ def main() -> int:
         without_heartbeat=True,
     )
     signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
-    from config.own_loop import OwnLoop  # models are there to import since there is a worker
+    from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
 
     OwnLoop(NAMES[queue], queue=queue, threads=THREADS[queue]).start()  # it needs no broker
     worker.start()

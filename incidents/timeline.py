@@ -12,7 +12,7 @@ from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import connection
 from django.db.models import Exists, Func, OuterRef, Q, QuerySet, Subquery, Value
 
-from audit import redacting
+from audit.sealed import redacting
 from incidents import event_kinds, visibility
 from incidents.models import Event, Incident, Person, Source
 from incidents.visibility import Actor

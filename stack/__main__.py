@@ -10,25 +10,29 @@ from stack.errors import StackError
 
 # Where each command lives; a module is imported when its command is asked for.
 COMMANDS = {
-    "demo": ("stack.serve", "demo", "run Firekind with the sandbox and a demo story"),
-    "run": ("stack.serve", "run", "run Firekind, configured by environment or .env"),
+    "demo": ("stack.cli.serve", "demo", "run Firekind with the sandbox and a demo story"),
+    "run": ("stack.cli.serve", "run", "run Firekind, configured by environment or .env"),
     "tour": ("stack.tour", "main", "play the story on a throwaway stack and check it from the outside"),
     "test": ("stack.checks", "test", "run all tests"),
     "check": ("stack.checks", "check", "run what CI runs"),
     "bench": ("stack.bench", "main", "print the benchmark table"),
-    "bench-evidence": ("stack.bench.evidence", "main", "measure what reading profiles costs, next to inferno"),
+    "bench-evidence": (
+        "stack.bench.evidence.measuring",
+        "main",
+        "measure what reading profiles costs, next to inferno",
+    ),
     "mutate": ("stack.mutation.scoring", "main", "change the code in small ways and count what the tests notice"),
     "conformance": ("stack.conformance", "main", "hold what the evidence readers read against other judges"),
     "fuzz": ("stack.fuzzing", "main", "feed damaged profiles to the evidence readers for a while"),
-    "phone": ("stack.phone", "main", "draw the messages of docs/slack.md as a phone shows them"),
-    "rehearse": ("stack.rehearsal", "main", "back up a stack, restore it elsewhere and compare"),
-    "prepare": ("stack.prepare", "main", "update the database, types and static files"),
-    "web": ("stack.one", "web", "run only the web, replacing this process"),
-    "worker": ("stack.one", "worker", "run only the worker"),
-    "evidence": ("stack.one", "evidence", "run only the evidence worker"),
-    "beat": ("stack.one", "beat", "run only beat"),
-    "socket": ("stack.one", "socket", "run only Socket Mode, for when Slack cannot reach the web"),
-    "sandbox": ("stack.one", "sandbox", "run only the sandbox"),
+    "phone": ("stack.cli.phone", "main", "draw the messages of docs/slack.md as a phone shows them"),
+    "rehearse": ("stack.cli.rehearsal", "main", "back up a stack, restore it elsewhere and compare"),
+    "prepare": ("stack.supervisor.prepare", "main", "update the database, types and static files"),
+    "web": ("stack.cli.one", "web", "run only the web, replacing this process"),
+    "worker": ("stack.cli.one", "worker", "run only the worker"),
+    "evidence": ("stack.cli.one", "evidence", "run only the evidence worker"),
+    "beat": ("stack.cli.one", "beat", "run only beat"),
+    "socket": ("stack.cli.one", "socket", "run only Socket Mode, for when Slack cannot reach the web"),
+    "sandbox": ("stack.cli.one", "sandbox", "run only the sandbox"),
 }
 
 

@@ -23,9 +23,9 @@ from hypothesis import is_hypothesis_test, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from config import garbage
 from config.env import ROOT
-from stack import prepared
+from config.process import garbage
+from stack.supervisor import prepared
 
 STACKS, BROWSERS = "stack/", "tests/"
 # A test that asks for one of these starts processes; one that is marked so says it itself.

@@ -7,8 +7,8 @@ class WorkflowsConfig(AppConfig):
 
     def ready(self) -> None:
         """Begin to listen for incidents that changed."""
-        from audit import heads
-        from incidents import copies
+        from audit.sealed import heads
+        from incidents.audited import copies
         from workflows import tasks  # noqa: F401  # importing them registers the tasks, and who listens
         from workflows.effects import forgetting
         from workflows.reconcile import admitting  # noqa: F401  # importing it answers whom a type lets in

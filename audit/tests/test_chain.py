@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit import chain
+from audit.sealed import chain
 
 ids = st.sets(st.integers(1, 60)).map(sorted)
 

@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 import audit
-from audit import sealing
+from audit.sealed import sealing
 
 pytestmark = pytest.mark.django_db
 

@@ -15,9 +15,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 import audit
-from audit import heads, sealing, verifying
-from audit.heads import Head
 from audit.models import Entry, Seal
+from audit.sealed import heads, sealing, verifying
+from audit.sealed.heads import Head
 from audit.tests.test_tampering import tamper
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +73,7 @@ def test_the_head_is_logged_posted_and_told(
     monkeypatch.setattr(heads, "publishers", [told.append])
     address, heard = listening
     sealed(now)
-    with caplog.at_level(logging.INFO, logger="audit.heads"):
+    with caplog.at_level(logging.INFO, logger="audit.sealed.heads"):
         head = heads.publish(at=now, webhook=address)
     last = Seal.objects.latest("n")
     assert head == Head(last.n, last.at, last.hash)

@@ -15,9 +15,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 import audit
-from audit import chain, sealing, verifying
 from audit.models import Entry, Seal
-from audit.rows import KEPT
+from audit.sealed import chain, sealing, verifying
+from audit.sealed.rows import KEPT
 
 OTHERS_S = 60  # for transactions of other databases on the same server to end
 

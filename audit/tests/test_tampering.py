@@ -11,8 +11,8 @@ from django.db import connection
 from django.utils import timezone
 
 import audit
-from audit import chain, rows, sealing, verifying
 from audit.models import Entry, Seal
+from audit.sealed import chain, rows, sealing, verifying
 
 pytestmark = pytest.mark.django_db
 

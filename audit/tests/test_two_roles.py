@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 import audit
-from audit import sealing, verifying
+from audit.sealed import sealing, verifying
 
 GRANTS = Path(settings.BASE_DIR) / "audit" / "grants.sql"
 ROLE = f"firekind_app_{os.getpid()}"  # one a process: roles belong to the whole server

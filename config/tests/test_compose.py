@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from config import env, sandbox
+from config import env
+from config.parsing import sandbox
 from stack.__main__ import COMMANDS
 from stack.checks import compose
 

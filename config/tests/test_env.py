@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from config import env, mail
+from config import env
 from config.database import from_url
+from config.parsing import mail
 
 GIVEN = {
     "DATABASE_URL": "postgresql://someone:secret@db:5432/firekind",

@@ -13,7 +13,7 @@ from django.test import Client
 from uvicorn.main import main as command_line
 
 from config import env
-from stack import commands
+from stack.processes import commands
 
 GIVEN = {"DATABASE_URL": "postgresql://x", "REDIS_URL": "redis://x", "SECRET_KEY": "0123456789" * 6}
 

@@ -26,7 +26,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from config.env import ROOT
 from config.http.connections import Connection
-from stack import ports
+from stack.processes import ports
 
 TEXT = (ROOT / "docs" / "proxy.md").read_text()
 PATIENCE_S = 30

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from config import env, sandbox
-from stack import surroundings
+from config import env
+from config.parsing import sandbox
+from stack.supervisor import surroundings
 
 RANDOM = "q8Zr2LmXv5Tn9Kc4Jw7Hd3Fb6Gs1Py0Ua8Ei2Ro5Ql9Wz4Xk7Vn3M"
 GIVEN = {"DATABASE_URL": "postgresql://db/firekind", "REDIS_URL": "redis://broker:6379/0", "SECRET_KEY": RANDOM}

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from evidence import measures
-from evidence.formats.base import about, archives, held, texts, units, unpack, unsupported
+from evidence.formats.base import about, held, texts, units
+from evidence.formats.base.unpacking import archives, unpack, unsupported
 from evidence.profile import claims as claiming
 from evidence.profile.claims import Claim, Claimed
 from evidence.profile.errors import NotRecognised

@@ -16,7 +16,8 @@ from django.db.models import Q, QuerySet
 
 from evidence.models import Token
 from evidence.models.token import Scope, evidence_alone
-from incidents import audit_notes, lifecycle
+from incidents import lifecycle
+from incidents.audited import audit_notes
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person
 

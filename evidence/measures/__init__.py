@@ -13,15 +13,16 @@ from typing import Any
 
 from evidence.profile.claims import Certainty, Claim, Claimed
 
-MODULES = ("benchstat", "gobench", "loadtest", "counts", "sweep")  # in the order in which content is tried
+# In the order in which content is tried.
+MODULES = ("benchmarks.benchstat", "benchmarks.gobench", "loadtest", "counts", "sweeps.sweep")
 # A table of numbers is less of a mark than the words of a tool.
-TABLES = {"sweep": Certainty.LIKELY}
+TABLES = {"sweeps.sweep": Certainty.LIKELY}
 NAMES = {
-    "benchstat": "benchstat",
-    "go benchmark": "gobench",
+    "benchstat": "benchmarks.benchstat",
+    "go benchmark": "benchmarks.gobench",
     "load test": "loadtest",
     "counts": "counts",
-    "sweep": "sweep",
+    "sweep": "sweeps.sweep",
 }
 
 

@@ -7,12 +7,13 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from evidence.measures import counting, gotable
-from evidence.measures.benchstat import Stated
+from evidence.measures import counting
+from evidence.measures.benchmarks import gotable
+from evidence.measures.benchmarks.benchstat import Stated
+from evidence.measures.benchmarks.gobench import Benchmarks
 from evidence.measures.counts import CountTables
-from evidence.measures.gobench import Benchmarks
 from evidence.measures.loadtest import Loads
-from evidence.measures.swept import Sweep
+from evidence.measures.sweeps.swept import Sweep
 
 # A spreadsheet takes a cell that begins so for a formula. Source: owasp.org, CSV injection.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")

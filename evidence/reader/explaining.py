@@ -11,7 +11,7 @@ from evidence.profile.errors import Ambiguous, Unreadable
 def lines(path: Path) -> Iterator[str]:
     """Yield what each reader says of a file, who reads it, and what to do when nobody does."""
     from evidence import formats
-    from evidence.formats.base import unpack, unsupported
+    from evidence.formats.base.unpacking import unpack, unsupported
 
     try:
         head = unpack.unpacked(path)[: formats.HEAD]

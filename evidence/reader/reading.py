@@ -189,7 +189,7 @@ def _store(asked: argparse.Namespace, *, subject: str) -> Mapping[str, Any]:
 def measured(path: Path) -> Mapping[str, Any] | None:
     """Read what is no profile as another measurement, if it is one."""
     from evidence import formats, measures
-    from evidence.formats.base import unpack
+    from evidence.formats.base.unpacking import unpack
 
     try:
         data = unpack.unpacked(path, limits=MEASURED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from evidence.measures import swept
+from evidence.measures.sweeps import swept
 
 register = template.Library()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.utils import timezone
 
 from evidence.models import Evidence
-from incidents import audit_notes
+from incidents.audited import audit_notes
 from incidents.models import Person
 
 ORIGINAL = "original"

@@ -12,10 +12,10 @@ from incidents.forms.given import number
 from incidents.views.signed_in import Request
 
 if TYPE_CHECKING:
-    from evidence.measures import gotable
+    from evidence.measures.benchmarks import gotable
     from evidence.measures.counting import CountTable
     from evidence.measures.loadtest import Run
-    from evidence.measures.swept import Sweep, Threshold
+    from evidence.measures.sweeps.swept import Sweep, Threshold
 
 Context = dict[str, Any]
 
@@ -34,8 +34,8 @@ class CellWords:
 
 def benchmark(request: Request, value: Any) -> Context:
     """Return the tables of a benchmark; ``base`` in the address picks the control among its variants."""
-    from evidence.measures import gotable
-    from evidence.measures.gobench import Benchmarks
+    from evidence.measures.benchmarks import gotable
+    from evidence.measures.benchmarks.gobench import Benchmarks
 
     if not isinstance(value, Benchmarks):
         return {"tables": shown(value.tables), "where": value.where, "stated": True}
@@ -64,7 +64,8 @@ def shown(tables: Sequence[gotable.BenchmarkTable]) -> list[Context]:
 
 
 def _cell(table: gotable.BenchmarkTable, cell: gotable.BenchmarkCell) -> CellWords:
-    from evidence.measures import significance, words
+    from evidence.measures import words
+    from evidence.measures.benchmarks import significance
 
     spread = f"± {words.share(cell.spread)}" if cell.spread is not None else "± ?"
     if not cell.compared:
@@ -174,7 +175,7 @@ def sweep(request: Request, value: Any) -> Context:
 
 def sweeps(request: Request, values: Sequence[Sweep], labels: Sequence[str]) -> Context:
     """Return the heat maps of one or more sweeps on one scale of colours."""
-    from evidence.measures import heat, swept
+    from evidence.measures.sweeps import heat, swept
 
     first = values[0]
     name = request.GET.get("value", "")
@@ -203,7 +204,7 @@ def sweeps(request: Request, values: Sequence[Sweep], labels: Sequence[str]) -> 
 
 def _threshold(request: Request, value: Sweep, name: str) -> Threshold | None:
     """Return the threshold that the address asks for, else the file's own; an empty one is none."""
-    from evidence.measures.swept import Threshold
+    from evidence.measures.sweeps.swept import Threshold
 
     said = request.GET.get("at")
     if said is None:

@@ -18,7 +18,7 @@ from incidents.forms.given import numbers
 from incidents.views.signed_in import Request, incident_or_404
 
 if TYPE_CHECKING:
-    from evidence.measures.gobench import Benchmarks
+    from evidence.measures.benchmarks.gobench import Benchmarks
 
 Context = dict[str, Any]
 OTHERS = 40
@@ -95,8 +95,8 @@ def label_of(evidence: Evidence) -> str:
 
 
 def _benchmarks(request: Request, evidences: Sequence[Evidence]) -> Context:
-    from evidence.measures import gotable
-    from evidence.measures.gobench import Benchmarks
+    from evidence.measures.benchmarks import gotable
+    from evidence.measures.benchmarks.gobench import Benchmarks
 
     values = [value_of(one) for one in evidences]
     if not all(isinstance(value, Benchmarks) for value in values):

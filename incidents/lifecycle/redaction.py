@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any, Final
 
 import audit
-from audit import redacting
-from incidents import copies, timeline
+from audit.sealed import redacting
+from incidents import timeline
+from incidents.audited import copies
 from incidents.event_kinds import TYPED
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Participant, Person, Source

@@ -12,7 +12,8 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
-from incidents import audit_notes, lifecycle
+from incidents import lifecycle
+from incidents.audited import audit_notes
 from incidents.models import IncidentType, Person, PolicyVersion
 from incidents.policies import policy_words
 from incidents.policies.policy import Policy

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from incidents import audit_notes, visibility
+from incidents import visibility
+from incidents.audited import audit_notes
 from incidents.lifecycle.rules import Refused
 from incidents.models import Incident, Person, Proposal
 from incidents.people import roles

@@ -9,8 +9,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from audit import sealing, verifying
-from incidents import lifecycle, sealed_rows
+from audit.sealed import sealing, verifying
+from incidents import lifecycle
+from incidents.audited import sealed_rows
 from incidents.models import Event, Incident, Person
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,8 @@ from audit import kinds, search
 from audit.models import Entry, Seal
 from audit.request_origin import DOORS
 from audit.search import PAGE, AuditFilters
-from incidents import audit_notes, visibility
+from incidents import visibility
+from incidents.audited import audit_notes
 from incidents.models import Person
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in

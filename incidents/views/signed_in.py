@@ -16,7 +16,8 @@ from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
-from incidents import audit_notes, lifecycle, visibility
+from incidents import lifecycle, visibility
+from incidents.audited import audit_notes
 from incidents.models import Incident, Person
 from incidents.people import person_matching
 

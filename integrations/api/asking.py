@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from evidence.intake import tokens
 from evidence.models import Token
-from incidents import audit_notes, visibility
+from incidents import visibility
+from incidents.audited import audit_notes
 from incidents.models import Incident
 
 

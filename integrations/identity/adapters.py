@@ -79,13 +79,13 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
 
     def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[SocialApp]:
         """Return the providers of the settings; none is kept in the database."""
-        from integrations.identity import openid
+        from integrations.identity.providers import openid
 
         return [openid.app_of(one) for one in settings.FIREKIND.sign_in.providers if provider in (None, one.key)]
 
     def get_provider(self, request: HttpRequest, provider: Any, client_id: Any = None) -> Any:
         """Return a provider of the settings."""
-        from integrations.identity import openid
+        from integrations.identity.providers import openid
 
         return openid.OpenId(request, app=openid.app_of(openid.provider_of(provider)))
 
@@ -95,7 +95,8 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Find or link the account the provider vouches for, or show why not."""
-        from integrations.identity import joining, noted, openid
+        from integrations.identity import noted
+        from integrations.identity.providers import joining, openid
         from integrations.identity.views.sign_in import refused
 
         nonce = (sociallogin.state.get("data") or {}).get("nonce", "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from audit.rows import KEPT
+from audit.sealed.rows import KEPT
 from workflows.effects.effect_queue import SLOW
 
 PREFIX: Final = "firekind_"

@@ -16,14 +16,16 @@ from starlette.routing import Route
 from integrations.slack import fake
 from integrations.slack.protocol import installation
 
-from . import asked, control, pagerduty, program, settings, web_api
-from .courier import Courier
+from . import asked, pagerduty, settings
+from .checkout import program
 from .droppable import Droppable
 from .keeping import Keeper
 from .page import routes as page
 from .page.bell import Bell
 from .pagerduty.desk import Desk
 from .settings import Settings
+from .slack import control, web_api
+from .slack.courier import Courier
 
 
 def build(chosen: Settings) -> Droppable:

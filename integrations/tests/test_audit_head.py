@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from audit import heads, sealing
+from audit.sealed import heads, sealing
 from integrations.tests.house import House
 
 

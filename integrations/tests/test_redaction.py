@@ -15,8 +15,8 @@ from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
-from audit import redacting, sealing, verifying
 from audit.models import Entry, Redaction, Seal
+from audit.sealed import redacting, sealing, verifying
 from audit.tests.test_export import checked, exported
 from audit.tests.test_two_roles import as_application  # noqa: F401  # asked for by its name
 from incidents import event_kinds, lifecycle, search, timeline
@@ -306,7 +306,7 @@ def test_words_that_nobody_redacted_are_found_missing(house: House, incident: In
 
 def test_nobody_finds_the_words_out_by_trying(house: House, incident: Incident) -> None:
     """The hash that stays of a PIN is salted, and the salt is gone: ten thousand tries find nothing."""
-    from audit import chain
+    from audit.sealed import chain
 
     dee = house.person("dee")
     note = lifecycle.note(incident, text="4711", by=dee, at=timezone.now())

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Person
-from integrations.identity import joining
-from integrations.identity.provider import Provider
+from integrations.identity.providers import joining
+from integrations.identity.providers.provider import Provider
 from integrations.tests.house import House, house
 from integrations.tests.outsiders.waiting import behind
 from workflows.alerts import intake

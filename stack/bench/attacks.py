@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from config.http.connections import raise_file_limit
-from stack.ports import LOOPBACK
+from stack.processes.ports import LOOPBACK
 
 CONNECTIONS, SLOW = 1_200, 300
 LARGE: Final = "/static/vendor/speedscope/speedscope-Y2522XSH.js"

@@ -15,7 +15,7 @@ from stack.bench import load, signing
 from stack.bench.table import TIMES, Figure, ReportTable
 from stack.errors import StackError
 from stack.outside import Records, SandboxWorkspace, until
-from stack.running import Stack
+from stack.supervisor.running import Stack
 
 INJECTED_MS = 100
 RUNS = 7

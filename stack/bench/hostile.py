@@ -20,8 +20,8 @@ from stack.bench.load import Answers
 from stack.bench.table import TIMES, Figure, ReportTable
 from stack.errors import StackError
 from stack.outside import Visitor
-from stack.running import Stack
 from stack.seed import wording
+from stack.supervisor.running import Stack
 
 INCIDENTS, EVENTS = 500, 10
 AT_ONCE, SECONDS, TURNS = 4, 6.0, 3

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Self
 
 from stack.errors import StackError
-from stack.ports import LOOPBACK
+from stack.processes.ports import LOOPBACK
 
 PATIENCE_S = 30
 Ask = Callable[[], bytes]

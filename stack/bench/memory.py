@@ -5,7 +5,7 @@ from __future__ import annotations
 import psutil
 
 from stack.bench.table import Figure, ReportTable
-from stack.running import Stack
+from stack.supervisor.running import Stack
 
 PROCESSES = ("web", "worker", "beat")
 BESIDE = "evidence"  # captures and reads; what it reads is read by a process that ends

@@ -16,8 +16,8 @@ from stack.bench import load
 from stack.bench.load import Answers
 from stack.bench.table import TIMES, Figure, ReportTable
 from stack.outside import Visitor
-from stack.running import Stack
 from stack.seed import wording
+from stack.supervisor.running import Stack
 
 INCIDENTS, EVENTS = 10_000, 50
 ROUNDS = 25

@@ -8,7 +8,7 @@ from stack.bench import load, signing
 from stack.bench.load import Answers
 from stack.bench.table import Figure, ReportTable
 from stack.outside import Records, Visitor, until
-from stack.running import Stack
+from stack.supervisor.running import Stack
 
 READERS, DECLARERS = 4, 4
 QUIET_S, BUSY_S = 3.0, 8.0

@@ -8,9 +8,9 @@ from stack.bench import declaring, hostile, memory, pages, reading, storm, turni
 from stack.bench.table import ReportTable
 from stack.errors import StackError
 from stack.outside import Records
-from stack.running import Stack
+from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
-from stack.throwaway import throwaway
 
 STRICT = "--strict"
 ON_WHOLE_STACK = ("declaring", "memory", "reading", "turning")

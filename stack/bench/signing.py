@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from stack.bench.load import Ask
-from stack.ports import LOOPBACK
+from stack.processes.ports import LOOPBACK
 
 PEOPLE = ("U0WEI", "U0AMELIE", "U0HANNAH", "U0MARCUS")
 _numbers = itertools.count(1)

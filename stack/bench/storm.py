@@ -15,8 +15,8 @@ from stack.bench import load
 from stack.bench.load import Answers
 from stack.bench.table import Figure, ReportTable
 from stack.outside import Records, until
-from stack.ports import LOOPBACK
-from stack.running import Stack
+from stack.processes.ports import LOOPBACK
+from stack.supervisor.running import Stack
 
 WEBHOOKS: Final = 1_000
 CONNECTIONS: Final = 16

@@ -11,7 +11,7 @@ from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
 from stack.outside import Records, Visitor, until
 from stack.outside.readers import CHANGED, END, HEARD, Readers, reading
-from stack.running import Stack
+from stack.supervisor.running import Stack
 
 STREAMS, RUNS = 200, 5
 # As many as it takes, since one person has only so many streams.

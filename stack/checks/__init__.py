@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from config.env import ROOT
-from stack import chromium, prepared, surroundings
 from stack.checks import compose, unsafe
 from stack.checks.verdict import CheckVerdict
 from stack.errors import StackError
+from stack.services import chromium
+from stack.supervisor import prepared, surroundings
 from stack.terminal import paint, say
 
 BIN = Path(sys.executable).parent

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Final
 
 from config.env import ROOT
-from stack import prepared, surroundings
 from stack.errors import StackError
 from stack.mutation.areas import AREAS, MutatedArea
+from stack.supervisor import prepared, surroundings
 from stack.terminal import say
 
 HOME: Final = ROOT / ".data" / "mutation"

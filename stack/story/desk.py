@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stack import surroundings
 from stack.errors import StackError
 from stack.outside import Api, SandboxWorkspace, Visitor
-from stack.running import Stack
+from stack.supervisor import surroundings
+from stack.supervisor.running import Stack
 
 
 @dataclass(slots=True)

@@ -7,11 +7,11 @@ from contextlib import closing, contextmanager
 
 from stack.errors import StackError
 from stack.outside import Records, SandboxAccount, SandboxWorkspace, until
-from stack.running import Stack
 from stack.story import choosing, written
 from stack.story.desk import StoryDesk
 from stack.story.scenes import SCENES, Scene
 from stack.story.stage import Stage
+from stack.supervisor.running import Stack
 from stack.terminal import paint
 
 Say = Callable[[str], None]

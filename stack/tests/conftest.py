@@ -10,9 +10,9 @@ import pytest
 
 from config import env
 from stack.outside import Records, until
-from stack.process import Hear
-from stack.running import Stack
-from stack.throwaway import ALL, throwaway
+from stack.processes.process import Hear
+from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import ALL, throwaway
 
 PATIENCE_S = 180  # a busy machine
 # As long a look as its program needs to be seen in, and one that outlasts what renews a claim.

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-from stack.process import Process
+from stack.processes.process import Process
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from celery import Celery
 
 from config.messages import CONFIGURATION
 from stack.outside import Records, until
-from stack.running import Stack
+from stack.supervisor.running import Stack
 from workflows.effects import failpoints
 from workflows.planning.actions import EVIDENCE, KINDS
 

@@ -11,10 +11,10 @@ from kombu.exceptions import OperationalError
 from redis import Redis
 
 from config.messages import CONFIGURATION
-from stack import redis, services
-from stack.guard import Guard
-from stack.running import Stack
-from stack.throwaway import throwaway
+from stack.processes.guard import Guard
+from stack.services import redis, services
+from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import throwaway
 
 PATIENCE_S = 40
 

@@ -10,9 +10,10 @@ import psycopg
 import pytest
 import redis
 
-import stack.redis
-from stack import postgres, prepared, server_user, services
-from stack.guard import Guard
+import stack.services.redis
+from stack.processes.guard import Guard
+from stack.services import postgres, server_user, services
+from stack.supervisor import prepared
 
 pytestmark = pytest.mark.slow
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="another user runs PostgreSQL only for root")
@@ -173,8 +174,8 @@ def test_a_checkout_that_only_root_may_enter_is_no_obstacle(
     (tmp_path / "closed").chmod(0o700)
     monkeypatch.setattr(postgres, "PROGRAMS", package / "pginstall18" / "bin")
     broker = tmp_path / "closed" / "valkey-server"
-    shutil.copy2(stack.redis._program(), broker)
-    monkeypatch.setattr(stack.redis, "_program", lambda: broker)
+    shutil.copy2(stack.services.redis._program(), broker)
+    monkeypatch.setattr(stack.services.redis, "_program", lambda: broker)
     with services.running({}, data_dir=tmp_path / "closed" / "data", guard=guard, durable=False) as urls:
         psycopg.connect(urls["DATABASE_URL"]).close()
         assert redis.Redis(unix_socket_path=urls["REDIS_URL"].removeprefix("redis+socket://")).ping()

@@ -9,7 +9,7 @@ import pytest
 
 from config.messages import CONFIGURATION, KEEPING
 from stack.outside import waiting
-from stack.running import Stack
+from stack.supervisor.running import Stack
 
 NOTE = (
     "INSERT INTO audit_entry (at, kind, by_name, about, door, address, data)"

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from stack.outside import Records, until
-from stack.running import Stack
+from stack.supervisor.running import Stack
 from stack.tests.kills import PATIENCE_S, killed_everywhere
 
 pytestmark = pytest.mark.workers

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from stack.outside import Records, until
-from stack.running import Stack
+from stack.supervisor.running import Stack
 from stack.tests.kills import PATIENCE_S, hint, killed_everywhere
 from stack.tests.test_kills import ask, show, until_settled
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stack.running import Stack
+from stack.supervisor.running import Stack
 from stack.tests.kills import killed, killed_everywhere, started
 from stack.tests.test_kills import ask, declared, until_settled
 from workflows.effects import failpoints

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stack.running import Stack
+from stack.supervisor.running import Stack
 from stack.tests.kills import killed_everywhere, places, started
 from stack.tests.test_kills import ask, declared, until_settled
 

@@ -32,7 +32,7 @@ VENDORS_WORDS: Final = ("integrations/slack/fake/", "integrations/pagerduty/fake
 # One in each vendor's folder, with one meaning.
 A_VENDOR: Final = {"Setup", "Wire"}
 ANYWHERE: Final = {"Command"}  # Django wants each command to be a class of this name
-LARGEST_FOLDER: Final = 24
+LARGEST_FOLDER: Final = 14
 
 
 def modules() -> Iterator[Path]:

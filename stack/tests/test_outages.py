@@ -16,15 +16,15 @@ import psycopg
 import pytest
 
 from integrations.slack.fake.server import deliveries
-from stack import postgres
 from stack.errors import StackError
 from stack.outside import SandboxWorkspace, until
-from stack.process import Process
-from stack.running import Stack
+from stack.processes.process import Process
+from stack.services import postgres
+from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import throwaway
 from stack.tests.freezing import frozen
 from stack.tests.kills import PATIENCE_S
 from stack.tests.test_kills import declared, until_settled
-from stack.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
 Trouble = Callable[[Process], AbstractContextManager[None]]

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from stack import ports
 from stack.errors import StackError
+from stack.processes import ports
 
 
 def listening() -> socket.socket:

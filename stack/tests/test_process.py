@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from stack.guard import Guard
 from stack.outside import until
-from stack.process import Process
+from stack.processes.guard import Guard
+from stack.processes.process import Process
 
 SAYS = "import os, sys, time; print(os.environ['SAYS'], flush=True); time.sleep(float(os.environ['LASTS_S']))"
 

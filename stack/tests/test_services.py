@@ -9,11 +9,11 @@ import psutil
 import psycopg
 import pytest
 
-from stack import postgres, services
 from stack.errors import StackError
-from stack.guard import Guard
 from stack.outside import until
-from stack.process import Process
+from stack.processes.guard import Guard
+from stack.processes.process import Process
+from stack.services import postgres, services
 
 pytestmark = pytest.mark.slow
 
@@ -106,8 +106,8 @@ def test_the_guard_ends_what_it_watches(guard: Guard) -> None:
 def test_the_guard_outlives_a_killed_parent(tmp_path: Path) -> None:
     parent = """
 import sys, time
-from stack.guard import Guard
-from stack.process import Process
+from stack.processes.guard import Guard
+from stack.processes.process import Process
 child = Process("child", ["sleep", "60"], env={"PATH": "/usr/bin:/bin"}, guard=Guard())
 child.start()
 print(child.pid, flush=True)

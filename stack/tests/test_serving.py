@@ -15,10 +15,11 @@ import psutil
 import pytest
 
 from config import env
-from stack import ports, surroundings
 from stack.errors import StackError
 from stack.outside import waiting
-from stack.throwaway import throwaway
+from stack.processes import ports
+from stack.supervisor import surroundings
+from stack.supervisor.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
 PATIENCE_S = 240  # a busy machine takes its time; what is promised in seconds is measured by the benchmark

@@ -18,10 +18,10 @@ import psycopg
 import pytest
 
 from stack.outside import Records, until
-from stack.running import Stack
+from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import throwaway
 from stack.tests.crowd import Choose, Crowd, Deed, Seat
 from stack.tests.kills import PATIENCE_S, hint
-from stack.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
 ROUNDS, OUTSIDERS = map(int, os.environ.get("FIREKIND_RACE", "4x6").split("x"))

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from stack.outside import Records, SandboxAccount, SandboxWorkspace, Visitor, until
-from stack.running import Stack
 from stack.story.desk import StoryDesk
+from stack.supervisor.running import Stack
 from stack.tests.conftest import Shared
 from stack.tests.overheard import Overheard, files, held
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from celery import Celery
 
 from stack.outside import until
-from stack.running import Stack
 from stack.story.stage import Stage
+from stack.supervisor.running import Stack
 from stack.tour import record, room
 from stack.tour.after import RESPONSE, Tour
 

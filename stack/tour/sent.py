@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 from stack.outside import collector
-from stack.running import Stack
 from stack.story import profiles
 from stack.story.stage import Stage
+from stack.supervisor.running import Stack
 from stack.tour import measures
 from stack.tour.after import Tour
 

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from stack.outside import Visitor
-from stack.running import Stack
 from stack.story.playing import opened, told
 from stack.story.scenes import SCENES
+from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
-from stack.throwaway import throwaway
 from stack.tour import again, sent
 from stack.tour.after import AFTER, Tour
 from stack.tour.checks import Checks

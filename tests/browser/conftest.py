@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from stack import chromium
-from stack.running import Stack
+from stack.services import chromium
+from stack.supervisor.running import Stack
 from tests.browser.seats import Seats
 
 if TYPE_CHECKING:

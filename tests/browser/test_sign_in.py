@@ -13,8 +13,8 @@ from playwright.sync_api import expect
 
 from config.env import NAMES
 from integrations.identity.tests.vouching import Vouching, serving
-from stack.running import Stack
-from stack.throwaway import throwaway
+from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import throwaway
 from tests.browser.axe import faults_everywhere
 
 if TYPE_CHECKING:

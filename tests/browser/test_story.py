@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from stack.running import Stack
+from stack.supervisor.running import Stack
 from tests.browser.conftest import Sit, declare, declare_by_hand
 from tests.browser.weight import fetched
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from stack.running import Stack
+from stack.supervisor.running import Stack
 from tests.browser.axe import PHONE
 from tests.browser.conftest import Sit, declare
 from tests.browser.truth import expect_focus, expect_true

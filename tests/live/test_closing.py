@@ -17,7 +17,7 @@ import pytest
 from stack.bench.turning import retype, sessions
 from stack.outside import Visitor
 from stack.outside.readers import END, HEARD, reading
-from stack.running import Stack
+from stack.supervisor.running import Stack
 from tests.live.test_streams import ada, declared, run
 
 __all__ = ["ada"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from stack.running import Stack
+from stack.supervisor.running import Stack
 
 
 def test_nothing_is_wrong_with_a_stack_that_runs(running_stack: Stack) -> None:

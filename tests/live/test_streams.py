@@ -15,7 +15,7 @@ import pytest
 
 from stack.bench.turning import sessions
 from stack.outside import Visitor
-from stack.running import Stack
+from stack.supervisor.running import Stack
 
 pytestmark = pytest.mark.workers
 

@@ -10,7 +10,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max, Q
 
-from incidents import audit_notes, visibility
+from incidents import visibility
+from incidents.audited import audit_notes
 from incidents.models import Person
 from workflows.alerts import matching, storms
 from workflows.models import Alert, DeclareRule

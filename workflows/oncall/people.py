@@ -11,7 +11,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Lower
 
-from incidents import audit_notes, hints, lifecycle
+from incidents import hints, lifecycle
+from incidents.audited import audit_notes
 from incidents.models import Incident, Person
 from incidents.people import emails
 from incidents.second_manager import circles, seconding

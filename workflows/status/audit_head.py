@@ -6,7 +6,7 @@ import logging
 
 from django.conf import settings
 
-from audit.heads import Head
+from audit.sealed.heads import Head
 from workflows import ports
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db import transaction
 
-from incidents import audit_notes
+from incidents.audited import audit_notes
 from incidents.models import Person
 from incidents.second_manager import circles, seconding
 from workflows.models import GroupRule, PagerTarget

@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from audit import exporting, heads, noting, verifying
+from audit import noting
+from audit.sealed import exporting, heads, verifying
 
 SHOWN: Final = 10
 

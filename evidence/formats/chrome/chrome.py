@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import fields, held, outline, streamed
-from evidence.formats.base.fields import listed, mapped
+from evidence.formats.base import held
 from evidence.formats.base.gather import Gather
+from evidence.formats.base.json_text import fields, outline, streamed
+from evidence.formats.base.json_text.fields import listed, mapped
 from evidence.formats.chrome import sampled_frames, spans, v8
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile

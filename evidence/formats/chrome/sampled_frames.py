@@ -12,8 +12,8 @@ from typing import Any
 
 from evidence.formats.base import branches
 from evidence.formats.base.branches import Key
-from evidence.formats.base.fields import listed, mapped, scaled
 from evidence.formats.base.gather import Gather
+from evidence.formats.base.json_text.fields import listed, mapped, scaled
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import Stacks

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from evidence.formats.base.fields import mapped, scaled
 from evidence.formats.base.gather import Gather
+from evidence.formats.base.json_text.fields import mapped, scaled
 from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import SampleType, Stacks

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from evidence.formats import Buffer
-from evidence.formats.base import branches, fields, naming, outline
+from evidence.formats.base import branches, naming
 from evidence.formats.base.branches import Key
-from evidence.formats.base.fields import listed, mapped, scaled, whole
 from evidence.formats.base.gather import Gather
+from evidence.formats.base.json_text import fields, outline
+from evidence.formats.base.json_text.fields import listed, mapped, scaled, whole
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits

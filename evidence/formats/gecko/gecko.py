@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evidence.formats import Buffer
-from evidence.formats.base import fields, outline, units
-from evidence.formats.base.fields import listed, mapped, scaled
+from evidence.formats.base import units
 from evidence.formats.base.gather import Gather
+from evidence.formats.base.json_text import fields, outline
+from evidence.formats.base.json_text.fields import listed, mapped, scaled
 from evidence.formats.gecko.gecko_tables import NOTHING, GeckoThread, columns
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile, NotRecognised

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evidence.formats.base.fields import listed, mapped
+from evidence.formats.base.json_text.fields import listed, mapped
 from evidence.profile.errors import BadProfile
 
 Table = Mapping[str, Sequence[Any]]

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import fields, naming, outline
-from evidence.formats.base.fields import listed, mapped, scaled, whole
+from evidence.formats.base import naming
+from evidence.formats.base.json_text import fields, outline
+from evidence.formats.base.json_text.fields import listed, mapped, scaled, whole
 from evidence.formats.haskell import cost_centres
 from evidence.formats.haskell.cost_centres import MICROSECOND, CostCentre
 from evidence.profile.claims import Certainty, Claim

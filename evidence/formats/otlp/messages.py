@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from evidence.formats import HEAD, Buffer
-from evidence.formats.base import fields, held, shape, unpack, unsupported
-from evidence.formats.base.shape import MessageShape
-from evidence.formats.base.wire import LENGTH, VARINT
+from evidence.formats.base import held
+from evidence.formats.base.json_text import fields
+from evidence.formats.base.protobuf import shape
+from evidence.formats.base.protobuf.shape import MessageShape
+from evidence.formats.base.protobuf.wire import LENGTH, VARINT
+from evidence.formats.base.unpacking import unpack, unsupported
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, MIB, Limits
 

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evidence.formats import Buffer
-from evidence.formats.base import outline, units, unsupported
+from evidence.formats.base import units
 from evidence.formats.base.gather import Gather
+from evidence.formats.base.json_text import outline
+from evidence.formats.base.unpacking import unsupported
 from evidence.formats.otlp import messages, otlp_dictionary
 from evidence.formats.otlp.otlp_dictionary import Dictionary
 from evidence.profile.claims import Certainty, Claim
@@ -150,7 +152,7 @@ def _about(
 def _original(profiles: Sequence[tuple[Any, dict[str, str], str]], limits: Limits) -> Stacks:
     """Read the profile in another format that a sender may wrap instead of samples."""
     from evidence import formats
-    from evidence.formats.base import unpack
+    from evidence.formats.base.unpacking import unpack
 
     wrapped = next((profile.original_payload for profile, _, _ in profiles if profile.original_payload), b"")
     with tempfile.NamedTemporaryFile() as file:

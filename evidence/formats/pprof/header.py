@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 from typing import Any
 
-from evidence.formats.base import wire
+from evidence.formats.base.protobuf import wire
 from evidence.formats.base.units import ours
 from evidence.formats.pprof.tables import Strings
 from evidence.profile.errors import BadProfile, TooMuch

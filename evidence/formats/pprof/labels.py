@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evidence.formats.base import columns
+from evidence.formats.base.protobuf import columns
 from evidence.formats.pprof.tables import Strings
 from evidence.profile.stacks import Ints
 

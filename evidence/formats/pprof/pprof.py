@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from evidence.formats.base import held, wire
+from evidence.formats.base import held
+from evidence.formats.base.protobuf import wire
 from evidence.formats.pprof.header import COMMENT, SAMPLE_TYPE, Header
 from evidence.formats.pprof.samples import read_samples
 from evidence.formats.pprof.tables import Strings, read_tables

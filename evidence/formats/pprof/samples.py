@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from evidence.formats.base import columns
+from evidence.formats.base.protobuf import columns
 from evidence.formats.pprof.labels import Labels
 from evidence.formats.pprof.tables import Tables
 from evidence.profile.errors import BadProfile, TooMuch

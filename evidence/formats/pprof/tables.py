@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from evidence.formats.base import columns, wire
 from evidence.formats.base.gather import named
+from evidence.formats.base.protobuf import columns, wire
 from evidence.formats.pprof.ids import Ids
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import fields, naming, outline
-from evidence.formats.base.fields import listed, mapped, scaled
+from evidence.formats.base import naming
 from evidence.formats.base.gather import Gather
+from evidence.formats.base.json_text import fields, outline
+from evidence.formats.base.json_text.fields import listed, mapped, scaled
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import TooMuch
 from evidence.profile.limits import DEFAULT, Limits

@@ -12,9 +12,10 @@ from itertools import islice
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import fields, held, naming
-from evidence.formats.base.fields import listed, mapped
+from evidence.formats.base import held, naming
 from evidence.formats.base.gather import Gather
+from evidence.formats.base.json_text import fields
+from evidence.formats.base.json_text.fields import listed, mapped
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.limits import DEFAULT, Limits

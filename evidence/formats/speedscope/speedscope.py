@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import fields, naming, outline, units
-from evidence.formats.base.fields import index, listed, mapped, scaled
+from evidence.formats.base import naming, units
 from evidence.formats.base.gather import Gather
+from evidence.formats.base.json_text import fields, outline
+from evidence.formats.base.json_text.fields import index, listed, mapped, scaled
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence import formats
-from evidence.formats.base import held, outline
+from evidence.formats.base import held
+from evidence.formats.base.json_text import outline
 from evidence.formats.jfr import chunk
 from evidence.formats.tests.writers import WRITERS
 from evidence.formats.tests.written_jfr import recording

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence.formats.base import fields, streamed
+from evidence.formats.base.json_text import fields, streamed
 from evidence.formats.chrome import chrome
 from evidence.formats.tests.test_laws import samples_of
 from evidence.profile.errors import TooMuch, Unreadable

@@ -11,7 +11,9 @@ from random import Random
 import pytest
 
 from evidence import formats
-from evidence.formats.base import outline, texts, unpack
+from evidence.formats.base import texts
+from evidence.formats.base.json_text import outline
+from evidence.formats.base.unpacking import unpack
 from evidence.profile.claims import Certainty, Claim, Claimed, decide
 from evidence.profile.errors import Ambiguous, NotRecognised
 from evidence.reader import explaining

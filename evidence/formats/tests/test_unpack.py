@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from evidence.formats.base import unpack
+from evidence.formats.base.unpacking import unpack
 from evidence.profile.errors import BadProfile, NotRecognised, TooMuch
 from evidence.profile.limits import DEFAULT
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.formats.base import columns, wire
+from evidence.formats.base.protobuf import columns, wire
 from evidence.formats.tests.made_pprof import message, number, packed, unpacked
 from evidence.profile.errors import BadProfile
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.measures import benchstat, gobench, gotable, sniff
-from evidence.measures.gotable import BenchmarkCell, BenchmarkTable, Column
+from evidence.measures import sniff
+from evidence.measures.benchmarks import benchstat, gobench, gotable
+from evidence.measures.benchmarks.gotable import BenchmarkCell, BenchmarkTable, Column
 from evidence.profile.errors import BadProfile, TooMuch
 
 KNOWN = Path(__file__).parent / "known"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.measures import significance
+from evidence.measures.benchmarks import significance
 
 few = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=6)
 many = st.lists(st.integers(0, 1000).map(float), min_size=1, max_size=60)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.measures import sniff, sweep, swept, tables
-from evidence.measures.swept import Sweep, Threshold
+from evidence.measures import sniff, tables
+from evidence.measures.sweeps import sweep, swept
+from evidence.measures.sweeps.swept import Sweep, Threshold
 from evidence.profile.errors import BadProfile, TooMuch
 
 GRID = [

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from pytest_django.fixtures import Settings
 
 from incidents.models import Person
-from integrations.identity.provider import Provider
+from integrations.identity.providers.provider import Provider
 from integrations.identity.tests.vouching import Vouching, serving
 
 

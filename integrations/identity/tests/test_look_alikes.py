@@ -16,8 +16,8 @@ from django.utils import timezone
 from incidents.models import Person
 from incidents.people import emails, person_matching
 from incidents.people.person_matching import ChatProfile
-from integrations.identity import claims, joining
-from integrations.identity.provider import Provider
+from integrations.identity.providers import claims, joining
+from integrations.identity.providers.provider import Provider
 from integrations.identity.tests.vouching import Vouching
 from workflows.models import PagerUser
 from workflows.oncall import callees, people
@@ -138,7 +138,7 @@ def test_what_is_said_of_an_address_comes_from_where_the_address_does(
 def test_a_verified_address_of_the_token_does_not_verify_that_of_user_info(
     vouching: Vouching, grace: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from integrations.identity.openid import Exchange
+    from integrations.identity.providers.openid import Exchange
 
     def asked(self: Exchange, token: str) -> dict[str, Any]:
         return {"sub": "m", "email": GRACE}

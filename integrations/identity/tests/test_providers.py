@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from incidents.models import Person
-from integrations.identity.provider import Provider
+from integrations.identity.providers.provider import Provider
 from integrations.identity.tests.vouching import Vouching, asked
 
 GRACE = {"email": "grace@acme.example", "email_verified": True, "name": "Grace Hopper"}

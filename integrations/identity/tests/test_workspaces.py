@@ -11,9 +11,9 @@ from django.conf import settings as project
 from pytest_django.fixtures import Settings
 
 from incidents.models import Person
-from integrations.identity import joining
-from integrations.identity.joining import SLACK_TEAM, SignInRefused
-from integrations.identity.provider import Provider
+from integrations.identity.providers import joining
+from integrations.identity.providers.joining import SLACK_TEAM, SignInRefused
+from integrations.identity.providers.provider import Provider
 from workflows import ports
 from workflows.ports import Chat, VendorError
 

@@ -11,7 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
-from integrations.identity import openid, tries
+from integrations.identity import tries
+from integrations.identity.providers import openid
 from integrations.identity.views import sign_in
 
 WAITING = BoundedSemaphore(3)  # of the threads that answer pages; each waits five seconds at most for each answer

@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 from slack_sdk.webhook import WebhookClient
 
-from integrations.sandbox import control
+from integrations.sandbox.slack import control
 from integrations.sandbox.tests.conftest import SECRET, App, Sandbox, serving
 from integrations.slack import fake
 

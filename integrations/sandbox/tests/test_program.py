@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evidence import formats
-from integrations.sandbox import program
+from integrations.sandbox.checkout import program
 from integrations.sandbox.tests.conftest import Sandbox
 
 PROFILE = "/checkout-api/debug/pprof/profile"

@@ -10,23 +10,11 @@ from incidents import lifecycle
 from integrations.slack.interaction.answers import Answer
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.interaction.slack_event import Listener
-from integrations.slack.listeners import (
-    access,
-    by_hand,
-    capture,
-    commands,
-    declare,
-    evidence,
-    fill,
-    findings,
-    lead,
-    paging,
-    retry,
-    retype,
-    retyped,
-    say,
-)
+from integrations.slack.listeners import commands, evidence, findings
 from integrations.slack.listeners.events import home, links, messages, rooms, workspace
+from integrations.slack.listeners.incident import access, by_hand, declare, fill, lead, retry, retype, retyped
+from integrations.slack.listeners.pager import paging
+from integrations.slack.listeners.timeline import capture, say
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,26 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from incidents import audit_notes
+from incidents.audited import audit_notes
 from incidents.models import Incident
 from integrations.slack.interaction import inbox, incident_lookup
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.listeners import (
-    access,
-    declare,
-    details,
-    evidence,
-    findings,
-    lead,
-    oncall,
-    paging,
-    profiles,
-    read,
-    redact,
-    retype,
-    say,
-)
+from integrations.slack.listeners import evidence, findings, profiles, read
+from integrations.slack.listeners.incident import access, declare, details, lead, retype
+from integrations.slack.listeners.pager import oncall, paging
+from integrations.slack.listeners.timeline import redact, say
 from integrations.slack.protocol import blocks, mrkdwn, setup
 
 PICK: Final = "firekind:pick"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from incidents.models import IncidentType, PolicyVersion
 from integrations.slack.interaction import plans
-from integrations.slack.listeners.declare import type_options
+from integrations.slack.listeners.incident.declare import type_options
 from integrations.slack.protocol import block_kit, blocks
 from integrations.slack.protocol.limits import MAX_UPDATE_TEXT
 from integrations.slack.tests.test_typed_laws import STATES, messages, typed_into

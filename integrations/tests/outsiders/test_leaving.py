@@ -9,7 +9,7 @@ import pytest
 from django.http.response import HttpResponseBase
 
 from audit.models import Entry
-from incidents import audit_notes
+from incidents.audited import audit_notes
 from incidents.models import Incident
 from integrations.tests.outsiders import alike, table
 from integrations.tests.outsiders.scene import ANONYMOUS, MEMBER, WORD, Scene

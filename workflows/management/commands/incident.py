@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from incidents import audit_notes, lifecycle, visibility
+from incidents import lifecycle, visibility
+from incidents.audited import audit_notes
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.people import person_matching
 from workflows import terminal

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Final
 
 from integrations.slack.interaction.slack_event import Deed, Listener, SlackEvent
-from integrations.slack.listeners import capture
 from integrations.slack.listeners.events import rooms
+from integrations.slack.listeners.timeline import capture
 
 KINDS: Final[Mapping[str, Listener]] = {
     "message_changed": capture.changed,

@@ -1,0 +1,165 @@
+"""Check the chain against the rows, link by link, and name the first thing that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from audit.models import Redaction, Seal
+from audit.sealed import chain, rows
+from audit.sealed.rows import KEPT, Kept, SealedRow
+
+ROWS_AT_ONCE: Final = 2_000
+LATE: Final = timedelta(minutes=1)
+YOUNG: Final = timedelta(minutes=10)  # a seal is made within seconds; a long transaction may take minutes
+
+Covered = dict[str, list[list[int]]]
+
+
+class ChainBroken(Exception):
+    """The chain does not hold; the message names the first link or row that is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateSeal:
+    """A seal that was made long after one of its rows, as when sealing stood still, or the end was made anew."""
+
+    seal: int
+    table: str
+    row: int
+    waited: timedelta
+
+    def __str__(self) -> str:
+        return f"Seal {self.seal} was made {self.waited} after row {self.row} of {self.table}"
+
+
+@dataclass(slots=True)
+class Verified:
+    """What holds: how many links over how many rows, how many of these without their words, the newest hash."""
+
+    links: int = 0
+    rows: int = 0
+    redacted: int = 0
+    head: str = chain.BEFORE_ALL
+    late: list[LateSeal] = field(default_factory=list)
+
+    def is_late(self, seal: Seal, kept: Kept, row: SealedRow) -> None:
+        """Remember a seal that is much younger than a row it covers: the row that waited longest."""
+        waited = seal.at - row.hashed[kept.at]
+        if waited <= YOUNG:
+            return
+        if self.late and self.late[-1].seal == seal.n:
+            if waited <= self.late[-1].waited:
+                return
+            self.late.pop()
+        self.late.append(LateSeal(seal.n, kept.table, row.id, waited))
+
+
+def verify(*, at: datetime, since: int = 1, heads: Collection[str] = ()) -> Verified:
+    """Check every link from number ``since`` on, and that no row is left out.
+
+    ``heads`` are hashes that were kept elsewhere; they must be in the chain. Raises ``ChainBroken``.
+    """
+    so_far = Verified()
+    covered: Covered = {name: [] for name in KEPT}
+    for some in _batches(since):
+        for one in some:
+            _follows(one, so_far, since=since)
+        for name, kept in KEPT.items():
+            so_far.redacted += _rows_hold(kept, some, so_far)
+            covered[name] += _joined(kept, [one for seal in some for one in seal.covers.get(name, ())])
+    _nothing_left_out(covered, tops=_tops_before(since), at=at)
+    known = set(Seal.objects.filter(hash__in=heads).values_list("hash", flat=True))
+    for head in heads:
+        if head not in known:
+            raise ChainBroken(
+                f"No seal has the hash {head[:12]}… that was kept elsewhere: the chain was cut off or rewritten."
+            )
+    return so_far
+
+
+def _batches(since: int) -> Iterator[list[Seal]]:
+    """Yield links in order, as many at once as cover some thousands of rows."""
+    batch: list[Seal] = []
+    size = 0
+    for one in Seal.objects.filter(n__gte=since).order_by("n").iterator(chunk_size=200):
+        batch.append(one)
+        size += one.rows + 1
+        if size >= ROWS_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _follows(one: Seal, so_far: Verified, *, since: int) -> None:
+    """Check that a link follows the one before, and that its hash is over what it says."""
+    expected = since + so_far.links
+    if one.n != expected:
+        raise ChainBroken(f"Seal {expected} is missing.")
+    if chain.mark(one.said()).hex() != one.hash or _names(one.covers) != one.rows:
+        raise ChainBroken(f"Seal {one.n} was changed.")
+    if one.previous != so_far.head and (so_far.links or one.n == 1):
+        raise ChainBroken(f"Seal {one.n} does not follow seal {one.n - 1}: one of them was replaced.")
+    so_far.links += 1
+    so_far.rows += one.rows
+    so_far.head = one.hash
+
+
+def _names(covers: Covered) -> int:
+    """Return how many rows a link names; none when it is not one of our tables."""
+    if not covers.keys() <= KEPT.keys():
+        return -1
+    return sum(high - low + 1 for some in covers.values() for low, high in some)
+
+
+def _rows_hold(kept: Kept, some: list[Seal], so_far: Verified) -> int:
+    """Check that each row these links cover is there and as it was; return how many are without their words."""
+    found = rows.of_ids(kept, [id for one in some for id, _ in one.marked(kept.name)])
+    for one in some:
+        for id, mark in one.marked(kept.name):
+            if id not in found:
+                raise ChainBroken(f"Row {id} of {kept.table}, which seal {one.n} covers, is missing.")
+            if not found[id].is_known_by(mark):
+                raise ChainBroken(f"Row {id} of {kept.table} was changed after seal {one.n} was made.")
+            so_far.is_late(one, kept, found[id])
+    return _redacted(kept, [row for row in found.values() if row.remains])
+
+
+def _redacted(kept: Kept, found: list[SealedRow]) -> int:
+    """Check that each row without its words has its entry, which says what is left of it; return how many there are."""
+    known = Redaction.objects.filter(kept=kept.name, row__in=[row.id for row in found])
+    left = {(one.row, one.was, one.remains) for one in known}
+    for row in found:
+        if (row.id, row.mark.hex(), row.remains) not in left:
+            raise ChainBroken(f"Row {row.id} of {kept.table} was redacted without a record of it, or changed since.")
+    return len(found)
+
+
+def _joined(kept: Kept, covered: list[list[int]]) -> list[list[int]]:
+    """Return ranges with those joined that follow each other; raise ``Broken`` for a row that is in two."""
+    twice = chain.twice(covered)
+    if twice is not None:
+        raise ChainBroken(f"Row {twice} of {kept.table} is covered by two seals.")
+    joined: list[list[int]] = []
+    for low, high in sorted(covered):
+        if joined and low == joined[-1][1] + 1:
+            joined[-1][1] = high
+        else:
+            joined.append([low, high])
+    return joined
+
+
+def _nothing_left_out(covered: Covered, *, tops: Mapping[str, int], at: datetime) -> None:
+    """Check that no row is sealed twice, and that every row of more than a minute ago is sealed."""
+    for name, kept in KEPT.items():
+        gaps = chain.gaps(_joined(kept, covered[name]), above=tops.get(name, 0))
+        for row in rows.in_gaps(kept, gaps, limit=1, before=at - LATE):
+            raise ChainBroken(f"Row {row.id} of {kept.table} is over a minute old and not sealed.")
+
+
+def _tops_before(since: int) -> Mapping[str, int]:
+    before = Seal.objects.filter(n=since - 1).first()
+    return before.tops if before else {}

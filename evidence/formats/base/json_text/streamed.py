@@ -1,0 +1,141 @@
+"""JSON that is too large to hold at once: the elements of one array in it, one after the other. Pure."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from evidence.formats import Buffer
+from evidence.formats.base import held
+from evidence.formats.base.json_text import fields
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import MIB
+
+STEP = 4 * MIB
+# Of one value; events are small, and those that hold samples come in pieces.
+LONGEST = 64 * MIB
+# How far before the end of what was read an error may stand that more of it would mend: `-Infinity` is the longest.
+CUT = 16
+# What of a number may stand behind one that is read already: `1` of `1e+5`.
+EXPONENT = 2
+_BLANK = re.compile(r"[ \t\r\n]*")
+
+
+def elements(data: Buffer, key: str, *, rest: dict[str, Any]) -> Iterator[Any]:
+    """Yield the elements of an array: the outermost one, or the one that the outermost object has under ``key``.
+
+    What else the object has is put into ``rest``. The outermost array may lack its end, since programs that crash leave
+    it off. Raises ``BadProfile`` naming the character, ``TooMuch``.
+    """
+    window = JsonWindow(data)
+    if window.next() == "[":
+        yield from window.array(may_lack_its_end=True)
+    else:
+        window.take("{")
+        while window.next() != "}":
+            name = fields.words(window.value(), "a key of the file")
+            window.take(":")
+            if name == key and window.next() == "[":
+                yield from window.array()
+            else:
+                rest[name] = window.value()
+            if window.next() != "}":
+                window.take(",")
+        window.take("}")
+    if window.next():
+        raise window.wrong("something behind its end")
+
+
+class JsonWindow:
+    """A part of a JSON text that moves on."""
+
+    def __init__(self, data: Buffer) -> None:
+        self._data = data
+        self._read = 0  # bytes
+        self._text = ""
+        self._at = 0
+        self._before = 0  # characters that were let go of
+        encoding = json.detect_encoding(bytes(data[:4]))
+        self._decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+        self._parser = json.JSONDecoder(parse_constant=fields.no_number)
+
+    def array(self, *, may_lack_its_end: bool = False) -> Iterator[Any]:
+        """Yield the elements of the array that begins here."""
+        self.take("[")
+        while self.next() != "]":
+            if may_lack_its_end and not self.next():
+                return
+            yield self.value()
+            if self.next() == ",":
+                self._at += 1
+                if self.next() == "]":
+                    raise self.wrong("a comma before its end")
+            elif self.next() != "]" and not (may_lack_its_end and not self.next()):
+                raise self.wrong("no comma between two values")
+        self._at += 1
+
+    def next(self) -> str:
+        """Return the next character that is no blank; nothing at the end."""
+        while True:
+            self._at = _BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]
+            if self._at < len(self._text) or not self._more(STEP):
+                return self._text[self._at : self._at + 1]
+
+    def take(self, mark: str) -> None:
+        """Go past a mark that must stand here."""
+        if self.next() != mark:
+            raise self.wrong(f"no {mark!r} where one must stand")
+        self._at += 1
+
+    def value(self) -> Any:
+        """Return the value that begins here. Raises ``BadProfile`` and ``TooMuch``."""
+        self.next()
+        step = STEP
+        while True:
+            found = self._parsed()
+            if found and (found[1] < len(self._text) - EXPONENT or not self._more(step)):
+                self._at = found[1]
+                return found[0]
+            if not found:
+                if len(self._text) - self._at > LONGEST:
+                    raise TooMuch(f"A value in it is larger than {LONGEST // MIB} MiB", where=self._where)
+                if not self._more(step):
+                    raise self.wrong("it ends too early")
+                step *= 2
+
+    def _parsed(self) -> tuple[Any, int] | None:
+        """Return the value that begins here and where it ends; nothing when more text is needed to tell."""
+        try:
+            with fields.understood():
+                return self._parser.raw_decode(self._text, self._at)
+        except BadProfile as error:
+            cause = error.__cause__
+            if not isinstance(cause, json.JSONDecodeError):
+                raise
+            if cause.msg.startswith("Unterminated string") or cause.pos >= len(self._text) - CUT:
+                return None
+            raise self.wrong(cause.msg) from error
+
+    def wrong(self, what: str) -> BadProfile:
+        """Return the error that says what is wrong here."""
+        return BadProfile(f"The JSON is malformed or truncated: {what}", where=self._where)
+
+    @property
+    def _where(self) -> str:
+        return f"character {self._before + self._at}"
+
+    def _more(self, step: int) -> bool:
+        """Let go of what was read, and read on; return whether there was more."""
+        if self._read >= len(self._data):
+            return False
+        end = min(self._read + step, len(self._data))
+        with fields.understood():
+            piece = self._decoder.decode(bytes(self._data[self._read : end]), end == len(self._data))
+        held.leave(self._data, self._read, end)
+        self._before += self._at
+        self._text = self._text[self._at :] + piece
+        self._at, self._read = 0, end
+        return True

@@ -1,0 +1,1 @@
+"""Compressed files and archives, and words for what is no profile. Pure."""

@@ -1,0 +1,113 @@
+"""Archives, zip and tar: the files in them, one after the other, within bounds. Pure."""
+
+from __future__ import annotations
+
+import io
+import mmap
+import struct
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any, BinaryIO, cast
+
+from evidence.formats.base.unpacking.unpack import Spent
+from evidence.profile.errors import BadProfile, TooMuch
+from evidence.profile.limits import Limits
+
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+MEMBERS = 500
+_CHUNK = 1 << 16
+
+
+def kind(head: bytes) -> str:
+    """Return *zip* or *tar* for what begins as one, else nothing."""
+    if head.startswith(ZIP):
+        return "zip"
+    return "tar" if head[257:262] == b"ustar" else ""
+
+
+def members(data: mmap.mmap, *, limits: Limits) -> Iterator[tuple[str, BinaryIO]]:
+    """Yield the name and the content of each file of an archive, to be used before the next one is asked for.
+
+    Raises ``BadProfile`` for a damaged archive, ``TooMuch`` for more than ``MEMBERS`` files or ``limits.unpacked``.
+    """
+    spent = Spent(limits)
+    opened = _of_zip if kind(data[:512]) == "zip" else _of_tar
+    try:
+        for number, (name, file) in enumerate(opened(_Mapped(data))):
+            if number >= MEMBERS:
+                raise TooMuch(f"The archive has more than {MEMBERS} files")
+            with file, _copied(file, spent) as copy:
+                yield name, copy
+    except _damaged() as error:
+        raise BadProfile(f"The archive can't be read: {str(error)[:100] or type(error).__name__}") from error
+
+
+class _Mapped(io.RawIOBase):
+    """A mapped file to be read and sought in like any other."""
+
+    def __init__(self, data: mmap.mmap) -> None:
+        super().__init__()
+        self._data = data
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        begins = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._data)}
+        if begins[whence] + offset < 0:
+            raise ValueError("a place before the file")
+        self._at = begins[whence] + offset
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._data[self._at : self._at + len(buffer)]
+        buffer[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
+
+
+def _of_zip(data: _Mapped) -> Iterator[tuple[str, IO[bytes]]]:
+    import zipfile
+
+    with zipfile.ZipFile(cast("IO[bytes]", data)) as archive:
+        for one in archive.infolist():
+            if not one.is_dir():
+                yield one.filename, archive.open(one)
+
+
+def _of_tar(data: _Mapped) -> Iterator[tuple[str, IO[bytes]]]:
+    import tarfile
+
+    with tarfile.open(fileobj=cast("IO[bytes]", data), mode="r:") as archive:
+        for one in archive:
+            file = archive.extractfile(one) if one.isfile() else None
+            if file is not None:
+                yield one.name, file
+
+
+@contextmanager
+def _copied(file: IO[bytes], spent: Spent) -> Iterator[BinaryIO]:
+    with tempfile.TemporaryFile() as copy:
+        while chunk := file.read(_CHUNK):
+            spent.on(len(chunk))
+            copy.write(chunk)
+        copy.seek(0)
+        yield copy
+
+
+def _damaged() -> tuple[type[Exception], ...]:
+    """Return what the library raises for archives that are damaged, packed in an unknown way, or locked."""
+    from tarfile import TarError
+    from zipfile import BadZipFile
+
+    known = (zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError, ValueError, OverflowError)
+    return (BadZipFile, TarError, *known)

@@ -1,0 +1,123 @@
+"""What people bring that is no profile, and the words that help them. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from evidence.formats.base.json_text import outline
+from evidence.formats.base.unpacking import archives
+
+ANDROID = (
+    "This is an Android method trace. Record with `simpleperf record -g`, and upload what `report_sample.py` prints."
+)
+SIMPLEPERF = "This is a report of simpleperf's. `report_sample.py --record_file perf.data` prints one we read."
+JEMALLOC = (
+    "This is jemalloc's heap dump. `jeprof --collapsed PROGRAM FILE` makes folded stacks; send them with `unit=bytes`."
+)
+VISUAL_STUDIO = "This is Visual Studio's table of functions, which has no stacks. Export speedscope from PerfView."
+MASSIF = "This is massif's log of a heap, which has no stacks we read. `heaptrack_print -F OUT FILE` makes some."
+# How the content begins -> what it is and what to do about it.
+BEGINNINGS: tuple[tuple[bytes, str], ...] = (
+    (b"PERFILE2", "This is a raw perf recording. Upload the output of `perf script -i FILE`, run on the same host."),
+    (b"7z\xbc\xaf\x27\x1c", "This is a 7-Zip archive. Unpack it and upload the profiles one by one."),
+    (b"Rar!", "This is a RAR archive. Unpack it and upload the profiles one by one."),
+    (b"\x89PNG\r\n\x1a\n", "This is a PNG picture, not a profile. It can be stored but not searched."),
+    (b"\xff\xd8\xff", "This is a JPEG picture, not a profile. It can be stored but not searched."),
+    (b"GIF8", "This is a GIF picture, not a profile. It can be stored but not searched."),
+    (b"%PDF", "This is a PDF document, not a profile."),
+    (b"\x7fELF", "This is a program, not a profile."),
+    (b"JAVA PROFILE", "This is a Java heap dump, not a profile. Record with JFR or async-profiler."),
+    (b"go 1.", "This is a Go execution trace, not a profile. Use /debug/pprof/profile instead."),
+    (b"PERFFILE", "This is a raw perf recording. Upload the output of `perf script -i FILE`, run on the same host."),
+    (b"Nettrace", "This is a .NET trace. `dotnet-trace convert --format Speedscope FILE` makes one we read."),
+    (b"memray\0", "This is a memray recording. `memray transform csv FILE` makes a table we read."),
+    (b"SIMPLEPERF", SIMPLEPERF),
+    (b"sample:\n  ", SIMPLEPERF),
+    (b"heap_v2/", JEMALLOC),
+    (b"hdrb\n", "This is a GHC event log. `hs-speedscope FILE` makes a profile we read."),
+    (b"*version\n", ANDROID),
+    (b"SLOW", ANDROID),
+    (b"v8-version,", "This is a log of V8's ticks. Record with `node --cpu-prof`, which writes a .cpuprofile."),
+    (b"desc:", MASSIF),
+    (b"PAR1", "This is a Parquet file, not a profile."),
+    (b"SQLite format 3\0", "This is an SQLite database, not a profile."),
+)
+# A mark in the first lines -> what it is and the one command that makes something we read.
+MARKS: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (re.compile(rb"\AFunction Name,Total CPU \[", re.IGNORECASE), VISUAL_STUDIO),
+    (
+        re.compile(rb"^CPU\s+ID\s+FUNCTION:NAME$|^\s*[\w.+-]+`[\w.~<>:]+(\+0x[0-9a-f]+)?$", re.MULTILINE),
+        "This is what dtrace prints. `stackcollapse.pl FILE` makes folded stacks.",
+    ),
+)
+SVG = (
+    "This is a picture (SVG). A flame graph cannot be read back from its drawing: bring the folded stacks that it "
+    "was drawn from."
+)
+# What xctrace writes around everything: around samples, and around the list of what there is.
+XCTRACE, XCTRACE_TOC = b"<trace-query-result", b"<trace-toc"
+TABLES = (
+    "This is an Instruments trace's list of tables. "
+    "`xctrace export --input FILE.trace --xpath '//table[@schema=\"time-profile\"]'` exports one we read."
+)
+WEB_PAGE = "This is a web page, not a profile. The URL may have required a login, or returned a page instead of data."
+UNKNOWN = (
+    "This isn't a format we support (folded, perf script, pprof, OTLP, JFR, thread dumps and more). "
+    "`manage.py profile --explain FILE` says why."
+)
+UNKNOWN_JSON = (
+    "This is JSON, but not a kind we support (speedscope, Chrome, V8, OTLP, Firefox Profiler, stackprof, pyinstrument, "
+    "Scalene, GHC)."
+)
+# The keys of JSON that is no profile -> what to do about it.
+JSON_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("snapshot.meta",),
+        "This is a heap snapshot of V8, which has no stacks. Record allocations with `node --heap-prof`.",
+    ),
+    (("code[].name", "code[].type"), "This is `node --prof` output. Record with `node --cpu-prof` instead."),
+    (("top_locations_by_size",), "These are memray's statistics. `memray transform csv FILE` makes a table we read."),
+)
+
+
+def known(head: bytes) -> str:
+    """Return what the content is when it surely is no profile, in words for who brought it; else nothing."""
+    for beginning, says in BEGINNINGS:
+        if head.startswith(beginning):
+            return says
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "This is a WebP picture, not a profile. It can be stored but not searched."
+    if kind(head) == "text" and (marked := next((says for mark, says in MARKS if mark.search(head[:4096])), "")):
+        return marked
+    if archives.kind(head):
+        return "This is an archive in an archive. Unpack it and upload the profiles one by one."
+    return _markup(head)
+
+
+def says(head: bytes) -> str:
+    """Return what to say about content that no reader recognised."""
+    if kind(head) != "json":
+        return known(head) or UNKNOWN
+    found = outline.of(head)
+    return next((says for keys, says in JSON_KEYS if found.has(*keys)), UNKNOWN_JSON)
+
+
+def kind(head: bytes) -> str:
+    """Tell binary, JSON, XML and other text apart. No text has control characters below a tab, unless as UTF-16."""
+    if any(byte < 9 for byte in head):
+        return "binary"
+    begins = head[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if begins[:1] in (b"{", b"["):
+        return "json"
+    return "xml" if begins.startswith((b"<?xml", XCTRACE)) else "text"
+
+
+def _markup(head: bytes) -> str:
+    text = head[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if text.startswith((b"<svg", b"<!doctype svg")) or (text.startswith(b"<?xml") and b"<svg" in head[:4096].lower()):
+        return SVG
+    if text.startswith((b"<!doctype html", b"<html", b"<head", b"<body")) or b"<html" in text.split(b";", 1)[0]:
+        return WEB_PAGE
+    if XCTRACE_TOC in head[:4096]:
+        return TABLES
+    return "This is XML, not a profile." if text.startswith(b"<?xml") and XCTRACE not in head[:4096] else ""

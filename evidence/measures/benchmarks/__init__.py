@@ -1,0 +1,1 @@
+"""Go's benchmarks and benchstat's tables, and what is significant in them. Pure."""

@@ -1,0 +1,1 @@
+"""Parameter sweeps, read, kept and drawn as heat. Pure."""

@@ -1,0 +1,1 @@
+"""OpenID Connect: providers, what they claim, and whose account that is."""

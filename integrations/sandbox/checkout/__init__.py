@@ -1,0 +1,1 @@
+"""A small service that burns CPU and can be profiled."""

@@ -1,0 +1,109 @@
+"""Carries deliveries to the app: commands and presses while the person waits, events in the background with retries."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from integrations.sandbox import posting
+from integrations.sandbox.lanes import Lanes
+from integrations.sandbox.posting import PostAnswer
+from integrations.sandbox.settings import Settings
+from integrations.slack import fake
+
+AT_ONCE = 8
+KEPT = 2_000
+
+
+@dataclass(slots=True)
+class Sent:
+    """One attempt to deliver, for the deliveries page."""
+
+    n: int
+    kind: str
+    type: str
+    user: str
+    attempt: int
+    status: int
+    failure: str
+    ms: int
+    at: float
+
+
+class Courier:
+    """Signs and posts deliveries. Events of one channel go one after the other, eight channels at once."""
+
+    def __init__(self, slack: fake.FakeSlack, settings: Settings) -> None:
+        self._slack = slack
+        self._settings = settings
+        self._lanes = Lanes(at_once=AT_ONCE)
+        self.sent: deque[Sent] = deque(maxlen=KEPT)
+
+    async def deliver(self, delivery: fake.PendingDelivery) -> PostAnswer:
+        """Post one delivery now and return the app's answer."""
+        return await self._attempt(delivery, {})
+
+    def collect(self) -> None:
+        """Start carrying the events that wait. Called whenever the workspace has new ones."""
+        for delivery in self._slack.take_deliveries():
+            self._lanes.put(_lane(delivery), partial(self._carry, delivery))
+
+    async def idle(self, timeout_s: float) -> bool:
+        """Wait until no event is under way; late retries do not count. Returns whether that came true in time."""
+        return await self._lanes.idle(timeout_s)
+
+    async def close(self) -> None:
+        """Drop what is still under way."""
+        await self._lanes.close()
+
+    def log(self, *, since: int = 0) -> list[dict[str, Any]]:
+        """List the attempts made for deliveries after number `since`."""
+        return [asdict(sent) for sent in self.sent if sent.n > since]
+
+    async def _carry(self, delivery: fake.PendingDelivery) -> None:
+        async with self._lanes.gate:
+            answer = await self._attempt_event(delivery, {})
+        if _failed(answer) and self._settings.retry_after_s:
+            self._lanes.put(f"late {delivery.n}", partial(self._retry, delivery, answer))
+
+    async def _retry(self, delivery: fake.PendingDelivery, answer: PostAnswer) -> None:
+        """Try again as Slack does: three times, at once, after a minute, after five."""
+        for number, wait_s in enumerate(self._settings.retry_after_s, start=1):
+            if "x-slack-no-retry" in answer.headers:
+                return
+            await self._lanes.rest(wait_s)
+            reason = answer.failure or "http_error"
+            extra = {"X-Slack-Retry-Num": str(number), "X-Slack-Retry-Reason": reason}
+            answer = await self._attempt_event(delivery, extra)
+            if not _failed(answer):
+                return
+
+    async def _attempt_event(self, delivery: fake.PendingDelivery, extra: dict[str, str]) -> PostAnswer:
+        answer = await self._attempt(delivery, extra)
+        if delivery.type == "link_shared":  # of other events the answer changes nothing
+            self._slack.acts.answered(delivery, answer.status, answer.body)
+        return answer
+
+    async def _attempt(self, delivery: fake.PendingDelivery, extra: dict[str, str]) -> PostAnswer:
+        began = time.monotonic()
+        headers, body = fake.signed(delivery, self._settings.signing_secret, at=time.time())
+        delivery.attempts += 1
+        patience_s = self._settings.patience_s
+        answer = await posting.post(self._settings.doors_url, headers | extra, body, timeout_s=patience_s)
+        delivery.status, delivery.ms = answer.status, round((time.monotonic() - began) * 1000)
+        about = (delivery.n, delivery.kind, delivery.type, delivery.user, delivery.attempts)
+        self.sent.append(Sent(*about, answer.status, answer.failure, delivery.ms, time.time()))
+        return answer
+
+
+def _lane(delivery: fake.PendingDelivery) -> str:
+    event = delivery.payload["event"]
+    channel = event.get("channel") or event.get("item", {}).get("channel") or ""
+    return channel if isinstance(channel, str) else str(channel.get("id"))
+
+
+def _failed(answer: PostAnswer) -> bool:
+    return not 200 <= answer.status < 300

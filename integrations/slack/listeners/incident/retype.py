@@ -1,0 +1,176 @@
+"""Retype: the plan is shown before anything is confirmed, and confirming sends its digest back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from incidents import lifecycle
+from incidents.models import Incident, IncidentType, Person, Source
+from incidents.policies.policy import moves_room
+from integrations.slack.interaction import incident_lookup, messages, plans
+from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace
+from integrations.slack.interaction.request import Form, SlackRequest, keep
+from integrations.slack.listeners.incident.declare import type_options
+from integrations.slack.protocol import blocks, mrkdwn
+from workflows.planning.plan import Plan
+from workflows.reconcile import retyping
+
+CALLBACK: Final = "firekind:retype"
+BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+COME, STAY_OUT = "come", "stay-out"
+CHANGED: Final = "*The plan changed while you were reading.* This is what would happen now."
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """Who comes along into a private type: those who were picked, and whether who retypes it does."""
+
+    bring: tuple[Person, ...] = ()
+    come: bool = True
+
+
+ALONE: Final = Along()
+
+
+def command(asked: SlackRequest, incident: Incident) -> Answer:
+    """Open the modal: with the plan when a type was named, else with the types to choose from."""
+    must_be_active(incident)
+    said = messages.typed(asked.words)
+    if not said:
+        return Open(modal(incident))
+    match = BECAUSE.fullmatch(said)
+    if match:
+        slug, because = match["type"], match["because"]
+    else:
+        slug, _, because = said.partition(" ")
+    to = incident_lookup.usable_type(slug)
+    if to.pk == incident.type_id:
+        raise lifecycle.Refused(f"{incident.codename} is already {incident.policy.name}.")
+    plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
+    return Open(modal(incident, to=to, plan=plan, because=because.strip()))
+
+
+def pressed(asked: SlackRequest) -> Answer:
+    """Open the modal from a card or the Home tab."""
+    incident = incident_lookup.named(asked.value, by=asked.by)
+    must_be_active(incident)
+    return Open(modal(incident))
+
+
+def chosen(asked: SlackRequest) -> Answer:
+    """Show the plan for the type, and for the people brought along, that are chosen now."""
+    form = asked.filled
+    if not form.text("type"):
+        return Nothing()
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    to, along, because = incident_lookup.usable_type(form.text("type")), _along(form), form.text("because")
+    plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
+    view = modal(incident, to=to, plan=plan, along=along, because=because, since=form.kept["n"])
+    return Redraw(view, form.id, form.hash)
+
+
+def submitted(asked: SlackRequest) -> Answer:
+    """Retype as shown; a plan that was not the one shown is shown instead."""
+    form = asked.filled
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    to, along, because = incident_lookup.usable_type(form.text("type")), _along(form), form.text("because")
+    unseen = form.kept.get("d") is None or form.kept.get("t") != to.slug
+    if unseen:  # sent before the plan had been drawn
+        plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
+        return Replace(modal(incident, to=to, plan=plan, along=along, because=because))
+    try:
+        retyping.confirm(
+            incident,
+            to=to,
+            by=asked.by,
+            at=asked.at,
+            source=Source.SLACK,
+            because=because,
+            bring=along.bring,
+            come=along.come,
+            digest=form.kept["d"],
+            since=form.kept["n"],
+        )
+    except lifecycle.Stale:
+        if to.pk == incident.type_id:
+            raise
+        plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
+        return Replace(modal(incident, to=to, plan=plan, along=along, because=because, changed=True))
+    except retyping.PlanChanged as changed:
+        return Replace(modal(incident, to=to, plan=changed.plan, along=along, because=because, changed=True))
+    return Nothing()
+
+
+def modal(
+    incident: Incident,
+    *,
+    to: IncidentType | None = None,
+    plan: Plan | None = None,
+    along: Along = ALONE,
+    because: str = "",
+    since: int | None = None,
+    changed: bool = False,
+) -> blocks.Block:
+    """Build the modal, with the plan once a type is chosen; ``changed`` says that it is not the one shown before."""
+    is_now = f"{incident_lookup.linked(incident)} is *{mrkdwn.escape(incident.policy.name)}* now."
+    types = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
+    parts = [
+        blocks.section(f"{CHANGED}\n{is_now}" if changed else is_now),
+        blocks.field(
+            "New type",
+            blocks.select(type_options(types), action_id="firekind:retype-type", chosen=to.slug if to else None),
+            block_id="type",
+            hint=to.policy.says if to else None,
+            tells=True,
+        ),
+    ]
+    if to is not None and moves_room(incident.private, to.policy):
+        parts += _who(along)
+    if plan is not None:
+        parts += [blocks.divider(), *plans.shown(plan)]
+    reason = blocks.text_input(action_id="because", initial=because, lines=True)
+    parts.append(blocks.field("Why?", reason, block_id="because", optional=True))
+    kept = keep(
+        i=incident.codename,
+        n=incident.last_n if since is None else since,
+        t=to.slug if to else None,
+        d=plan.digest if plan else None,
+    )
+    return blocks.modal("Retype", parts, callback_id=CALLBACK, submit="Confirm", close="Cancel", kept=kept)
+
+
+def must_be_active(incident: Incident) -> None:
+    """Raise ``Refused`` unless people still respond."""
+    if not incident.is_active:
+        raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you retype it.")
+
+
+def _along(form: Form) -> Along:
+    return Along(tuple(form.people("bring")), come=form.text("come") != STAY_OUT)
+
+
+def _who(along: Along) -> list[blocks.Block]:
+    ids = [person.chat_id for person in along.bring if person.chat_id]
+    options = [blocks.option("I'm coming along", COME), blocks.option("I'm staying out", STAY_OUT)]
+    chosen = COME if along.come else STAY_OUT
+    return [
+        blocks.field(
+            "Who is coming along?",
+            blocks.people_select(action_id="firekind:retype-bring", chosen=ids),
+            block_id="bring",
+            hint=(
+                "Everyone else loses access. Only these people, the lead, the person who declared it and the people "
+                "the new type brings in join the private channel."
+            ),
+            optional=True,
+            tells=True,
+        ),
+        blocks.field(
+            "And you?",
+            blocks.select(options, action_id="firekind:retype-come", chosen=chosen),
+            block_id="come",
+            tells=True,
+        ),
+    ]

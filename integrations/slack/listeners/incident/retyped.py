@@ -1,0 +1,55 @@
+"""The buttons under the card of a retype: everything it changed, and the way back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db.models import QuerySet
+
+from incidents import lifecycle
+from incidents.models import Event, Incident
+from integrations.slack.interaction import incident_lookup, plans
+from integrations.slack.interaction.answers import Answer, Open
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.listeners.incident import retype
+from integrations.slack.protocol import blocks, mrkdwn
+from workflows.planning.plan import PlanLine
+from workflows.reconcile import retyping
+
+NOTICE: Final = "firekind:notice"
+
+
+def undo(asked: SlackRequest) -> Answer:
+    """Open the modal of a retype back, with its plan: nothing is undone before that is confirmed."""
+    incident, event = _about(asked)
+    retype.must_be_active(incident)
+    if event != _retypes(incident).latest("n"):
+        raise lifecycle.Refused(f"{incident.codename} was retyped again since. Press Retype to choose its type.")
+    if event.data.get("closed"):
+        raise lifecycle.Refused("Turning private cannot be undone: people were shut out, and its channel was left.")
+    to = incident_lookup.usable_type(str(event.data["from"]))
+    plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
+    return Open(retype.modal(incident, to=to, plan=plan))
+
+
+def everything(asked: SlackRequest) -> Answer:
+    """List everything that a retype changed; to guests without names, as they read its plan."""
+    incident, event = _about(asked)
+    lines = [PlanLine(*one) for one in event.data.get("changes") or ()]
+    shown = retyping.shown_to(asked.by, lines)
+    parts = [blocks.section(f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}")]
+    parts += [blocks.section(text) for text in plans.gathered(shown)]
+    return Open(blocks.modal("What changed", parts, callback_id=NOTICE))
+
+
+def _about(asked: SlackRequest) -> tuple[Incident, Event]:
+    codename, _, n = asked.value.partition("|")
+    incident = incident_lookup.named(codename, by=asked.by)
+    event = _retypes(incident).filter(n=int(n) if n.isdecimal() else 0).first()
+    if event is None:
+        raise lifecycle.Refused("That entry is not there any more. The timeline has all that is.")
+    return incident, event
+
+
+def _retypes(incident: Incident) -> QuerySet[Event]:
+    return incident.events.filter(kind="retyped")

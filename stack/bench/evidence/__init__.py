@@ -1,0 +1,1 @@
+"""What reading profiles costs, beside other tools."""

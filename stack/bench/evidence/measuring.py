@@ -1,0 +1,132 @@
+"""`make bench-evidence`: what reading, comparing, searching and opening profiles costs, beside the tools that do less.
+
+inferno and flamegraph.pl only draw; ours stores the whole tree and every function's exact totals as well. They are
+run in turn with ours when they are on ``PATH`` or in ``FIREKIND_INFERNO``; else only seconds are told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from stack.bench.evidence import rivals, sets, tasks
+from stack.bench.evidence.rivals import Cost, installed, paired
+from stack.bench.table import TIMES, Figure, ReportTable
+from stack.terminal import paint, say
+
+MIB = 1 << 20
+# Below this, starting Python is most of it: seconds are compared, not shares.
+SMALL = 50 * MIB
+
+
+def main(*words: str) -> int:
+    """Print the table; with `--strict`, a figure that falls short fails."""
+    parser = argparse.ArgumentParser(prog="make bench-evidence ARGS=")
+    parser.add_argument("--set", dest="sets", action="append", default=[], type=Path, help="a file of folded stacks")
+    parser.add_argument("--against", type=Path, help="another, to compare the first with")
+    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--strict", action="store_true")
+    asked = parser.parse_args(words)
+    table = ReportTable(say)
+    say(paint("  Figure, its target, and what it was taken beside (medians of runs taken in turn).", "grey"))
+    if (busy := os.getloadavg()[0]) > 1:
+        say(paint(f"  This machine is busy ({busy:.1f}): what uses two processors looks slower than it is.", "yellow"))
+    paths = [path.resolve() for path in asked.sets] or [sets.made(name) for name in ("10k", "100k", "1m")]
+    with tempfile.TemporaryDirectory(prefix="bench-evidence-") as room:
+        bench = _Bench(table, Path(room), asked.times)
+        for path in paths:
+            bench.folded(path)
+        if asked.against or not asked.sets:
+            bench.compared(paths[0] if asked.sets else paths[1], asked.against or sets.made("100k-after"))
+        if not asked.sets:
+            bench.others()
+    say()
+    say(f"  {len(table.figures) - len(table.short)} of {len(table.figures)} figures hold.")
+    return 1 if table.short and asked.strict else 0
+
+
+class _Bench:
+    def __init__(self, table: ReportTable, room: Path, times: int) -> None:
+        self._table = table
+        self._room = room
+        self._times = times
+
+    def folded(self, path: Path) -> None:
+        """Folded text to stored tree, exact totals of functions, and what a page loads first."""
+        size = path.stat().st_size
+        self._table.head(f"{path.name}: folded stacks, {size / MIB:.0f} MiB")
+        tree = self._room / "tree"
+        program = installed("inferno-flamegraph")
+        draw = (lambda: rivals.run([program, path])) if program else None
+        cold = rivals.python(tasks.COLD, path, tree)
+        small = size < SMALL
+        self._beside("cold: a new process, to the first payload", cold, draw, 0.5 if small else 1.0, seconds=small)
+        warm = tasks.warm(path, tree)
+        warm()
+        self._beside("warm: in a process that did it before", warm, draw, 0.25 if small else 0.5, seconds=small)
+        self._slow(path)
+        payload, opened, searched = tasks.asked(tree)
+        self._table.add(Figure("first payload, packed", payload / 1000, 40, " kB"))
+        self._table.add(Figure("opening a page: map, boxes, pack", opened * 1000, 60, " ms", "does not grow"))
+        self._table.add(Figure("exact search of everything", searched * 1000, 60, " ms"))
+
+    def compared(self, before: Path, after: Path) -> None:
+        """Two files to one tree with both sides, functions that moved, and the first payload."""
+        self._table.head(f"{before.name} and {after.name}: compared")
+        diff, draw = installed("inferno-diff-folded"), installed("inferno-flamegraph")
+        theirs = rivals.piped([diff, before, after], [draw], middle=self._room / "diff") if diff else None
+        self._beside("cold: both read and merged, what moved", tasks.compared(before, after), theirs, 0.7)
+
+    def others(self) -> None:
+        """perf script, pprof and JFR."""
+        perf, packed = sets.perf_script(), sets.pprof(sets.made("100k"))
+        self._table.head(f"{perf.name}: perf script, {perf.stat().st_size / MIB:.0f} MiB")
+        program = installed("inferno-collapse-perf")
+        collapse = (lambda: rivals.run([program, perf])) if program else None
+        self._beside("warm: text to stacks", tasks.stacks_of(perf), collapse, 1.2)
+        self._table.head(f"{packed.name}: pprof, {packed.stat().st_size / MIB:.1f} MiB packed")
+        go = installed("go")
+        top = (lambda: rivals.run([go, "tool", "pprof", "-top", packed])) if go else None
+        self._beside("cold: read and told in a terminal", tasks.told(packed), top, 0.45 if go else 1.0)
+        self._beside("warm: to stacks", tasks.stacks_of(packed), None, 0.6, seconds=True)
+        recorded = sets.jfr()
+        size = recorded.stat().st_size
+        self._table.head(f"{recorded.name}: JFR, {size / MIB:.0f} MiB")
+        mine, _, _ = paired(tasks.stacks_of(recorded), None, times=self._times)
+        self._table.add(Figure("warm: to stacks", size / 1e6 / mine.seconds, 40, " MB/s", _told(mine), more=True))
+
+    def _slow(self, path: Path) -> None:
+        """The first of them all, once: it takes ten times as long."""
+        if program := installed("flamegraph.pl"):
+            cost = rivals.run([program, path])
+            say(paint(f"    flamegraph.pl {cost.seconds:.1f} s, {cost.mib:.0f} MiB", "grey"))
+
+    def _beside(
+        self,
+        name: str,
+        ours: tasks.Run,
+        theirs: tasks.Run | None,
+        target: float,
+        *,
+        seconds: bool = False,
+    ) -> None:
+        """Add a row in units of theirs, or in seconds; and one of memory where a process of its own was measured."""
+        mine, other, ratio = paired(ours, theirs, times=self._times)
+        said = f"{_told(mine)}; theirs {_told(other)}" if other else _told(mine)
+        said += f", {ratio:.2f}{TIMES}" if other and seconds else ""
+        if other and not seconds:
+            self._table.add(Figure(name, ratio, target, TIMES, said))
+        else:
+            self._table.add(Figure(name, mine.seconds, target, " s", said))
+        self._memory(mine, other)
+
+    def _memory(self, mine: Cost, other: Cost | None) -> None:
+        if mine.mib:
+            said = f"theirs {other.mib:.0f} MiB" if other else ""
+            self._table.add(Figure("its memory at most", mine.mib, 350, " MiB", said))
+
+
+def _told(cost: Cost) -> str:
+    return f"{cost.seconds:.2f} s (processor {cost.processor:.2f})"

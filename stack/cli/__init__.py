@@ -1,0 +1,1 @@
+"""What `python -m stack` runs itself: demo, run, one process, rehearsal, phone."""

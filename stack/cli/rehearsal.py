@@ -1,0 +1,136 @@
+"""`rehearse`: back up a stack that works, restore it elsewhere, and see whether everything is there.
+
+What is done is what docs/operations.md tells people to do: the database first, then the evidence, so that no row is
+saved whose file is not.
+"""
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from subprocess import PIPE, STDOUT, run
+from typing import Any, Final
+
+import psycopg
+
+from stack.errors import StackError
+from stack.outside import waiting
+from stack.outside.api import Api
+from stack.outside.visitor import Visitor
+from stack.services import postgres
+from stack.supervisor.running import Stack
+from stack.supervisor.throwaway import throwaway
+from stack.terminal import paint, say
+
+WHO, NAME = "ada@example.com", "Ada Okafor"
+INCIDENTS: Final = 5
+PROFILE: Final = b"main;serve;checkout;lock 70\nmain;serve;checkout;hash 20\nmain;idle 10\n"
+DUMP, EVIDENCE = "firekind.dump", "evidence"
+
+
+def main(*words: str) -> int:
+    """Rehearse it, and print what was compared and how long each part took; 1 when something is missing."""
+    with tempfile.TemporaryDirectory(prefix="firekind-backup-") as place:
+        backup = Path(place)
+        with throwaway() as first:
+            api = _token(first)
+            names = _fill(first, api)
+            before = _seen(first, names, api.token)
+            head = first.manage("audit", "head").stdout.split()[-1]
+            _timed("backed up", lambda: back_up(first, backup))
+        size = sum(one.stat().st_size for one in backup.rglob("*") if one.is_file())
+        say(f"  {size / 1024:,.0f} KiB in {sum(one.is_file() for one in backup.rglob('*'))} files")
+        with throwaway(processes=()) as second:
+            _timed("restored", lambda: restore(second, backup))
+            second.start("sandbox", "web")
+            after = _seen(second, names, api.token)
+            verified = second.manage("audit", "verify", "--head", head, check=False)
+    lost = [name for name, value in before.items() if after.get(name) != value]
+    for name in before:
+        say(f"  {paint('lost', 'red') if name in lost else paint('same', 'green')} {name}")
+    say(f"  audit verify --head: {verified.stdout.strip() or verified.stderr.strip()}")
+    return 1 if lost or verified.returncode else 0
+
+
+def back_up(stack: Stack, into: Path) -> None:
+    """Save the database, then the evidence; the stack goes on working."""
+    _do("pg_dump", "--format=custom", f"--file={into / DUMP}", f"--dbname={stack.database_url}")
+    shutil.copytree(_evidence(stack), into / EVIDENCE, ignore=shutil.ignore_patterns("scratch"))
+
+
+def restore(stack: Stack, saved: Path) -> None:
+    """Put what was saved into a stack that is empty and of which no process runs."""
+    url = stack.database_url
+    with closing(psycopg.connect(url.replace("/firekind?", "/postgres?"), autocommit=True)) as server:
+        server.execute("DROP DATABASE IF EXISTS firekind WITH (FORCE)")
+        server.execute("CREATE DATABASE firekind")
+    _do("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={url}", str(saved / DUMP))
+    postgres.grant(url)
+    shutil.copytree(saved / EVIDENCE, _evidence(stack), dirs_exist_ok=True)
+
+
+def _do(program: str, *words: str) -> None:
+    done = run([postgres.PROGRAMS / program, *words], check=False, stdout=PIPE, stderr=STDOUT, text=True)
+    if done.returncode:
+        raise StackError(f"{program} failed: {done.stdout.strip()[-500:]}")
+
+
+def _evidence(stack: Stack) -> Path:
+    return Path(stack.env["FIREKIND_DATA_DIR"]) / "evidence"
+
+
+def _token(stack: Stack) -> Api:
+    """Make a token once the workspace's people are known."""
+
+    def made() -> str:
+        done = stack.manage("evidence_token", WHO, "--name", "rehearsal", check=False)
+        return done.stdout.split()[0] if done.returncode == 0 else ""
+
+    return Api(stack.base_url, waiting.until(made, what=f"{WHO} to be known", timeout_s=60))
+
+
+def _fill(stack: Stack, api: Api) -> list[str]:
+    """Declare incidents, one of them private, with evidence; wait until it was read and everything is sealed."""
+    names = [_declare(stack, "checkout is slow"), _declare(stack, "a key leaked", "--type", "security")]
+    names += [_declare(stack, f"mail {n} is late") for n in range(INCIDENTS - len(names))]
+    for name in names:
+        api.send(name, PROFILE, title="During", wait="20")
+        stack.manage("incident", "update", name, "Half of them are back", "--by", WHO)
+    sealed = (
+        "SELECT (SELECT max(id) FROM incidents_event) = (SELECT (tops ->> 'events')::bigint FROM audit_seal "
+        "ORDER BY n DESC LIMIT 1) AND NOT EXISTS (SELECT FROM workflows_effect WHERE state IN ('waiting', 'running')) "
+        "AND NOT EXISTS (SELECT FROM evidence_evidence WHERE state = 'reading')"
+    )
+    with closing(psycopg.connect(stack.database_url, autocommit=True)) as database:
+        waiting.until(lambda: (database.execute(sealed).fetchone() or [0])[0], what="everything done", timeout_s=120)
+    return names
+
+
+def _declare(stack: Stack, title: str, *more: str) -> str:
+    done = stack.manage("incident", "declare", title, "--by", WHO, "--json", *more)
+    return str(json.loads(done.stdout)["codename"])
+
+
+def _seen(stack: Stack, names: list[str], token: str) -> dict[str, Any]:
+    """Look at everything from outside: timelines, effects, and evidence as it is drawn and as it came."""
+    api, found = Api(stack.base_url, token), {}
+    for name in names:
+        told = json.loads(stack.manage("incident", "show", name, "--json").stdout)
+        found[f"{name}: its timeline of {len(told['events'])} entries"] = told["events"]
+        found[f"{name}: its effects"] = [(one["key"], one["state"]) for one in told["effects"]]
+        found[f"{name}: what its profile says"] = api.ask("GET", f"/api/v1/incidents/{name}/evidence/1")[1].get("says")
+    visitor = Visitor(stack.base_url).sign_in_as(NAME)
+    for last in ("boxes.json", "original"):
+        page = visitor.get(f"/incidents/{names[1]}/evidence/1/{last}")
+        found[f"{names[1]}, private: its profile's {last}, {page.status}"] = page.body
+    visitor.close()
+    return found
+
+
+def _timed(what: str, do: Callable[[], None]) -> None:
+    began = time.monotonic()
+    do()
+    say(f"{what} in {time.monotonic() - began:.1f} s")

@@ -1,0 +1,101 @@
+"""`demo` and `run`: a stack that stays up until it is told to end."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from socket import socket
+
+from config import env
+from stack import story
+from stack.errors import StackError
+from stack.processes import ports
+from stack.services import services
+from stack.supervisor import running, surroundings
+from stack.terminal import hear, paint, say
+
+DEMO = ("sandbox", "web", "worker", "evidence", "beat")
+RUN = ("web", "worker", "evidence", "beat")
+# Settings that the stack itself fills in before any process reads them.
+SERVICES_TO_COME = {"DATABASE_URL": "postgresql://embedded", "REDIS_URL": "redis://embedded"}
+WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): use the web and the terminal."
+LOOK_S = 0.5
+# A process that ends this often within the span is not started again.
+FALLS, SPAN_S = 5, 60.0
+
+
+def demo() -> None:
+    """Run everything with the sandbox in Slack's and PagerDuty's place, play the story, and stay up."""
+    given = surroundings.exported()
+    story.asked()  # a story that nobody wrote is said before anything starts
+    port, data_dir = env.port(given), env.data_dir(given)
+    services.wait_for_leftovers(data_dir)
+    with _doors(port, names=("web", "sandbox"), target="demo") as doors:
+        settings = surroundings.blank() | given | surroundings.with_sandbox(data_dir=data_dir, port=port)
+        env.read(SERVICES_TO_COME | env.present(settings))
+        say(paint("Starting PostgreSQL, Redis, web, worker, beat and the sandbox ...", "grey"))
+        with running.opened(settings, data_dir=data_dir, doors=doors, processes=DEMO, hear=hear) as stack:
+            stack.wait_ready()
+            story.play(stack, say=say)
+            say()
+            _say_address("Firekind", surroundings.address(settings), "ready")
+            _say_address("Sandbox", stack.sandbox_url, "stands in for Slack")
+            _say_address("Pager", f"{stack.sandbox_url}/pagerduty", "stands in for PagerDuty")
+            say(paint("  Ctrl-C stops everything; your data is kept for next time.", "grey"))
+            _stay(stack)
+
+
+def run() -> None:
+    """Run the product as the settings say."""
+    given = surroundings.given()
+    parsed = env.read(SERVICES_TO_COME | given)
+    settings = surroundings.blank() | given
+    settings |= {"PORT": str(parsed.port), "FIREKIND_DATA_DIR": str(parsed.data_dir)}
+    services.wait_for_leftovers(parsed.data_dir)
+    with _doors(parsed.port, names=("web",), target="run", host=parsed.host) as doors:
+        if parsed.slack is None:
+            say(paint(WITHOUT_SLACK, "yellow"))
+        processes = (*RUN, "socket") if parsed.slack and parsed.slack.app_token else RUN
+        with running.opened(settings, data_dir=parsed.data_dir, doors=doors, processes=processes, hear=hear) as stack:
+            stack.wait_ready()
+            _say_address("Firekind", parsed.base_url, "ready")
+            _stay(stack)
+
+
+@contextmanager
+def _doors(port: int, *, names: Sequence[str], target: str, host: str = ports.LOOPBACK) -> Iterator[dict[str, socket]]:
+    """Listen on the port of each name in turn, starting at `port`."""
+    advice = f"choose another, for example `make {target} PORT={port + 1000 if port < 64000 else 8000}`"
+    with ExitStack() as exits:
+        yield {
+            name: exits.enter_context(ports.listen(port + n, host=host, what=f"the {name}", advice=advice))
+            for n, name in enumerate(names)
+        }
+
+
+def _say_address(name: str, url: str, what: str = "") -> None:
+    say(f"  {name:<9} {paint(url, 'bold')}{f'  ({what})' if what else ''}")
+
+
+def _stay(stack: running.Stack) -> None:
+    """Run until a signal comes, restarting processes that exit."""
+    falls: list[float] = []
+    try:
+        while True:
+            time.sleep(LOOK_S)
+            falls = _restart_fallen(stack, falls=falls)
+    except SystemExit:  # a signal: ending is what it is for, so it ends well
+        say(paint("Stopping ...", "grey"))
+
+
+def _restart_fallen(stack: running.Stack, *, falls: list[float]) -> list[float]:
+    """Start again what ended, and give the times at which something did lately."""
+    for process in stack.processes.values():
+        if process.exit_code is None:
+            continue
+        falls = [*(at for at in falls if at > time.monotonic() - SPAN_S), time.monotonic()]
+        if len(falls) >= FALLS:
+            raise StackError(f"{process.name} keeps exiting, most recently with code {process.exit_code}.")
+        say(paint(f"{process.name} exited with code {process.exit_code}; restarting it.", "yellow"))
+        process.kill9()
+        process.start()
+    return falls

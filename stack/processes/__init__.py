@@ -1,0 +1,1 @@
+"""One child process: its command line, its ports, its start and its certain end."""

@@ -1,0 +1,1 @@
+"""Other people's programs that a stack needs: PostgreSQL, Redis, Chromium."""

@@ -1,0 +1,118 @@
+"""PostgreSQL and Redis for one stack: the ones the settings name, else embedded ones of its own."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from stack.errors import StackError
+from stack.processes.guard import Guard
+from stack.processes.process import Process
+from stack.services import postgres, redis, server_user
+
+# The shortest limit for a Unix socket's path is macOS's, 104 bytes; PostgreSQL adds a file of 22.
+LONGEST_SOCKET_FOLDER = 80
+LEFTOVERS_S = 6
+
+
+@contextmanager
+def running(
+    given: Mapping[str, str],
+    *,
+    data_dir: Path,
+    guard: Guard,
+    durable: bool = True,
+    servers: dict[str, Process] | None = None,
+) -> Iterator[dict[str, str]]:
+    """Give DATABASE_URL and REDIS_URL, with servers behind them for as long as the block lasts.
+
+    Those that were started for it are put into `servers`, for who wants to trouble them.
+    """
+    servers = {} if servers is None else servers
+    urls = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if name in given}
+    with ExitStack() as exits:
+        if len(urls) < 2:
+            folder = exits.enter_context(sockets(data_dir))
+            if "DATABASE_URL" not in urls:
+                servers["postgres"] = postgres.start(
+                    data_dir / "postgres", sockets=folder, guard=guard, durable=durable
+                )
+                exits.callback(postgres.stop, servers["postgres"])
+                postgres.ensure_database(folder)
+                urls["DATABASE_URL"] = postgres.url(folder, role=postgres.APPLICATION)
+            if "REDIS_URL" not in urls:
+                servers["redis"] = redis.start(folder, guard=guard)
+                exits.callback(servers["redis"].stop)
+                urls["REDIS_URL"] = redis.url(folder)
+        yield urls
+
+
+@contextmanager
+def sockets(data_dir: Path) -> Iterator[Path]:
+    """Give a folder for the servers' sockets, which their user owns and reaches: beside the data, else elsewhere."""
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = data_dir.resolve() / "run"
+    if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER or not server_user.reaches(folder.parent):
+        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
+        folder = server_user.public_folder() / f"firekind-{os.getuid()}-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    server_user.own(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def lock(data_dir: Path) -> Iterator[IO[str]]:
+    """Keep a second stack out of the data folder. Raises StackError when one is there.
+
+    The kernel drops the lock with the last process that holds it. The guard holds it too, for as long as it
+    takes to end what a crashed stack left behind.
+    """
+    with _lock_file(data_dir) as file:
+        if not _try_lock(file):
+            raise StackError(
+                f"Another Firekind is already using {data_dir.name}: stop it, or set FIREKIND_DATA_DIR to another "
+                "folder."
+            )
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield file
+
+
+def wait_for_leftovers(data_dir: Path) -> None:
+    """Wait, seconds at most, while what a crashed stack left behind is being ended: it holds ports."""
+    deadline = time.monotonic() + LEFTOVERS_S
+    with _lock_file(data_dir) as file:
+        owner = file.read().strip()
+        crashed = owner.isdigit() and not psutil.pid_exists(int(owner))
+        while crashed and not _try_lock(file) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+def _lock_file(data_dir: Path) -> IO[str]:
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = (data_dir / "stack.lock").open("a+", encoding="ascii")
+    except OSError as error:
+        raise StackError(f"FIREKIND_DATA_DIR, {data_dir}, is not writable: {error.strerror}.") from None
+    file.seek(0)
+    return file
+
+
+def _try_lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

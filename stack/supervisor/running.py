@@ -1,0 +1,232 @@
+"""A running stack: services, processes and the handles to drive them."""
+
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from socket import socket
+
+from config.env import ROOT
+from stack.errors import StackError
+from stack.processes import commands, ports
+from stack.processes.guard import Guard
+from stack.processes.ports import LOOPBACK
+from stack.processes.process import Hear, Process, Running, started
+from stack.services import postgres, services
+from stack.supervisor import prepared, surroundings
+from stack.supervisor.preloaded import Preloaded
+
+HEALTHY_S = 60
+STOP_S = 6.0
+
+
+class Stack:
+    """Named processes over a database and a broker, with the environment they share."""
+
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        *,
+        doors: Mapping[str, socket],
+        guard: Guard,
+        hear: Hear | None = None,
+        loaded: Preloaded | None = None,
+    ) -> None:
+        self.env = dict(env)
+        self._loaded = loaded
+        given = {name: value for name, value in env.items() if value}
+        self.processes: dict[str, Process] = {}
+        self.servers: dict[str, Process] = {}  # the embedded ones
+        self._more_doors: list[socket] = []
+        for name, command in commands.PROCESSES.items():
+            for one in _copies(name, int(given.get("WEB_WORKERS", "1"))):
+                argv, lend = command(given), [self._door(doors[name], one, name)] if name in doors else []
+                argv = commands.lent(argv, fd=lend[0]) if lend else argv
+                self.processes[one] = Process(
+                    one, argv, env=self.env, guard=guard, hear=hear, lend=lend, starting=self._started
+                )
+
+    def _door(self, door: socket, one: str, name: str) -> int:
+        """Give the socket of one process: the first has the door itself, each copy one of its own beside it."""
+        if one != name:
+            door = ports.beside(door)
+            self._more_doors.append(door)
+        return door.fileno()
+
+    def _started(self, argv: Sequence[str], env: Mapping[str, str], lend: Sequence[int]) -> Running:
+        if self._loaded and self._loaded.takes(argv, env):
+            return self._loaded.start(argv, env, lend=lend)
+        return started(argv, env, lend)
+
+    def close(self, *, gently: bool = True) -> None:
+        """End everything; by force where nobody will look at what is left."""
+        if gently:
+            self.stop()
+        for process in self.processes.values():
+            process.kill9()
+        for door in self._more_doors:
+            door.close()
+
+    @property
+    def base_url(self) -> str:
+        """Where the web process listens."""
+        return f"http://{LOOPBACK}:{self.env['PORT']}"
+
+    @property
+    def sandbox_url(self) -> str:
+        """Where the sandbox listens."""
+        return f"http://{LOOPBACK}:{int(self.env['PORT']) + 1}"
+
+    @property
+    def database_url(self) -> str:
+        """The database, for looking and meddling from the outside: as the owner where it is ours."""
+        return postgres.owner_url(self.env["DATABASE_URL"])
+
+    def start(self, *names: str, env: Mapping[str, str] | None = None) -> None:
+        """Start processes, with settings laid over the usual ones, and wait until they serve."""
+        for name in names:
+            self.processes[name].start(env=env)
+        for name in names:
+            self._wait(name)
+
+    def wait_ready(self) -> None:
+        """Wait until what is declared would be carried out. Raises StackError with the parts that are missing."""
+        deadline = time.monotonic() + HEALTHY_S
+        while not answers(f"{self.base_url}/ready", timeout_s=5):
+            if time.monotonic() > deadline:
+                raise StackError(f"Firekind did not become ready within {HEALTHY_S} s: see {self.base_url}/ready.")
+            time.sleep(0.1)
+
+    def copies(self, name: str) -> list[str]:
+        """Give the names of all processes of one kind: the web may have several."""
+        return [one for one in self.processes if one.split("-")[0] == name]
+
+    def stop(self, *names: str) -> None:
+        """End processes by asking, all at once; by force those that do not."""
+        asked = [self.processes[name] for name in names or self.processes]
+        for process in asked:
+            process.ask_to_stop()
+        deadline = time.monotonic() + STOP_S
+        for process in asked:
+            process.stop(patience_s=max(0.0, deadline - time.monotonic()))
+
+    def kill9(self, name: str) -> None:
+        """End one process as a crash would."""
+        self.processes[name].kill9()
+
+    def wait_exit(self, name: str, *, timeout_s: float = 30) -> int:
+        """Wait until a process has exited, and return its exit code."""
+        deadline = time.monotonic() + timeout_s
+        while (code := self.processes[name].exit_code) is None:
+            if time.monotonic() > deadline:
+                raise StackError(f"{name} is still running after {timeout_s:g} s.")
+            time.sleep(0.02)
+        return code
+
+    def manage(self, *words: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
+        """Run a management command in this stack and give what it wrote."""
+        argv = [sys.executable, str(ROOT / "manage.py"), *words]
+        return self._loaded.run(argv, check=check) if self._loaded else self._run(argv, check=check)
+
+    def prepare(self) -> None:
+        """Bring database, types and static files up to date. Raises StackError with the reason."""
+        done = self._run(
+            [sys.executable, "-m", "stack.supervisor.prepare"], check=False, env={"DATABASE_URL": self.database_url}
+        )
+        if done.returncode:
+            raise StackError(f"Could not prepare the database: {last_lines(done.stderr)}")
+        if self.database_url != self.env["DATABASE_URL"]:
+            postgres.grant(self.database_url)
+
+    def _run(
+        self, argv: Sequence[str], *, check: bool, env: Mapping[str, str] | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        settings = self.env | dict(env or {})
+        return subprocess.run(
+            argv, env=settings, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=check
+        )
+
+    def _wait(self, name: str) -> None:
+        deadline = time.monotonic() + HEALTHY_S
+        while not self._healthy(name):
+            process = self.processes[name]
+            if not process.alive:
+                raise StackError(f"{name} exited while starting: {last_lines(process.output)}")
+            if time.monotonic() > deadline:
+                raise StackError(f"{name} did not respond within {HEALTHY_S} s: {last_lines(process.output)}")
+            time.sleep(0.03)
+
+    def _healthy(self, name: str) -> bool:
+        if name.startswith("web"):
+            return answers(f"{self.base_url}/health")
+        if name == "sandbox":
+            return answers(f"{self.sandbox_url}/health")
+        return self.processes[name].has_said(f"{name} ready")
+
+
+def last_lines(text: str, *, most: int = 12) -> str:
+    """Give the end of what a process wrote, where the reason stands."""
+    return "\n".join(text.strip().splitlines()[-most:]) or "no output"
+
+
+def answers(url: str, *, timeout_s: float = 1) -> bool:
+    """Return whether a page is served there."""
+    try:
+        with urllib.request.urlopen(url, timeout=timeout_s) as response:  # noqa: S310 (an address of our own making)
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _copies(name: str, workers: int) -> list[str]:
+    """Give the names of the processes of one kind: web, web-2, web-3 where the web is to have several."""
+    return [name, *(f"web-{n}" for n in range(2, workers + 1))] if name == "web" else [name]
+
+
+@contextmanager
+def opened(
+    env: Mapping[str, str],
+    *,
+    data_dir: Path,
+    doors: Mapping[str, socket],
+    processes: Sequence[str],
+    hear: Hear | None = None,
+    durable: bool = True,
+    laid: bool = False,
+    preloaded: bool = False,
+) -> Iterator[Stack]:
+    """Bring up services, database and processes; end all of it with the block.
+
+    Where it is `laid`, the database is a copy of one that was made ready before; where it is `preloaded`, processes are
+    forks and no programs.
+    """
+    with ExitStack() as exits:
+        held = exits.enter_context(services.lock(data_dir))
+        if env.get("DATABASE_URL"):
+            postgres.require(env["DATABASE_URL"])
+        guard = Guard(holds=held)
+        exits.callback(guard.close)
+        servers: dict[str, Process] = {}
+        found = services.running(
+            {name: value for name, value in env.items() if value},
+            data_dir=data_dir,
+            guard=guard,
+            durable=durable,
+            servers=servers,
+        )
+        if laid:
+            prepared.lay(data_dir / "postgres", guard=guard)
+        settings = {**env, **exits.enter_context(found)}
+        exits.enter_context(surroundings.told(settings, data_dir=data_dir))
+        loaded = exits.enter_context(closing(Preloaded(settings, guard=guard))) if preloaded else None
+        stack = Stack(settings, doors=doors, guard=guard, hear=hear, loaded=loaded)
+        stack.servers = servers
+        exits.callback(stack.close, gently=durable)
+        if not preloaded:
+            stack.prepare()
+        stack.start(*[one for name in processes for one in stack.copies(name)])
+        yield stack

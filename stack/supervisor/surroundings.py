@@ -1,0 +1,81 @@
+"""The settings each kind of stack gives its processes."""
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from config import env
+from stack.processes.ports import LOOPBACK
+
+
+def given() -> dict[str, str]:
+    """Read what the person set, by environment or `.env`; names set to nothing are left out."""
+    return env.present(env.given())
+
+
+def exported() -> dict[str, str]:
+    """Read what the shell sets. A demonstration keeps away from `.env`, which may name a database in earnest."""
+    return env.present(os.environ)
+
+
+def blank() -> dict[str, str]:
+    """Return an environment with none of our settings, ignoring the shell and `.env`."""
+    return {**os.environ, **dict.fromkeys(env.NAMES, ""), "DJANGO_SETTINGS_MODULE": "config.settings"}
+
+
+def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
+    """Give the settings that put the sandbox where Slack and PagerDuty would be, and leave no real one in reach."""
+    sandbox = f"http://{LOOPBACK}:{port + 1}"
+    return {
+        "PORT": str(port),
+        "FIREKIND_DATA_DIR": str(data_dir),
+        "SECRET_KEY": kept_secret(data_dir, "secret-key"),
+        "FIREKIND_SANDBOX_URL": sandbox,
+        "FIREKIND_PROFILED_URL": f"{sandbox}/checkout-api",
+        "PROFILE_SOURCES_FILE": "fixtures/sandbox_sources.yaml",
+        "SLACK_API_URL": f"{sandbox}/api/",
+        "SLACK_BOT_TOKEN": "xoxb-sandbox",
+        "SLACK_SIGNING_SECRET": kept_secret(data_dir, "signing-secret"),
+        "SLACK_APP_TOKEN": "",
+        "SLACK_ADMIN_TOKEN": "",
+        "SLACK_TEAM_ID": "",
+        "SLACK_BOT_USER_ID": "",
+        "PAGERDUTY_API_URL": f"{sandbox}/pagerduty/api",
+        "PAGERDUTY_API_KEY": "sandbox",
+        "PAGERDUTY_FROM": "firekind@example.com",
+        "PAGERDUTY_SERVICE": "Firekind",
+        "PAGERDUTY_WEBHOOK_SECRETS": kept_secret(data_dir, "webhook-secret"),
+        "PAGERDUTY_EVENTS_URL": f"{sandbox}/pagerduty/events",
+        "PAGERDUTY_ROUTING_KEY": "sandbox0routing0key0000000000000",
+    }
+
+
+def address(settings: Mapping[str, str]) -> str:
+    """Give the address people open."""
+    return (settings.get("FIREKIND_BASE_URL") or f"http://{LOOPBACK}:{settings['PORT']}").rstrip("/")
+
+
+@contextmanager
+def told(settings: Mapping[str, str], *, data_dir: Path) -> Iterator[None]:
+    """Keep the settings of the running stack in its data folder, where `manage.py` finds them."""
+    path = data_dir / env.RUNNING
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    lines = [f"{name}={settings[name]}\n" for name in env.NAMES if settings.get(name)]
+    path.write_text("".join(lines), encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def kept_secret(data_dir: Path, name: str) -> str:
+    """Give a secret of this data folder, made on first use and readable by its owner alone."""
+    path = data_dir / name
+    if not path.exists():
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(64), encoding="ascii")
+    return path.read_text(encoding="ascii")

@@ -1,0 +1,56 @@
+"""A whole stack of its own for one test, tour or measurement: temporary folder, free ports, gone at the end."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from stack.processes import ports
+from stack.processes.process import Hear
+from stack.supervisor import running, surroundings
+from stack.supervisor.preloaded import SUPPORTED
+
+# Settings of which nothing that was made ready before can know.
+SHOWS_ITSELF = {"DATABASE_URL", "INCIDENT_TYPES_FILE"}
+ALL = ("sandbox", "web", "worker", "evidence", "beat")
+
+
+@contextmanager
+def throwaway(
+    *,
+    processes: Sequence[str] = ALL,
+    env: Mapping[str, str] | None = None,
+    hear: Hear | None = None,
+    preloaded: bool = True,
+) -> Iterator[running.Stack]:
+    """Give a fresh stack with the sandbox in Slack's place.
+
+    `processes` are started; the others can be later with `stack.start("worker", env={...})`. `env` is laid
+    over the settings of every process. Nothing of the caller's settings or `.env` gets in. `hear` gets each line that
+    a process writes. What is not `preloaded` starts as it does in earnest: each process a program of its own.
+    """
+    laid = not SHOWS_ITSELF & set(env or {})
+    data_dir = Path(tempfile.mkdtemp(prefix="firekind-"))
+    web, sandbox = ports.listen_pair()
+    settings = surroundings.blank() | surroundings.with_sandbox(data_dir=data_dir, port=ports.number(web))
+    settings |= {"WEB_WORKERS": "1", **(env or {})}
+    doors = {"web": web, "sandbox": sandbox}
+    try:
+        with (
+            web,
+            sandbox,
+            running.opened(
+                settings,
+                data_dir=data_dir,
+                doors=doors,
+                processes=processes,
+                hear=hear,
+                durable=False,
+                laid=laid,
+                preloaded=laid and preloaded and SUPPORTED,
+            ) as stack,
+        ):
+            yield stack
+    finally:
+        shutil.rmtree(data_dir, ignore_errors=True)
