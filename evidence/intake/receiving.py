@@ -21,7 +21,7 @@ from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 
 CHUNK = 1 << 18
-VIAS = ("upload", "api", "slack", "capture", "otlp", "terminal", "link")
+VIAS = ("upload", "api", "slack", "capture", "otlp", "terminal", "link", "sample")
 MIB = 1 << 20
 SOURCES = {
     "slack": Source.SLACK,
@@ -29,6 +29,7 @@ SOURCES = {
     "otlp": Source.API,
     "terminal": Source.TERMINAL,
     "capture": Source.SYSTEM,
+    "sample": Source.SAMPLE,
 }
 
 

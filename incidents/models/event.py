@@ -12,6 +12,7 @@ class Source(models.TextChoices):
     API = "api", "the API"
     TERMINAL = "terminal", "a terminal"
     SYSTEM = "system", "Firekind"
+    SAMPLE = "sample", "sample data"
 
 
 class Event(models.Model):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.conf import settings as project
 from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pytest_django.fixtures import DjangoAssertNumQueries
+from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 
 from incidents import lifecycle, timeline
-from incidents.models import Incident, IncidentType, Person
+from incidents.models import Incident, IncidentType, Person, Source
 from incidents.search import PAGE, IncidentFilters
 from incidents.tests.conftest import Open
 
@@ -149,3 +151,18 @@ def test_an_address_keeps_what_was_not_changed() -> None:
     filters = IncidentFilters(status="active", q="slow page", after="1.2.3")
     assert filters.to(type="major") == "?status=active&type=major&q=slow+page"
     assert IncidentFilters().to() == ""
+
+
+def test_the_sandbox_says_where_to_start_and_what_is_sample_data(
+    settings: Settings, shipped: dict[str, IncidentType], ada: Person, browse: Open
+) -> None:
+    now = timezone.now()
+    sample = lifecycle.declare("Sampled", by=ada, at=now, source=Source.SAMPLE)
+    lifecycle.declare("Real", by=ada, at=now)
+    pages = ["/", sample.get_absolute_url()]
+    assert not any("Sample data" in browse(ada).get(one).content.decode() for one in pages)
+    settings.FIREKIND = replace(project.FIREKIND, sandbox_url="http://127.0.0.1:1")
+    assert all("Sample data</span>" in browse(ada).get(one).content.decode() for one in pages)
+    rows = browse(ada).get("/").content.decode().partition('class="rows"')[2]
+    assert rows.count("Sample data") == 1
+    assert "/incident declare" in browse(ada).get("/").content.decode()

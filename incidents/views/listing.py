@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from incidents import timeline
+from incidents import sample_mark, timeline
 from incidents.models import Incident, IncidentType, Status
 from incidents.policies.policy import Policy
 from incidents.search import IncidentFilters, SearchPage, find
@@ -39,6 +40,7 @@ class IncidentRow:
     policy: Policy
     update: TimelineEntry | None
     overdue: bool
+    is_sample: bool = False
 
     @property
     def urgency(self) -> tuple[bool, bool, bool]:
@@ -54,6 +56,7 @@ def listing(request: Request) -> HttpResponse:
     found = find(filters, person=request.person)
     context = {
         "here": "incidents",
+        "sandbox": settings.FIREKIND.sandbox_url,
         "filters": filters,
         "found": found,
         "further": address(filters, after=found.more),
@@ -69,13 +72,13 @@ def listing(request: Request) -> HttpResponse:
 
 def rows(found: list[Incident], types: dict[int, IncidentType], *, at: datetime) -> list[IncidentRow]:
     """Return the rows of a page: active ones by urgency, and otherwise in the order given."""
-    updates = timeline.last_updates(one for one in found if one.is_active)
+    updates, samples = timeline.last_updates(one for one in found if one.is_active), sample_mark.among(found)
     made = []
     for one in found:
         policy = types[one.type_id].policy
         waited_for = one.is_active and policy.update_every_min is not None
         overdue = waited_for and (one.update_due_at is None or one.update_due_at <= at)
-        made.append(IncidentRow(one, policy, updates.get(one.pk), overdue))
+        made.append(IncidentRow(one, policy, updates.get(one.pk), overdue, one.pk in samples))
     active = sorted((one for one in made if one.incident.is_active), key=lambda one: one.urgency, reverse=True)
     return active + [one for one in made if not one.incident.is_active]
 

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from incidents import event_kinds, timeline, timeline_layout, visibility
+from incidents import event_kinds, sample_mark, timeline, timeline_layout, visibility
 from incidents.forms import VERBS
 from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
@@ -84,6 +84,7 @@ def head(incident: Incident, person: Person, *, shown: list[TimelineEntry]) -> d
         "policy": incident.policy,
         "asks": incident.policy.held(private=incident.private),
         "person": person,
+        "is_sample": bool(sample_mark.among([incident])),
         "zone": timezone.get_current_timezone_name(),
         "original": visibility.original(person, incident),
         "done": sum(item in incident.checked for item in incident.policy.checklist),

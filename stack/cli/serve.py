@@ -36,6 +36,7 @@ def demo() -> None:
         with running.opened(settings, data_dir=data_dir, doors=doors, processes=DEMO, hear=hear) as stack:
             stack.wait_ready()
             story.play(stack, say=say)
+            stack.fill()
             say()
             _say_address("Firekind", surroundings.address(settings), "ready")
             _say_address("Sandbox", stack.sandbox_url, "stands in for Slack")

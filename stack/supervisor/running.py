@@ -142,6 +142,12 @@ class Stack:
         if self.database_url != self.env["DATABASE_URL"]:
             postgres.grant(self.database_url)
 
+    def fill(self) -> None:
+        """Make the sample incidents, once for each database. Raises StackError with the reason."""
+        done = self._run([sys.executable, "-m", "stack.samples"], check=False)
+        if done.returncode:
+            raise StackError(f"Could not make the sample incidents: {last_lines(done.stderr)}")
+
     def _run(
         self, argv: Sequence[str], *, check: bool, env: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[str]":

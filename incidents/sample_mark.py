@@ -1,0 +1,17 @@
+"""Which incidents are sample data: only the sandbox has any, and says so wherever one is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.conf import settings
+
+from incidents.models import Event, Incident, Source
+
+
+def among(incidents: Iterable[Incident]) -> set[int]:
+    """Return the keys of those that were declared as sample data; outside the sandbox nothing is asked."""
+    if not settings.FIREKIND.sandbox_url:
+        return set()
+    first = Event.objects.filter(incident__in=[one.pk for one in incidents], n=1, source=Source.SAMPLE)
+    return set(first.values_list("incident_id", flat=True))
