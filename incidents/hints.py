@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from django.db import transaction
 
 from incidents.models import Incident
 
-listeners: list[Callable[[int], None]] = []
+Listener = Callable[[int], None]
+
+listeners: list[Listener] = []
 
 
 def tell(incident: Incident) -> None:
     """Hint every listener with the incident's id once the caller's transaction has committed."""
-    pk = incident.pk
-    for listener in listeners:
-        transaction.on_commit(lambda listener=listener: listener(pk), robust=True)  # type: ignore[misc]  # the default argument binds the loop's value
+    after_commit(listeners, incident.pk)
+
+
+def after_commit(told: Iterable[Listener], pk: int) -> None:
+    """Call each listener with a row's id once the caller's transaction has committed."""
+    for listener in told:
+        transaction.on_commit(partial(listener, pk), robust=True)

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
 from django.utils import timezone
 
-from evidence.intake import fetching, images, lease, receiving, storage, withdrawing
+from evidence.intake import fetching, images, receiving, storage, withdrawing
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import Kind, State
 from evidence.profile.errors import NotRecognised, Unreadable
 from evidence.reader import child
+from incidents.leases import Leases
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 # renewed while its worker lives, however slow that is, so that many workers died.
 UNANSWERED = 8
 VERSION = 1  # of what a reader makes; a new one reads old originals into trees of their own
+LEASE = timedelta(seconds=15)  # a reader that died is replaced that late
+CLAIMS = Leases(Evidence.objects, working=State.READING, length=lambda: LEASE, beats=5)
 PATIENCE = timedelta(hours=6)
 GONE = "Couldn't read it: the file is no longer in storage."
 LOST = "Couldn't read it: the worker crashed on every attempt. The file is kept; process it again later."
@@ -34,9 +36,7 @@ LOST = "Couldn't read it: the worker crashed on every attempt. The file is kept;
 
 def waiting(*, at: datetime, limit: int = 50) -> list[int]:
     """Return evidence that no worker is reading, oldest first."""
-    free = Q(leased_until=None) | Q(leased_until__lt=at)
-    found = Evidence.objects.filter(free, state=State.READING).order_by("pk")
-    return list(found.values_list("pk", flat=True)[:limit])
+    return list(CLAIMS.free(at=at).order_by("pk").values_list("pk", flat=True)[:limit])
 
 
 def digest(evidence_id: int, *, at: datetime) -> None:
@@ -45,14 +45,14 @@ def digest(evidence_id: int, *, at: datetime) -> None:
     Does nothing when another worker is reading it or has read it. A storage that does not answer leaves it to a later
     sweep.
     """
-    evidence = _claimed(evidence_id, at=at)
-    if evidence is None:
+    if not CLAIMS.take(evidence_id, at=at):
         return
+    evidence = Evidence.objects.select_related("incident", "added_by").get(pk=evidence_id)
     if evidence.unanswered > UNANSWERED:
         _end(evidence, State.FAILED, says=LOST)
         return
     try:
-        with lease.held(evidence):
+        with CLAIMS.renewed(lambda: [evidence], what=f"evidence {evidence.pk}"):
             _read(evidence)
     except NotRecognised as error:
         _keep(evidence, says=str(error))
@@ -63,7 +63,7 @@ def digest(evidence_id: int, *, at: datetime) -> None:
         if timezone.now() - evidence.added_at > PATIENCE:
             _end(evidence, State.FAILED, says=GONE)
             return
-        lease.mine(evidence).update(leased_until=timezone.now() + timedelta(seconds=10), unanswered=0)
+        CLAIMS.mine(evidence).update(leased_until=timezone.now() + timedelta(seconds=10), unanswered=0)
 
 
 def _keep(evidence: Evidence, *, says: str) -> None:
@@ -73,15 +73,6 @@ def _keep(evidence: Evidence, *, says: str) -> None:
         _end(evidence, State.READY, says="", summary={"kind": Kind.PICTURE, "format": image})
     else:
         _end(evidence, State.KEPT, says=f"Stored as is. {says}")
-
-
-def _claimed(evidence_id: int, *, at: datetime) -> Evidence | None:
-    free = Q(leased_until=None) | Q(leased_until__lt=at)
-    mine = Evidence.objects.filter(free, pk=evidence_id, state=State.READING)
-    again = {"token": F("token") + 1, "unanswered": F("unanswered") + 1}
-    if not mine.update(leased_until=at + lease.LEASE, **again):
-        return None
-    return Evidence.objects.select_related("incident", "added_by").get(pk=evidence_id)
 
 
 def _read(evidence: Evidence) -> None:
@@ -123,7 +114,7 @@ def _end(
         evidence.kind = Kind(summary.get("kind", Kind.PROFILE if tree else evidence.kind))
         evidence.format, evidence.read_at, evidence.leased_until = summary.get("format", ""), now, None
         fields = ("state", "says", "summary", "tree", "kind", "format", "read_at", "leased_until")
-        if not lease.mine(evidence).update(**{field: getattr(evidence, field) for field in fields}):
+        if not CLAIMS.mine(evidence).update(**{field: getattr(evidence, field) for field in fields}):
             return False  # another worker read it in the meantime, or it was withdrawn
         HotFunction.objects.filter(evidence=evidence).delete()
         HotFunction.objects.bulk_create(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import connection, transaction
 from django.utils import timezone
 
 import audit
-from incidents import timeline, visibility
+from incidents import leases, timeline, visibility
 from incidents.lifecycle import misses, rules
 from incidents.lifecycle.people import set_role, take_part
 from incidents.models import AccessRequest, Codename, Event, Incident, Knock, Participant, Person, Source
@@ -50,8 +51,8 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
 
 def carry(*, at: datetime) -> int:
     """Deliver access requests to the people they are for, then forget their content; return how many there were."""
-    waiting = list(Knock.objects.exclude(codename="").order_by("at").values_list("pk", flat=True)[:AT_ONCE])
-    return sum(_carried(pk, at=at) for pk in waiting)
+    waiting = Knock.objects.exclude(codename="").select_related("person").order_by("at")
+    return leases.hold_each(waiting, partial(_carry, at=at), at_once=AT_ONCE)
 
 
 def let_in(incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB) -> AccessRequest:
@@ -146,16 +147,11 @@ def must_take_part(incident: Incident, by: Person | None) -> None:
         raise rules.Refused("Only people from this workspace who are in the incident can decide this.")
 
 
-def _carried(pk: int, *, at: datetime) -> bool:
-    with transaction.atomic():
-        mine = Knock.objects.filter(pk=pk).exclude(codename="").select_related("person")
-        knock = mine.select_for_update(of=("self",), skip_locked=True).first()
-        if knock is None:
-            return False
-        incident = _closed_to(knock.person, knock.codename)
-        if incident is not None and knock.person.can_join:
-            _tell(incident, knock.person, knock.because, asked_at=knock.at, at=at)
-        return bool(Knock.objects.filter(pk=pk).update(codename="", because=""))
+def _carry(knock: Knock, *, at: datetime) -> None:
+    incident = _closed_to(knock.person, knock.codename)
+    if incident is not None and knock.person.can_join:
+        _tell(incident, knock.person, knock.because, asked_at=knock.at, at=at)
+    Knock.objects.filter(pk=knock.pk).update(codename="", because="")
 
 
 @transaction.atomic

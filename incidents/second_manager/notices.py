@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Final
 
-from django.db import transaction
-
-from incidents import lifecycle
+from incidents import leases, lifecycle
 from incidents.models import Incident, Notice
 
 AT_ONCE = 100
@@ -23,18 +22,13 @@ CONCERNS: Final[Mapping[str, Callable[[Incident, str], bool]]] = {
 
 def carry(*, at: datetime) -> int:
     """Tell each open private incident that a notice concerns, once; return how many notices there were."""
-    waiting = list(Notice.objects.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
-    return sum(_carried(pk, at=at) for pk in waiting)
+    return leases.hold_each(Notice.objects.order_by("pk"), partial(_carry, at=at), at_once=AT_ONCE)
 
 
-@transaction.atomic
-def _carried(pk: int, *, at: datetime) -> bool:
-    notice = Notice.objects.filter(pk=pk).select_for_update(skip_locked=True).first()
-    if notice is None:
-        return False
+def _carry(notice: Notice, *, at: datetime) -> None:
     for incident in _concerned(notice):
-        lifecycle.warn(incident, notice.says, about=f"notice/{pk}", at=at)
-    return bool(Notice.objects.filter(pk=pk).delete()[0])
+        lifecycle.warn(incident, notice.says, about=f"notice/{notice.pk}", at=at)
+    notice.delete()
 
 
 def _concerned(notice: Notice) -> list[Incident]:

@@ -23,8 +23,7 @@ from integrations.profilers.profiler import ListedProfiler
 from integrations.profilers.sources import Listed
 from integrations.tests.house import House
 from workflows import ports
-from workflows.effects import effect_queue, heartbeat
-from workflows.effects.work import Work
+from workflows.effects import effect_queue
 from workflows.models import Effect
 from workflows.performing import capturing, perform
 from workflows.planning.actions import EVIDENCE
@@ -215,19 +214,18 @@ def test_what_cannot_be_asked_for_is_said_at_once(given: dict[str, Any], says: s
         capturing.ask(incident, by=None, at=timezone.now(), **given)
 
 
-def test_the_lease_is_renewed_while_a_capture_lasts(captures: Captures, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lease_is_renewed_while_a_capture_lasts(captures: Captures) -> None:
     incident = planned(captures)
     (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
-    held, beaten = [], threading.Event()
+    looks = 0
+    beaten = threading.Event()
 
-    def keep_hold(work: Work, *, at: Any) -> bool:
-        held.append(work.effect.pk)
-        if len(held) > 1:
+    def in_hand() -> list[Effect]:
+        nonlocal looks
+        looks += 1
+        if looks > 2:
             beaten.set()
-        return False
+        return [work.effect]
 
-    monkeypatch.setattr(effect_queue, "keep_hold", keep_hold)
-    monkeypatch.setattr(heartbeat, "BEATS", 30_000)
-    with heartbeat.of(lambda: [work], what="a capture"):
+    with replace(effect_queue.CLAIMS, beats=30_000).renewed(in_hand, what="a capture"):
         assert beaten.wait(10)
-    assert set(held) == {work.effect.pk}

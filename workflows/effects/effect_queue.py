@@ -13,6 +13,7 @@ from django.db.models import F
 
 from incidents import event_kinds as kinds_of_events
 from incidents import hints, lifecycle, timeline
+from incidents.leases import Leases
 from incidents.models import Incident
 from workflows.effects import manual_checks
 from workflows.effects.ready import CLAIM, READY_INCIDENTS
@@ -29,6 +30,9 @@ BACK_OFF_AT_MOST_S = 300
 QUIET_FAILURES = {("channel", CREATE), ("post", CREATE), ("post", CHANGE), ("pin", CREATE)}
 QUIET_FAILURES |= {("upload", CREATE), ("picture", CREATE)}
 
+CLAIMS = Leases(
+    Effect.objects, working=Effect.State.RUNNING, length=lambda: timedelta(seconds=settings.FIREKIND.lease_s), beats=3
+)
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
 
@@ -38,27 +42,9 @@ def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = 
 
     An effect whose lease ran out is taken too and marked ``unsure``: its last holder may have called the vendor.
     """
-    lease = at + timedelta(seconds=settings.FIREKIND.lease_s)
-    values = {"at": at, "lease": lease, "incident": incident_id, "limit": limit, "kinds": list(kinds)}
+    values = {"at": at, "lease": at + CLAIMS.length(), "incident": incident_id, "limit": limit, "kinds": list(kinds)}
     taken: list[Any] = sorted(Effect.objects.raw(CLAIM, values), key=lambda effect: (effect.rank, effect.pk))
     return [Work(effect, json.loads(effect.known or "{}")) for effect in taken]
-
-
-def still_held(work: Work, *, at: datetime) -> bool:
-    """Return whether a claim still holds, renewing it once half of its lease is spent.
-
-    A claimed effect may wait long for a free thread while a vendor is slow: by then someone else may have taken it.
-    """
-    lease = timedelta(seconds=settings.FIREKIND.lease_s)
-    if work.effect.leased_until is not None and work.effect.leased_until - at > lease / 2:
-        return True
-    return keep_hold(work, at=at)
-
-
-def keep_hold(work: Work, *, at: datetime) -> bool:
-    """Hold a claim for one more lease; return whether it was still held."""
-    lease = timedelta(seconds=settings.FIREKIND.lease_s)
-    return bool(_held(work.effect).update(leased_until=at + lease))
 
 
 def record_done(
@@ -73,7 +59,8 @@ def record_done(
     with transaction.atomic():
         if outcome.says or may_be_unwanted:
             timeline.hold(effect.incident_id)
-        if not _held(effect).update(state=Effect.State.DONE, ended_at=at, error="", error_code="", leased_until=None):
+        done = {"state": Effect.State.DONE, "ended_at": at, "error": "", "error_code": "", "leased_until": None}
+        if not CLAIMS.mine(effect).update(**done):
             return []
         if outcome.there:
             _keep(effect, outcome.there, at=at)
@@ -127,7 +114,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
         final = not error.retryable or attempt >= ATTEMPTS
         if not error.unknown and not effect.unsure and _cancel_abandoned(effect, at=at):
             return
-        changed = _held(effect).update(
+        changed = CLAIMS.mine(effect).update(
             state=Effect.State.FAILED if final else Effect.State.WAITING,
             attempt=attempt,
             unanswered=0,
@@ -152,7 +139,7 @@ def give_up(work: Work, *, at: datetime) -> None:
 
 
 def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
-    held = _held(effect).filter(abandoned=True)
+    held = CLAIMS.mine(effect).filter(abandoned=True)
     if not held.update(state=Effect.State.CANCELLED, ended_at=at, leased_until=None):
         return False
     plan_anew(effect.incident_id)
@@ -206,7 +193,9 @@ def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
 def put_back(work: Work, *, until: datetime) -> None:
     """Give a claim back untried, because its method was blocked after it was claimed."""
     effect = work.effect
-    _held(effect).update(state=Effect.State.WAITING, unanswered=effect.unanswered - 1, due_at=until, leased_until=None)
+    CLAIMS.mine(effect).update(
+        state=Effect.State.WAITING, unanswered=effect.unanswered - 1, due_at=until, leased_until=None
+    )
 
 
 def blocked_until(method: str, *, at: datetime) -> datetime | None:
@@ -244,7 +233,3 @@ def ready_incidents(*, at: datetime, limit: int) -> list[tuple[int, str]]:
     with connection.cursor() as cursor:
         cursor.execute(READY_INCIDENTS, {"at": at, "limit": limit, "slow": SLOW})
         return [(pk, EVIDENCE if slow else EFFECTS) for pk, slow in cursor.fetchall()]
-
-
-def _held(effect: Effect) -> Any:
-    return Effect.objects.filter(pk=effect.pk, token=effect.token, state=Effect.State.RUNNING)

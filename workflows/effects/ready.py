@@ -1,5 +1,7 @@
 """Which effects may be performed right now, in SQL: used to claim one, and by the sweep."""
 
+from incidents.leases import CLAIMED
+
 # Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
 # incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.
 # What failed has ended, too, but for archiving: our words that could not be taken back could never be, after that.
@@ -18,14 +20,13 @@ READY = """
 """
 
 CLAIM = f"""
-    UPDATE workflows_effect SET state = 'running', token = token + 1, unanswered = unanswered + 1,
-           unsure = unsure OR state = 'running', leased_until = %(lease)s, begun_at = coalesce(begun_at, %(at)s),
-           tried_at = %(at)s
+    UPDATE workflows_effect SET state = 'running', {CLAIMED}, unsure = unsure OR state = 'running',
+           begun_at = coalesce(begun_at, %(at)s), tried_at = %(at)s
      WHERE id IN ({READY} AND e.incident_id = %(incident)s AND e.kind = ANY(%(kinds)s)
                   ORDER BY e.rank, e.id LIMIT %(limit)s FOR UPDATE OF e SKIP LOCKED)
  RETURNING *, (SELECT jsonb_object_agg(r.key, r.external) FROM workflows_resource r
                 WHERE r.incident_id = %(incident)s AND (r.kind = 'channel' OR r.key = ANY(needs)))::text AS known
-"""  # noqa: S608  # both halves are constants of this module
+"""  # noqa: S608  # all parts are constants
 
 
 READY_INCIDENTS = f"""

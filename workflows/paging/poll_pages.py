@@ -10,7 +10,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from incidents import lifecycle
+from incidents import leases, lifecycle
 from incidents.models import Source
 from workflows import ports
 from workflows.models import Page, PagerUser
@@ -50,7 +50,8 @@ def look_again(*, at: datetime) -> int:
     if pager is None:
         return 0
     moved = 0
-    for page in _claimed(at=at):
+    # Marked as looked at before they are: polls at once look at different ones.
+    for page in leases.take_turns(due(at=at).select_related("incident"), at_once=AT_ONCE, looked_at=at):
         try:
             rung = _look(pager, page)
         except VendorError as error:
@@ -68,15 +69,6 @@ def due(*, at: datetime) -> QuerySet[Page]:
     being_opened = Q(status=Status.OPENING, pager_id="", opened_at__gt=at - PATIENCE)
     found = Page.objects.filter(lately).exclude(being_opened).exclude(status=Status.RESOLVED)
     return found.order_by(F("looked_at").asc(nulls_first=True), "pk")
-
-
-def _claimed(*, at: datetime) -> list[Page]:
-    """Claim pages that are due, so that concurrent polls take different ones."""
-    with transaction.atomic():
-        found = due(at=at).select_related("incident").select_for_update(skip_locked=True, of=("self",))
-        pages = list(found[:AT_ONCE])
-        Page.objects.filter(pk__in=[page.pk for page in pages]).update(looked_at=at)
-    return pages
 
 
 def _look(pager: Pager, page: Page) -> PageStatus | None:

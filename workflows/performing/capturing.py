@@ -61,7 +61,7 @@ def capture(profiler: Profiler, work: Work) -> Outcome:
     at = datetime.fromisoformat(spec["until"]) if "until" in spec else timezone.now()
     taken = profiler.capture(spec["source"], spec["kind"], seconds=spec["seconds"], at=at)
     with taken.body:
-        if not effect_queue.keep_hold(work, at=timezone.now()):
+        if not effect_queue.CLAIMS.renew(work.effect, at=timezone.now()):
             says = "Another worker took over this capture; this result is discarded."
             raise VendorError(says, code="taken_over", method=work.effect.method)
         kept = _keep(work, taken)

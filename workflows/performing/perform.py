@@ -16,9 +16,10 @@ from django.utils import timezone
 from audit import log_ids
 from incidents import timeline
 from workflows import ports
-from workflows.effects import effect_queue, failpoints, heartbeat, vendor_errors
+from workflows.effects import effect_queue, failpoints, vendor_errors
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Outcome, Work
+from workflows.models import Effect
 from workflows.performing.performers import LOOKERS, PERFORMERS
 from workflows.planning import actions
 from workflows.planning.actions import EFFECTS, KINDS
@@ -65,13 +66,13 @@ class _Drain:
 
     def run(self, claimed: Sequence[Work]) -> None:
         # A worker that is slow keeps what it has claimed: only one that died, or that nobody hears of, loses it.
-        with heartbeat.of(self._in_hand, what="effects") if self.side_by_side else nullcontext():
+        with effect_queue.CLAIMS.renewed(self._in_hand, what="effects") if self.side_by_side else nullcontext():
             self._chain(claimed)
             with self.changed:
                 self.changed.wait_for(lambda: self.left == 0)
 
-    def _in_hand(self) -> list[Work]:
-        return list(self.held.values())
+    def _in_hand(self) -> list[Effect]:
+        return [work.effect for work in list(self.held.values())]
 
     def _chain(self, claimed: Sequence[Work]) -> None:
         while claimed:
@@ -122,7 +123,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     if until := effect_queue.blocked_until(effect.method, at=timezone.now()):
         effect_queue.put_back(work, until=until)
         return []
-    if not effect_queue.still_held(work, at=timezone.now()):
+    if not effect_queue.CLAIMS.still_held(effect, at=timezone.now()):  # it may have waited long for a thread
         return []
     if effect.unanswered > effect_queue.UNANSWERED:
         effect_queue.record_error(work, _endless(effect.method), at=timezone.now())

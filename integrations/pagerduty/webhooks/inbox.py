@@ -17,6 +17,7 @@ from typing import Final
 
 from django.db import DatabaseError, connection, transaction
 
+from incidents import leases
 from incidents.lifecycle import Refused
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.webhooks import payload
@@ -49,8 +50,6 @@ DUE: Final = """
     SELECT page_id FROM pagerduty_webhook WHERE state = 'waiting' AND due_at <= %s
      GROUP BY page_id ORDER BY min(at), min(id) LIMIT %s
 """
-# One at a time works on what is about the same incident of theirs, in whichever process; others leave it alone.
-HOLD: Final = "SELECT pg_try_advisory_xact_lock(hashtext('pagerduty.inbox'), hashtext(%s))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +99,8 @@ def take(act: Act, *, at: datetime) -> int:
 
 def _take(page_id: str, act: Act, *, at: datetime) -> int:
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(HOLD, [page_id])
-            if cursor.fetchone() != (True,):
-                return 0
+        if not leases.alone("pagerduty.inbox", page_id):
+            return 0
         due = Webhook.objects.filter(page_id=page_id, state=State.WAITING, due_at__lte=at)
         webhooks = list(due.order_by("at", "pk")[:AT_ONCE])
         for webhook in webhooks:

@@ -1,0 +1,129 @@
+"""Rows that several workers take: what may race over them is here, and nowhere else.
+
+Work that calls the outside takes a row by a *lease*: the claim is committed, renewed while its worker lives, and fenced
+by a token, so that who was given up for dead records nothing. Work of one transaction takes a row by *holding* it:
+the claim ends with the transaction, however that ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from django.db import Error, connection, transaction
+from django.db.models import F, Manager, Model, Q, QuerySet
+from django.utils import timezone
+
+log = logging.getLogger(__name__)
+
+Row = TypeVar("Row", bound=Model)
+# What a claim changes, for those who choose rows in SQL: the next token fences off whoever held the row before.
+CLAIMED: Final = "token = token + 1, unanswered = unanswered + 1, leased_until = %(lease)s"
+ALONE: Final = "SELECT pg_try_advisory_xact_lock(hashtext(%s), hashtext(%s))"
+
+
+class Leased(Protocol):
+    """A row as it was claimed: ``token`` is the claim's number, ``leased_until`` how long it holds by itself."""
+
+    pk: Any
+    token: Any
+    leased_until: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Leases(Generic[Row]):
+    """The claims on the rows of one queue, which are in the state ``working`` while they are claimed.
+
+    ``length`` is how long a claim outlives its worker. It is renewed ``beats`` times as often, so that a slow database
+    costs none.
+    """
+
+    rows: Manager[Row]
+    working: str
+    length: Callable[[], timedelta]
+    beats: int
+
+    def free(self, *, at: datetime) -> QuerySet[Row]:
+        """Return rows to work on that nobody holds, or whose lease ran out."""
+        return self.rows.filter(Q(leased_until=None) | Q(leased_until__lt=at), state=self.working)
+
+    def take(self, pk: int, *, at: datetime) -> bool:
+        """Claim a free row; return whether this worker has it."""
+        counts = {"token": F("token") + 1, "unanswered": F("unanswered") + 1}
+        return bool(self.free(at=at).filter(pk=pk).update(leased_until=at + self.length(), **counts))
+
+    def mine(self, row: Leased) -> QuerySet[Row]:
+        """Return the row while its claim holds: nobody took it over, and nothing was recorded of it."""
+        return self.rows.filter(pk=row.pk, token=row.token, state=self.working)
+
+    def renew(self, row: Leased, *, at: datetime) -> bool:
+        """Hold a claim for one more lease; return whether it was still held."""
+        return bool(self.mine(row).update(leased_until=at + self.length()))
+
+    def still_held(self, row: Leased, *, at: datetime) -> bool:
+        """Return whether a claim still holds, renewing it once half of its lease is spent."""
+        fresh = row.leased_until is not None and row.leased_until - at > self.length() / 2
+        return fresh or self.renew(row, at=at)
+
+    @contextmanager
+    def renewed(self, in_hand: Callable[[], Iterable[Leased]], *, what: str) -> Iterator[None]:
+        """Renew what is in hand, from another thread, for as long as the block lasts.
+
+        Whoever dies stops renewing, and once the lease ran out someone else takes the work over.
+        """
+        done = threading.Event()
+        thread = threading.Thread(target=self._beat, args=(in_hand, what, done), name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _beat(self, in_hand: Callable[[], Iterable[Leased]], what: str, done: threading.Event) -> None:
+        while not done.wait(self.length().total_seconds() / self.beats):
+            try:
+                for row in in_hand():  # some may be lost, and others claimed meanwhile
+                    self.renew(row, at=timezone.now())
+            except Error:  # the next beat may do better; without any the claim is lost, which is safe
+                log.warning("could not renew the claim on %s", what)
+            finally:
+                connection.close()
+
+
+def hold_each(rows: QuerySet[Row], act: Callable[[Row], object], *, at_once: int) -> int:
+    """Act on each of the first ``at_once`` rows in a transaction of its own that holds it; return how many those were.
+
+    What another worker holds is left to it. ``act`` leaves a row that is no longer one of ``rows``; an error that it
+    raises ends everything, and leaves this row and those behind it as they were.
+    """
+    waiting = list(rows.values_list("pk", flat=True)[:at_once])
+    return sum(_held(rows.filter(pk=pk), act) for pk in waiting)
+
+
+@transaction.atomic
+def _held(one: QuerySet[Row], act: Callable[[Row], object]) -> bool:
+    row = one.select_for_update(of=("self",), skip_locked=True).first()
+    if row is not None:
+        act(row)
+    return row is not None
+
+
+@transaction.atomic
+def take_turns(rows: QuerySet[Row], *, at_once: int, **marks: Any) -> list[Row]:
+    """Mark the first ``at_once`` rows so that they are none of ``rows`` for now; return those this worker marked."""
+    taken = list(rows.select_for_update(of=("self",), skip_locked=True)[:at_once])
+    rows.model._default_manager.filter(pk__in=[row.pk for row in taken]).update(**marks)  # noqa: SLF001
+    return taken
+
+
+def alone(queue: str, key: str) -> bool:
+    """Return whether this transaction is the only one at work on what bears a key, also on rows yet to come."""
+    with connection.cursor() as cursor:
+        cursor.execute(ALONE, [queue, key])
+        return bool(cursor.fetchone()[0])
