@@ -4,11 +4,61 @@ Rows in PostgreSQL are the truth and messages are hints. The broker may lose eve
 finds what is due. So nothing that matters is kept, retried or delayed by the broker.
 """
 
+from dataclasses import dataclass
+from typing import Any, Final
+
 from config import env
 
 TAKE_TIMEOUT_S = 1.5  # for workers, who ask for messages and are answered after a second at the latest
 # The queues: the first is where everything goes that is not routed.
-EFFECTS, EVIDENCE, KEEPING = "celery", "evidence", "keeping"
+EFFECTS, EVIDENCE = "celery", "evidence"
+ROUND: Final = "config.round"
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """What a worker is asked to look after, and how often in seconds: a task, or several in one message."""
+
+    every_s: float
+    task: str
+    arguments: tuple[str, ...] = ()
+
+
+# Most looks find nothing, and the message costs more than they do: what is due as often goes in one.
+RINGS: Final = {
+    "often": Ring(
+        2.0,
+        ROUND,
+        (
+            "workflows.tasks.sweep",
+            "integrations.slack.tasks.redraw_homes",
+            "integrations.pagerduty.tasks.sweep",
+            "workflows.tasks.keep_groups",
+            "workflows.tasks.refresh_on_call",
+        ),
+    ),
+    "each-minute": Ring(60.0, ROUND, ("workflows.tasks.look_at_pages", "workflows.tasks.refresh_directory")),
+    "read-evidence": Ring(5.0, "evidence.tasks.sweep"),
+    "audit": Ring(300.0, "workflows.tasks.audit"),
+    "forget-alerts": Ring(3600.0, "workflows.tasks.forget_alerts"),
+}
+# What keeps promises while others work, the beat's own process does: under load the rest waits, and this does not.
+KEPT_BY_BEAT: Final = {
+    "audit.tasks.seal": 5.0,
+    "audit.tasks.publish": 900.0,
+    "workflows.tasks.watch_members": 45.0,
+}
+
+
+def _entry(ring: Ring) -> dict[str, Any]:
+    """Return what the beat sends; nobody takes it once the next one is due."""
+    return {
+        "task": ring.task,
+        "schedule": ring.every_s,
+        "args": ring.arguments,
+        "options": {"expires": ring.every_s},
+    }
+
 
 CONFIGURATION = {
     "broker_url": env.load().redis_url,
@@ -40,32 +90,11 @@ CONFIGURATION = {
     "worker_prefetch_multiplier": 1,
     "worker_redirect_stdouts": False,
     # What takes long has workers of its own, and is not in the way of the rest.
-    # What keeps promises while others work, the beat's own process does: under load the rest waits, and this does not.
     "task_routes": {
         "evidence.tasks.*": {"queue": EVIDENCE},
         "workflows.tasks.measure": {"queue": EVIDENCE},
-        "audit.tasks.*": {"queue": KEEPING},
-        "workflows.tasks.watch_members": {"queue": KEEPING},
     },
     # All intervals are short and every task is safe to run twice, so beat needs no memory of its own.
     "beat_scheduler": "celery.beat:Scheduler",
-    "beat_schedule": {
-        "sweep": {"task": "workflows.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},
-        "seal": {"task": "audit.tasks.seal", "schedule": 5.0, "options": {"expires": 5}},
-        "publish-head": {"task": "audit.tasks.publish", "schedule": 900.0, "options": {"expires": 900}},
-        "close-homes": {"task": "integrations.slack.tasks.redraw_homes", "schedule": 2.0, "options": {"expires": 2}},
-        "read-evidence": {"task": "evidence.tasks.sweep", "schedule": 5.0, "options": {"expires": 5}},
-        "hear-webhooks": {"task": "integrations.pagerduty.tasks.sweep", "schedule": 2.0, "options": {"expires": 2}},
-        "look-at-pages": {"task": "workflows.tasks.look_at_pages", "schedule": 60.0, "options": {"expires": 60}},
-        "watch-members": {"task": "workflows.tasks.watch_members", "schedule": 45.0, "options": {"expires": 45}},
-        "audit": {"task": "workflows.tasks.audit", "schedule": 300.0, "options": {"expires": 300}},
-        "forget-alerts": {"task": "workflows.tasks.forget_alerts", "schedule": 3600.0, "options": {"expires": 3600}},
-        "refresh-directory": {
-            "task": "workflows.tasks.refresh_directory",
-            "schedule": 60.0,
-            "options": {"expires": 60},
-        },
-        "keep-groups": {"task": "workflows.tasks.keep_groups", "schedule": 5.0, "options": {"expires": 5}},
-        "refresh-on-call": {"task": "workflows.tasks.refresh_on_call", "schedule": 5.0, "options": {"expires": 5}},
-    },
+    "beat_schedule": {name: _entry(one) for name, one in RINGS.items()},
 }

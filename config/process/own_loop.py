@@ -1,4 +1,4 @@
-"""What a worker does while it hears nothing from the broker: it looks for work by itself, and does it here.
+"""A process's own look for work: a worker's while it hears nothing from the broker, and always the beat's.
 
 The broker may be away, frozen or cut off, or the beat that rings may be. Leases and fencing tokens hold whoever does
 what, so two that look at once do no harm.
@@ -20,10 +20,10 @@ from django.db import Error, connection
 from django.utils import timezone
 
 from config.celery import app
-from config.messages import CONFIGURATION, EVIDENCE
+from config.messages import EVIDENCE, KEPT_BY_BEAT, RINGS, Ring
+from config.process.rounds import jobs
 from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
-from workflows.effects.keyed_executor import Aside
 from workflows.status import workers
 
 log = logging.getLogger(__name__)
@@ -31,34 +31,38 @@ log = logging.getLogger(__name__)
 LOOK_S: Final = 1.0
 SILENCE_S: Final = 4.0  # at least; twice what lies between two rings of the beat, where that is longer
 OFTEN_S: Final = 5.0  # what is due at least so often is done at once
-AT_ONCE: Final = 8
 # Not on the beat, which rings the sweep of all effects: evidence's own part of it.
-MORE: Final = {EVIDENCE: {"workflows.tasks.sweep_captures": 2.0}}
-Job = tuple[str, tuple[int, ...]]
+MORE: Final = {EVIDENCE: [Ring(2.0, "workflows.tasks.sweep_captures")]}
+ITS_OWN: Final = [Ring(every_s, task) for task, every_s in KEPT_BY_BEAT.items()]
 
 
 class OwnLoop:
-    """One worker process's own look for work, in a thread beside the one that asks the broker."""
+    """One process's own look for work, in a thread of its own: a worker has a queue, and the beat has none."""
 
-    def __init__(self, kind: str, *, queue: str, threads: int) -> None:
+    def __init__(self, kind: str, *, queue: str | None, threads: int = 0) -> None:
         self._kind, self._queue = kind, queue
         self._name = f"{kind}@{socket.gethostname()}:{os.getpid()}"
         self._threads = threads
-        rung = _rung(queue)
-        self._rings = rung | MORE.get(queue, {})
-        self._rung = frozenset(rung)
-        self._silence_s = max(SILENCE_S, 2 * min(rung.values()))
+        rung = [ring for ring in RINGS.values() if queue_of(ring.task) == queue]
+        self._rings = rung + MORE.get(queue, []) if queue else ITS_OWN
+        self._rung = frozenset(ring.task for ring in rung)
+        self._silence_s = max(SILENCE_S, 2 * min((ring.every_s for ring in rung), default=0.0))
         self._heard_at = time.monotonic()
-        self._due_at: dict[str, float] = {}
+        self._due_at: dict[Ring, float] = {}
         self._alone_since: datetime | None = None
         self._said_at = 0.0
-        self._jobs: Aside[Job] = Aside(self._do, at_once=AT_ONCE)
+        self._ended = threading.Event()
 
     def start(self) -> None:
-        """Begin to listen for silence."""
-        signals.task_received.connect(self._heard, weak=False)
-        hint_sender.take_here(self._take)
+        """Begin to look, or to listen for silence."""
+        if self._queue:
+            signals.task_received.connect(self._heard, weak=False)
+            hint_sender.take_here(self._take)
         threading.Thread(target=self._run, name="own loop", daemon=True).start()
+
+    def stop(self) -> None:
+        """Begin nothing more."""
+        self._ended.set()
 
     @property
     def is_alone(self) -> bool:
@@ -75,17 +79,18 @@ class OwnLoop:
         """Do here what a hint asks for, if it is this worker's to do and it is alone."""
         if not self.is_alone or queue_of(task.name) != self._queue:
             return False
-        self._jobs.ask((task.name, (pk,)))
+        jobs.ask((task.name, (pk,)))
         return True
 
     def _run(self) -> None:
-        while True:
-            self._see(alone=self.is_alone)
+        while not self._ended.is_set():
+            if self._queue:
+                self._see(alone=self.is_alone)
             if time.monotonic() - self._said_at >= workers.EVERY_S:
                 self._say_alive()
-            if self._alone_since:
+            if self._alone_since or not self._queue:
                 self._look(time.monotonic())
-            time.sleep(LOOK_S)
+            self._ended.wait(LOOK_S)
 
     def _see(self, *, alone: bool) -> None:
         if alone == bool(self._alone_since):
@@ -106,22 +111,12 @@ class OwnLoop:
             connection.close()
 
     def _look(self, now: float) -> None:
-        for name, every_s in self._rings.items():
-            if now >= self._due_at.setdefault(name, now if every_s <= OFTEN_S else now + every_s):
-                self._due_at[name] = now + every_s
-                self._jobs.ask((name, ()))
-
-    def _do(self, job: Job) -> None:
-        name, arguments = job
-        app.tasks[name](*arguments)
+        for ring in self._rings:
+            if now >= self._due_at.setdefault(ring, now if ring.every_s <= OFTEN_S else now + ring.every_s):
+                self._due_at[ring] = now + ring.every_s
+                jobs.ask((ring.task, ring.arguments))
 
 
 def queue_of(task: str) -> str:
     """Return the queue that a task goes to."""
     return str(app.amqp.router.route({}, task)["queue"].name)
-
-
-def _rung(queue: str) -> dict[str, float]:
-    """Return the seconds between two rings of each task that the beat sends to a queue."""
-    rings: Any = CONFIGURATION["beat_schedule"]
-    return {one["task"]: one["schedule"] for one in rings.values() if queue_of(one["task"]) == queue}

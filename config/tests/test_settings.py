@@ -8,6 +8,8 @@ from django.test import Client, RequestFactory
 from config.celery import app
 from config.http.compression import Compression
 from config.logs import LOGGING
+from config.messages import KEPT_BY_BEAT, RINGS, ROUND
+from config.process import rounds
 
 
 def test_the_health_page_needs_no_database(client: Client) -> None:
@@ -61,8 +63,10 @@ def test_streams_of_events_are_not() -> None:
 def test_every_task_on_the_beat_exists() -> None:
     app.loader.import_default_modules()
 
-    for entry in app.conf.beat_schedule.values():
-        assert entry["task"] in app.tasks
+    asked = {name for ring in RINGS.values() for name in (ring.task, *ring.arguments)}
+    assert {entry["task"] for entry in app.conf.beat_schedule.values()} <= asked
+    assert asked | KEPT_BY_BEAT.keys() <= app.tasks.keys()
+    assert rounds.go.name == ROUND
 
 
 def test_hints_are_never_waited_for() -> None:

@@ -13,7 +13,7 @@ from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
 
 STRICT = "--strict"
-ON_WHOLE_STACK = ("declaring", "memory", "reading", "turning")
+ON_WHOLE_STACK = ("declaring", "idle", "memory", "reading", "turning")
 GROUPS = (*ON_WHOLE_STACK, "pages", "storm", "hostile")
 
 
@@ -46,6 +46,8 @@ def _on_whole_stack(stack: Stack, records: Records, table: ReportTable, wanted: 
     declaring.warm(stack, records)
     if "memory" in wanted:
         memory.measure(stack, table, when="at rest")
+    if "idle" in wanted:
+        memory.measure_idle(stack, table)
     if "declaring" in wanted:
         declaring.measure(stack, table, records)
     if "reading" in wanted:

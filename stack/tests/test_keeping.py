@@ -1,4 +1,4 @@
-"""What keeps promises while others work has a queue of its own: it goes on though no worker takes anything."""
+"""What keeps promises while others work, the beat does itself: it goes on though no worker takes anything."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 import psycopg
 import pytest
 
-from config.messages import CONFIGURATION, KEEPING
+from config.messages import KEPT_BY_BEAT, RINGS
 from stack.outside import waiting
 from stack.supervisor.running import Stack
 
@@ -18,10 +18,10 @@ NOTE = (
 SEALED = "SELECT 1 FROM audit_seal WHERE (tops ->> 'entries')::bigint >= %s"
 
 
-def test_sealing_and_the_poll_of_members_wait_for_no_other_work() -> None:
-    routes = {name: route["queue"] for name, route in CONFIGURATION["task_routes"].items()}  # type: ignore[attr-defined]  # a table of tables
-    kept = {name for name, queue in routes.items() if queue == KEEPING}
-    assert kept == {"audit.tasks.*", "workflows.tasks.watch_members"}
+def test_sealing_and_the_poll_of_members_are_asked_of_no_worker() -> None:
+    assert KEPT_BY_BEAT.keys() >= {"audit.tasks.seal", "audit.tasks.publish", "workflows.tasks.watch_members"}
+    rung = {name for ring in RINGS.values() for name in (ring.task, *ring.arguments)}
+    assert not KEPT_BY_BEAT.keys() & rung
 
 
 @pytest.mark.workers
