@@ -92,6 +92,10 @@ def _group(desk: Desk, body: Json) -> None:
     desk.account.changed()
 
 
+def _repeat(desk: Desk, body: Json) -> Json:
+    return {"sent": desk.courier.repeat(int(body.get("n", 1)), skip=int(body.get("skip", 0)))}
+
+
 def _pass_time(desk: Desk, body: Json) -> Json:
     return {"escalated": [incident.id for incident in desk.account.acts.pass_time(float(body["minutes"]))]}
 
@@ -123,6 +127,7 @@ ACTS: Final[dict[str, Act]] = {
     "pass_time": _pass_time,
     "person": _user,
     "subscription": _subscription,
+    "repeat": _repeat,
 }
 """What can be done; the app hears of it in the background."""
 

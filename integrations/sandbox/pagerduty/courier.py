@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from integrations.sandbox.lanes import Lanes
 
 AT_ONCE: Final = 16
 KEPT: Final = 5_000
+REPEATABLE: Final = 500
 
 
 @dataclass(slots=True)
@@ -46,11 +47,23 @@ class Courier:
         self._lanes = Lanes(at_once=AT_ONCE)
         self.secrets: dict[str, tuple[str, ...]] = {}
         self.sent: deque[Sent] = deque(maxlen=KEPT)
+        self._delivered: deque[fake.PendingDelivery] = deque(maxlen=REPEATABLE)
 
     def collect(self) -> None:
         """Start carrying the webhooks that wait. Called whenever the account has new ones."""
         for delivery in self._account.take_deliveries():
             self._lanes.put(f"{delivery.subscription} {delivery.incident}", partial(self._carry, delivery))
+
+    def repeat(self, count: int, *, skip: int = 0) -> int:
+        """Send webhooks that were delivered once more, the newest first, as networks may; return how many.
+
+        What comes of it changes nothing here: each was delivered before.
+        """
+        delivered = list(self._delivered)
+        chosen = delivered[max(0, len(delivered) - skip - count) : len(delivered) - skip][::-1]
+        for one in chosen:
+            self._lanes.put(f"repeated {one.key}", partial(self._once_more, replace(one)))
+        return len(chosen)
 
     async def idle(self, timeout_s: float) -> bool:
         """Wait until no webhook is under way; those that wait to be tried again do not count."""
@@ -78,12 +91,21 @@ class Courier:
 
     async def _attempt(self, delivery: fake.PendingDelivery) -> str:
         began = time.monotonic()
-        subscription = self._account.account.subscriptions[delivery.subscription]
-        headers, body = fake.signed(delivery, self.secrets.get(subscription.id) or (subscription.secret,))
-        answer = await posting.post(subscription.url, headers, body, timeout_s=self._patience_s)
+        answer = await self._post(delivery)
         delivery.ms = round((time.monotonic() - began) * 1000)
         verdict = self._account.answered(delivery, answer.status)
         about = (delivery.n, delivery.type, delivery.incident, delivery.subscription, delivery.attempts)
         self.sent.append(Sent(*about, answer.status, answer.failure, verdict, delivery.ms, time.time()))
+        if verdict == "delivered":
+            self._delivered.append(delivery)
         self._account.changed()
         return verdict
+
+    async def _once_more(self, delivery: fake.PendingDelivery) -> None:
+        async with self._lanes.gate:
+            await self._post(delivery)
+
+    async def _post(self, delivery: fake.PendingDelivery) -> posting.PostAnswer:
+        subscription = self._account.account.subscriptions[delivery.subscription]
+        headers, body = fake.signed(delivery, self.secrets.get(subscription.id) or (subscription.secret,))
+        return await posting.post(subscription.url, headers, body, timeout_s=self._patience_s)

@@ -131,6 +131,20 @@ def test_webhooks_are_signed_and_in_order(sandbox: Sandbox, app: App) -> None:
     assert len({headers["X-Webhook-Id"] for headers, _ in app.received}) == 4
 
 
+def test_what_was_delivered_is_repeated_newest_first_and_is_the_same(sandbox: Sandbox, app: App) -> None:
+    id = triggered(sandbox)
+    for name in ("acknowledge", "resolve"):
+        act(sandbox, name, user="ada", incident=id)
+    idle(sandbox)
+    once = {headers["X-Webhook-Id"]: body for headers, body in app.received}
+    assert act(sandbox, "repeat", n=2, skip=1)["sent"] == 2
+    idle(sandbox)
+    again = app.received[3:]
+    assert sorted(told(app)[3:]) == ["acknowledged", "triggered"]
+    assert all(once[headers["X-Webhook-Id"]] == body for headers, body in again)
+    assert act(sandbox, "repeat", n=9)["sent"] == 3, "what is repeated is not counted as delivered again"
+
+
 def test_two_secrets_sign_while_one_is_replaced(sandbox: Sandbox, app: App) -> None:
     act(sandbox, "subscription", secrets=["new", WEBHOOK_SECRET])
     triggered(sandbox)
