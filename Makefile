@@ -1,6 +1,6 @@
 # Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: rehearse help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
+.PHONY: chaos rehearse help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -64,6 +64,9 @@ conformance: $(DEV) ## read small files of every format and hold them against ot
 
 rehearse: $(DEV) ## back up a throw-away stack, restore it elsewhere, and compare what is there
 	@$(PY) -m stack rehearse $(ARGS)
+
+chaos: $(DEV) ## break everything while people act, and judge what is left; ARGS="--minutes 10 --seed 1"
+	@$(PY) -m stack chaos $(ARGS)
 
 mutate: $(MUTATE) ## change the code in small ways and count what the tests notice; ARGS="incidents.visibility" names modules
 	@$(PY) -m stack mutate $(ARGS)

@@ -24,6 +24,7 @@ COMMANDS = {
     "mutate": ("stack.mutation.scoring", "main", "change the code in small ways and count what the tests notice"),
     "conformance": ("stack.conformance", "main", "hold what the evidence readers read against other judges"),
     "fuzz": ("stack.fuzzing", "main", "feed damaged profiles to the evidence readers for a while"),
+    "chaos": ("stack.chaos.main", "main", "break everything while people act, and judge what is left"),
     "phone": ("stack.cli.phone", "main", "draw the messages of docs/slack.md as a phone shows them"),
     "rehearse": ("stack.cli.rehearsal", "main", "back up a stack, restore it elsewhere and compare"),
     "prepare": ("stack.supervisor.prepare", "main", "update the database, types and static files"),

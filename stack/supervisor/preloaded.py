@@ -26,6 +26,7 @@ from typing import IO, Final
 from config.env import ROOT
 from evidence.reader import forking
 from stack.errors import StackError
+from stack.processes import stepped_clock
 from stack.processes.guard import Guard
 
 SUPPORTED: Final = sys.platform == "linux"  # elsewhere what was loaded may not be forked
@@ -217,6 +218,7 @@ def _become(asked: forking.ForkRequest) -> None:
             with suppress(OSError):  # the folder that is listed
                 os.close(one)
     os.environ.update(words["env"])
+    stepped_clock.install(words["argv"])
     _run(words["argv"])
 
 

@@ -16,13 +16,13 @@ import psycopg
 import pytest
 
 from integrations.slack.fake.server import deliveries
+from stack.chaos.freezing import frozen
 from stack.errors import StackError
 from stack.outside import SandboxWorkspace, until
 from stack.processes.process import Process
 from stack.services import postgres
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
-from stack.tests.freezing import frozen
 from stack.tests.kills import PATIENCE_S
 from stack.tests.test_kills import declared, until_settled
 

@@ -1,0 +1,45 @@
+"""What is there when all has settled: values that were read once, which the invariants are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A command that was acknowledged: its word has to be on that timeline, in one entry of that kind."""
+
+    codename: str
+    word: str
+    becomes: str
+    who: str
+    act: str
+    began_at: float
+    ended_at: float
+    to_private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """Rows of the database, and what the stand-ins and their logs show. Incidents are named by codename."""
+
+    accepted: Sequence[Accepted] = ()
+    incidents: Sequence[Row] = ()  # codename, private, active, room, revision, planned, last_n
+    events: Sequence[Row] = ()  # codename, n, kind, said: all its words
+    effects: Sequence[Row] = ()  # codename, key, state, error
+    rooms: Sequence[Row] = ()  # codename, room, channel (its id)
+    takes_part: Sequence[Row] = ()  # codename, chat_id: who is in
+    pages: Sequence[Row] = ()  # codename, pager_id, dedup_key, status
+    wanted: Mapping[str, Sequence[str]] = field(default_factory=dict)  # chat ids, of active incidents
+    unsettled: Sequence[str] = ()  # codenames of what the sweep would still do something about
+    channels: Sequence[Row] = ()  # of the workspace, as its control door shows them
+    people: Sequence[Row] = ()
+    calls: Sequence[Row] = ()  # of the workspace
+    pager_incidents: Sequence[Row] = ()
+    bot: str = ""
+    audit: str = ""  # what `audit verify` says when it fails
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by codename, every word that was said of it

@@ -1,0 +1,166 @@
+"""What breaks while people act: processes, servers, vendors and clocks, each for as long as its scenario says."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import redis
+
+from stack.chaos.freezing import frozen
+from stack.chaos.scenario import PlannedFault
+from stack.errors import StackError
+from stack.outside import SandboxAccount, SandboxWorkspace
+from stack.processes import stepped_clock
+from stack.processes.process import Process
+from stack.services import postgres
+from stack.supervisor.running import Stack
+from workflows.effects import failpoints
+
+SILENCE_MS: Final = 30_000
+LOOK_S: Final = 0.2
+KILLABLE: Final = ("web", "worker", "evidence", "beat")
+
+
+class Keeper:
+    """Starts processes again that ended, as whatever supervises them would, some of them to die at a point."""
+
+    def __init__(self, stack: Stack, counts: Counter[str]) -> None:
+        self._stack, self._counts = stack, counts
+        self._down_until = dict.fromkeys(KILLABLE, 0.0)
+        self._dies_at: dict[str, str] = {}
+        self._mortal: set[str] = set()  # those that will die at a point
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name="keeper", daemon=True)
+        self._thread.start()
+
+    def kill(self, name: str, *, down_s: float, dies_at: str = "") -> None:
+        """Kill a process by SIGKILL, and have it start again after a while; `dies_at` are points of its next life."""
+        self._down_until[name] = time.monotonic() + down_s
+        if dies_at:
+            self._dies_at[name] = dies_at
+        self._stack.kill9(name)
+
+    def close(self) -> None:
+        """Start what is down, to live, and stop looking."""
+        self._over.set()
+        self._thread.join()
+        for name in KILLABLE:
+            process = self._stack.processes[name]
+            if name in self._mortal or not process.alive:
+                process.kill9()
+                self._stack.start(name)
+
+    def _keep(self) -> None:
+        while not self._over.wait(LOOK_S):
+            for name in KILLABLE:
+                process = self._stack.processes[name]
+                if not process.alive and time.monotonic() >= self._down_until[name]:
+                    self._start(name, process)
+
+    def _start(self, name: str, process: Process) -> None:
+        self._counts["died at a failpoint"] += any(failpoints.DIES in line for line in list(process.lines)[-3:])
+        process.kill9()  # what it started, and its place
+        places = self._dies_at.pop(name, "")
+        (self._mortal.add if places else self._mortal.discard)(name)
+        with suppress(StackError, subprocess.SubprocessError):
+            process.start(env={"FIREKIND_CRASH_AT": places} if places else None)
+
+
+class FaultMaker:
+    """Carries out faults on one stack."""
+
+    def __init__(self, stack: Stack, *, clocks: Path) -> None:
+        self.counts: Counter[str] = Counter()
+        self._stack, self._clocks = stack, clocks
+        self._keeper = Keeper(stack, self.counts)
+        self._workspace = SandboxWorkspace(stack.sandbox_url)
+        self._account = SandboxAccount(stack.sandbox_url)
+
+    def do(self, fault: PlannedFault, over: threading.Event) -> None:
+        """Have one thing broken for its time, or until the run is over, and mend it."""
+        what = fault.more.get("fault") or fault.more.get("process") or ""
+        self.counts[f"{fault.kind} {what}".strip()] += 1
+        FAULTS[fault.kind](self, fault, over)
+
+    def mend(self) -> None:
+        """Mend everything for good."""
+        self._keeper.close()
+        self._workspace.no_faults()
+        self._account.no_faults()
+        for kind in stepped_clock.KINDS:
+            stepped_clock.step(self._clocks, kind, 0)
+
+    def _kill(self, fault: PlannedFault, over: threading.Event) -> None:
+        self._keeper.kill(fault.kind.removeprefix("kill_"), down_s=fault.length_s)
+        over.wait(fault.length_s)
+
+    def _crash_at(self, fault: PlannedFault, over: threading.Event) -> None:
+        self._keeper.kill("worker", down_s=0, dies_at=",".join(fault.more["places"]))
+        over.wait(fault.length_s)
+
+    def _restart_postgres(self, fault: PlannedFault, over: threading.Event) -> None:
+        server = self._stack.servers["postgres"]
+        postgres.stop(server)
+        over.wait(fault.length_s)
+        server.start()
+
+    def _freeze(self, fault: PlannedFault, over: threading.Event) -> None:
+        with frozen(self._stack.servers[fault.kind.removeprefix("freeze_")]):
+            over.wait(fault.length_s)
+
+    def _flush_redis(self, fault: PlannedFault, over: threading.Event) -> None:
+        address = self._stack.env["REDIS_URL"].removeprefix("redis+socket://")
+        with redis.Redis(unix_socket_path=address, socket_timeout=5) as client:
+            client.flushall()
+
+    def _restart_redis(self, fault: PlannedFault, over: threading.Event) -> None:
+        server = self._stack.servers["redis"]
+        server.kill9()
+        over.wait(fault.length_s)
+        server.start()
+
+    def _slack(self, fault: PlannedFault, over: threading.Event) -> None:
+        kind, how = _how(fault.more)
+        self._workspace.fault(kind, method=fault.more["method"], **how)
+        over.wait(fault.length_s)
+        self._workspace.no_faults()
+
+    def _pager(self, fault: PlannedFault, over: threading.Event) -> None:
+        kind, how = _how(fault.more)
+        self._account.fault(kind, method=fault.more["method"], **how)
+        over.wait(fault.length_s)
+        self._account.no_faults()
+
+    def _step_clock(self, fault: PlannedFault, over: threading.Event) -> None:
+        stepped_clock.step(self._clocks, fault.more["process"], fault.more["offset_s"])
+        over.wait(fault.length_s)
+        stepped_clock.step(self._clocks, fault.more["process"], 0)
+
+
+def _how(more: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Give the fault as the stand-in takes it: silence is an answer that comes half a minute later."""
+    how = {"probability": more["probability"], "retry_after_s": more["retry_after_s"]}
+    if more["fault"] == "silence":
+        return "latency", how | {"ms": SILENCE_MS}
+    return more["fault"], how | ({"ms": 1_500} if more["fault"] == "latency" else {})
+
+
+Fault = Callable[[FaultMaker, PlannedFault, threading.Event], None]
+FAULTS: Final[Mapping[str, Fault]] = {
+    **dict.fromkeys(("kill_web", "kill_worker", "kill_evidence", "kill_beat"), FaultMaker._kill),  # noqa: SLF001 (a table)
+    "crash_at": FaultMaker._crash_at,  # noqa: SLF001
+    "restart_postgres": FaultMaker._restart_postgres,  # noqa: SLF001
+    **dict.fromkeys(("freeze_postgres", "freeze_redis"), FaultMaker._freeze),  # noqa: SLF001
+    "flush_redis": FaultMaker._flush_redis,  # noqa: SLF001
+    "restart_redis": FaultMaker._restart_redis,  # noqa: SLF001
+    "slack": FaultMaker._slack,  # noqa: SLF001
+    "pager": FaultMaker._pager,  # noqa: SLF001
+    "step_clock": FaultMaker._step_clock,  # noqa: SLF001
+}

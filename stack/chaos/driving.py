@@ -1,0 +1,164 @@
+"""Play a scenario on a stack: people and faults side by side, then everything mended, settled and looked at."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+import psycopg
+
+from stack.chaos import gathering, invariants
+from stack.chaos.acting import ActOutcome, Cast, Rooms, WebForms
+from stack.chaos.aftermath import Aftermath
+from stack.chaos.breaking import FaultMaker
+from stack.chaos.invariants import Violation
+from stack.chaos.scenario import AT_THE_WEB, PlannedAct, PlannedFault, Scenario
+from stack.errors import StackError
+from stack.outside import Api, Records, SandboxAccount, SandboxWorkspace, until
+from stack.supervisor.running import Stack
+
+ACTORS: Final = 8
+OVERTIME: Final = 1.15  # of the length: what was not begun by then is left out and counted
+PATIENCE_S: Final = 120
+CALM_S: Final = 6.0  # two looks that find nothing owed lie so far apart, and the sweep rings in between
+Tell = Callable[[str], None]
+# What backs off waits minutes for its next try: vendors are well again, so it may come now.
+HURRY: Final = """
+    UPDATE workflows_effect SET due_at = now()
+     WHERE state = 'waiting' AND attempt > 0 AND due_at > now() + interval '5 s'
+"""
+
+
+@dataclass(slots=True)
+class ChaosRun:
+    """What was done, what came of it, and how long it took."""
+
+    scenario: Scenario
+    outcomes: list[ActOutcome] = field(default_factory=list)
+    faults: Counter[str] = field(default_factory=Counter)
+    left_out: int = 0
+    acted_s: float = 0.0
+    settled_s: float = 0.0
+    trouble: str = ""
+    aftermath: Aftermath = field(default_factory=Aftermath)
+    violations: list[Violation] = field(default_factory=list)
+
+
+def played(stack: Stack, scenario: Scenario, *, clocks: Path, tell: Tell, settle_s: float) -> ChaosRun:
+    """Play a scenario and judge what is there afterwards."""
+    run = ChaosRun(scenario)
+    cast, breaker = _cast(stack), FaultMaker(stack, clocks=clocks)
+    run.faults = breaker.counts
+    try:
+        _act(run, cast, breaker, tell)
+    finally:
+        breaker.mend()
+    _settle(run, stack, tell, settle_s=settle_s)
+    run.aftermath = gathering.gathered(stack, run.outcomes)
+    run.violations = invariants.violations(run.aftermath)
+    return run
+
+
+def _cast(stack: Stack) -> Cast:
+    workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
+    with closing(Records(stack.database_url)) as records:
+        until(records.knows_people, what="nobody is known", timeout_s=PATIENCE_S)
+        until(records.knows_on_call, what="nobody is known to be on call", timeout_s=PATIENCE_S)
+    token = stack.manage("evidence_token", "ada@example.com", "--name", "chaos").stdout.split()[-1]
+    names = {one["handle"]: one["name"] for one in workspace.state()["people"]}
+    forms = {who: WebForms(stack.base_url, names[who]) for who in AT_THE_WEB}
+    return Cast(workspace, account, Api(stack.base_url, token), forms, Rooms(workspace))
+
+
+def _act(run: ChaosRun, cast: Cast, breaker: FaultMaker, tell: Tell) -> None:
+    """Let people act and things break, side by side, until all of it is over or the time is."""
+    _Hours(run, cast, breaker).pass_by()
+    tell(f"acted for {run.acted_s:.0f} s; everything is mended now, and has to settle")
+
+
+class _Hours:
+    """The time within which people act and things break: a thread an actor, and one a lane of faults."""
+
+    def __init__(self, run: ChaosRun, cast: Cast, breaker: FaultMaker) -> None:
+        self._run, self._cast, self._breaker = run, cast, breaker
+        self._left = deque(run.scenario.acts)
+        self._lock, self._over = threading.Lock(), threading.Event()
+        self._began = time.monotonic()
+
+    def pass_by(self) -> None:
+        faults = sorted(self._run.scenario.faults, key=lambda one: one.lane)
+        lanes = [sorted(found, key=lambda one: one.at_s) for _, found in groupby(faults, lambda one: one.lane)]
+        with ThreadPoolExecutor(len(lanes) + ACTORS) as pool:
+            breakers = [pool.submit(self._break, lane) for lane in lanes]
+            actors = [pool.submit(self._act) for _ in range(ACTORS)]
+            wait(actors, timeout=self._run.scenario.minutes * 60 * OVERTIME)
+            with self._lock:
+                self._run.left_out = len(self._left)
+                self._left.clear()
+            self._over.set()
+        for one in (*breakers, *actors):
+            one.result()  # an error of our own is none of the product's
+        self._run.acted_s = time.monotonic() - self._began
+
+    def _act(self) -> None:
+        while (one := self._next()) and self._wait_for(one.at_s):
+            outcome = self._cast.do(one)
+            with self._lock:
+                self._run.outcomes.append(outcome)
+
+    def _break(self, lane: Sequence[PlannedFault]) -> None:
+        for one in lane:
+            if not self._wait_for(one.at_s):
+                return
+            self._breaker.do(one, self._over)
+
+    def _next(self) -> PlannedAct | None:
+        with self._lock:
+            return self._left.popleft() if self._left else None
+
+    def _wait_for(self, at_s: float) -> bool:
+        return not self._over.wait(max(0.0, self._began + at_s - time.monotonic()))
+
+
+def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None:
+    """Wait until nothing is owed twice in a row, everybody was told everything, and the audit has sealed it."""
+    began = time.monotonic()
+    workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
+    with closing(Records(stack.database_url)) as records, psycopg.connect(stack.database_url, autocommit=True) as hurry:
+        calm_since: float | None = None
+        while time.monotonic() - began < settle_s:
+            hurry.execute(HURRY)
+            if records.settled() and _idle(workspace, account) and not records.rows(UNREAD):
+                calm_since = calm_since or time.monotonic()
+                if time.monotonic() - calm_since > CALM_S:
+                    break
+            else:
+                calm_since = None
+            time.sleep(0.5)
+        else:
+            run.trouble = f"it had not settled after {settle_s:g} s"
+    run.settled_s = time.monotonic() - began
+    tell(f"settled for {run.settled_s:.0f} s{f': {run.trouble}' if run.trouble else ''}")
+
+
+UNREAD: Final = """
+    SELECT 1 FROM pagerduty_webhook WHERE state <> 'done'
+    UNION ALL SELECT 1 FROM evidence_evidence WHERE state = 'reading' LIMIT 1
+"""
+
+
+def _idle(workspace: SandboxWorkspace, account: SandboxAccount) -> bool:
+    try:
+        workspace.wait_idle()
+        account.wait_idle()
+    except StackError:
+        return False
+    return True

@@ -1,0 +1,241 @@
+"""What must hold once everything has settled, whatever happened: each a function that yields what breaks it. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from stack.chaos.aftermath import Aftermath, Row
+
+OWED: Final = {"waiting", "running"}
+CHANGES: Final = {"chat.postMessage", "chat.update", "conversations.setTopic", "bookmarks.add", "bookmarks.edit"}
+JOINS: Final = {"channel_join", "group_join"}
+LEAVES: Final = {"channel_leave", "group_leave"}
+UNDER_WAY_S: Final = 2.0  # what was asked of Slack before a retype was confirmed may take so long to arrive
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What does not hold: by which law, of which incident, and words to look for in the log."""
+
+    law: str
+    codename: str
+    says: str
+    look_for: tuple[str, ...] = ()
+
+
+def violations(found: Aftermath) -> list[Violation]:
+    """List everything that does not hold."""
+    return [
+        Violation(law, codename, says, tuple(look_for))
+        for law, check in LAWS.items()
+        for codename, says, *look_for in check(found)
+    ]
+
+
+Broken = Iterator[tuple[str, ...]]
+
+
+def _accepted_is_on_a_timeline(found: Aftermath) -> Broken:
+    said: dict[str, list[Row]] = defaultdict(list)
+    for event in found.events:
+        said[event["codename"]].append(event)
+    for one in found.accepted:
+        if not one.becomes:
+            continue
+        entries = [e for e in said[one.codename] if e["kind"] == one.becomes and one.word in e["said"]]
+        if len(entries) != 1:
+            says = f"{one.who}'s {one.act} was accepted and is on the timeline {len(entries)} times"
+            yield one.codename, says, one.word
+
+
+def _no_number_is_missing(found: Aftermath) -> Broken:
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for event in found.events:
+        numbers[event["codename"]].append(event["n"])
+    for one in found.incidents:
+        if sorted(numbers[one["codename"]]) != list(range(1, one["last_n"] + 1)):
+            has = sorted(numbers[one["codename"]])
+            yield one["codename"], f"its entries are numbered {has}, and the last should be {one['last_n']}"
+
+
+def _nothing_is_owed(found: Aftermath) -> Broken:
+    for one in found.effects:
+        if one["state"] in OWED:
+            yield one["codename"], f"{one['key']} is {one['state']}: {one['error']}", one["key"]
+    for one in found.incidents:
+        if one["planned"] is None or one["planned"] < one["revision"]:
+            yield one["codename"], f"planned up to {one['planned']} of {one['revision']}"
+
+
+def _nothing_failed(found: Aftermath) -> Broken:
+    for one in found.effects:
+        if one["state"] == "failed":
+            yield one["codename"], f"{one['key']} failed for good: {one['error']}", one["key"]
+
+
+def _the_sweep_finds_nothing(found: Aftermath) -> Broken:
+    for codename in found.unsettled:
+        yield codename, "its plan is not empty: the sweep would still do something"
+
+
+def _everyone_wanted_is_in(found: Aftermath) -> Broken:
+    channels, rooms = _channels(found), _current_rooms(found)
+    for codename, wanted in found.wanted.items():
+        channel = channels.get(rooms.get(codename, ""))
+        if channel and not channel["is_archived"] and (out := set(wanted) - set(channel["members"])):
+            yield codename, f"{sorted(out)} should be in #{channel['name']} and are not", channel["id"]
+
+
+def _nobody_is_in_who_may_not(found: Aftermath) -> Broken:
+    may: dict[str, set[str]] = defaultdict(set)
+    for one in found.takes_part:
+        may[one["codename"]].add(one["chat_id"])
+    channels = _channels(found)
+    for room in found.rooms:
+        channel = channels.get(room["channel"])
+        if not channel or channel["is_archived"] or not channel["is_private"]:
+            continue
+        if wrong := set(channel["members"]) - may[room["codename"]] - {found.bot}:
+            yield room["codename"], f"{sorted(wrong)} are in #{channel['name']} and may not", channel["id"]
+
+
+def _what_is_private_is_talked_about_in_private(found: Aftermath) -> Broken:
+    channels, rooms = _channels(found), _current_rooms(found)
+    for one in found.incidents:
+        channel = channels.get(rooms.get(one["codename"], ""))
+        if one["private"] and channel and not channel["is_private"]:
+            yield one["codename"], f"it is private and #{channel['name']}, its channel, is public", channel["id"]
+
+
+def _nothing_private_is_left_in_public(found: Aftermath) -> Broken:
+    public = [one for one in found.channels if not one["is_private"]]
+    ours = {one["name"]: json.dumps([_ours(one, found.bot), one["topic"], one["bookmarks"]]) for one in public}
+    for one in found.incidents:
+        for word in found.words.get(one["codename"], ()) if one["private"] else ():
+            for name in (name for name, said in ours.items() if word in said):
+                yield one["codename"], f"#{name} is public and says {word}", word
+
+
+def _nothing_is_said_in_public_once_private(found: Aftermath) -> Broken:
+    """Calls of ours that began after a retype to private had been confirmed, and bore its words to a public channel."""
+    public = {one["id"] for one in found.channels if not one["is_private"]}
+    public |= {f"#{one['name']}" for one in found.channels if not one["is_private"]}
+    said = [
+        (call, json.dumps(call["args"]))
+        for call in found.calls
+        if call["ok"] and call["method"] in CHANGES and _place(call) in public
+    ]
+    closed: dict[str, float] = {}
+    for one in found.accepted:
+        if one.to_private:
+            closed[one.codename] = min(one.ended_at, closed.get(one.codename, one.ended_at))
+    for codename, at in closed.items():
+        late = [(call, text) for call, text in said if call["began_at"] > at + UNDER_WAY_S]
+        for call, text in late:
+            if word := next((word for word in found.words.get(codename, ()) if word in text), ""):
+                after_s = call["began_at"] - at
+                yield codename, f"{call['method']} said {word} in public {after_s:.1f} s after it turned private", word
+
+
+def _no_channel_is_made_twice(found: Aftermath) -> Broken:
+    made = [call["args"] for call in found.calls if call["method"] == "conversations.create" and call["ok"]]
+    for name, times in Counter(one.get("name", "") for one in made).items():
+        if times > 1:
+            yield "", f"#{name} was made {times} times", name
+    known = {room["channel"] for room in found.rooms}
+    for one in found.channels:
+        if one["creator"] == found.bot and one["id"] not in known:
+            yield "", f"#{one['name']} was made and belongs to no incident", one["name"], one["id"]
+
+
+def _nobody_is_invited_twice(found: Aftermath) -> Broken:
+    names = {room["channel"]: room["codename"] for room in found.rooms}
+    for channel in found.channels:
+        came: Counter[str] = Counter()
+        for message in channel["messages"]:
+            if message.get("subtype") in LEAVES:
+                came[message["user"]] -= 1
+            elif message.get("subtype") in JOINS and message.get("inviter") == found.bot:
+                came[message["user"]] += 1
+                if came[message["user"]] > 1:
+                    yield names.get(channel["id"], ""), f"{message['user']} was invited to #{channel['name']} twice"
+            came[message.get("user", "")] = max(0, came[message.get("user", "")])
+
+
+def _no_message_is_posted_twice(found: Aftermath) -> Broken:
+    marks: Counter[tuple[str, str]] = Counter()
+    for call in found.calls:
+        if call["method"] == "chat.postMessage" and call["ok"] and (mark := _mark(call["args"])):
+            marks[str(call["args"].get("channel")), mark] += 1
+    for (channel, mark), times in marks.items():
+        if times > 1:
+            yield "", f"the message {mark} was posted {times} times in {channel}", mark
+
+
+def _no_page_is_opened_twice(found: Aftermath) -> Broken:
+    opened = Counter(one["key"] for one in found.pager_incidents if one["key"])
+    for page in found.pages:
+        if opened[page["dedup_key"]] > 1:
+            yield page["codename"], f"its page was opened {opened[page['dedup_key']]} times", page["dedup_key"]
+
+
+def _pages_stand_as_the_pager_says(found: Aftermath) -> Broken:
+    statuses = {one["id"]: one["status"] for one in found.pager_incidents}
+    for page in found.pages:
+        if page["pager_id"] and page["status"] != statuses.get(page["pager_id"], "nothing"):
+            there = statuses.get(page["pager_id"], "not there")
+            yield page["codename"], f"a page is {page['status']} here and {there} in the pager", page["pager_id"]
+
+
+def _the_audit_verifies(found: Aftermath) -> Broken:
+    if found.audit:
+        yield "", found.audit
+
+
+LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
+    "every accepted command is on a timeline, once": _accepted_is_on_a_timeline,
+    "no number of a timeline is missing": _no_number_is_missing,
+    "nothing is owed": _nothing_is_owed,
+    "nothing failed for good": _nothing_failed,
+    "the sweep finds nothing to do": _the_sweep_finds_nothing,
+    "everyone wanted is in the channel": _everyone_wanted_is_in,
+    "nobody is in a private channel who may not be": _nobody_is_in_who_may_not,
+    "what is private is talked about in private": _what_is_private_is_talked_about_in_private,
+    "nothing private is left in public": _nothing_private_is_left_in_public,
+    "nothing is said in public once private": _nothing_is_said_in_public_once_private,
+    "no channel is made twice": _no_channel_is_made_twice,
+    "nobody is invited twice": _nobody_is_invited_twice,
+    "no message is posted twice": _no_message_is_posted_twice,
+    "no page is opened twice": _no_page_is_opened_twice,
+    "pages stand as the pager says": _pages_stand_as_the_pager_says,
+    "the audit verifies": _the_audit_verifies,
+}
+
+
+def _channels(found: Aftermath) -> dict[str, Row]:
+    return {one["id"]: one for one in found.channels}
+
+
+def _current_rooms(found: Aftermath) -> dict[str, str]:
+    now = {one["codename"]: one["room"] for one in found.incidents}
+    return {one["codename"]: one["channel"] for one in found.rooms if one["room"] == now.get(one["codename"])}
+
+
+def _ours(channel: Row, bot: str) -> list[Row]:
+    return [one for one in channel["messages"] if one.get("user") == bot]
+
+
+def _place(call: Row) -> str:
+    args = call["args"]
+    return str(args.get("channel") or args.get("channel_id") or "")
+
+
+def _mark(args: Row) -> str:
+    kept: Any = args.get("metadata") or {}
+    if isinstance(kept, str):
+        kept = json.loads(kept)
+    return str((kept.get("event_payload") or {}).get("mark", ""))

@@ -1,0 +1,195 @@
+"""What happens in a chaos run: a pure function of the seed and the length. Same seed, same acts and faults."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from workflows.effects import failpoints
+
+STAFF: Final = (
+    "ada", "mateo", "yuki", "priya", "tomasz", "grace", "farah", "dmitri", "linh", "samuel", "ingrid", "carlos",
+    "wei", "amelie", "kofi", "diego", "siobhan", "marcus",
+)  # fmt: skip
+GUESTS: Final = ("zoe", "pavel")
+OUTSIDERS: Final = ("rosa",)
+AT_THE_WEB: Final = ("ada", "mateo", "farah", "ingrid")  # of those whom the sandbox's sign-in page offers
+TYPES: Final = ("ambiguous", "internal", "security", "time-bomb", "isolated", "major")
+DECLARED: Final = ("", "", "internal", "isolated", "time-bomb", "major", "security")
+PAGED: Final = ("Major incidents", "Security", "Engineering", "Support")
+INCIDENTS_A_MINUTE: Final = 24
+ACTS_AN_INCIDENT: Final = (3, 9)
+LASTS_S: Final = 90.0  # how long after it was declared people act on an incident
+QUIET_END: Final = 0.9  # share of the time within which incidents are declared
+EFFECTS: Final = ("channel", "post", "member", "pin", "topic", "bookmark", "page", "archived", "counted")
+
+# What people do to an incident, each with how often.
+ACTS: Final[Mapping[str, int]] = {
+    "retype": 26, "update": 16, "note": 8, "evidence_link": 4, "evidence_file": 5, "page": 7, "lead": 8, "role": 6,
+    "bring": 5, "summary": 3, "title": 3, "mitigate": 5, "resolve": 5, "reopen": 5, "cancel": 1, "ask_in": 4,
+    "join": 8, "leave": 6, "invite": 4, "kick": 3, "rename_channel": 4, "archive": 3, "unarchive": 3,
+    "pager_acknowledge": 5, "pager_resolve": 4, "pager_trigger": 2, "webhook_doubled": 4, "webhook_late": 4,
+    "web_note": 6,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAct:
+    """What someone does at a moment: ``word`` is in its text and in nothing else."""
+
+    n: int
+    at_s: float
+    incident: int
+    kind: str
+    who: str
+    word: str
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFault:
+    """What breaks at a moment, for so long, in one of the lanes whose faults follow one another."""
+
+    n: int
+    at_s: float
+    lane: str
+    kind: str
+    length_s: float
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """All of a run, in order of time."""
+
+    seed: int
+    minutes: float
+    acts: tuple[PlannedAct, ...]
+    faults: tuple[PlannedFault, ...]
+
+    @property
+    def digest(self) -> str:
+        """Name this scenario: two of one digest are the same."""
+        plain = {"acts": [asdict(one) for one in self.acts], "faults": [asdict(one) for one in self.faults]}
+        return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def incidents(self) -> int:
+        """How many are to be declared."""
+        return sum(one.kind == "declare" for one in self.acts)
+
+
+def drawn(seed: int, *, minutes: float, incidents: int | None = None) -> Scenario:
+    """Draw the scenario of a seed."""
+    chance = random.Random(f"acts {seed} {minutes:g} {incidents}")  # noqa: S311 (what happens, nothing secret)
+    count = incidents or round(INCIDENTS_A_MINUTE * minutes)
+    acts = sorted(_acts(chance, seed, length_s=minutes * 60, count=count), key=lambda one: (one.at_s, one.n))
+    found = [one for lane in LANES for one in _lane(seed, lane, length_s=minutes * 60)]
+    faults = sorted(found, key=lambda one: (one.at_s, one.lane, one.n))
+    return Scenario(seed, minutes, tuple(acts), tuple(faults))
+
+
+def _acts(chance: random.Random, seed: int, *, length_s: float, count: int) -> Iterator[PlannedAct]:
+    n = 0
+    for incident in range(count):
+        began_s = round(chance.uniform(0, length_s * QUIET_END), 2)
+        lead, n = chance.choice(STAFF), n + 1
+        yield PlannedAct(n, began_s, incident, "declare", lead, _word(seed, n), {"type": chance.choice(DECLARED)})
+        kinds = chance.choices([*ACTS], [*ACTS.values()], k=chance.randint(*ACTS_AN_INCIDENT))
+        lasts_s = min(LASTS_S, length_s - began_s)
+        for kind in kinds:
+            n += 1
+            at_s = round(began_s + chance.uniform(min(1.5, lasts_s), lasts_s), 2)
+            yield PlannedAct(n, at_s, incident, kind, _somebody(chance, kind, lead), _word(seed, n), _more(chance))
+
+
+def _somebody(chance: random.Random, kind: str, lead: str) -> str:
+    """Mostly whoever leads it or a colleague, sometimes somebody who may not."""
+    anybody = [lead] * 8 + [chance.choice(STAFF)] * 8 + [chance.choice(GUESTS), chance.choice(OUTSIDERS)]
+    one = chance.choice(anybody)
+    return lead if kind in {"rename_channel", "archive"} else chance.choice(AT_THE_WEB) if kind == "web_note" else one
+
+
+def _more(chance: random.Random) -> dict[str, Any]:
+    """Draw what an act may need, whichever it is: so many draws whatever is done, so that one act moves no other."""
+    return {
+        "type": chance.choice((*TYPES, "security", "security")),
+        "other": chance.choice(STAFF),
+        "target": chance.choice(PAGED),
+        "role": chance.choice(("Scribe", "Communications")),
+        "back": chance.randint(1, 12),
+    }
+
+
+def _word(seed: int, n: int) -> str:
+    """Give a word that nobody writes by chance: letters alone, so that nothing escapes or links it."""
+    letters = hashlib.sha256(f"{seed} {n}".encode()).hexdigest()[:12]
+    return "zq" + letters.translate(str.maketrans("0123456789", "ghijklmnop"))
+
+
+# Lanes: each breaks one thing after the other, and all of them break side by side.
+Draw = Callable[[random.Random], tuple[str, float, dict[str, Any]]]
+
+
+def _process(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
+    kind = chance.choice(
+        ("kill_worker", "kill_worker", "crash_at", "crash_at", "kill_web", "kill_evidence", "kill_beat")
+    )
+    places = [f"{chance.choice(failpoints.POINTS)}:{chance.choice(EFFECTS)}" for _ in range(4)]
+    return kind, round(chance.uniform(0.2, 6), 2), {"places": places}
+
+
+def _server(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
+    kinds = ("restart_postgres", "freeze_postgres", "flush_redis", "restart_redis", "freeze_redis")
+    return chance.choice(kinds), round(chance.uniform(1, 12), 2), {}
+
+
+def _slack(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
+    methods = ("*", "conversations.create", "conversations.invite", "chat.*", "pins.add", "conversations.*")
+    kind = chance.choice(("ratelimited", "server_error", "drop", "drop_before", "fatal_error", "latency", "silence"))
+    return "slack", round(chance.uniform(4, 18), 2), {"fault": kind, "method": chance.choice(methods)} | _share(chance)
+
+
+def _pager(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
+    kind = chance.choice(("ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout", "silence"))
+    return (
+        "pager",
+        round(chance.uniform(4, 18), 2),
+        {"fault": kind, "method": chance.choice(("*", "POST", "PUT"))} | _share(chance),
+    )
+
+
+def _share(chance: random.Random) -> dict[str, Any]:
+    return {"probability": round(chance.uniform(0.2, 0.9), 2), "retry_after_s": chance.randint(1, 8)}
+
+
+def _clock(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
+    process = chance.choice(("web", "worker", "evidence", "beat"))
+    return "step_clock", round(chance.uniform(8, 40), 2), {"process": process, "offset_s": chance.choice((-60, 60))}
+
+
+LANES: Final[Mapping[str, tuple[Draw, float]]] = {
+    "processes": (_process, 9.0),
+    "servers": (_server, 16.0),
+    "slack": (_slack, 9.0),
+    "pager": (_pager, 14.0),
+    "clocks": (_clock, 20.0),
+}
+"""How each lane draws its faults, and the seconds that lie between two of them on average."""
+
+
+def _lane(seed: int, lane: str, *, length_s: float) -> Iterator[PlannedFault]:
+    chance = random.Random(f"{lane} {seed} {length_s:g}")  # noqa: S311 (what breaks, nothing secret)
+    draw, rest_s = LANES[lane]
+    rest_s = min(rest_s, length_s / 4)  # a short run is as rough
+    at_s, n = chance.uniform(1, rest_s), 0
+    while at_s < length_s:
+        kind, lasts_s, more = draw(chance)
+        lasts_s = min(lasts_s, round(length_s / 4, 2))
+        n += 1
+        yield PlannedFault(n, round(at_s, 2), lane, kind, lasts_s, more)
+        at_s += lasts_s + chance.uniform(0.3, 1.7) * rest_s

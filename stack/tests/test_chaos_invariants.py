@@ -1,0 +1,118 @@
+"""Every invariant of a chaos run notices what breaks it: each is shown one aftermath in which nothing else is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stack.chaos import invariants
+from stack.chaos.aftermath import Accepted, Aftermath
+
+BOT, ADA, WEI = "UBOT", "UADA", "UWEI"
+KEPT: dict[str, Any] = {"metadata": {"event_payload": {"mark": "m1"}}}
+
+
+def accepted(**other: Any) -> Accepted:
+    given: dict[str, Any] = {
+        "codename": "red-fox",
+        "word": "zqone",
+        "becomes": "updated",
+        "who": "ada",
+        "act": "update",
+    }
+    return Accepted(**{**given, "began_at": 9.0, "ended_at": 10.0, **other})
+
+
+def call(method: str, at: float = 1.0, **args: Any) -> dict[str, Any]:
+    return {"method": method, "ok": True, "args": args, "began_at": at}
+
+
+def joined(user: str, **other: Any) -> dict[str, Any]:
+    return {"subtype": "channel_join", "user": user, "inviter": BOT, **other}
+
+
+def channel(**other: Any) -> dict[str, Any]:
+    return {
+        "id": "C1", "name": "inc-red-fox", "is_private": True, "is_archived": False, "members": [BOT, ADA],
+        "creator": BOT, "topic": "", "bookmarks": [], "messages": [joined(ADA)], **other,
+    }  # fmt: skip
+
+
+PUBLIC = channel(id="C0", name="incidents", is_private=False, creator="UBOSS", messages=[{"user": BOT, "text": "one"}])
+INCIDENT = {"codename": "red-fox", "private": True, "room": 1, "revision": 3, "planned": 3, "last_n": 2}
+GOOD = Aftermath(
+    accepted=[accepted(), accepted(word="zqtwo", becomes="retyped", act="retype", to_private=True)],
+    incidents=[INCIDENT],
+    events=[
+        {"codename": "red-fox", "n": 1, "kind": "updated", "said": "zqone it is"},
+        {"codename": "red-fox", "n": 2, "kind": "retyped", "said": "zqtwo"},
+    ],
+    rooms=[{"codename": "red-fox", "room": 1, "channel": "C1"}],
+    takes_part=[{"codename": "red-fox", "chat_id": ADA}],
+    pages=[{"codename": "red-fox", "pager_id": "P1", "dedup_key": "k1", "status": "triggered"}],
+    wanted={"red-fox": [ADA]},
+    channels=[channel(), PUBLIC],
+    calls=[call("conversations.create", name="inc-red-fox"), call("chat.postMessage", channel="C1", **KEPT)],
+    pager_incidents=[{"id": "P1", "key": "k1", "status": "triggered"}],
+    bot=BOT,
+    words={"red-fox": ["zqone", "zqtwo"]},
+)
+FAILED = {"codename": "red-fox", "key": "post:told/2", "error": "is_archived"}
+SAID = {"user": BOT, "text": "zqone"}
+BREAKS: list[tuple[str, dict[str, Any]]] = [
+    ("every accepted command is on a timeline, once", {"accepted": [accepted(word="zqlost")]}),
+    ("every accepted command is on a timeline, once", {"accepted": [accepted(becomes="noted")]}),
+    (
+        "every accepted command is on a timeline, once",
+        {"events": [*GOOD.events, {**GOOD.events[0], "n": 3}], "incidents": [{**INCIDENT, "last_n": 3}]},
+    ),
+    ("no number of a timeline is missing", {"incidents": [{**INCIDENT, "last_n": 3}]}),
+    ("nothing is owed", {"effects": [{**FAILED, "state": "waiting"}]}),
+    ("nothing is owed", {"effects": [{**FAILED, "state": "running"}]}),
+    ("nothing is owed", {"incidents": [{**INCIDENT, "planned": 2}]}),
+    ("nothing is owed", {"incidents": [{**INCIDENT, "planned": None}]}),
+    ("nothing failed for good", {"effects": [{**FAILED, "state": "failed"}]}),
+    ("the sweep finds nothing to do", {"unsettled": ["red-fox"]}),
+    ("everyone wanted is in the channel", {"wanted": {"red-fox": [ADA, WEI]}}),
+    ("nobody is in a private channel who may not be", {"channels": [channel(members=[BOT, ADA, WEI]), PUBLIC]}),
+    ("what is private is talked about in private", {"channels": [channel(is_private=False), PUBLIC]}),
+    ("nothing private is left in public", {"channels": [channel(), {**PUBLIC, "messages": [SAID]}]}),
+    ("nothing private is left in public", {"channels": [channel(), {**PUBLIC, "topic": "zqtwo"}]}),
+    (
+        "nothing is said in public once private",
+        {"calls": [*GOOD.calls, call("chat.postMessage", 13.0, channel="C0", text="zqone")]},
+    ),
+    (
+        "nothing is said in public once private",
+        {"calls": [*GOOD.calls, call("chat.update", 13.0, channel="C0", text="zqone")]},
+    ),
+    ("no channel is made twice", {"calls": [*GOOD.calls, GOOD.calls[0]]}),
+    ("no channel is made twice", {"channels": [channel(), PUBLIC, channel(id="C2", name="inc-red-fox-2")]}),
+    ("nobody is invited twice", {"channels": [channel(messages=[joined(ADA), joined(ADA)]), PUBLIC]}),
+    ("no message is posted twice", {"calls": [*GOOD.calls, GOOD.calls[1]]}),
+    ("no page is opened twice", {"pager_incidents": [*GOOD.pager_incidents, {**GOOD.pager_incidents[0], "id": "P2"}]}),
+    ("pages stand as the pager says", {"pager_incidents": [{**GOOD.pager_incidents[0], "status": "resolved"}]}),
+    ("the audit verifies", {"audit": "seal 7 does not hold"}),
+]  # fmt: skip
+
+
+def test_where_nothing_is_wrong_nothing_is_said() -> None:
+    assert invariants.violations(GOOD) == []
+
+
+@pytest.mark.parametrize(("law", "broken"), BREAKS)
+def test_each_law_notices_what_breaks_it_and_no_other_does(law: str, broken: dict[str, Any]) -> None:
+    assert {one.law for one in invariants.violations(replace(GOOD, **broken))} == {law}
+
+
+def test_no_law_goes_without_a_test() -> None:
+    assert {law for law, _ in BREAKS} == set(invariants.LAWS)
+
+
+def test_who_left_may_be_invited_again_and_what_was_said_before_stays_unnoticed() -> None:
+    left = {"subtype": "channel_leave", "user": ADA}
+    again = replace(GOOD, channels=[channel(messages=[joined(ADA), left, joined(ADA)]), PUBLIC])
+    before = replace(GOOD, calls=[*GOOD.calls, call("chat.postMessage", 9.9, channel="C0", text="zqone")])
+    assert invariants.violations(again) == invariants.violations(before) == []

@@ -1,0 +1,42 @@
+"""What a chaos run does is a pure function of its seed."""
+
+from collections import Counter
+
+from stack.chaos import scenario
+
+
+def test_the_same_seed_plans_the_same_acts_and_faults() -> None:
+    once, again, other = (scenario.drawn(seed, minutes=10) for seed in (7, 7, 8))
+    assert once == again
+    assert once.digest == again.digest != other.digest
+
+
+def test_a_run_of_ten_minutes_has_hundreds_of_incidents_and_every_act_and_fault() -> None:
+    found = scenario.drawn(1, minutes=10)
+    assert found.incidents >= 200
+    assert {one.kind for one in found.acts} == {*scenario.ACTS, "declare"}
+    kinds = {one.kind for one in found.faults}
+    assert kinds >= {"kill_worker", "crash_at", "kill_web", "restart_postgres", "freeze_postgres", "flush_redis"}
+    assert kinds >= {"restart_redis", "freeze_redis", "step_clock", "slack", "pager"}
+    both = {one.more["fault"] for one in found.faults if one.kind in {"slack", "pager"}}
+    assert both >= {"ratelimited", "server_error", "timeout", "drop", "silence"}
+
+
+def test_everything_happens_within_the_time_and_after_its_declaration() -> None:
+    found = scenario.drawn(3, minutes=2)
+    declared_s = {one.incident: one.at_s for one in found.acts if one.kind == "declare"}
+    assert all(declared_s[one.incident] <= one.at_s <= 120 for one in found.acts)
+    assert all(0 <= one.at_s <= 120 for one in found.faults)
+    assert [one.at_s for one in found.acts] == sorted(one.at_s for one in found.acts)
+
+
+def test_every_act_has_a_word_of_its_own_that_is_nothing_but_letters() -> None:
+    words = Counter(one.word for one in scenario.drawn(5, minutes=10).acts)
+    assert set(words.values()) == {1}
+    assert all(word.isalpha() for word in words)
+
+
+def test_those_who_may_not_act_do_so_too() -> None:
+    retypes = {one.who for one in scenario.drawn(2, minutes=10).acts if one.kind == "retype"}
+    assert retypes & set(scenario.GUESTS)
+    assert retypes & set(scenario.OUTSIDERS)
