@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from functools import partial
@@ -72,17 +71,11 @@ def build(chosen: Settings) -> Droppable:
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     slack: fake.FakeSlack = app.state.slack
     courier = app.state.courier = Courier(slack, app.state.settings)
-    slack.on_delivery = courier.collect
-    keeper: Keeper = app.state.keeper
-    watching = asyncio.create_task(keeper.watch())
     try:
-        async with app.state.pagerduty.running():
+        async with courier.at_work(app.state.keeper), app.state.pagerduty.running():
             yield
     finally:
-        watching.cancel()
         app.state.program.close()
-        await courier.close()
-        keeper.save()
 
 
 async def health(_: Request) -> Response:

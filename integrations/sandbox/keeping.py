@@ -29,14 +29,14 @@ class Versioned(Protocol):
 class Keeper:
     """Writes snapshots of a stand-in. With no file it does nothing.
 
-    `dump` gives a snapshot as plain values, `restore` puts one back from its text and raises ValueError, KeyError or
+    `dump` gives a snapshot as plain values, `restore` puts one back and raises ValueError, KeyError or
     TypeError for what is none.
     """
 
     kept: Versioned
     file: Path | None
     dump: Callable[[], dict[str, Any]]
-    restore: Callable[[str], None]
+    restore: Callable[[dict[str, Any]], None]
     _written: int = -1
 
     def load(self) -> bool:
@@ -44,7 +44,7 @@ class Keeper:
         if self.file is None or not self.file.exists():
             return False
         try:
-            self.restore(self.file.read_text(encoding="utf-8"))
+            self.restore(json.loads(self.file.read_text(encoding="utf-8")))
         except (ValueError, KeyError, TypeError) as error:
             log.warning("What was kept in %s cannot be read (%s); starting afresh.", self.file.name, error)
             return False

@@ -1,1 +1,1 @@
-"""What every stand-in for a vendor needs: a log of what was asked of it, and faults to order."""
+"""What every stand-in for a vendor has: state behind a lock, a log of calls, faults to order, snapshots."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from typing import Final, Generic, Protocol, TypeVar
@@ -22,7 +23,7 @@ class NumberedCall(Protocol):
 Call = TypeVar("Call", bound=NumberedCall)
 
 
-class Log(Generic[Call]):
+class Log(ABC, Generic[Call]):
     """A log that reads like a list."""
 
     def __init__(self) -> None:
@@ -37,6 +38,14 @@ class Log(Generic[Call]):
     def writes(self) -> list[Call]:
         """List the calls that change something."""
         return [call for call in self._log if call.writes]
+
+    @abstractmethod
+    def of(self, what: str) -> list[Call]:
+        """List the calls of one kind."""
+
+    def count(self, what: str = "") -> int:
+        """Count the calls of one kind, or all."""
+        return len(self.of(what)) if what else len(self)
 
     def since(self, n: int) -> list[Call]:
         """List the calls after number `n`."""

@@ -1,31 +1,39 @@
-"""Faults in force: each at most so many times, and by chance if that was ordered."""
+"""Faults to order: what the outside does to a caller, each at most so many times, and by chance if that was ordered."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final, Generic, Protocol, TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final, Generic, TypeVar
 
 LATENCY: Final = "latency"  # what comes on top of anything else
 
 
-class Ordered(Protocol):
-    """One fault: what it does, `ms` later than usual, at most `times` times, each with `probability`."""
+@dataclass(slots=True)
+class OrderedFault:
+    """One fault: for calls of `method` (a pattern), `ms` late, at most `times` times, each with `probability`."""
 
-    times: int | None
+    id: int
+    kind: str
+    method: str = "*"
+    times: int | None = None
+    probability: float = 1.0
+    ms: int = 0
+    retry_after_s: int = 1
 
     @property
-    def id(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def probability(self) -> float: ...
-    @property
-    def ms(self) -> int: ...
+    def patterns(self) -> tuple[str, ...]:
+        """Return what is held against what was asked, part by part."""
+        return (self.method,)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return this fault as the control API shows it."""
+        return asdict(self)
 
 
-Fault = TypeVar("Fault", bound=Ordered)
+Fault = TypeVar("Fault", bound=OrderedFault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +52,19 @@ class Struck(Generic[Fault]):
 class InForce(Generic[Fault]):
     """The faults in force. Chances are drawn from a seeded source, so a run can be repeated."""
 
-    def __init__(self, *, seed: int = 0) -> None:
+    def __init__(self, make: type[Fault], kinds: Sequence[str], *, seed: int = 0) -> None:
+        self.kinds = kinds
+        self._make = make
         self._faults: list[Fault] = []
         self._random = random.Random(seed)  # noqa: S311 -- chances of faults, no secret
         self._last_id = 0
 
-    def next_id(self) -> int:
-        """Return the number of the next fault that is ordered."""
-        self._last_id += 1
-        return self._last_id
-
-    def put(self, fault: Fault) -> Fault:
-        """Put a fault in force and return it."""
+    def add(self, kind: str, **settings: Any) -> Fault:
+        """Put a fault in force and return it. Raises ValueError for a kind that does not exist."""
+        if kind not in self.kinds:
+            raise ValueError(f"unknown fault {kind!r}; one of {', '.join(self.kinds)}")
+        fault = self._make(self._last_id + 1, kind, **settings)
+        self._last_id = fault.id
         self._faults.append(fault)
         return fault
 
@@ -63,10 +72,10 @@ class InForce(Generic[Fault]):
         """Lift one fault, or all."""
         self._faults = [f for f in self._faults if id is not None and f.id != id]
 
-    def draw(self, concerns: Callable[[Fault], bool]) -> Struck[Fault]:
+    def strike(self, *asked: str) -> Struck[Fault]:
         """Decide what happens to one call, using up what was ordered a number of times."""
         latency_ms, hit = 0, None
-        for fault in [f for f in self._faults if concerns(f)]:
+        for fault in [f for f in self._faults if all(map(fnmatchcase, asked, f.patterns))]:
             if (hit and fault.kind != LATENCY) or not self._happens(fault):
                 continue
             latency_ms += fault.ms

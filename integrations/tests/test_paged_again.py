@@ -11,7 +11,6 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.pagerduty.fake import changes
-from integrations.pagerduty.fake.server.faults import Kind
 from integrations.slack.interaction import plans
 from integrations.tests.duty import Duty
 from workflows.models import Effect, Page
@@ -157,7 +156,7 @@ def test_a_withdrawal_that_is_only_owed_is_called_off(duty: Duty) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"])
-def test_a_withdrawal_of_unknown_outcome_leaves_one_page_open(duty: Duty, kind: Kind) -> None:
+def test_a_withdrawal_of_unknown_outcome_leaves_one_page_open(duty: Duty, kind: str) -> None:
     incident = duty.house.declare(type="major")
     lifecycle.retype(incident, to=duty.house.type("isolated"), by=None, at=duty.house.now())
     duty.account.faults.add(kind, method="PUT", path="/incidents*", times=1)

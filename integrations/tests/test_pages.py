@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Participant
-from integrations.pagerduty.fake.server.faults import Kind
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
 from workflows.models import Page
@@ -129,7 +128,7 @@ def test_somebody_is_paged_by_hand_once_until_that_is_over(duty: Duty) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"])
-def test_a_fault_while_a_page_is_opened_pages_once(duty: Duty, kind: Kind) -> None:
+def test_a_fault_while_a_page_is_opened_pages_once(duty: Duty, kind: str) -> None:
     duty.account.faults.add(kind, method="POST", path="/incidents", times=2)
     incident = duty.house.declare(type="major")
     assert duty.opened(incident) == ["Major incidents: triggered"]

@@ -1,23 +1,20 @@
-"""The state of the stand-in behind one lock: the account, its clock and ids, webhooks waiting."""
+"""The state of the stand-in: the account, who was notified, webhooks waiting."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable
-from threading import RLock
-from typing import Final
+from typing import ClassVar
 from uuid import uuid4
 
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.deliveries import PendingDelivery
-from integrations.pagerduty.fake.server.faults import FaultEffect, Faults
+from integrations.pagerduty.fake.server.faults import KINDS, Fault
+from integrations.standin.faults import InForce
+from integrations.standin.state import StandInState
 
 from .records import Account, Incident, Json, Rang
 from .times import iso_ms
-
-OUTBOX: Final = 20_000
-"""Webhooks kept while nobody takes them."""
 
 
 def unique(prefix: str = "") -> str:
@@ -25,8 +22,10 @@ def unique(prefix: str = "") -> str:
     return prefix + uuid4().hex[:24].upper()
 
 
-class State:
+class State(StandInState[PendingDelivery, Fault]):
     """What requests, events and acts need of the whole."""
+
+    ID_DIGITS: ClassVar[int] = 6
 
     def __init__(
         self,
@@ -36,17 +35,8 @@ class State:
         base_url: str = "",
         seed: int = 0,
     ) -> None:
+        super().__init__(clock=clock, base_url=base_url, faults=InForce(Fault, KINDS, seed=seed))
         self.account = account or Account()
-        self.lock = RLock()
-        self.now = clock
-        self.base_url = base_url
-        self.faults = Faults(seed=seed)
-        self.on_delivery: Callable[[], None] | None = None
-        self.on_change: Callable[[], None] | None = None
-        self.version = 0
-        self._serial = 0
-        self._deliveries = 0
-        self._outbox: deque[PendingDelivery] = deque(maxlen=OUTBOX)
 
     @property
     def rang(self) -> list[Rang]:
@@ -55,8 +45,7 @@ class State:
 
     def next_id(self, prefix: str = "P") -> str:
         """Return an id never used before in this account."""
-        self._serial += 1
-        return f"{prefix}0{self._serial:06X}"
+        return super().next_id(prefix)
 
     def ring(self, incident: Incident, user: str, why: str) -> None:
         """Notify someone of an incident."""
@@ -66,11 +55,6 @@ class State:
         """List who was notified, of one person or one incident if asked."""
         with self.lock:
             return [r for r in self.rang if user in ("", r.user) and incident in ("", r.incident)]
-
-    def strike(self, method: str, path: str) -> FaultEffect:
-        """Draw what the faults in force do to one request."""
-        with self.lock:
-            return self.faults.strike(method, path)
 
     def emit(self, event_type: str, incident: Incident, agent: Json, data: Json | None = None) -> None:
         """Queue a webhook for every subscription that asked for this and may see it."""
@@ -84,17 +68,13 @@ class State:
             "client": None,
             "data": shapes.of(self).incident_told(incident) if data is None else data,
         }
+        told = []
         for subscription in self.account.subscriptions.values():
-            if not self._wants(subscription.id, event_type, incident):
-                continue
-            self._deliveries += 1
-            told = PendingDelivery(
-                self._deliveries, unique().lower(), subscription.id, incident.id, {"event": event}, at
-            )
-            told.headers = dict(subscription.custom_headers)
-            self._outbox.append(told)
-        if self.on_delivery:
-            self.on_delivery()
+            if self._wants(subscription.id, event_type, incident):
+                about = (unique().lower(), subscription.id, incident.id, {"event": event}, at)
+                headers = dict(subscription.custom_headers)
+                told.append(PendingDelivery(self.next_delivery(), *about, headers=headers))
+        self.queue(*told)
 
     def _wants(self, id: str, event_type: str, incident: Incident) -> bool:
         subscription = self.account.subscriptions[id]
@@ -113,28 +93,11 @@ class State:
         found = self.account.subscriptions.get(subscription)
         return found is not None and found.active and found.disabled_until <= self.now()
 
-    def take_deliveries(self) -> list[PendingDelivery]:
-        """Return the webhooks queued since the last time, oldest first."""
-        with self.lock:
-            taken = list(self._outbox)
-            self._outbox.clear()
-            return taken
-
     def discard(self, subscription: str) -> None:
         """Throw away what waits for a subscription."""
         kept = [d for d in self._outbox if d.subscription != subscription]
         self._outbox.clear()
         self._outbox.extend(kept)
-
-    def changed(self) -> None:
-        """Note that something changed, for pages and snapshots."""
-        self.version += 1
-        if self.on_change:
-            self.on_change()
-
-    def serial(self) -> int:
-        """Return how many ids were handed out."""
-        return self._serial
 
     def replace(self, account: Account, *, serial: int | None = None) -> None:
         """Put another account in place of this one, and go on counting where it stopped."""

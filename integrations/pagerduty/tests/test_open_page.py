@@ -8,7 +8,6 @@ from typing import Final
 import pytest
 
 from integrations.pagerduty import fake
-from integrations.pagerduty.fake.server.faults import Kind
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
 from workflows.ports import PageRequest, VendorError
 
@@ -83,7 +82,7 @@ def test_a_page_that_was_ever_opened_is_found_and_not_opened_again(pager: Straig
 
 
 @pytest.mark.parametrize("kind", ["drop", "error_after", "timeout"])
-def test_a_page_whose_opening_was_not_answered_is_found(pager: StraightPager, kind: Kind) -> None:
+def test_a_page_whose_opening_was_not_answered_is_found(pager: StraightPager, kind: str) -> None:
     pager.account.faults.add(kind, method="POST", path="/incidents", times=1)
     rung = pager.ring(a_ring())
     assert (rung.status, rung.via, len(opened(pager))) == ("triggered", "rest", 1)

@@ -14,7 +14,6 @@ import uvicorn
 from integrations.pagerduty import fake
 from integrations.pagerduty.adapter.client import PagerDutyPager
 from integrations.pagerduty.adapter.wire import EventsWire, Wire
-from integrations.pagerduty.fake.server.faults import Kind
 from integrations.pagerduty.protocol.setup import Setup
 from integrations.pagerduty.tests.straight import SETUP, OwnRoutes
 from integrations.sandbox.app import build
@@ -78,7 +77,7 @@ def test_a_page_from_its_opening_to_its_end(served: Served) -> None:
 
 
 @pytest.mark.parametrize("kind", ["drop", "error_after", "timeout", "latency"])
-def test_a_page_whose_opening_was_not_answered_is_sent_once_and_found(served: Served, kind: Kind) -> None:
+def test_a_page_whose_opening_was_not_answered_is_sent_once_and_found(served: Served, kind: str) -> None:
     served.account.faults.add(kind, method="POST", path="/incidents", times=1, ms=1_500)
     assert served.pager.ring(RING).status == "triggered"
     assert served.sent("POST", "/incidents") == 1

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from integrations.pagerduty import fake
 from integrations.sandbox import asked
+from integrations.sandbox.switches import Served, Switches
 
 from .acting import act
 from .desk import Desk, at
@@ -50,54 +51,6 @@ async def rang(request: Request) -> Response:
     return JSONResponse({"rang": [asdict(one) | {"name": account.user(one.user).name} for one in found]})
 
 
-async def calls(request: Request) -> Response:
-    """List the requests the app made, or forget them."""
-    account = at(request).account
-    if request.method == "DELETE":
-        account.calls.clear()
-        return JSONResponse({"ok": True})
-    since, kind = int(request.query_params.get("since", "0")), request.query_params.get("request", "")
-    found = [call for call in (account.calls.of(kind) if kind else account.calls) if call.n > since]
-    return JSONResponse({"next": account.calls.total, "calls": [asdict(call) for call in found]})
-
-
-async def deliveries(request: Request) -> Response:
-    """List the attempts to tell the app, and what came of them."""
-    return JSONResponse({"deliveries": at(request).courier.log(since=int(request.query_params.get("since", "0")))})
-
-
-async def idle(request: Request) -> Response:
-    """Wait until every webhook was sent; those that wait to be tried again do not count."""
-    done = await at(request).courier.idle(float(request.query_params.get("timeout_s", "10")))
-    return JSONResponse({"ok": done}, 200 if done else 504)
-
-
-async def faults(request: Request) -> Response:
-    """Order a fault, list those in force, or lift them."""
-    account = at(request).account
-    if request.method == "GET":
-        return JSONResponse({"faults": [fault.as_json() for fault in account.faults], "kinds": list(fake.KINDS)})
-    if request.method == "DELETE":
-        id = request.query_params.get("id")
-        account.faults.clear(int(id) if id else None)
-    else:
-        try:
-            account.faults.add(**await asked.body(request))
-        except (TypeError, ValueError) as wrong:
-            raise asked.Bad(str(wrong)) from None
-    account.changed()
-    return JSONResponse({"ok": True, "faults": [fault.as_json() for fault in account.faults]})
-
-
-async def rates(request: Request) -> Response:
-    """Switch rate limits on or off."""
-    account = at(request).account
-    account.rates.enabled = bool((await asked.body(request)).get("enabled"))
-    account.rates.clear()
-    account.changed()
-    return JSONResponse({"ok": True, "enabled": account.rates.enabled})
-
-
 async def reset(request: Request) -> Response:
     """Start over with a fresh account."""
     await asked.body(request)
@@ -105,14 +58,15 @@ async def reset(request: Request) -> Response:
     return JSONResponse({"ok": True})
 
 
+def served(request: Request) -> Served:
+    """Return the account that a request is for, and who carries its webhooks."""
+    return Served(at(request).account, at(request).courier)
+
+
 ROUTES = [
     Route("/sandbox/pagerduty/state", state),
     Route("/sandbox/pagerduty/rang", rang),
-    Route("/sandbox/pagerduty/calls", calls, methods=["GET", "DELETE"]),
-    Route("/sandbox/pagerduty/deliveries", deliveries),
-    Route("/sandbox/pagerduty/idle", idle),
-    Route("/sandbox/pagerduty/faults", faults, methods=["GET", "POST", "DELETE"]),
-    Route("/sandbox/pagerduty/rates", rates, methods=["POST"]),
+    *Switches("/sandbox/pagerduty", served, kind="request").routes(),
     Route("/sandbox/pagerduty/reset", reset, methods=["POST"]),
     Route("/sandbox/pagerduty/act/{act}", act, methods=["POST"]),
 ]

@@ -8,13 +8,13 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from integrations.pagerduty import fake
 from integrations.sandbox import posting
-from integrations.sandbox.lanes import Lanes
+from integrations.sandbox.courier import Carrier
 
 AT_ONCE: Final = 16
 KEPT: Final = 5_000
@@ -37,22 +37,16 @@ class Sent:
     at: float
 
 
-class Courier:
+class Courier(Carrier[fake.PendingDelivery, Sent]):
     """Signs and posts webhooks. One incident's go one after the other; a failing one holds up those behind it alone."""
 
     def __init__(self, account: fake.FakeAccount, *, retry_s: Sequence[float], patience_s: float) -> None:
+        super().__init__(account, at_once=AT_ONCE, kept=KEPT)
         self._account = account
         self._retry_s = retry_s
         self._patience_s = patience_s
-        self._lanes = Lanes(at_once=AT_ONCE)
         self.secrets: dict[str, tuple[str, ...]] = {}
-        self.sent: deque[Sent] = deque(maxlen=KEPT)
         self._delivered: deque[fake.PendingDelivery] = deque(maxlen=REPEATABLE)
-
-    def collect(self) -> None:
-        """Start carrying the webhooks that wait. Called whenever the account has new ones."""
-        for delivery in self._account.take_deliveries():
-            self._lanes.put(f"{delivery.subscription} {delivery.incident}", partial(self._carry, delivery))
 
     def repeat(self, count: int, *, skip: int = 0) -> int:
         """Send webhooks that were delivered once more, the newest first, as networks may; return how many.
@@ -65,21 +59,12 @@ class Courier:
             self._lanes.put(f"repeated {one.key}", partial(self._once_more, replace(one)))
         return len(chosen)
 
-    async def idle(self, timeout_s: float) -> bool:
-        """Wait until no webhook is under way; those that wait to be tried again do not count."""
-        return await self._lanes.idle(timeout_s)
-
-    async def close(self) -> None:
-        """Drop what is still under way."""
-        await self._lanes.close()
-
-    def log(self, *, since: int = 0) -> list[dict[str, Any]]:
-        """List the attempts made for webhooks after number `since`."""
-        return [asdict(sent) for sent in self.sent if sent.n > since]
-
     def latest(self) -> list[Sent]:
         """List the last attempt for each webhook, in the order of the webhooks."""
         return [last for _, last in sorted({sent.n: sent for sent in self.sent}.items())]
+
+    def _lane(self, delivery: fake.PendingDelivery) -> str:
+        return f"{delivery.subscription} {delivery.incident}"
 
     async def _carry(self, delivery: fake.PendingDelivery) -> None:
         while self._account.is_active(delivery.subscription):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from starlette.requests import Request
 
@@ -43,7 +43,7 @@ class Desk:
             api_key=about.api_key, routing_key=about.routing_key, base_url=f"{settings.own_url}/pagerduty"
         )
         courier = Courier(account, retry_s=about.retry_s, patience_s=about.patience_s)
-        keeper = Keeper(account, about.data_file, dump=account.snapshot, restore=lambda text: _restore(account, text))
+        keeper = Keeper(account, about.data_file, dump=account.snapshot, restore=partial(_restore, account))
         desk = cls(account, settings, courier, keeper, Bell())
         if not keeper.load():
             fake.seed.furnish(account, fake.seed.read(about.account_file))
@@ -68,15 +68,12 @@ class Desk:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Carry webhooks, keep the account and watch the clock for as long as the block lasts."""
-        self.account.on_delivery = self.courier.collect
-        watching = [asyncio.create_task(self.keeper.watch()), asyncio.create_task(self._watch_the_clock())]
+        watching = asyncio.create_task(self._watch_the_clock())
         try:
-            yield
+            async with self.courier.at_work(self.keeper):
+                yield
         finally:
-            for task in watching:
-                task.cancel()
-            await self.courier.close()
-            self.keeper.save()
+            watching.cancel()
 
     async def _watch_the_clock(self) -> None:
         """Escalate what nobody acknowledged, and let open pages follow the time."""
@@ -95,6 +92,6 @@ def at(request: Request) -> Desk:
     return desk
 
 
-def _restore(account: fake.FakeAccount, text: str) -> None:
-    account.restore(json.loads(text))
+def _restore(account: fake.FakeAccount, kept: dict[str, Any]) -> None:
+    account.restore(kept)
     account.replace(account.account, serial=account.serial() + SKIPPED)

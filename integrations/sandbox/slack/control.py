@@ -10,8 +10,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from integrations.sandbox import asked
+from integrations.sandbox.switches import Served, Switches
 from integrations.slack import fake
 from integrations.slack.fake.acts import Acts
+from integrations.standin.snapshot import plain
 
 from . import showing
 from .courier import Courier
@@ -102,7 +104,7 @@ async def _asked(
         status = answer.status or (0 if answer.failure == "http_timeout" else UNREACHABLE)
         outcome = slack.acts.answered(delivery, status, answer.body) | {"ack_ms": delivery.ms}
     shown = [e for e in slack.ephemerals(body["user"]) if e.ts > before]
-    return outcome | {"view": slack.modal(body["user"]), "ephemerals": fake.snapshot.plain(shown)}
+    return outcome | {"view": slack.modal(body["user"]), "ephemerals": plain(shown)}
 
 
 async def file(request: Request) -> Response:
@@ -156,57 +158,6 @@ async def state(request: Request) -> Response:
         return JSONResponse({"ok": False, "error": missing.args[0]}, 404)
 
 
-async def calls(request: Request) -> Response:
-    """List the calls the app made, or forget them."""
-    slack: fake.FakeSlack = request.app.state.slack
-    if request.method == "DELETE":
-        slack.calls.clear()
-        return JSONResponse({"ok": True})
-    method = request.query_params.get("method", "")
-    since = int(request.query_params.get("since", "0"))
-    found = [call for call in slack.calls.since(since) if method in ("", call.method)]
-    return JSONResponse({"next": slack.calls.total, "calls": fake.snapshot.plain(found)})
-
-
-async def deliveries(request: Request) -> Response:
-    """List what was sent to the app and how it answered."""
-    courier: Courier = request.app.state.courier
-    return JSONResponse({"deliveries": courier.log(since=int(request.query_params.get("since", "0")))})
-
-
-async def idle(request: Request) -> Response:
-    """Wait until every event has been delivered."""
-    courier: Courier = request.app.state.courier
-    done = await courier.idle(float(request.query_params.get("timeout_s", "10")))
-    return JSONResponse({"ok": done}, 200 if done else 504)
-
-
-async def faults(request: Request) -> Response:
-    """Order a fault, list those in force, or lift them."""
-    slack: fake.FakeSlack = request.app.state.slack
-    if request.method == "GET":
-        return JSONResponse({"faults": [fault.as_json() for fault in slack.faults], "kinds": list(fake.KINDS)})
-    if request.method == "DELETE":
-        id = request.query_params.get("id")
-        slack.faults.clear(int(id) if id else None)
-    else:
-        try:
-            slack.faults.add(**await asked.body(request))
-        except (TypeError, ValueError) as wrong:
-            raise asked.Bad(str(wrong)) from None
-    slack.changed()
-    return JSONResponse({"ok": True, "faults": [fault.as_json() for fault in slack.faults]})
-
-
-async def rates(request: Request) -> Response:
-    """Switch rate limits on or off."""
-    slack: fake.FakeSlack = request.app.state.slack
-    slack.rates.enabled = bool((await asked.body(request)).get("enabled"))
-    slack.rates.clear()
-    slack.changed()
-    return JSONResponse({"ok": True, "enabled": slack.rates.enabled})
-
-
 async def program(request: Request) -> Response:
     """Mend the service that is profiled, or break it again."""
     slack: fake.FakeSlack = request.app.state.slack
@@ -232,16 +183,17 @@ async def reset(request: Request) -> Response:
     return JSONResponse({"ok": True})
 
 
+def served(request: Request) -> Served:
+    """Return the workspace that a request is for, and who carries its events."""
+    return Served(request.app.state.slack, request.app.state.courier)
+
+
 ROUTES = [
     Route("/sandbox/state", state),
-    Route("/sandbox/calls", calls, methods=["GET", "DELETE"]),
-    Route("/sandbox/deliveries", deliveries),
-    Route("/sandbox/idle", idle),
+    *Switches("/sandbox", served, kind="method").routes(),
     Route("/sandbox/people", people, methods=["POST"]),
     Route("/sandbox/install", install, methods=["POST"]),
     Route("/sandbox/file", file, methods=["POST"]),
-    Route("/sandbox/faults", faults, methods=["GET", "POST", "DELETE"]),
-    Route("/sandbox/rates", rates, methods=["POST"]),
     Route("/sandbox/program", program, methods=["POST"]),
     Route("/sandbox/subscriptions", subscriptions, methods=["POST"]),
     Route("/sandbox/reset", reset, methods=["POST"]),

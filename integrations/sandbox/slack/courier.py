@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from integrations.sandbox import posting
-from integrations.sandbox.lanes import Lanes
+from integrations.sandbox.courier import Carrier
 from integrations.sandbox.posting import PostAnswer
 from integrations.sandbox.settings import Settings
 from integrations.slack import fake
@@ -33,35 +31,22 @@ class Sent:
     at: float
 
 
-class Courier:
+class Courier(Carrier[fake.PendingDelivery, Sent]):
     """Signs and posts deliveries. Events of one channel go one after the other, eight channels at once."""
 
     def __init__(self, slack: fake.FakeSlack, settings: Settings) -> None:
+        super().__init__(slack, at_once=AT_ONCE, kept=KEPT)
         self._slack = slack
         self._settings = settings
-        self._lanes = Lanes(at_once=AT_ONCE)
-        self.sent: deque[Sent] = deque(maxlen=KEPT)
 
     async def deliver(self, delivery: fake.PendingDelivery) -> PostAnswer:
         """Post one delivery now and return the app's answer."""
         return await self._attempt(delivery, {})
 
-    def collect(self) -> None:
-        """Start carrying the events that wait. Called whenever the workspace has new ones."""
-        for delivery in self._slack.take_deliveries():
-            self._lanes.put(_lane(delivery), partial(self._carry, delivery))
-
-    async def idle(self, timeout_s: float) -> bool:
-        """Wait until no event is under way; late retries do not count. Returns whether that came true in time."""
-        return await self._lanes.idle(timeout_s)
-
-    async def close(self) -> None:
-        """Drop what is still under way."""
-        await self._lanes.close()
-
-    def log(self, *, since: int = 0) -> list[dict[str, Any]]:
-        """List the attempts made for deliveries after number `since`."""
-        return [asdict(sent) for sent in self.sent if sent.n > since]
+    def _lane(self, delivery: fake.PendingDelivery) -> str:
+        event = delivery.payload["event"]
+        channel = event.get("channel") or event.get("item", {}).get("channel") or ""
+        return channel if isinstance(channel, str) else str(channel.get("id"))
 
     async def _carry(self, delivery: fake.PendingDelivery) -> None:
         async with self._lanes.gate:
@@ -97,12 +82,6 @@ class Courier:
         about = (delivery.n, delivery.kind, delivery.type, delivery.user, delivery.attempts)
         self.sent.append(Sent(*about, answer.status, answer.failure, delivery.ms, time.time()))
         return answer
-
-
-def _lane(delivery: fake.PendingDelivery) -> str:
-    event = delivery.payload["event"]
-    channel = event.get("channel") or event.get("item", {}).get("channel") or ""
-    return channel if isinstance(channel, str) else str(channel.get("id"))
 
 
 def _failed(answer: PostAnswer) -> bool:

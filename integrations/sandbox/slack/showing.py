@@ -6,6 +6,7 @@ from typing import Any
 
 from integrations.slack import fake
 from integrations.slack.fake.server import shapes
+from integrations.standin.snapshot import plain
 
 
 def everything(slack: fake.FakeSlack) -> dict[str, Any]:
@@ -17,14 +18,14 @@ def everything(slack: fake.FakeSlack) -> dict[str, Any]:
             "team_id": workspace.team_id,
             "name": workspace.name,
             "bot": fake.BOT_USER,
-            "people": fake.snapshot.plain(list(workspace.people.values())),
-            "groups": fake.snapshot.plain(list(workspace.groups.values())),
+            "people": plain(list(workspace.people.values())),
+            "groups": plain(list(workspace.groups.values())),
             "channels": [channel(slack, c) for c in workspace.channels.values()],
-            "ephemerals": fake.snapshot.plain(list(workspace.ephemerals.values())),
-            "views": fake.snapshot.plain(list(workspace.views.values())),
+            "ephemerals": plain(list(workspace.ephemerals.values())),
+            "views": plain(list(workspace.views.values())),
             "modals": dict(workspace.modals),
             "homes": dict(workspace.homes),
-            "files": [fake.snapshot.plain(one) | {"content": len(one.content)} for one in workspace.files.values()],
+            "files": [plain(one) | {"content": len(one.content)} for one in workspace.files.values()],
             "canvases": dict(workspace.canvases),
             "faults": [fault.as_json() for fault in slack.faults],
             "rates": slack.rates.enabled,

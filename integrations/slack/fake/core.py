@@ -10,7 +10,7 @@ from typing import Any, Final
 from integrations.slack.fake.server.answers import ErrorAnswer, Reply
 from integrations.slack.fake.server.args import Args
 from integrations.slack.fake.server.calls import Call, Calls
-from integrations.slack.fake.server.faults import FaultEffect, Faults
+from integrations.slack.fake.server.faults import FaultEffect
 from integrations.slack.fake.server.rates import Rates
 from integrations.slack.protocol import installation
 from integrations.slack.protocol.rules import RULES, MethodRule
@@ -61,11 +61,10 @@ class FakeSlack(Looking):
         commands: Iterable[str] = ("/incident",),
         seed: int = 0,
     ) -> None:
-        super().__init__(workspace, clock=clock, base_url=base_url)
+        super().__init__(workspace, clock=clock, base_url=base_url, seed=seed)
         self.app_home = dict(app_home)
         self.commands = tuple(commands)
         self.calls = Calls()
-        self.faults = Faults(seed=seed)
         self.rates = Rates()
         self.acts = Acts(self)
         self._tokens = {
@@ -113,11 +112,6 @@ class FakeSlack(Looking):
                 bot = next(token for token, caller in self._tokens.items() if caller.is_bot)
                 self._tokens[bot] = Caller("bot", BOT_USER, frozenset(scopes))
             self.changed()
-
-    def strike(self, method: str) -> FaultEffect:
-        """Draw what the faults in force do to one call."""
-        with self.lock:
-            return self.faults.strike(method)
 
     def _under_faults(self, method: str, args: Json, token: str, blow: FaultEffect) -> Reply:
         before = self._blow_before(blow)

@@ -1,16 +1,17 @@
-"""The state of the stand-in behind one lock: the workspace, its clock and ids, rights handed out, events waiting."""
+"""The state of the stand-in: the workspace, rights handed out, events waiting."""
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections import deque
 from collections.abc import Callable
-from threading import RLock
 from typing import Any, Final
 
 from integrations.slack.fake.server.deliveries import EVENTS, Kind, PendingDelivery
+from integrations.slack.fake.server.faults import KINDS, Fault
 from integrations.slack.protocol.limits import RESPONSE_URL_S, TRIGGER_S
+from integrations.standin.faults import InForce
+from integrations.standin.state import StandInState
 
 from .workspace import Channel, Json, Person, ResponseUrl, SharedLinks, Trigger, Workspace
 
@@ -18,44 +19,34 @@ BOT_USER: Final = "U0FIREKIND"
 BOT_ID: Final = "B0FIREKIND"
 APP_ID: Final = "A0FIREKIND"
 LINKS_KEPT: Final = 2_000
-OUTBOX: Final = 20_000
-"""Events kept while nobody takes them."""
 
 
-class State:
+class State(StandInState[PendingDelivery, Fault]):
     """What methods, changes and acts need of the whole."""
 
     def __init__(
-        self, workspace: Workspace | None = None, *, clock: Callable[[], float] = time.time, base_url: str = ""
+        self,
+        workspace: Workspace | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        base_url: str = "",
+        seed: int = 0,
     ) -> None:
+        super().__init__(clock=clock, base_url=base_url, faults=InForce(Fault, KINDS, seed=seed))
         self.workspace = workspace or Workspace()
-        self.lock = RLock()
-        self.now = clock
-        self.base_url = base_url
         self.subscriptions: frozenset[str] = EVENTS
         self.app_home: dict[str, bool] = {}
         self.unfurl_domains: frozenset[str] = frozenset()
         self.shared_links: dict[str, SharedLinks] = {}
         self.triggers: dict[str, Trigger] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
-        self.on_delivery: Callable[[], None] | None = None
-        self.on_change: Callable[[], None] | None = None
-        self.version = 0
         self.last_ts = "0000000000.000000"
-        self._serial = 0
-        self._deliveries = 0
-        self._outbox: deque[PendingDelivery] = deque(maxlen=OUTBOX)
         self._settle_bot()
 
     @property
     def bot(self) -> Person:
         """Return the app's own bot."""
         return self.workspace.people[BOT_USER]
-
-    def next_id(self, prefix: str) -> str:
-        """Return an id never used before in this workspace."""
-        self._serial += 1
-        return f"{prefix}0{self._serial:08X}"
 
     def next_ts(self) -> str:
         """Return a message timestamp, later than every one before."""
@@ -111,31 +102,11 @@ class State:
             ],
             "is_ext_shared_channel": False,
         }
-        self._outbox.append(self.delivery("event", kind, payload))
-        if self.on_delivery:
-            self.on_delivery()
+        self.queue(self.delivery("event", kind, payload))
 
     def delivery(self, kind: Kind, type: str, payload: Json, **about: Any) -> PendingDelivery:
         """Number a delivery."""
-        self._deliveries += 1
-        return PendingDelivery(self._deliveries, kind, type, payload, **about)
-
-    def take_deliveries(self) -> list[PendingDelivery]:
-        """Return the events queued since the last time, oldest first."""
-        with self.lock:
-            taken = list(self._outbox)
-            self._outbox.clear()
-            return taken
-
-    def changed(self) -> None:
-        """Note that something changed, for pages and snapshots."""
-        self.version += 1
-        if self.on_change:
-            self.on_change()
-
-    def serial(self) -> int:
-        """Return how many ids were handed out."""
-        return self._serial
+        return PendingDelivery(self.next_delivery(), kind, type, payload, **about)
 
     def resume(self, *, serial: int, last_ts: str) -> None:
         """Go on counting where a snapshot stopped."""

@@ -10,7 +10,6 @@ from integrations.slack import fake, manifest
 from integrations.slack.adapter import directory
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
-from integrations.slack.fake.server.faults import Kind
 from integrations.slack.tests.straight import StraightWire
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
@@ -281,7 +280,7 @@ def test_everybody_is_read_page_by_page(slack: fake.FakeSlack, chat: SlackChat) 
     ],
 )
 def test_passing_errors(
-    slack: fake.FakeSlack, chat: SlackChat, kind: Kind, code: str | None, retryable: bool, unknown: bool
+    slack: fake.FakeSlack, chat: SlackChat, kind: str, code: str | None, retryable: bool, unknown: bool
 ) -> None:
     slack.faults.add(kind, method="conversations.create", retry_after_s=7)
     with pytest.raises(VendorError) as caught:

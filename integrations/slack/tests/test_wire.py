@@ -15,7 +15,6 @@ from integrations.sandbox.app import build
 from integrations.sandbox.settings import Settings
 from integrations.slack import fake
 from integrations.slack.adapter.wire import Wire
-from integrations.slack.fake.server.faults import Kind
 from workflows.ports import VendorError
 
 
@@ -67,7 +66,7 @@ def test_a_call_and_its_answer(served: Served) -> None:
         ("ratelimited", "ratelimited", False),
     ],
 )
-def test_a_call_that_fails_is_not_sent_again(served: Served, kind: Kind, code: str | None, unknown: bool) -> None:
+def test_a_call_that_fails_is_not_sent_again(served: Served, kind: str, code: str | None, unknown: bool) -> None:
     served.slack.faults.add(kind, method="conversations.create", retry_after_s=11)
     with pytest.raises(VendorError) as caught:
         served.wire.call("conversations.create", name="inc-a-b")

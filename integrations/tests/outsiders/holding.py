@@ -8,6 +8,7 @@ from typing import Any
 
 from integrations.pagerduty import fake as pager
 from integrations.slack import fake as chat
+from integrations.standin.snapshot import plain
 
 Piece = tuple[str, str]
 
@@ -39,7 +40,7 @@ def _screens(held: chat.Workspace, *, seeing: frozenset[str], since: str) -> Ite
 
 
 def channel(slack: chat.FakeSlack, channel: chat.Channel) -> Iterator[Piece]:
-    about = {name: value for name, value in chat.snapshot.plain(channel).items() if name != "messages"}
+    about = {name: value for name, value in plain(channel).items() if name != "messages"}
     yield f"what #{channel.name} is", written(about)
     for one in channel.messages.values():
         author = slack.workspace.people[one.user].handle if one.user in slack.workspace.people else one.user
@@ -48,7 +49,7 @@ def channel(slack: chat.FakeSlack, channel: chat.Channel) -> Iterator[Piece]:
 
 def account(of: pager.FakeAccount) -> Iterator[Piece]:
     """Yield what is in an account, with each line of each incident's log by itself."""
-    held = pager.snapshot.plain(of.account)
+    held = plain(of.account)
     for incident in held.pop("incidents").values():
         for line in incident.pop("log"):
             yield f"the log of {incident['id']}", written(line)
@@ -64,4 +65,4 @@ def asked(of: pager.FakeAccount, *, since: int) -> Iterator[Piece]:
 
 def written(record: Any) -> str:
     """Write a record as one line, its bytes as they are read."""
-    return json.dumps(chat.snapshot.plain(record), default=vars, ensure_ascii=False)
+    return json.dumps(plain(record), default=vars, ensure_ascii=False)

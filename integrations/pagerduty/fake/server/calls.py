@@ -35,11 +35,7 @@ class Call:
 class Calls(Log[Call]):
     """The log of an account."""
 
-    def of(self, request: str) -> list[Call]:
+    def of(self, what: str) -> list[Call]:
         """List the requests of one kind: method and path, which may be a pattern (``POST /incidents/*/notes``)."""
-        method, _, path = request.partition(" ")
+        method, _, path = what.partition(" ")
         return [call for call in self if call.method == method and fnmatchcase(call.path, path)]
-
-    def count(self, request: str = "") -> int:
-        """Count the requests of one kind, or all."""
-        return len(self.of(request)) if request else len(self)

@@ -34,10 +34,6 @@ class Call:
 class Calls(Log[Call]):
     """The log of a workspace."""
 
-    def of(self, method: str) -> list[Call]:
+    def of(self, what: str) -> list[Call]:
         """List the calls of one method."""
-        return [call for call in self if call.method == method]
-
-    def count(self, method: str = "") -> int:
-        """Count the calls of one method, or all."""
-        return len(self.of(method)) if method else len(self)
+        return [call for call in self if call.method == what]

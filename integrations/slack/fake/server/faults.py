@@ -1,14 +1,13 @@
-"""Faults to order: what the outside does to a caller, scripted by method, number of times and chance."""
+"""What may be ordered to go wrong with a call to Slack."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
-from typing import Any, Final, Literal, get_args
+from dataclasses import dataclass
+from typing import Final
 
-from integrations.standin.faults import InForce, Struck
+from integrations.standin.faults import OrderedFault, Struck
 
-Kind = Literal[
+KINDS: Final = (
     "latency",  # the answer takes `ms` longer
     "ratelimited",  # HTTP 429 with Retry-After, nothing done
     "server_error",  # HTTP 500, nothing done
@@ -16,40 +15,14 @@ Kind = Literal[
     "fatal_error",  # the work is done, then ok: false fatal_error
     "drop",  # the work is done, then the connection is closed without an answer
     "drop_before",  # the connection is closed, nothing done
-]
-KINDS: Final[tuple[str, ...]] = get_args(Kind)
+)
 
 
 @dataclass(slots=True)
-class Fault:
-    """One fault: for calls of `method` (a pattern), at most `times` times, each with `probability`."""
+class Fault(OrderedFault):
+    """One fault, for calls of `method`; where its kind is `error`, the one that Slack answers with."""
 
-    id: int
-    kind: Kind
-    method: str = "*"
-    times: int | None = None
-    probability: float = 1.0
-    ms: int = 0
-    retry_after_s: int = 1
     error: str = "service_unavailable"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return this fault as the control API shows it."""
-        return asdict(self)
 
 
 FaultEffect = Struck[Fault]
-
-
-class Faults(InForce[Fault]):
-    """The faults in force."""
-
-    def add(self, kind: Kind, **settings: Any) -> Fault:
-        """Put a fault in force and return it. Raises ValueError for a kind that does not exist."""
-        if kind not in KINDS:
-            raise ValueError(f"unknown fault {kind!r}; one of {', '.join(KINDS)}")
-        return self.put(Fault(self.next_id(), kind, **settings))
-
-    def strike(self, method: str) -> FaultEffect:
-        """Decide what happens to one call."""
-        return self.draw(lambda fault: fnmatchcase(method, fault.method))

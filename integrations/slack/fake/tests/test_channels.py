@@ -193,7 +193,7 @@ def test_a_snapshot_is_the_same_workspace() -> None:
     ts = slack.ok("chat.postMessage", channel="C0OURS", text="kept")["ts"]
     slack.ok("pins.add", channel="C0OURS", timestamp=ts)
     other = fake.FakeSlack()
-    fake.snapshot.restore(other, json.dumps(fake.snapshot.dump(slack)))
+    fake.snapshot.restore(other, json.loads(json.dumps(fake.snapshot.dump(slack))))
     assert fake.snapshot.dump(other) == fake.snapshot.dump(slack)
     assert other.pinned("ours")[0].text == "kept"
 

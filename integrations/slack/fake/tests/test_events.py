@@ -95,7 +95,7 @@ def test_a_delivery_is_signed_as_slack_signs() -> None:
 )
 def test_faults(kind: str, status: int, error: str, done: bool) -> None:
     slack = small()
-    slack.faults.add(kind, method="chat.*", times=1, retry_after_s=7)  # type: ignore[arg-type]  # names from a table
+    slack.faults.add(kind, method="chat.*", times=1, retry_after_s=7)
     reply = slack.call("chat.postMessage", {"channel": "C0OURS", "text": "once"})
     logged = slack.calls[-1]
     assert (reply.status, logged.error, logged.ok, reply.ok) == (status, error, done, False)

@@ -1,0 +1,71 @@
+"""What every stand-in has behind its one lock: clock, ids, a version, faults, and what waits to be told to the app."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from threading import RLock
+from typing import ClassVar, Final, Generic, TypeVar
+
+from integrations.standin.faults import Fault, InForce, Struck
+
+OUTBOX: Final = 20_000
+"""Deliveries kept while nobody takes them."""
+
+Delivery = TypeVar("Delivery")
+
+
+class StandInState(Generic[Delivery, Fault]):
+    """The state that is not the vendor's: `clock` gives seconds since 1970 and is the only source of time."""
+
+    ID_DIGITS: ClassVar[int] = 8
+
+    def __init__(self, *, clock: Callable[[], float], base_url: str, faults: InForce[Fault]) -> None:
+        self.lock = RLock()
+        self.now = clock
+        self.base_url = base_url
+        self.faults = faults
+        self.on_delivery: Callable[[], None] | None = None
+        self.on_change: Callable[[], None] | None = None
+        self.version = 0
+        self._serial = 0
+        self._deliveries = 0
+        self._outbox: deque[Delivery] = deque(maxlen=OUTBOX)
+
+    def next_id(self, prefix: str) -> str:
+        """Return an id never used before in this stand-in."""
+        self._serial += 1
+        return f"{prefix}0{self._serial:0{self.ID_DIGITS}X}"
+
+    def serial(self) -> int:
+        """Return how many ids were handed out."""
+        return self._serial
+
+    def strike(self, *asked: str) -> Struck[Fault]:
+        """Draw what the faults in force do to one call."""
+        with self.lock:
+            return self.faults.strike(*asked)
+
+    def changed(self) -> None:
+        """Note that something changed, for pages and snapshots."""
+        self.version += 1
+        if self.on_change:
+            self.on_change()
+
+    def next_delivery(self) -> int:
+        """Return the number of the next delivery."""
+        self._deliveries += 1
+        return self._deliveries
+
+    def queue(self, *deliveries: Delivery) -> None:
+        """Have deliveries wait until they are taken, and say so."""
+        self._outbox.extend(deliveries)
+        if self.on_delivery:
+            self.on_delivery()
+
+    def take_deliveries(self) -> list[Delivery]:
+        """Return what was queued since the last time, oldest first."""
+        with self.lock:
+            taken = list(self._outbox)
+            self._outbox.clear()
+            return taken
