@@ -5,6 +5,7 @@ from incidents.models.event import Event, Source
 from incidents.models.incident import Codename, Incident, Participant, Status
 from incidents.models.people import Person
 from incidents.models.proposals import Notice, Proposal
+from incidents.models.saved_view import SavedView
 from incidents.models.types import IncidentType, PolicyVersion
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Person",
     "PolicyVersion",
     "Proposal",
+    "SavedView",
     "Source",
     "Status",
     "Summary",

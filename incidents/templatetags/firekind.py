@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from incidents import timeline_layout
 from incidents.policies import capture_lines
 from incidents.policies.policy import COLOURS, Capture
+from incidents.search import snippets
 
 register = template.Library()
 LINKISH = re.compile(r"://|www\.|@|\.(com|org|net|edu|gov|int)\b", re.IGNORECASE)
@@ -47,6 +48,13 @@ def ticked(text: str) -> SafeString:
     return mark_safe(  # noqa: S308 (escaped above)
         "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
     )
+
+
+@register.filter
+def marked(text: str) -> SafeString:
+    """Show a piece of text with the words that a search found marked; everything is escaped."""
+    safe = escape(text).replace(snippets.BEGIN, "<mark>").replace(snippets.END, "</mark>")
+    return mark_safe(safe)  # noqa: S308 (escaped above)
 
 
 @register.filter

@@ -13,7 +13,7 @@ from incidents.forms import TypeForm
 from incidents.models import Incident
 from incidents.policies import policy_file
 from incidents.policies.policy_file import BadTypesFile
-from incidents.search import _after
+from incidents.search.search_pages import _after
 from incidents.views.page import read_place
 
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 
 from incidents import lifecycle, timeline
-from incidents.models import Incident, IncidentType, Person, Source
+from incidents.models import Incident, IncidentType, Person, SavedView, Source
 from incidents.search import PAGE, IncidentFilters
 from incidents.tests.conftest import Open
 
-MOST_QUERIES = 8
+MOST_QUERIES = 10
 
 
 def names(client: Client, path: str = "/") -> list[str]:
@@ -166,3 +166,85 @@ def test_the_sandbox_says_where_to_start_and_what_is_sample_data(
     rows = browse(ada).get("/").content.decode().partition('class="rows"')[2]
     assert rows.count("Sample data") == 1
     assert "/incident declare" in browse(ada).get("/").content.decode()
+
+
+def test_filters_narrow_by_lead_person_service_and_day(
+    incident: Incident, secret: Incident, ada: Person, ben: Person, eve: Person, browse: Open
+) -> None:
+    now = timezone.now()
+    lifecycle.set_lead(incident, lead=ben, by=ada, at=now)
+    lifecycle.serve(incident, services=["Checkout API"], by=ada, at=now)
+    old = lifecycle.declare("Long ago", by=eve, at=now - timedelta(days=30))
+    day = timezone.localtime(now - timedelta(days=2)).date().isoformat()
+    for asked, expected in (
+        ("?lead=be", [incident]),
+        ("?person=ben", [secret, incident]),
+        ("?service=checkout+a", [incident]),
+        (f"?since={day}", [secret, incident]),
+        (f"?until={day}", [old]),
+        (f"?since={day}&until={day}", []),
+        ("?since=nonsense&until=9999-12-31", [secret, incident, old]),
+    ):
+        assert set(names(browse(ben), f"/{asked}")) == {one.codename for one in expected}, asked
+        assert browse(ben).get(f"/incidents.csv{asked}").content.decode().count("\n") == len(expected) + 1
+    assert names(browse(eve), "/?person=ben&lead=") == [incident.codename]
+
+
+def test_a_form_that_was_sent_leaves_an_address_without_what_was_not_asked(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    sent = {"HX-Request": "true", "HX-Trigger": "filters"}
+    answer = browse(ada).get("/?q=slow&lead=&since=&until=", headers=sent)
+    assert answer["HX-Push-Url"] == "/?q=slow"
+    assert "HX-Push-Url" not in browse(ada).get("/?q=slow", headers={"HX-Request": "true"})
+
+
+def test_a_hit_is_shown_where_it_was_said(incident: Incident, ada: Person, browse: Open) -> None:
+    now = timezone.now()
+    lifecycle.note(incident, text="The planner picks a scan & more", by=ada, at=now)
+    gone = lifecycle.note(incident, text="A scan of something else", by=ada, at=now)
+    lifecycle.retract(incident, n=gone.n, by=ada, at=now)
+    page = browse(ada).get("/?q=planners+checkout").content.decode()
+    assert f"{incident.get_absolute_url()}#e2" in page
+    assert "<mark>planner</mark> picks a scan &amp; more" in page
+    assert "<mark>Checkout</mark> is slow" in page
+    assert "something else" not in browse(ada).get("/?q=scan").content.decode()
+    for odd in ("-scan", '"sequential scan"', "the", "scan -planner", "!!", "a or b"):
+        assert browse(ada).get("/", {"q": odd}).status_code == 200, odd
+
+
+def test_a_list_is_kept_by_whoever_named_it(incident: Incident, ada: Person, eve: Person, browse: Open) -> None:
+    client = browse(ada)
+    said = client.post("/views/keep", {"name": "Slow ones", "list": "?q=slow&status=active&after=1"}, follow=True)
+    assert "Saved as Slow ones." in said.content.decode()
+    assert 'href="/?status=active&amp;q=slow"' in client.get("/").content.decode()
+    client.post("/views/keep", {"name": "Slow ones", "list": "?q=slow"})
+    saved = SavedView.objects.get()
+    assert (saved.person, saved.query) == (ada, "?q=slow")
+    assert "Filter the list first" in client.post("/views/keep", {"name": "All"}, follow=True).content.decode()
+    assert "Slow ones" not in browse(eve).get("/").content.decode()
+    browse(eve).post(f"/views/{saved.pk}/drop")
+    assert SavedView.objects.exists()
+    client.post(f"/views/{saved.pk}/drop")
+    assert not SavedView.objects.exists()
+
+
+def test_the_strip_counts_what_one_may_see(
+    incident: Incident, secret: Incident, ada: Person, eve: Person, browse: Open
+) -> None:
+    def strip(person: Person) -> str:
+        found = re.search(r'class="open-now".*?</p>', browse(person).get("/?status=ended").content.decode(), re.DOTALL)
+        return " ".join(re.sub(r"<[^>]*>", " ", found[0]).split()) if found else ""
+
+    assert "2 open" in strip(ada)
+    assert "1 Security" in strip(ada)
+    assert "1 open" in strip(eve)
+    assert "Security" not in strip(eve)
+    assert "without a lead" in strip(eve)
+
+
+def test_no_cell_of_the_export_is_run_by_a_spreadsheet(
+    shipped: dict[str, IncidentType], ada: Person, browse: Open
+) -> None:
+    lifecycle.declare("=HYPERLINK(1)", by=ada, at=timezone.now())
+    assert ",'=HYPERLINK(1)," in browse(ada).get("/incidents.csv").content.decode()

@@ -22,13 +22,13 @@ from incidents import visibility
 from incidents.audited import audit_notes
 from incidents.models import Person
 from incidents.views.allowed import needs
+from incidents.views.listing import harmless
 from incidents.views.signed_in import Request, signed_in
 
 CSV_ROWS: Final = 10_000
 COLUMNS: Final = ("n", "at", "kind", "by", "by_name", "about", "door", "address", "data")
 NOBODY: Final = {"terminal": "Someone at a terminal", "system": "Firekind"}
 PEOPLE: Final = ("person", "people", "asked_by", "second")  # what holds ids of people in an entry's data
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,5 +141,4 @@ def _plain(value: object) -> str:
 
 def _cell(value: object) -> object:
     """Write a cell so that no spreadsheet runs a person's name as a formula."""
-    said = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
-    return f"'{said}" if isinstance(said, str) and said.startswith(FORMULA) else said
+    return harmless(json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value)

@@ -1,23 +1,33 @@
-"""The list of incidents: active ones first and of those the most urgent, by type, searched."""
+"""The list of incidents: active ones first and of those the most urgent, filtered, searched, kept and exported."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import csv
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from django.conf import settings
-from django.http import HttpResponse
-from django.shortcuts import render
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import push_url
 
 from incidents import sample_mark, timeline
+from incidents.audited import audit_notes
+from incidents.lifecycle import BadInput
 from incidents.models import Incident, IncidentType, Status
 from incidents.policies.policy import Policy
-from incidents.search import IncidentFilters, SearchPage, find
+from incidents.search import IncidentFilters, SearchPage, find, newest, open_now, saved_views, snippets
+from incidents.search.snippets import Snippet
 from incidents.timeline import TimelineEntry
 from incidents.views.signed_in import Request, signed_in
 
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
+CSV_COLUMNS: Final = ("codename", "title", "type", "state", "private", "lead", "services", "declared", "ended")
 STATUSES = {"": "All", "active": "Active", "ended": "Ended"}
 MINE = {"": "Everybody", "lead": "I lead", "in": "I'm in"}
 
@@ -41,6 +51,7 @@ class IncidentRow:
     update: TimelineEntry | None
     overdue: bool
     is_sample: bool = False
+    snippet: Snippet | None = None
 
     @property
     def urgency(self) -> tuple[bool, bool, bool]:
@@ -53,21 +64,76 @@ def listing(request: Request) -> HttpResponse:
     """Show one page of incidents; as a fragment, the list alone."""
     filters = IncidentFilters.read(request.GET)
     types = {one.pk: one for one in IncidentType.objects.select_related("current")}
-    found = find(filters, person=request.person)
+    found, at = find(filters, person=request.person), timezone.now()
+    hits = snippets.of([one.pk for one in found.rows], filters.q)
     context = {
         "here": "incidents",
         "sandbox": settings.FIREKIND.sandbox_url,
         "filters": filters,
         "found": found,
         "further": address(filters, after=found.more),
-        "rows": rows(found.rows, types, at=timezone.now()),
+        "rows": [replace(one, snippet=hits.get(one.incident.pk)) for one in rows(found.rows, types, at=at)],
+        "open_now": open_now.of(request.person, types, at=at),
+        "views": saved_views.of(request.person),
+        "here_is": filters.to(),
+        "here_at": address(filters, after=filters.after),
+        "without": [(label, value, address(filters, **{name: ""})) for name, label, value in filters.narrowing],
+        "csv": reverse("incidents-csv") + filters.to(),
         "active": _active(found),
         "statuses": _links(filters, "status", _statuses(filters)),
         "mine": _links(filters, "me", MINE),
         "types": _types(filters, list(types.values())),
     }
     fragment = request.htmx and not request.htmx.history_restore_request
-    return render(request, "incidents/list.html" + ("#incidents" if fragment else ""), context)
+    response = render(request, "incidents/list.html" + ("#incidents" if fragment else ""), context)
+    # A form sends its empty fields as well; what is shared and gone back to is an address without them.
+    return push_url(response, address(filters)) if request.htmx.trigger == "filters" else response
+
+
+@require_GET
+@signed_in
+def as_csv(request: Request) -> HttpResponse:
+    """Give what the filters let through, up to 1,000 incidents, for a spreadsheet."""
+    filters = IncidentFilters.read(request.GET)
+    # Which filters, not their words: the audit holds none of what a title may say.
+    audit_notes.note("export", by=request.person, about="incidents", filters=filters.used)
+    types = {one.pk: one.policy.name for one in IncidentType.objects.select_related("current")}
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="incidents.csv"'
+    writer = csv.writer(response)
+    writer.writerow(CSV_COLUMNS)
+    for one in newest(filters, person=request.person):
+        times = [at and timezone.localtime(at).isoformat(timespec="seconds") for at in (one.declared_at, one.ended_at)]
+        said = [one.codename, one.title, types[one.type_id], one.get_status_display(), "yes" if one.private else "no"]
+        said += [one.lead.name if one.lead else "", ", ".join(one.services)]
+        writer.writerow([harmless(cell) for cell in (*said, *times)])
+    return response
+
+
+@require_POST
+@signed_in
+def keep(request: Request) -> HttpResponse:
+    """Keep the list whose address was sent under a name."""
+    filters = IncidentFilters.read(QueryDict(request.POST.get("list", "").removeprefix("?")))
+    try:
+        saved = saved_views.keep(request.POST.get("name", ""), filters, by=request.person)
+        messages.success(request, f"Saved as {saved.name}.")
+    except BadInput as wrong:
+        messages.error(request, str(wrong))
+    return redirect(address(filters))
+
+
+@require_POST
+@signed_in
+def drop(request: Request, pk: int) -> HttpResponse:
+    """Remove a list that this person keeps."""
+    saved_views.drop(pk, by=request.person)
+    return redirect("incidents")
+
+
+def harmless(value: object) -> object:
+    """Write a cell so that no spreadsheet runs what somebody typed as a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def rows(found: list[Incident], types: dict[int, IncidentType], *, at: datetime) -> list[IncidentRow]:

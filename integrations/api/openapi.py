@@ -97,6 +97,11 @@ FILTERS: Final = [
     asked("status", "active, ended, or one status.", {"enum": ["active", "ended", *Status.values]}),
     asked("type", "The slug of a type.", TEXT),
     asked("me", "Incidents that you lead or take part in.", {"enum": ["lead", "in"]}),
+    asked("lead", "Part of the lead's name.", TEXT),
+    asked("person", "Part of the name of someone who takes part.", TEXT),
+    asked("service", "Part of the name of an affected service.", TEXT),
+    asked("since", "The first day of declaration, in UTC.", {"type": "string", "format": "date"}),
+    asked("until", "The last day of declaration, in UTC.", {"type": "string", "format": "date"}),
     asked("q", "Words anywhere on the timeline, or the start of a codename.", TEXT),
     asked("after", "The value of `next` from the previous page.", TEXT),
 ]

@@ -77,6 +77,9 @@ def _filters(given: QueryDict) -> IncidentFilters:
     for name, known in (("status", STATUSES), ("me", MINE)):
         if given.get(name) and not getattr(read, name):
             raise lifecycle.BadInput(name, f"Use one of {', '.join(known)}, or leave it out.")
+    for name in ("since", "until"):
+        if given.get(name) and not getattr(read, name):
+            raise lifecycle.BadInput(name, "Use a day such as 2026-03-14.")
     if read.after and not search.is_cursor(read.after):
         raise lifecycle.BadInput("after", "Use the value of `next` unchanged.")
     return read

@@ -44,7 +44,7 @@ def test_a_list_holds_what_its_person_may_see(case: Case, read: Send) -> None:
 
 
 def test_it_comes_page_by_page(case: Case, read: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "PAGE", 1)
+    monkeypatch.setattr(search.search_pages, "PAGE", 1)
     first = read().json()
     second = read(f"?after={first['next'].replace('+', '%2B')}").json()
     assert {first["incidents"][0]["codename"], second["incidents"][0]["codename"]} == {

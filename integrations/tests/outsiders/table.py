@@ -110,7 +110,11 @@ PK: Final = {"<int:pk>": ("1", "999")}
 PUBLIC: Final = Row(is_public=True)
 # ``{}`` stands for the codename of the private incident, WORD for what is written all over it.
 LOOKED_FOR: Final = ("", "?q={}", "?q=WORD", "?q=private", "?type=security", "?status=active", "?me=in", "?me=lead")
-NARROWED: Final = ("?status=open&type=security&q=WORD", "?after=1,2026-01-01T00:00:00%2B00:00,1")
+NARROWED: Final = (
+    *("?service=WORD", "?person=a", "?lead=a&since=2020-01-01", "?until=2099-01-01&q=printer", "?q=leaks+-tap"),
+    "?status=open&type=security&q=WORD",
+    "?after=1,2026-01-01T00:00:00%2B00:00,1",
+)
 
 OF_NONE: Final[Mapping[str, Row]] = {
     "health": PUBLIC,
@@ -138,6 +142,9 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "account/sessions/<slug:ref>/end": Row({"<slug:ref>": ("no-such",)}),
     "account/sessions/end": Row(),
     "": Row(asks=(*LOOKED_FOR, *NARROWED)),
+    "incidents.csv": Row(asks=(*LOOKED_FOR, *NARROWED)),
+    "views/keep": Row(posts=({}, {"name": "WORD", "list": "?q=WORD&type=security"})),
+    "views/<int:pk>/drop": Row(PK),
     "access/": Row(posts=({}, {"codename": "{}"})),
     "declare": Row(asks=("", "?title=WORD&summary=WORD")),
     "declare/plan": Row(asks=("", "?type=security", "?type=major")),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from html import unescape
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle
 from incidents.models import Incident
+from integrations.identity import visiting
 from integrations.slack.listeners import home_tab
 from integrations.slack.protocol import setup
 from integrations.tests.outsiders import alike, holding, laying
@@ -189,6 +191,9 @@ def test_no_page_of_anybody_outside_has_it(scene: Scene, moved: Moved, monkeypat
     """Those with an incident's codename in their address are walked in ``test_addresses``; here are all others."""
     now = scene.house.clock + timedelta(days=2)
     monkeypatch.setattr(timezone, "now", lambda: now)  # pages say how long ago things were
+    monkeypatch.setattr(visiting, "time", SimpleNamespace(time=now.timestamp))  # or every session would have ended
+    scene.browsers.clear()
+    assert scene.browser(OUTSIDER).get("/").status_code == 200
     there = {*routes()}
     for who in (ANONYMOUS, OUTSIDER, FORMER, LEFT, AUDITOR):
         token = scene.token(who)

@@ -1,58 +1,22 @@
-"""Which incidents a list shows: the filters in its address, the order, and where the next page begins."""
+"""Which incidents a list shows: what its filters ask for, the order, and where the next page begins."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import QueryDict
+from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value
 
 from incidents import timeline, visibility
-from incidents.models import Codename, Incident, Participant, Person, Status
+from incidents.models import Codename, Incident, Participant, Person
+from incidents.search.incident_filters import IncidentFilters, begin_of, moment
 
 PAGE = 30
-WORDS_CHARS = 200
+CSV_ROWS = 1_000
 CODENAME = re.compile(r"[a-z]{2,}(-[a-z]+)*-?")
-
-
-@dataclass(frozen=True, slots=True)
-class IncidentFilters:
-    """What the address asks for; anything that is not understood is left out."""
-
-    status: str = ""  # active, ended, or one status
-    type: str = ""
-    me: str = ""  # lead, or in
-    q: str = ""
-    after: str = ""
-
-    @classmethod
-    def read(cls, given: QueryDict) -> IncidentFilters:
-        """Read filters from a query string."""
-        status = given.get("status", "")
-        return cls(
-            status=status if status in {"active", "ended", *Status.values} else "",
-            type=given.get("type", "")[:40],
-            me=given.get("me", "") if given.get("me") in {"lead", "in"} else "",
-            q=" ".join(given.get("q", "").replace("\0", " ").split())[:WORDS_CHARS],
-            after=given.get("after", "")[:60],
-        )
-
-    @property
-    def any(self) -> bool:
-        """Whether anything is left out of the list."""
-        return bool(self.status or self.type or self.me or self.q)
-
-    def to(self, **changes: str) -> str:
-        """Return the query string of this list with some filters changed, from its first page."""
-        changed = replace(self, **({"after": ""} | changes))
-        pairs = [(name, getattr(changed, name)) for name in ("status", "type", "me", "q", "after")]
-        given = urlencode([(name, value) for name, value in pairs if value])
-        return f"?{given}" if given else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +32,24 @@ def find(filters: IncidentFilters, *, person: Person) -> SearchPage:
 
     One query that reads the list's index from where the page begins; nothing is counted.
     """
-    asked = _asked(visibility.visible_to(person), filters, person).select_related("lead").only(*COLUMNS)
-    rows = list(_after(asked, filters.after).order_by("-active", "-declared_at", "-pk")[: PAGE + 1])
+    rows = list(_ordered(filters, person)[: PAGE + 1])
     return SearchPage(rows[:PAGE], cursor(rows[PAGE - 1]) if len(rows) > PAGE else "")
+
+
+def newest(filters: IncidentFilters, *, person: Person) -> list[Incident]:
+    """Return all of what the filters ask for, up to 1,000, for a spreadsheet."""
+    return list(_ordered(replace(filters, after=""), person)[:CSV_ROWS])
 
 
 COLUMNS = (
     "codename", "title", "type_id", "status", "active", "private", "declared_at", "ended_at", "update_due_at",
-    "lead__name",
+    "lead__name", "services",
 )  # fmt: skip
+
+
+def _ordered(filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
+    asked = _asked(visibility.visible_to(person), filters, person).select_related("lead").only(*COLUMNS)
+    return _after(asked, filters.after).order_by("-active", "-declared_at", "-pk")
 
 
 def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
@@ -90,7 +63,25 @@ def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -
         seen = seen.filter(lead=person)
     elif filters.me == "in":
         seen = seen.filter(Exists(Participant.objects.filter(incident=OuterRef("pk"), person=person, left_at=None)))
+    seen = _named(seen, filters)
+    if filters.since:
+        seen = seen.filter(declared_at__gte=begin_of(filters.since))
+    if filters.until:
+        seen = seen.filter(declared_at__lt=begin_of(filters.until, days_on=1))
     return seen.filter(_worded(filters.q)) if filters.q else seen
+
+
+def _named(seen: QuerySet[Incident], filters: IncidentFilters) -> QuerySet[Incident]:
+    """Match a part of the lead's name, of a name of somebody who takes part, and of a service."""
+    if filters.lead:
+        seen = seen.filter(lead__name__icontains=filters.lead)
+    if filters.person:
+        takes_part = Participant.objects.filter(incident=OuterRef("pk"), person__name__icontains=filters.person)
+        seen = seen.filter(Exists(takes_part.filter(left_at=None)))
+    if filters.service:
+        joined = Func(F("services"), Value("\n"), function="array_to_string", output_field=TextField())
+        seen = seen.annotate(joined=joined).filter(joined__icontains=filters.service)
+    return seen
 
 
 def _worded(q: str) -> Q:
@@ -147,11 +138,3 @@ def _after(asked: QuerySet[Incident], after: str) -> QuerySet[Incident]:
     if active == "1":
         return asked.filter((Q(active=True) & older) | Q(active=False))
     return asked.filter(older, active=False, declared_at__lte=at)
-
-
-def moment(text: str) -> datetime:
-    """Read a time from an address; raise ValueError or OverflowError for one that no database takes."""
-    at = datetime.fromisoformat(text)
-    if at.tzinfo is None:
-        raise ValueError("a time without its zone")
-    return at.astimezone(UTC)

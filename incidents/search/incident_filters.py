@@ -1,0 +1,103 @@
+"""The filters of a list of incidents, as they stand in its address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, date, datetime, time, timedelta
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.utils import timezone
+
+from incidents.models import Status
+
+WORDS_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentFilters:
+    """What the address asks for; anything that is not understood is left out.
+
+    ``since`` and ``until`` are days in the viewer's zone, both included; names are matched by a part of them.
+    """
+
+    status: str = ""  # active, ended, or one status
+    type: str = ""
+    me: str = ""  # lead, or in
+    lead: str = ""
+    person: str = ""
+    service: str = ""
+    since: str = ""
+    until: str = ""
+    q: str = ""
+    after: str = ""
+
+    @classmethod
+    def read(cls, given: QueryDict) -> IncidentFilters:
+        """Read filters from a query string."""
+        status = given.get("status", "")
+        return cls(
+            status=status if status in {"active", "ended", *Status.values} else "",
+            type=given.get("type", "")[:40],
+            me=given.get("me", "") if given.get("me") in {"lead", "in"} else "",
+            lead=_words(given.get("lead", "")),
+            person=_words(given.get("person", "")),
+            service=_words(given.get("service", "")),
+            since=_day(given.get("since", "")),
+            until=_day(given.get("until", "")),
+            q=_words(given.get("q", "")),
+            after=given.get("after", "")[:60],
+        )
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is left out of the list."""
+        return self != IncidentFilters(after=self.after)
+
+    @property
+    def used(self) -> list[str]:
+        """The names of the filters that are set."""
+        return [one.name for one in fields(self) if getattr(self, one.name)]
+
+    @property
+    def narrowing(self) -> list[tuple[str, str, str]]:
+        """What is filtered beside state, type, words and oneself: name, label and value of each."""
+        said = [(name, label, getattr(self, name)) for name, label in NARROWED_BY.items()]
+        return [one for one in said if one[2]]
+
+    def to(self, **changes: str) -> str:
+        """Return the query string of this list with some filters changed, from its first page."""
+        changed = replace(self, **({"after": ""} | changes))
+        pairs = [(one.name, getattr(changed, one.name)) for one in fields(changed)]
+        given = urlencode([(name, value) for name, value in pairs if value])
+        return f"?{given}" if given else ""
+
+
+NARROWED_BY = {"lead": "Led by", "person": "With", "service": "Service", "since": "From", "until": "Until"}
+
+
+def begin_of(day: str, *, days_on: int = 0) -> datetime:
+    """Return when a day begins in the viewer's zone, or one some days later."""
+    at = date.fromisoformat(day) + timedelta(days=days_on)
+    return timezone.make_aware(datetime.combine(at, time.min))
+
+
+def moment(text: str) -> datetime:
+    """Read a time from an address; raise ValueError or OverflowError for one that no database takes."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return at.astimezone(UTC)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.replace("\0", " ").split())[:WORDS_CHARS]
+
+
+def _day(text: str) -> str:
+    """Return a day as an address holds it; nothing for what is none, or lies beyond what can be compared."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return ""
+    return day.isoformat() if 1970 <= day.year <= 9000 else ""

@@ -1,0 +1,35 @@
+"""Lists that somebody keeps under a name, for themselves alone."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from incidents.lifecycle import rules
+from incidents.models import Person, SavedView
+from incidents.search.incident_filters import IncidentFilters
+
+MOST = 20
+NAME_CHARS = 40
+
+
+def keep(name: str, filters: IncidentFilters, *, by: Person) -> SavedView:
+    """Keep a list under a name; the name of one they have replaces that. Raises ``BadInput``."""
+    said = " ".join(rules.text(name, field="name").split())[:NAME_CHARS]
+    if not filters.any:
+        raise rules.BadInput("name", "Filter the list first: this is all incidents.")
+    with transaction.atomic():
+        Person.objects.select_for_update().get(pk=by.pk)
+        others = SavedView.objects.filter(person=by).exclude(name=said)
+        if others.count() >= MOST:
+            raise rules.BadInput("name", f"You can keep at most {MOST} views. Remove one first.")
+        return SavedView.objects.update_or_create(person=by, name=said, defaults={"query": filters.to()})[0]
+
+
+def of(person: Person) -> list[SavedView]:
+    """Return the views that somebody keeps, by name."""
+    return list(SavedView.objects.filter(person=person).order_by("name"))
+
+
+def drop(pk: int, *, by: Person) -> None:
+    """Remove a view; one of somebody else is left alone, as one that does not exist."""
+    SavedView.objects.filter(pk=pk, person=by).delete()

@@ -1,0 +1,55 @@
+"""Where a search hit: a piece of the newest entry that says one of its words, with the words marked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import connection
+
+from incidents import timeline
+
+BEGIN, END = "\x02", "\x03"  # no text has these in it: control characters are taken out of what is written
+LOOKED_AT: Final = 200  # the newest entries of each incident
+# The words that are asked for, any of them: they may stand in several entries. What was edited, retracted or redacted
+# is passed over: the page says something else now.
+_HITS: Final = """
+    WITH asked AS (
+        SELECT NULLIF(regexp_replace(
+                      querytree(websearch_to_tsquery(%(config)s, %(q)s)), '<(-|[0-9]+)>|&', '|', 'g'), 'T') AS words),
+    query AS (SELECT words::tsquery AS any FROM asked WHERE words <> '')
+    SELECT i.id, ts_headline(%(config)s, i.title, query.any, %(whole)s), hit.n,
+           ts_headline(%(config)s, hit.text, query.any, %(piece)s)
+      FROM query, incidents_incident i
+      LEFT JOIN LATERAL (
+           SELECT recent.n, recent.text FROM (
+                  SELECT n, text, redacted FROM incidents_event e
+                   WHERE e.incident_id = i.id AND e.text <> '' AND e.about_n IS NULL AND e.kind <> 'declared'
+                   ORDER BY n DESC LIMIT %(most)s) recent
+            WHERE to_tsvector(%(config)s, recent.text) @@ query.any AND NOT EXISTS (
+                  SELECT FROM incidents_event c WHERE c.incident_id = i.id AND c.about_n = recent.n)
+            ORDER BY recent.n DESC LIMIT 1) hit ON true
+     WHERE i.id = ANY(%(ids)s)
+"""
+_PIECE: Final = f"StartSel={BEGIN}, StopSel={END}, MaxFragments=1, MinWords=8, MaxWords=22"
+_WHOLE: Final = f"StartSel={BEGIN}, StopSel={END}, HighlightAll=true"
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """The title with what was found in it, and a piece of the entry ``n`` that says it, if one does."""
+
+    title: str
+    n: int | None
+    piece: str
+
+
+def of(ids: Collection[int], q: str) -> dict[int, Snippet]:
+    """Return where each of these incidents says what was asked for; who may see them was asked before."""
+    if not (ids and q):
+        return {}
+    given: dict[str, Any] = {"ids": list(ids), "q": q, "config": timeline.SEARCH_CONFIG, "most": LOOKED_AT}
+    with connection.cursor() as cursor:
+        cursor.execute(_HITS, given | {"piece": _PIECE, "whole": _WHOLE})
+        return {pk: Snippet(title, n, piece or "") for pk, title, n, piece in cursor.fetchall()}
