@@ -18,12 +18,11 @@ from integrations.slack.protocol import installation
 from . import asked, pagerduty, settings
 from .checkout import program
 from .droppable import Droppable
-from .keeping import Keeper
-from .page import routes as page
+from .keeping import SnapshotKeeper
 from .page.bell import Bell
 from .pagerduty.desk import Desk
 from .settings import Settings
-from .slack import control, web_api
+from .slack import control, routes, web_api
 from .slack.courier import Courier
 
 
@@ -38,7 +37,7 @@ def build(chosen: Settings) -> Droppable:
     slack.unfurl_domains = frozenset(installation.unfurl_domains(chosen.app_url))
     if chosen.events:
         slack.subscriptions = frozenset(chosen.events)
-    keeper = Keeper(
+    keeper = SnapshotKeeper(
         slack,
         chosen.data_file,
         dump=partial(fake.snapshot.dump, slack),
@@ -53,7 +52,7 @@ def build(chosen: Settings) -> Droppable:
             *pagerduty.ROUTES,
             *control.ROUTES,
             *program.ROUTES,
-            *page.ROUTES,
+            *routes.ROUTES,
         ],
         exception_handlers={asked.Bad: asked.refused},
         lifespan=_lifespan,

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from integrations.sandbox.keeping import Keeper
+from integrations.sandbox.keeping import SnapshotKeeper
 from integrations.sandbox.lanes import Lanes
 from integrations.standin.state import Delivery, StandInState
 
@@ -59,7 +59,7 @@ class Carrier(ABC, Generic[Delivery, Sent]):
         return [asdict(sent) for sent in self.sent if sent.n > since]
 
     @contextlib.asynccontextmanager
-    async def at_work(self, keeper: Keeper) -> AsyncIterator[None]:
+    async def at_work(self, keeper: SnapshotKeeper) -> AsyncIterator[None]:
         """Carry deliveries, and keep the stand-in in its file, for as long as the block lasts."""
         self._told.on_delivery = self.collect
         watching = asyncio.create_task(keeper.watch())

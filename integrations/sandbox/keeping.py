@@ -26,7 +26,7 @@ class Versioned(Protocol):
 
 
 @dataclass
-class Keeper:
+class SnapshotKeeper:
     """Writes snapshots of a stand-in. With no file it does nothing.
 
     `dump` gives a snapshot as plain values, `restore` puts one back and raises ValueError, KeyError or

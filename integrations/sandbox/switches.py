@@ -17,7 +17,7 @@ from integrations.standin.faults import InForce
 from integrations.standin.snapshot import plain
 
 
-class Limits(Protocol):
+class RateLimits(Protocol):
     """Rate limits that can be switched on."""
 
     enabled: bool
@@ -34,7 +34,7 @@ class StandIn(Protocol):
     @property
     def faults(self) -> InForce[Any]: ...
     @property
-    def rates(self) -> Limits: ...
+    def rates(self) -> RateLimits: ...
     def changed(self) -> None: ...
 
 

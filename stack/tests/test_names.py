@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,18 @@ ASPECTS: Final = {
 VENDORS_WORDS: Final = ("integrations/slack/fake/", "integrations/pagerduty/fake/", "integrations/sandbox/")
 # One in each vendor's folder, with one meaning.
 A_VENDOR: Final = {"Setup", "Wire"}
+# The nouns that a vendor and we use for things of the same sort; any other name of ours the stand-ins leave to us.
+BOTH_SAY: Final = {
+    "Alert",
+    "Channel",
+    "Group",
+    "Incident",
+    "Layer",
+    "OnCall",
+    "Person",
+    "Policy",
+    "Trigger",
+}
 ANYWHERE: Final = {"Command"}  # Django wants each command to be a class of this name
 LARGEST_FOLDER: Final = 14
 
@@ -43,16 +56,37 @@ def modules() -> Iterator[Path]:
                 yield path.relative_to(ROOT)
 
 
-def test_a_class_name_has_one_meaning() -> None:
+def classes() -> dict[str, list[str]]:
+    """Return the modules that define each public class."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in modules():
-        if path.as_posix().startswith(VENDORS_WORDS):
-            continue
         for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(path.as_posix())
-    several = {name: where for name, where in places.items() if len(where) > 1 and name not in A_VENDOR | ANYWHERE}
+    return places
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    found = {name: [one for one in where if not one.startswith(VENDORS_WORDS)] for name, where in classes().items()}
+    several = {name: where for name, where in found.items() if len(where) > 1 and name not in A_VENDOR | ANYWHERE}
     assert not several
+
+
+def test_a_stand_in_uses_no_name_of_ours_but_its_vendors_nouns() -> None:
+    found = {name: where for name, where in classes().items() if name not in BOTH_SAY | A_VENDOR | ANYWHERE}
+    mixed = {name: where for name, where in found.items() if len({one.startswith(VENDORS_WORDS) for one in where}) > 1}
+    assert not mixed
+
+
+def test_what_one_vendors_stand_in_calls_by_a_name_so_does_the_others() -> None:
+    """A name may stand once for each vendor, in the same place; else it has two meanings."""
+    apart: dict[str, list[str]] = {}
+    for name, where in classes().items():
+        theirs = [one for one in where if one.startswith(VENDORS_WORDS)]
+        same = {re.sub("slack|pagerduty", "*", one) for one in theirs}
+        if len(theirs) > 1 and len({one.rpartition("/")[0] for one in same}) > 1:
+            apart[name] = theirs
+    assert not apart
 
 
 @pytest.mark.parametrize("app", [*APPS, "integrations/slack", "integrations/pagerduty"])

@@ -13,7 +13,8 @@ from workflows.planning.captures import ASKED, LAG, ProfileSource, Trigger, Want
 from workflows.planning.desired import desired_state
 from workflows.planning.observed import Observed
 from workflows.planning.plan import plan
-from workflows.tests.world import DECLARED_AT, POLICIES, SOURCES, World, facts
+from workflows.tests.shipped_facts import DECLARED_AT, POLICIES, SOURCES, facts
+from workflows.tests.world import World
 
 
 def captured(world: World) -> list[str]:

@@ -11,7 +11,7 @@ from workflows.planning import choosing
 from workflows.planning.desired import desired_state
 from workflows.planning.facts import Facts, Stay
 from workflows.planning.invitee import Invitee
-from workflows.tests.world import POLICIES, facts, someone
+from workflows.tests.shipped_facts import POLICIES, facts, someone
 
 ROLE = "Platform leadership"
 ALONE = replace(POLICIES["security"], one_of=(OneOf(ROLE, schedule=ROLE),))  # whom no group may stand in for

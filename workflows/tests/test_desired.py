@@ -14,7 +14,7 @@ from workflows.planning.observed import GONE, THERE, Observed, ObservedThing
 from workflows.planning.pages import ACKNOWLEDGED, TRIGGERED, Callee, Paged
 from workflows.planning.things import Thing
 from workflows.planning.wording.marks import TextMark
-from workflows.tests.world import POLICIES, STRANGERS, facts, someone
+from workflows.tests.shipped_facts import POLICIES, STRANGERS, facts, someone
 
 
 def things(known: Facts) -> dict[str, Thing]:

@@ -10,7 +10,7 @@ import pytest
 
 from workflows.planning.facts import ChannelPost
 from workflows.planning.wording import headline, marks
-from workflows.tests.world import facts, someone
+from workflows.tests.shipped_facts import facts, someone
 
 AT = datetime(2026, 11, 20, 3, 4, tzinfo=UTC)
 UPDATE = ChannelPost(4, "updated", "the update", "Ann", "", "we roll back", 1, at=AT)

@@ -12,7 +12,7 @@ from workflows.planning.facts import Facts, Stay
 from workflows.planning.invitee import Invitee
 from workflows.planning.pages import ACKNOWLEDGED, Paged, RequestedPage
 from workflows.planning.participation import Standing
-from workflows.tests.world import POLICIES, callees, facts, groups, someone
+from workflows.tests.shipped_facts import POLICIES, callees, facts, groups, someone
 
 DEE, ZOE, ANN, EVE = someone("dee"), someone("zoe"), someone("ann"), someone("eve", "on call for Engineering")
 ROLE = "Platform leadership"

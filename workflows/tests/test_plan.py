@@ -11,7 +11,8 @@ from workflows.planning.facts import Stay
 from workflows.planning.observed import Observed
 from workflows.planning.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED, Paged, Stranger
 from workflows.planning.plan import plan
-from workflows.tests.world import POLICIES, World, facts, groups, someone
+from workflows.tests.shipped_facts import POLICIES, facts, groups, someone
+from workflows.tests.world import World
 
 
 def lines(world: World) -> list[str]:

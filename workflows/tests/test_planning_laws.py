@@ -12,7 +12,8 @@ from workflows.planning import captures
 from workflows.planning.actions import Action
 from workflows.planning.observed import GONE, THERE
 from workflows.planning.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED
-from workflows.tests.world import POLICIES, World, facts
+from workflows.tests.shipped_facts import POLICIES, facts
+from workflows.tests.world import World
 
 types = st.sampled_from(sorted(POLICIES))
 steps = st.one_of(

@@ -10,7 +10,7 @@ import pytest
 from workflows.planning.facts import ChannelPost, RetypeNews
 from workflows.planning.wording import marks, posts
 from workflows.planning.wording.card import Card
-from workflows.tests.world import facts
+from workflows.tests.shipped_facts import facts
 
 MANY = tuple(f"+ invite Person {n} (@everybody)" for n in range(120))
 LONG = "+ invite " + ", ".join(f"Person {n}" for n in range(130))

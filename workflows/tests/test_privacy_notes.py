@@ -8,7 +8,7 @@ from workflows.planning.facts import ChannelPost, Stay
 from workflows.planning.pages import RESOLVED, TRIGGERED, Paged
 from workflows.planning.wording import privacy_notes
 from workflows.planning.wording.privacy_notes import CLOSES, EVERYWHERE, MOVES, STAYS
-from workflows.tests.world import POLICIES, facts, someone
+from workflows.tests.shipped_facts import POLICIES, facts, someone
 
 OPENED = ("channel/1", "headline/1", "told/2", "announcement")
 

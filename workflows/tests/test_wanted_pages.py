@@ -19,7 +19,7 @@ from workflows.planning.pages import (
     Stranger,
     WantedPage,
 )
-from workflows.tests.world import someone
+from workflows.tests.shipped_facts import someone
 
 MAX, EVE = someone("max"), someone("eve")
 WEB = Callee("policy/PW", "Web", "S1", (MAX,), "pages Max")

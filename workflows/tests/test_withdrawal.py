@@ -11,7 +11,7 @@ from workflows.planning.desired import desired_state
 from workflows.planning.facts import ChannelPost, Facts, Published, Room, Stay
 from workflows.planning.pages import RESOLVED, TRIGGERED, Paged, Stranger
 from workflows.planning.things import Thing
-from workflows.tests.world import POLICIES, facts, someone
+from workflows.tests.shipped_facts import POLICIES, facts, someone
 
 DEE, ZOE, ANN = someone("dee"), someone("zoe"), someone("ann")
 SECURITY = POLICIES["security"]

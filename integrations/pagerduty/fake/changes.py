@@ -12,11 +12,11 @@ from integrations.pagerduty.fake.records import Incident, Json, Level, LogEntry,
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.answers import ErrorAnswer
 
-from .state import State, unique
+from .state import AccountState, unique
 
 
 def open_incident(
-    state: State, *, agent: Json, requester: str = "", assignees: list[str] | None = None, **about: Any
+    state: AccountState, *, agent: Json, requester: str = "", assignees: list[str] | None = None, **about: Any
 ) -> Incident:
     """Open an incident: assign it, ring those it is assigned to, and tell. Raises Refused(1015) if nobody is on call.
 
@@ -41,7 +41,7 @@ def open_incident(
     return incident
 
 
-def first_level(state: State, policy: Policy, *, above: int = 0) -> tuple[int, list[str]]:
+def first_level(state: AccountState, policy: Policy, *, above: int = 0) -> tuple[int, list[str]]:
     """Return the first level above one that has someone on call, and who they are. Raises Refused(1015)."""
     for n, level in enumerate(policy.levels, 1):
         people = on_level(state, level)
@@ -50,7 +50,7 @@ def first_level(state: State, policy: Policy, *, above: int = 0) -> tuple[int, l
     raise ErrorAnswer(1015)
 
 
-def on_level(state: State, level: Level) -> list[str]:
+def on_level(state: AccountState, level: Level) -> list[str]:
     """List the ids of those on call on a level now."""
     people: list[str] = []
     for target in level.targets:
@@ -59,7 +59,7 @@ def on_level(state: State, level: Level) -> list[str]:
     return list(dict.fromkeys(people))
 
 
-def acknowledge(state: State, incident: Incident, *, agent: Json, user: str = "") -> None:
+def acknowledge(state: AccountState, incident: Incident, *, agent: Json, user: str = "") -> None:
     """Acknowledge an open incident; a person is noted with it."""
     incident.status = "acknowledged"
     incident.waits_until = None
@@ -68,7 +68,7 @@ def acknowledge(state: State, incident: Incident, *, agent: Json, user: str = ""
     _changed(state, incident, "incident.acknowledged", agent)
 
 
-def unacknowledge(state: State, incident: Incident, *, agent: Json) -> None:
+def unacknowledge(state: AccountState, incident: Incident, *, agent: Json) -> None:
     """Take an acknowledgement back: it rings again."""
     incident.status, incident.acknowledgers = "triggered", {}
     _changed(state, incident, "incident.unacknowledged", agent)
@@ -76,7 +76,7 @@ def unacknowledge(state: State, incident: Incident, *, agent: Json) -> None:
     _ring(state, incident, "unacknowledged")
 
 
-def resolve(state: State, incident: Incident, *, agent: Json, reason: str = "") -> None:
+def resolve(state: AccountState, incident: Incident, *, agent: Json, reason: str = "") -> None:
     """Resolve an incident and its alerts."""
     incident.status, incident.resolved_at, incident.waits_until = "resolved", state.now(), None
     incident.resolve_reason = reason
@@ -86,14 +86,14 @@ def resolve(state: State, incident: Incident, *, agent: Json, reason: str = "") 
     _changed(state, incident, "incident.resolved", agent)
 
 
-def merge(state: State, incident: Incident, into: Incident, *, agent: Json) -> None:
+def merge(state: AccountState, incident: Incident, into: Incident, *, agent: Json) -> None:
     """Merge an incident into another one, which takes its alerts; it is resolved for that reason."""
     into.alerts, incident.alerts = [*into.alerts, *incident.alerts], []
     incident.merged_into = into.id
     resolve(state, incident, agent=agent, reason="merge_resolve_reason")
 
 
-def reopen(state: State, incident: Incident, *, agent: Json) -> None:
+def reopen(state: AccountState, incident: Incident, *, agent: Json) -> None:
     """Open a resolved incident again: it starts from the first level."""
     incident.status, incident.resolved_at, incident.acknowledgers = "triggered", None, {}
     incident.reopened_at, incident.resolve_reason = state.now(), ""
@@ -103,7 +103,7 @@ def reopen(state: State, incident: Incident, *, agent: Json) -> None:
     _ring(state, incident, "reopened")
 
 
-def escalate(state: State, incident: Incident, *, agent: Json, level: int | None = None) -> None:
+def escalate(state: AccountState, incident: Incident, *, agent: Json, level: int | None = None) -> None:
     """Take an incident up a level, or to one. Raises Refused(1006) where there is none with anyone on call."""
     policy = state.account.policies[incident.policy]
     above = incident.level if level is None else level - 1
@@ -119,7 +119,7 @@ def escalate(state: State, incident: Incident, *, agent: Json, level: int | None
     _ring(state, incident, "escalated")
 
 
-def reassign(state: State, incident: Incident, people: list[str], *, agent: Json) -> None:
+def reassign(state: AccountState, incident: Incident, people: list[str], *, agent: Json) -> None:
     """Give an incident to other people."""
     new = [user for user in people if user not in incident.assignees]
     _back_to_triggered(incident)
@@ -128,7 +128,7 @@ def reassign(state: State, incident: Incident, people: list[str], *, agent: Json
     _ring(state, incident, "reassigned", only=new)
 
 
-def delegate(state: State, incident: Incident, policy: str, *, agent: Json) -> None:
+def delegate(state: AccountState, incident: Incident, policy: str, *, agent: Json) -> None:
     """Give an incident to another escalation policy. Raises Refused(1015)."""
     level, people = first_level(state, state.account.policies[policy])
     incident.policy = policy
@@ -138,21 +138,21 @@ def delegate(state: State, incident: Incident, policy: str, *, agent: Json) -> N
     _ring(state, incident, "reassigned")
 
 
-def set_priority(state: State, incident: Incident, priority: str, *, agent: Json) -> None:
+def set_priority(state: AccountState, incident: Incident, priority: str, *, agent: Json) -> None:
     """Change the priority, or take it away."""
     if incident.priority != priority:
         incident.priority = priority
         _changed(state, incident, "incident.priority_updated", agent)
 
 
-def set_type(state: State, incident: Incident, type: str, *, agent: Json) -> None:
+def set_type(state: AccountState, incident: Incident, type: str, *, agent: Json) -> None:
     """Change what type of incident it is."""
     if incident.type != type:
         incident.type = type
         _changed(state, incident, "incident.incident_type.changed", agent)
 
 
-def annotate(state: State, incident: Incident, user: str, text: str) -> Note:
+def annotate(state: AccountState, incident: Incident, user: str, text: str) -> Note:
     """Write a note."""
     note = Note(state.next_id(), user, text, state.now())
     incident.notes.append(note)
@@ -163,7 +163,7 @@ def annotate(state: State, incident: Incident, user: str, text: str) -> Note:
     return note
 
 
-def publish(state: State, incident: Incident, user: str, text: str) -> Note:
+def publish(state: AccountState, incident: Incident, user: str, text: str) -> Note:
     """Publish an update of the status."""
     update = Note(state.next_id(), user, text, state.now())
     incident.updates.append(update)
@@ -173,7 +173,9 @@ def publish(state: State, incident: Incident, user: str, text: str) -> Note:
     return update
 
 
-def ask(state: State, incident: Incident, requester: str, user: str, message: str, *, policy: str = "") -> Responder:
+def ask(
+    state: AccountState, incident: Incident, requester: str, user: str, message: str, *, policy: str = ""
+) -> Responder:
     """Ask someone to help; asking again asks and rings again, as PagerDuty does."""
     responder = Responder(state.next_id(), user, requester, message, state.now(), policy=policy)
     incident.responders.append(responder)
@@ -186,7 +188,7 @@ def ask(state: State, incident: Incident, requester: str, user: str, message: st
     return responder
 
 
-def reply(state: State, incident: Incident, responder: Responder, answer: str) -> None:
+def reply(state: AccountState, incident: Incident, responder: Responder, answer: str) -> None:
     """Answer a request for help: accepted or declined."""
     responder.state, responder.updated_at = answer, state.now()
     shape = shapes.of(state)
@@ -194,14 +196,14 @@ def reply(state: State, incident: Incident, responder: Responder, answer: str) -
     state.emit("incident.responder.replied", incident, shape.user_ref(responder.user), told)
 
 
-def tick(state: State) -> list[Incident]:
+def tick(state: AccountState) -> list[Incident]:
     """Take up a level whatever nobody acknowledged in time, and return it."""
     late = [i for i in state.account.incidents.values() if i.waits_until is not None and i.waits_until <= state.now()]
     agent = {"id": state.account.subdomain, "type": "account_reference", "summary": state.account.name}
     return [incident for incident in late if _go_up(state, incident, agent)]
 
 
-def _go_up(state: State, incident: Incident, agent: Json) -> bool:
+def _go_up(state: AccountState, incident: Incident, agent: Json) -> bool:
     try:
         escalate(state, incident, agent=agent)
     except ErrorAnswer:
@@ -213,12 +215,14 @@ def _go_up(state: State, incident: Incident, agent: Json) -> bool:
     return True
 
 
-def note_entry(state: State, incident: Incident, type: str, agent: Json, *, users: list[str] | None = None) -> None:
+def note_entry(
+    state: AccountState, incident: Incident, type: str, agent: Json, *, users: list[str] | None = None
+) -> None:
     """Write a line of the log."""
     incident.log.append(LogEntry(state.next_id("R"), type, state.now(), agent, "api", users or []))
 
 
-def _changed(state: State, incident: Incident, event_type: str, agent: Json) -> None:
+def _changed(state: AccountState, incident: Incident, event_type: str, agent: Json) -> None:
     incident.changed_at, incident.changed_by = state.now(), agent
     verb = event_type.rsplit(".", 1)[-1]
     note_entry(state, incident, f"{_LOGGED.get(verb, verb)}_log_entry", agent)
@@ -235,18 +239,18 @@ def _back_to_triggered(incident: Incident) -> None:
     incident.status, incident.acknowledgers = "triggered", {}
 
 
-def _assign(state: State, incident: Incident, people: list[str], level: int) -> None:
+def _assign(state: AccountState, incident: Incident, people: list[str], level: int) -> None:
     incident.level = level
     incident.assignees = {user: state.now() for user in people}
     _wait(state, incident)
 
 
-def _wait(state: State, incident: Incident) -> None:
+def _wait(state: AccountState, incident: Incident) -> None:
     levels = state.account.policies[incident.policy].levels
     delay_min = levels[min(incident.level, len(levels)) - 1].delay_min if levels else 30
     incident.waits_until = state.now() + delay_min * 60
 
 
-def _ring(state: State, incident: Incident, why: str, *, only: list[str] | None = None) -> None:
+def _ring(state: AccountState, incident: Incident, why: str, *, only: list[str] | None = None) -> None:
     for user in incident.assignees if only is None else only:
         state.ring(incident, user, why)

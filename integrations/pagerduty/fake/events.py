@@ -17,7 +17,7 @@ from integrations.pagerduty.protocol.rules import EVENT
 
 from . import changes
 from .records import Alert, Incident, Integration, Json, Service
-from .state import State
+from .state import AccountState
 
 ACTIONS: Final = ("trigger", "acknowledge", "resolve")
 SEVERITIES: Final = ("critical", "error", "warning", "info")
@@ -47,7 +47,7 @@ def problems(event: Json) -> list[str]:
     return found
 
 
-def take(state: State, event: Json) -> str:
+def take(state: AccountState, event: Json) -> str:
     """Do what an event asks and return its key. Raises NotAnEvent for a key that no integration has."""
     service, integration = _integration(state, str(event["routing_key"]))
     event["dedup_key"] = key = str(event.get("dedup_key") or state.next_id("D").lower())
@@ -62,7 +62,7 @@ def take(state: State, event: Json) -> str:
     return key
 
 
-def _integration(state: State, key: str) -> tuple[Service, Integration]:
+def _integration(state: AccountState, key: str) -> tuple[Service, Integration]:
     for service in state.account.services.values():
         for integration in service.integrations:
             if integration.key == key:
@@ -70,7 +70,7 @@ def _integration(state: State, key: str) -> tuple[Service, Integration]:
     raise NotAnEvent("Invalid routing key")
 
 
-def _known(state: State, service: Service, key: str) -> Incident | None:
+def _known(state: AccountState, service: Service, key: str) -> Incident | None:
     for incident in state.account.incidents.values():
         if incident.service == service.id and incident.is_open and _has(incident, key):
             return incident
@@ -81,7 +81,7 @@ def _has(incident: Incident, key: str) -> bool:
     return incident.key == key or any(a.key == key and a.status != "resolved" for a in incident.alerts)
 
 
-def _open(state: State, service: Service, integration: Integration, event: Json, agent: Json) -> None:
+def _open(state: AccountState, service: Service, integration: Integration, event: Json, agent: Json) -> None:
     payload: Json = event["payload"]
     alert = Alert(
         state.next_id("A"),
@@ -98,7 +98,7 @@ def _open(state: State, service: Service, integration: Integration, event: Json,
         report(state, service, alert, agent=agent, urgency=urgency)
 
 
-def report(state: State, service: Service, alert: Alert, *, agent: Json, **about: Any) -> Incident:
+def report(state: AccountState, service: Service, alert: Alert, *, agent: Json, **about: Any) -> Incident:
     """Take an alert in: it joins the open incident that the service groups it with, which rings nobody again, or opens
     one of its own. Raises ErrorAnswer where that would ring nobody."""
     incident = _grouped(state, service, alert)
@@ -112,7 +112,7 @@ def report(state: State, service: Service, alert: Alert, *, agent: Json, **about
     return incident
 
 
-def _grouped(state: State, service: Service, alert: Alert) -> Incident | None:
+def _grouped(state: AccountState, service: Service, alert: Alert) -> Incident | None:
     """Return the newest open incident of alerts that a service puts an alert into.
 
     https://support.pagerduty.com/main/docs/alert-grouping
@@ -123,24 +123,24 @@ def _grouped(state: State, service: Service, alert: Alert) -> Incident | None:
     return max(fitting, key=lambda incident: incident.number, default=None)
 
 
-def _by_time(state: State, service: Service, incident: Incident, alert: Alert) -> bool:
+def _by_time(state: AccountState, service: Service, incident: Incident, alert: Alert) -> bool:
     minutes = int(service.grouping_config.get("timeout") or 0)
     return not minutes or state.now() - incident.created_at <= minutes * 60
 
 
-def _by_content(state: State, service: Service, incident: Incident, alert: Alert) -> bool:
+def _by_content(state: AccountState, service: Service, incident: Incident, alert: Alert) -> bool:
     first, fields = incident.alerts[0], service.grouping_config.get("fields") or ["source"]
     return all(getattr(first, name, None) == getattr(alert, name, None) for name in fields)
 
 
-GROUPINGS: Final[dict[str, Callable[[State, Service, Incident, Alert], bool]]] = {
+GROUPINGS: Final[dict[str, Callable[[AccountState, Service, Incident, Alert], bool]]] = {
     "time": _by_time,
     "intelligent": lambda *_: True,
     "content_based": _by_content,
 }
 
 
-def _follow(state: State, incident: Incident | None, event: Json, agent: Json) -> None:
+def _follow(state: AccountState, incident: Incident | None, event: Json, agent: Json) -> None:
     if incident is None:
         return
     if event["event_action"] == "acknowledge":

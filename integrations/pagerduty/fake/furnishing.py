@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 from integrations.pagerduty.fake.server.deliveries import EVENTS
 
 from .records import DAY_S, Integration, Layer, Level, Policy, Priority, Schedule, Service, Subscription, Team, User
-from .state import State
+from .state import AccountState
 
 T = TypeVar("T")
 NINE_S = 9 * 3600.0
 
 
-class Furnishing(State):
+class Furnishing(AccountState):
     """Adds things to an account, and finds them by id, handle or name."""
 
     def add_user(self, handle: str, *, email: str = "", name: str = "", id: str = "", **about: Any) -> User:

@@ -22,7 +22,7 @@ def unique(prefix: str = "") -> str:
     return prefix + uuid4().hex[:24].upper()
 
 
-class State(StandInState[PendingDelivery, Fault]):
+class AccountState(StandInState[PendingDelivery, Fault]):
     """What requests, events and acts need of the whole."""
 
     ID_DIGITS: ClassVar[int] = 6

@@ -1,1 +1,1 @@
-"""The page at `/`: one person's view of the workspace, rendered on the server and kept current by small modules."""
+"""What both pages are drawn with: templates, Slack's markup, emoji, and the bell that says a page changed."""

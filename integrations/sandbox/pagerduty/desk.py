@@ -12,7 +12,7 @@ from typing import Any, Final
 from starlette.requests import Request
 
 from integrations.pagerduty import fake
-from integrations.sandbox.keeping import Keeper
+from integrations.sandbox.keeping import SnapshotKeeper
 from integrations.sandbox.page.bell import Bell
 from integrations.sandbox.settings import Settings
 
@@ -32,7 +32,7 @@ class Desk:
     account: fake.FakeAccount
     settings: Settings
     courier: Courier
-    keeper: Keeper
+    keeper: SnapshotKeeper
     bell: Bell
 
     @classmethod
@@ -43,7 +43,7 @@ class Desk:
             api_key=about.api_key, routing_key=about.routing_key, base_url=f"{settings.own_url}/pagerduty"
         )
         courier = Courier(account, retry_s=about.retry_s, patience_s=about.patience_s)
-        keeper = Keeper(account, about.data_file, dump=account.snapshot, restore=partial(_restore, account))
+        keeper = SnapshotKeeper(account, about.data_file, dump=account.snapshot, restore=partial(_restore, account))
         desk = cls(account, settings, courier, keeper, Bell())
         if not keeper.load():
             fake.seed.furnish(account, fake.seed.read(about.account_file))

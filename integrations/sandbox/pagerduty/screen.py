@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from integrations.pagerduty import fake
 from integrations.pagerduty.fake.records import Incident, Rang, Service, User
-from integrations.sandbox.pagerduty.shifts import ScheduleRow, Window, row
+from integrations.sandbox.pagerduty.shifts import ScheduleRow, ShownDays, row
 
 ENDED_SHOWN: Final = 12
 RANG_SHOWN: Final = 25
@@ -41,7 +41,7 @@ class Screen:
         self._fake = account
         self.people = sorted(self.account.users.values(), key=lambda user: user.name)
         self.me = next((user for user in self.people if place.who in (user.id, user.email)), None) or self._first()
-        self.window = Window.around(account.now(), self.me.time_zone if self.me else "Etc/UTC")
+        self.window = ShownDays.around(account.now(), self.me.time_zone if self.me else "Etc/UTC")
 
     def _first(self) -> User | None:
         on = [id for r in self.account.schedules.values() for id in fake.rendering.now_on(r, self._fake.now())]

@@ -18,7 +18,7 @@ AHEAD_S: Final = 14 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ShownDays:
     """The time that is shown, in the viewer's time zone."""
 
     zone: ZoneInfo
@@ -27,7 +27,7 @@ class Window:
     now: float
 
     @classmethod
-    def around(cls, now: float, zone: str) -> Window:
+    def around(cls, now: float, zone: str) -> ShownDays:
         """Return today and tomorrow."""
         known = ZoneInfo(zone)
         today = datetime.fromtimestamp(now, known).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -95,7 +95,7 @@ class ScheduleRow:
     overrides: list[Override]
 
 
-def row(account: fake.FakeAccount, schedule: Schedule, window: Window) -> ScheduleRow:
+def row(account: fake.FakeAccount, schedule: Schedule, window: ShownDays) -> ScheduleRow:
     """Return what there is to show of one schedule."""
     spans = rendering.rendered(schedule, window.since, window.now + AHEAD_S)
     taken = [s for s in spans if s.user]
@@ -114,7 +114,7 @@ def row(account: fake.FakeAccount, schedule: Schedule, window: Window) -> Schedu
     )
 
 
-def _bars(account: Account, spans: Iterable[Span], window: Window) -> list[Bar]:
+def _bars(account: Account, spans: Iterable[Span], window: ShownDays) -> list[Bar]:
     """Put bars that overlap into lanes, one below the other."""
     ends: list[float] = []
     bars = []

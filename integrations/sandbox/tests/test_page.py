@@ -9,7 +9,7 @@ import pytest
 
 from integrations.sandbox.page import emoji, mrkdwn
 from integrations.sandbox.page.mrkdwn import MrkdwnReader
-from integrations.sandbox.page.screen import Screen, ScreenAddress
+from integrations.sandbox.slack.screen import Screen, ScreenAddress
 from integrations.sandbox.tests.conftest import App, Sandbox
 from integrations.slack import fake
 

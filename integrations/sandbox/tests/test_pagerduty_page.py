@@ -11,7 +11,7 @@ import pytest
 
 from integrations.pagerduty import fake
 from integrations.sandbox.pagerduty.screen import Screen, ScreenAddress
-from integrations.sandbox.pagerduty.shifts import Window, row
+from integrations.sandbox.pagerduty.shifts import ShownDays, row
 from integrations.sandbox.tests.conftest import App, Sandbox
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
@@ -28,7 +28,7 @@ def account() -> fake.FakeAccount:
 
 
 def test_the_line_shows_today_and_tomorrow_in_the_readers_time(account: fake.FakeAccount) -> None:
-    window = Window.around(NOON, "Asia/Tokyo")
+    window = ShownDays.around(NOON, "Asia/Tokyo")
     assert [day for _, day in window.days()] == ["Saturday 21 November", "Sunday 22 November"]
     assert window.share(window.since) == 0
     assert window.share(window.until) == 100
@@ -37,7 +37,7 @@ def test_the_line_shows_today_and_tomorrow_in_the_readers_time(account: fake.Fak
 
 
 def test_a_schedule_says_who_is_on_and_who_comes_next(account: fake.FakeAccount) -> None:
-    shown = row(account, account.schedule("Support"), Window.around(NOON, "Etc/UTC"))
+    shown = row(account, account.schedule("Support"), ShownDays.around(NOON, "Etc/UTC"))
     assert [(on.name, on.until) for on in shown.now] == [("Ada", "tomorrow 09:00")]
     assert [(on.name, on.until) for on in shown.later] == [("Ben", "tomorrow 09:00")]
     assert [(bar.name, bar.left) for bar in shown.bars] == [("Ben", 0), ("Ada", 18.75), ("Ben", 68.75)]
@@ -46,14 +46,14 @@ def test_a_schedule_says_who_is_on_and_who_comes_next(account: fake.FakeAccount)
 
 def test_who_takes_over_is_marked_and_cuts_the_turn(account: fake.FakeAccount) -> None:
     account.acts.set_override("Support", "cleo", NOON + HOUR_S, NOON + 3 * HOUR_S)
-    shown = row(account, account.schedule("Support"), Window.around(NOON, "Etc/UTC"))
+    shown = row(account, account.schedule("Support"), ShownDays.around(NOON, "Etc/UTC"))
     assert [(bar.name, bar.over) for bar in shown.bars][1:4] == [("Ada", False), ("Cleo", True), ("Ada", False)]
     assert [account.user(over.user).name for over in shown.overrides] == ["Cleo"]
 
 
 def test_several_people_at_once_have_a_line_each(account: fake.FakeAccount) -> None:
     schedule = account.add_schedule("All", ["ada", "ben"], every=True, v3=True)
-    shown = row(account, schedule, Window.around(NOON, "Etc/UTC"))
+    shown = row(account, schedule, ShownDays.around(NOON, "Etc/UTC"))
     assert shown.lanes == 2
     assert {on.name for on in shown.now} == {"Ada", "Ben"}
 

@@ -13,10 +13,10 @@ WHISPERS_KEPT = 2_000
 COMPOSER = "COMPOSER"
 
 if TYPE_CHECKING:
-    from .state import State
+    from .state import WorkspaceState
 
 
-def post(slack: State, channel: Channel, user: str, **fields: Any) -> Message:
+def post(slack: WorkspaceState, channel: Channel, user: str, **fields: Any) -> Message:
     """Add a message to a channel and tell the app."""
     message = Message(ts=slack.next_ts(), user=user, **fields)
     channel.messages[message.ts] = message
@@ -28,7 +28,7 @@ def post(slack: State, channel: Channel, user: str, **fields: Any) -> Message:
     return message
 
 
-def tell_links(slack: State, channel: Channel, message: Message) -> None:
+def tell_links(slack: WorkspaceState, channel: Channel, message: Message) -> None:
     """Tell the app of links to its own domains, wherever they were posted: also where it is not a member.
 
     Whoever posts a link had it in the message they were writing before, of which the app is told first.
@@ -49,14 +49,14 @@ def _urls(links: list[Json]) -> tuple[str, ...]:
     return tuple(str(one["url"]) for one in links)
 
 
-def _tell_links(slack: State, user: str, shared: SharedLinks, links: list[Json], *, inside: bool) -> None:
+def _tell_links(slack: WorkspaceState, user: str, shared: SharedLinks, links: list[Json], *, inside: bool) -> None:
     slack.share_links(shared)
     about: Json = {"user": user, "channel": shared.channel, "message_ts": shared.ts, "links": links}
     about |= {"is_bot_user_member": inside, "source": shared.source, "unfurl_id": shared.unfurl_id}
     slack.emit("link_shared", **about)
 
 
-def share(slack: State, channel: Channel, user: str, files: list[File], **fields: Any) -> Message:
+def share(slack: WorkspaceState, channel: Channel, user: str, files: list[File], **fields: Any) -> Message:
     """Post files in a channel, or in one of its threads."""
     written = [shapes.file(file, base_url=slack.base_url) for file in files]
     message = post(slack, channel, user, files=[file.id for file in files], extra={"files": written}, **fields)
@@ -66,7 +66,7 @@ def share(slack: State, channel: Channel, user: str, files: list[File], **fields
     return message
 
 
-def delete_file(slack: State, file: File) -> None:
+def delete_file(slack: WorkspaceState, file: File) -> None:
     """Delete a file: where it was shown a stone is left, as in Slack."""
     file.state, file.content, file.title, file.alt_text = "deleted", b"", "", ""
     for channel_id, messages in file.shares.items():
@@ -79,13 +79,13 @@ def delete_file(slack: State, file: File) -> None:
     slack.emit("file_deleted", file_id=file.id)
 
 
-def system(slack: State, channel: Channel, user: str, subtype: str, text: str, **extra: Any) -> None:
+def system(slack: WorkspaceState, channel: Channel, user: str, subtype: str, text: str, **extra: Any) -> None:
     """Add one of Slack's own messages, such as *set the channel topic*."""
     family = "group" if channel.kind == "private" else "channel"
     post(slack, channel, user, subtype=f"{family}_{subtype}", text=text, extra=extra)
 
 
-def edit(slack: State, channel: Channel, message: Message, by: str, **fields: Any) -> None:
+def edit(slack: WorkspaceState, channel: Channel, message: Message, by: str, **fields: Any) -> None:
     """Change a message in place and tell the app what it was before."""
     before = shapes.message(channel, message, team_id=slack.workspace.team_id)
     for name, value in fields.items():
@@ -96,7 +96,7 @@ def edit(slack: State, channel: Channel, message: Message, by: str, **fields: An
     tell_message(slack, channel, changed | {"type": "message", "hidden": True, "ts": slack.next_ts()})
 
 
-def delete(slack: State, channel: Channel, message: Message) -> None:
+def delete(slack: WorkspaceState, channel: Channel, message: Message) -> None:
     """Delete a message; one that has replies leaves a stone behind, as in Slack."""
     before = shapes.message(channel, message, team_id=slack.workspace.team_id)
     channel.pins.pop(message.ts, None)
@@ -109,19 +109,19 @@ def delete(slack: State, channel: Channel, message: Message) -> None:
     tell_message(slack, channel, deleted | {"type": "message", "hidden": True, "ts": slack.next_ts()})
 
 
-def tell_message(slack: State, channel: Channel, event: Json) -> None:
+def tell_message(slack: WorkspaceState, channel: Channel, event: Json) -> None:
     """Emit a `message` event of any subtype."""
     kind = {"public": "channel", "private": "group"}.get(channel.kind, channel.kind)
     slack.emit("message", seen_in=channel, **{**event, "channel": channel.id, "channel_type": kind})
 
 
-def react(slack: State, channel: Channel, message: Message, user: str, name: str) -> None:
+def react(slack: WorkspaceState, channel: Channel, message: Message, user: str, name: str) -> None:
     """Add one person's reaction."""
     message.reactions.setdefault(name, []).append(user)
     _tell_reaction(slack, "reaction_added", channel, message, user, name)
 
 
-def unreact(slack: State, channel: Channel, message: Message, user: str, name: str) -> None:
+def unreact(slack: WorkspaceState, channel: Channel, message: Message, user: str, name: str) -> None:
     """Take one person's reaction away."""
     message.reactions[name].remove(user)
     if not message.reactions[name]:
@@ -129,29 +129,29 @@ def unreact(slack: State, channel: Channel, message: Message, user: str, name: s
     _tell_reaction(slack, "reaction_removed", channel, message, user, name)
 
 
-def _tell_reaction(slack: State, type: str, channel: Channel, message: Message, user: str, name: str) -> None:
+def _tell_reaction(slack: WorkspaceState, type: str, channel: Channel, message: Message, user: str, name: str) -> None:
     item = {"type": "message", "channel": channel.id, "ts": message.ts}
     slack.emit(type, seen_in=channel, user=user, reaction=name, item=item, item_user=message.user)
 
 
-def pin(slack: State, channel: Channel, message: Message, user: str) -> None:
+def pin(slack: WorkspaceState, channel: Channel, message: Message, user: str) -> None:
     """Pin a message to its channel."""
     channel.pins[message.ts] = {"created": int(slack.now()), "created_by": user}
     _tell_pin(slack, "pin_added", channel, message, user)
 
 
-def unpin(slack: State, channel: Channel, message: Message, user: str) -> None:
+def unpin(slack: WorkspaceState, channel: Channel, message: Message, user: str) -> None:
     """Take a pin away."""
     del channel.pins[message.ts]
     _tell_pin(slack, "pin_removed", channel, message, user)
 
 
-def _tell_pin(slack: State, type: str, channel: Channel, message: Message, user: str) -> None:
+def _tell_pin(slack: WorkspaceState, type: str, channel: Channel, message: Message, user: str) -> None:
     item = {"type": "message", "channel": channel.id, "created_by": user, "message": {"ts": message.ts}}
     slack.emit(type, seen_in=channel, user=user, channel_id=channel.id, item=item)
 
 
-def create_channel(slack: State, name: str, creator: str, *, is_private: bool) -> Channel:
+def create_channel(slack: WorkspaceState, name: str, creator: str, *, is_private: bool) -> Channel:
     """Make a channel with its creator as the first member."""
     kind: Kind = "private" if is_private else "public"
     channel = Channel(slack.next_id("C"), name, kind, creator, int(slack.now()))
@@ -163,7 +163,7 @@ def create_channel(slack: State, name: str, creator: str, *, is_private: bool) -
     return channel
 
 
-def join(slack: State, channel: Channel, user: str, *, inviter: str = "") -> None:
+def join(slack: WorkspaceState, channel: Channel, user: str, *, inviter: str = "") -> None:
     """Make someone a member."""
     channel.members.append(user)
     channel.read[user] = slack.last_ts
@@ -172,7 +172,7 @@ def join(slack: State, channel: Channel, user: str, *, inviter: str = "") -> Non
     slack.emit("member_joined_channel", seen_in=channel, user=user, **_where(slack, channel), **extra)
 
 
-def leave(slack: State, channel: Channel, user: str, *, kicked_by: str = "") -> None:
+def leave(slack: WorkspaceState, channel: Channel, user: str, *, kicked_by: str = "") -> None:
     """End someone's membership; the app is told about its own removal as well."""
     text = f"<@{user}> was removed from the channel" if kicked_by else f"<@{user}> has left the channel"
     system(slack, channel, user, "leave", text)
@@ -181,26 +181,26 @@ def leave(slack: State, channel: Channel, user: str, *, kicked_by: str = "") -> 
     channel.members.remove(user)
 
 
-def _where(slack: State, channel: Channel) -> Json:
+def _where(slack: WorkspaceState, channel: Channel) -> Json:
     kind = "G" if channel.kind == "private" else "C"
     return {"channel": channel.id, "channel_type": kind, "team": slack.workspace.team_id}
 
 
-def set_topic(slack: State, channel: Channel, user: str, value: str) -> None:
+def set_topic(slack: WorkspaceState, channel: Channel, user: str, value: str) -> None:
     """Set the topic, which everyone in the channel is shown."""
     channel.topic = Note(value, user, int(slack.now()))
     text = f"<@{user}> set the channel topic: {value}" if value else f"<@{user}> cleared the channel topic"
     system(slack, channel, user, "topic", text, topic=value)
 
 
-def set_purpose(slack: State, channel: Channel, user: str, value: str) -> None:
+def set_purpose(slack: WorkspaceState, channel: Channel, user: str, value: str) -> None:
     """Set the purpose (the client calls it the description)."""
     channel.purpose = Note(value, user, int(slack.now()))
     text = f"<@{user}> set the channel description: {value}" if value else f"<@{user}> cleared it"
     system(slack, channel, user, "purpose", text, purpose=value)
 
 
-def rename(slack: State, channel: Channel, user: str, name: str) -> None:
+def rename(slack: WorkspaceState, channel: Channel, user: str, name: str) -> None:
     """Give a channel another name; the old one is remembered."""
     old, channel.name = channel.name, name
     channel.previous_names.insert(0, old)
@@ -210,21 +210,21 @@ def rename(slack: State, channel: Channel, user: str, name: str) -> None:
     slack.emit(f"{_family(channel)}_rename", seen_in=channel, channel=about)
 
 
-def archive(slack: State, channel: Channel, user: str) -> None:
+def archive(slack: WorkspaceState, channel: Channel, user: str) -> None:
     """Archive a channel."""
     system(slack, channel, user, "archive", f"<@{user}> archived the channel")
     channel.is_archived = True
     slack.emit(f"{_family(channel)}_archive", seen_in=channel, channel=channel.id, user=user)
 
 
-def unarchive(slack: State, channel: Channel, user: str) -> None:
+def unarchive(slack: WorkspaceState, channel: Channel, user: str) -> None:
     """Bring an archived channel back."""
     channel.is_archived = False
     system(slack, channel, user, "unarchive", f"<@{user}> un-archived the channel")
     slack.emit(f"{_family(channel)}_unarchive", seen_in=channel, channel=channel.id, user=user)
 
 
-def convert(slack: State, channel: Channel, user: str, *, is_private: bool) -> None:
+def convert(slack: WorkspaceState, channel: Channel, user: str, *, is_private: bool) -> None:
     """Make a channel private or public. Slack has no event for it, only a message subtype."""
     channel.kind = "private" if is_private else "public"
     word = "private" if is_private else "public"
@@ -236,7 +236,7 @@ def _family(channel: Channel) -> str:
     return "group" if channel.kind == "private" else "channel"
 
 
-def set_members(slack: State, group: Group, members: list[str], by: str) -> None:
+def set_members(slack: WorkspaceState, group: Group, members: list[str], by: str) -> None:
     """Replace the people of a user group."""
     before, group.members = group.members, list(dict.fromkeys(members))
     previous_update, group.updated = group.updated, int(slack.now())
@@ -257,7 +257,7 @@ def set_members(slack: State, group: Group, members: list[str], by: str) -> None
     )
 
 
-def direct(slack: State, users: list[str]) -> Channel:
+def direct(slack: WorkspaceState, users: list[str]) -> Channel:
     """Return the direct message of these people, making it if it does not exist yet."""
     wanted = set(users)
     for channel in slack.workspace.channels.values():
@@ -269,7 +269,7 @@ def direct(slack: State, users: list[str]) -> Channel:
     return channel
 
 
-def whisper(slack: State, channel_id: str, user: str, **fields: Any) -> Ephemeral:
+def whisper(slack: WorkspaceState, channel_id: str, user: str, **fields: Any) -> Ephemeral:
     """Show a message to one person; the oldest are forgotten."""
     shown = Ephemeral(slack.next_id("E"), slack.next_ts(), channel_id, user, slack.bot.id, **fields)
     kept = slack.workspace.ephemerals

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import screens
-from .state import State
+from .state import WorkspaceState
 from .workspace import Channel, Ephemeral, Group, Json, Kind, Message, Person
 
 
-class Looking(State):
+class Looking(WorkspaceState):
     """The half of `FakeSlack` that asks and furnishes; none of it goes through the Web API or is logged."""
 
     def person(self, name: str) -> Person:

@@ -10,16 +10,16 @@ from integrations.slack.fake.server import shapes
 from .workspace import Json, View
 
 if TYPE_CHECKING:
-    from .state import State
+    from .state import WorkspaceState
 
 
-def open_modal(slack: State, user: str, body: Json) -> View:
+def open_modal(slack: WorkspaceState, user: str, body: Json) -> View:
     """Show a modal on an empty stack."""
     close_all(slack, user)
     return push_modal(slack, user, body)
 
 
-def push_modal(slack: State, user: str, body: Json) -> View:
+def push_modal(slack: WorkspaceState, user: str, body: Json) -> View:
     """Show a modal on top of the ones that are open."""
     stack = slack.workspace.modals.setdefault(user, [])
     view = _new(slack, user, body, previous=stack[-1] if stack else "", root=stack[0] if stack else "")
@@ -27,26 +27,26 @@ def push_modal(slack: State, user: str, body: Json) -> View:
     return view
 
 
-def top(slack: State, user: str) -> View | None:
+def top(slack: WorkspaceState, user: str) -> View | None:
     """Return the modal a person sees."""
     stack = slack.workspace.modals.get(user)
     return slack.workspace.views[stack[-1]] if stack else None
 
 
-def close_top(slack: State, user: str) -> None:
+def close_top(slack: WorkspaceState, user: str) -> None:
     """Close the modal a person sees; the one below it shows again."""
     stack = slack.workspace.modals.get(user)
     if stack:
         slack.workspace.views.pop(stack.pop(), None)
 
 
-def close_all(slack: State, user: str) -> None:
+def close_all(slack: WorkspaceState, user: str) -> None:
     """Close all modals of a person."""
     for id in slack.workspace.modals.pop(user, []):
         slack.workspace.views.pop(id, None)
 
 
-def replace_body(slack: State, view: View, body: Json) -> View:
+def replace_body(slack: WorkspaceState, view: View, body: Json) -> View:
     """Give a view other content. What was typed stays where block and action ids stay."""
     view.body = body
     view.hash = _hash(slack)
@@ -59,7 +59,7 @@ def replace_body(slack: State, view: View, body: Json) -> View:
     return view
 
 
-def show_home(slack: State, user: str, body: Json) -> View:
+def show_home(slack: WorkspaceState, user: str, body: Json) -> View:
     """Set a person's App Home."""
     current = slack.workspace.views.get(slack.workspace.homes.get(user, ""))
     if current:
@@ -69,19 +69,19 @@ def show_home(slack: State, user: str, body: Json) -> View:
     return view
 
 
-def written(slack: State, view: View) -> Json:
+def written(slack: WorkspaceState, view: View) -> Json:
     """Write a view as Slack does."""
     return shapes.view(view, slack.workspace, app_id=slack.bot.app_id, bot_id=slack.bot.bot_id)
 
 
-def _new(slack: State, user: str, body: Json, *, previous: str, root: str) -> View:
+def _new(slack: WorkspaceState, user: str, body: Json, *, previous: str, root: str) -> View:
     id = slack.next_id("V")
     view = View(id, user, body, _hash(slack), root or id, previous, initial_values(body))
     slack.workspace.views[id] = view
     return view
 
 
-def _hash(slack: State) -> str:
+def _hash(slack: WorkspaceState) -> str:
     return f"{int(slack.now())}.{secrets.token_hex(4)}"
 
 

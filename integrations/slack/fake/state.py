@@ -21,7 +21,7 @@ APP_ID: Final = "A0FIREKIND"
 LINKS_KEPT: Final = 2_000
 
 
-class State(StandInState[PendingDelivery, Fault]):
+class WorkspaceState(StandInState[PendingDelivery, Fault]):
     """What methods, changes and acts need of the whole."""
 
     def __init__(

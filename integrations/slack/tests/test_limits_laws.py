@@ -15,7 +15,7 @@ from integrations.slack.protocol.limits import MAX_UPDATE_TEXT
 from integrations.slack.tests.test_typed_laws import STATES, messages, typed_into
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews
 from workflows.planning.plan import Plan, PlanLine, PlanNote
-from workflows.tests.world import POLICIES, someone
+from workflows.tests.shipped_facts import POLICIES, someone
 
 LETTERS = st.sampled_from(["x", "é", "🔥", "&", "<", "*", "`", "\n", " "])
 PEOPLE = 130

@@ -20,7 +20,7 @@ from workflows.planning.facts import ChannelPost, Facts, Published, Room
 from workflows.planning.observed import Observed
 from workflows.planning.plan import Plan, PlanLine, PlanNote, plan
 from workflows.planning.wording.card import Button, Card
-from workflows.tests.world import POLICIES, facts, someone
+from workflows.tests.shipped_facts import POLICIES, facts, someone
 
 KINDS = ("updated", "offered", "failed", "due", "glass", "alert", "evidence", "judged", "noted")
 OUTSIDE = {"channel/1": {"id": "C1", "name": "one"}, "outlet": {"id": "C2", "name": "two"}}

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from integrations.pagerduty.fake.server.api_request import ApiRequest
-from integrations.pagerduty.fake.state import State
+from integrations.pagerduty.fake.state import AccountState
 
 from . import directory, hooks, incidents, oncalls, parts, schedules
 
-Method = Callable[[State, ApiRequest], Any]
+Method = Callable[[AccountState, ApiRequest], Any]
 
 METHODS: Final[dict[str, Method]] = {
     **directory.METHODS,

@@ -8,14 +8,14 @@ from integrations.pagerduty.fake.records import Json, Policy, Priority, Service,
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.answers import ErrorAnswer
 from integrations.pagerduty.fake.server.api_request import ApiRequest, found, named
-from integrations.pagerduty.fake.state import State
+from integrations.pagerduty.fake.state import AccountState
 
 
-def _abilities(state: State, asked: ApiRequest) -> Json:
+def _abilities(state: AccountState, asked: ApiRequest) -> Json:
     return {"abilities": list(state.account.abilities)}
 
 
-def _priorities(state: State, asked: ApiRequest) -> Json:
+def _priorities(state: AccountState, asked: ApiRequest) -> Json:
     shape = shapes.of(state)
 
     def write(priority: Priority) -> Json:
@@ -25,17 +25,17 @@ def _priorities(state: State, asked: ApiRequest) -> Json:
     return asked.page("priorities", state.account.priorities.values(), write)
 
 
-def _users(state: State, asked: ApiRequest) -> Json:
+def _users(state: AccountState, asked: ApiRequest) -> Json:
     people = named(state.account.users.values(), asked.one("query"), lambda user: f"{user.name}\n{user.email}")
     teams = set(asked.all("team_ids"))
     return asked.page("users", [u for u in people if not teams or teams & set(u.teams)], shapes.of(state).user)
 
 
-def _user(state: State, asked: ApiRequest) -> Json:
+def _user(state: AccountState, asked: ApiRequest) -> Json:
     return {"user": shapes.of(state).user(found(state.account.users, asked.at["id"]))}
 
 
-def _teams(state: State, asked: ApiRequest) -> Json:
+def _teams(state: AccountState, asked: ApiRequest) -> Json:
     shape = shapes.of(state)
 
     def write(team: Team) -> Json:
@@ -44,7 +44,7 @@ def _teams(state: State, asked: ApiRequest) -> Json:
     return asked.page("teams", named(state.account.teams.values(), asked.one("query"), lambda t: t.name), write)
 
 
-def _services(state: State, asked: ApiRequest) -> Json:
+def _services(state: AccountState, asked: ApiRequest) -> Json:
     shape, whole = shapes.of(state), asked.includes("integrations")
     some = named(state.account.services.values(), asked.one("query"), lambda s: s.name)
     teams, name = set(asked.all("team_ids")), asked.one("name")
@@ -56,12 +56,12 @@ def _services(state: State, asked: ApiRequest) -> Json:
     return asked.page("services", some, write)
 
 
-def _service(state: State, asked: ApiRequest) -> Json:
+def _service(state: AccountState, asked: ApiRequest) -> Json:
     service = found(state.account.services, asked.at["id"])
     return {"service": shapes.of(state).service(service, whole=asked.includes("integrations"))}
 
 
-def _integration(state: State, asked: ApiRequest) -> Json:
+def _integration(state: AccountState, asked: ApiRequest) -> Json:
     service = found(state.account.services, asked.at["id"])
     for n, integration in enumerate(service.integrations):
         if integration.id == asked.at["integration_id"]:
@@ -69,7 +69,7 @@ def _integration(state: State, asked: ApiRequest) -> Json:
     raise ErrorAnswer(2100)
 
 
-def _policies(state: State, asked: ApiRequest) -> Json:
+def _policies(state: AccountState, asked: ApiRequest) -> Json:
     some = named(state.account.policies.values(), asked.one("query"), lambda p: p.name)
     users, teams = set(asked.all("user_ids")), set(asked.all("team_ids"))
 
@@ -80,7 +80,7 @@ def _policies(state: State, asked: ApiRequest) -> Json:
     return asked.page("escalation_policies", filter(wanted, some), shapes.of(state).policy)
 
 
-def _policy(state: State, asked: ApiRequest) -> Json:
+def _policy(state: AccountState, asked: ApiRequest) -> Json:
     return {"escalation_policy": shapes.of(state).policy(found(state.account.policies, asked.at["id"]))}
 
 

@@ -9,12 +9,12 @@ from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.answers import ErrorAnswer
 from integrations.pagerduty.fake.server.api_request import ApiRequest, found
 from integrations.pagerduty.fake.server.deliveries import EVENTS
-from integrations.pagerduty.fake.state import State
+from integrations.pagerduty.fake.state import AccountState
 
 FILTERS: Final = ("account_reference", "service_reference", "team_reference")
 
 
-def _list(state: State, asked: ApiRequest) -> Json:
+def _list(state: AccountState, asked: ApiRequest) -> Json:
     kind, id = asked.one("filter_type"), asked.one("filter_id")
     some = [
         s
@@ -24,11 +24,11 @@ def _list(state: State, asked: ApiRequest) -> Json:
     return asked.page("webhook_subscriptions", some, shapes.of(state).subscription)
 
 
-def _get(state: State, asked: ApiRequest) -> Json:
+def _get(state: AccountState, asked: ApiRequest) -> Json:
     return _answer(state, found(state.account.subscriptions, asked.at["id"]))
 
 
-def _create(state: State, asked: ApiRequest) -> Json:
+def _create(state: AccountState, asked: ApiRequest) -> Json:
     about: Json = asked.body["webhook_subscription"]
     id = state.next_id()
     secret = f"{state.next_id('SECRET')}{id}".lower()
@@ -38,13 +38,13 @@ def _create(state: State, asked: ApiRequest) -> Json:
     return _answer(state, subscription, secret=True)
 
 
-def _change(state: State, asked: ApiRequest) -> Json:
+def _change(state: AccountState, asked: ApiRequest) -> Json:
     subscription = found(state.account.subscriptions, asked.at["id"])
     _set(state, subscription, asked.body["webhook_subscription"])
     return _answer(state, subscription)
 
 
-def _set(state: State, subscription: Subscription, about: Json) -> None:
+def _set(state: AccountState, subscription: Subscription, about: Json) -> None:
     events, filter, method = about.get("events"), about.get("filter"), about.get("delivery_method") or {}
     if events is not None:
         subscription.events = _events(events)
@@ -65,7 +65,7 @@ def _events(events: list[str]) -> list[str]:
     return list(events)
 
 
-def _filter(state: State, filter: Json) -> tuple[str, str]:
+def _filter(state: AccountState, filter: Json) -> tuple[str, str]:
     type, id = str(filter["type"]), str(filter.get("id") or "")
     if type not in FILTERS:
         raise ErrorAnswer(2001, f"{type} is not a filter")
@@ -75,19 +75,19 @@ def _filter(state: State, filter: Json) -> tuple[str, str]:
     return type, id
 
 
-def _drop(state: State, asked: ApiRequest) -> None:
+def _drop(state: AccountState, asked: ApiRequest) -> None:
     found(state.account.subscriptions, asked.at["id"])
     del state.account.subscriptions[asked.at["id"]]
     state.discard(asked.at["id"])
 
 
-def _enable(state: State, asked: ApiRequest) -> Json:
+def _enable(state: AccountState, asked: ApiRequest) -> Json:
     subscription = found(state.account.subscriptions, asked.at["id"])
     subscription.disabled_until, subscription.drops = 0.0, 0
     return _answer(state, subscription)
 
 
-def _answer(state: State, subscription: Subscription, *, secret: bool = False) -> Json:
+def _answer(state: AccountState, subscription: Subscription, *, secret: bool = False) -> Json:
     return {"webhook_subscription": shapes.of(state).subscription(subscription, secret=secret)}
 
 

@@ -9,14 +9,14 @@ from integrations.pagerduty.fake.records import DAY_S, Incident, Json
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.answers import ErrorAnswer
 from integrations.pagerduty.fake.server.api_request import ApiRequest, found
-from integrations.pagerduty.fake.state import State
+from integrations.pagerduty.fake.state import AccountState
 
 MONTH_S: Final = 30 * DAY_S
 LONGEST_S: Final = 184 * DAY_S
 KEY_TAKEN: Final = "Open incident with matching dedup key already exists on this service"
 
 
-def _list(state: State, asked: ApiRequest) -> Json:
+def _list(state: AccountState, asked: ApiRequest) -> Json:
     incidents = sorted(state.account.incidents.values(), key=lambda i: i.number)
     if asked.one("sort_by").endswith(":desc"):
         incidents.reverse()
@@ -26,7 +26,7 @@ def _list(state: State, asked: ApiRequest) -> Json:
     return asked.page("incidents", [i for i in incidents if _wanted(state, i, asked)], shapes.of(state).incident)
 
 
-def _wanted(state: State, incident: Incident, asked: ApiRequest) -> bool:
+def _wanted(state: AccountState, incident: Incident, asked: ApiRequest) -> bool:
     asks: dict[str, set[str]] = {
         "statuses": {incident.status},
         "service_ids": {incident.service},
@@ -40,11 +40,11 @@ def _wanted(state: State, incident: Incident, asked: ApiRequest) -> bool:
     )
 
 
-def _get(state: State, asked: ApiRequest) -> Json:
+def _get(state: AccountState, asked: ApiRequest) -> Json:
     return {"incident": shapes.of(state).incident(found(state.account.incidents, asked.at["id"]))}
 
 
-def _create(state: State, asked: ApiRequest) -> Json:
+def _create(state: AccountState, asked: ApiRequest) -> Json:
     about: Json = asked.body["incident"]
     service = found(state.account.services, about["service"]["id"])
     policy, people = _assigned(state, about)
@@ -71,7 +71,7 @@ def _create(state: State, asked: ApiRequest) -> Json:
     return {"incident": shapes.of(state).incident(incident)}
 
 
-def taken(state: State, service: str, key: str) -> bool:
+def taken(state: AccountState, service: str, key: str) -> bool:
     """Say whether an open incident of a service has this key, or one of its open alerts."""
     return any(
         incident.key == key or any(a.key == key and a.status != "resolved" for a in incident.alerts)
@@ -80,7 +80,7 @@ def taken(state: State, service: str, key: str) -> bool:
     )
 
 
-def _assigned(state: State, about: Json) -> tuple[str, list[str] | None]:
+def _assigned(state: AccountState, about: Json) -> tuple[str, list[str] | None]:
     policy, assignments = about.get("escalation_policy"), about.get("assignments")
     if policy and assignments:
         raise ErrorAnswer(2001, "Only one of escalation_policy and assignments is allowed")
@@ -90,7 +90,7 @@ def _assigned(state: State, about: Json) -> tuple[str, list[str] | None]:
     return (policy or {}).get("id", ""), people or None
 
 
-def _assignee(state: State, ref: Json) -> str:
+def _assignee(state: AccountState, ref: Json) -> str:
     return found(state.account.users, ref["id"], code=1007).id
 
 
@@ -101,19 +101,19 @@ def _urgency(about: Json) -> str:
     return urgency
 
 
-def _priority(state: State, about: Json) -> str:
+def _priority(state: AccountState, about: Json) -> str:
     ref = about.get("priority")
     return found(state.account.priorities, ref["id"], code=1020).id if ref else ""
 
 
-def _type(state: State, about: Json) -> str:
+def _type(state: AccountState, about: Json) -> str:
     name = str((about.get("incident_type") or {}).get("name") or "incident_default")
     if name not in state.account.types:
         raise ErrorAnswer(2001, f"Incident type {name} does not exist")
     return name
 
 
-def _change(state: State, asked: ApiRequest) -> Json:
+def _change(state: AccountState, asked: ApiRequest) -> Json:
     incident = found(state.account.incidents, asked.at["id"])
     about: Json = asked.body["incident"]
     agent = shapes.of(state).user_ref(asked.user.id)
@@ -131,7 +131,7 @@ def _change(state: State, asked: ApiRequest) -> Json:
     return {"incident": shapes.of(state).incident(incident)}
 
 
-def _set_status(state: State, incident: Incident, status: str, agent: Json, user: str) -> None:
+def _set_status(state: AccountState, incident: Incident, status: str, agent: Json, user: str) -> None:
     if status not in ("triggered", "acknowledged", "resolved"):
         raise ErrorAnswer(1003)
     if status == "resolved":
@@ -149,7 +149,7 @@ def _set_status(state: State, incident: Incident, status: str, agent: Json, user
         changes.acknowledge(state, incident, agent=agent, user=user)
 
 
-def _set_fields(state: State, incident: Incident, about: Json, agent: Json) -> None:
+def _set_fields(state: AccountState, incident: Incident, about: Json, agent: Json) -> None:
     if about.get("title"):
         incident.title = str(about["title"])
     if about.get("urgency"):
@@ -160,7 +160,7 @@ def _set_fields(state: State, incident: Incident, about: Json, agent: Json) -> N
         changes.set_type(state, incident, _type(state, about), agent=agent)
 
 
-def _hand_over(state: State, incident: Incident, about: Json, agent: Json) -> None:
+def _hand_over(state: AccountState, incident: Incident, about: Json, agent: Json) -> None:
     policy, people = _assigned(state, about)
     if policy:
         changes.delegate(state, incident, policy, agent=agent)

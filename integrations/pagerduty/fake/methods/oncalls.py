@@ -10,7 +10,7 @@ from integrations.pagerduty.fake import rendering
 from integrations.pagerduty.fake.records import DAY_S, Json
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.api_request import ApiRequest
-from integrations.pagerduty.fake.state import State
+from integrations.pagerduty.fake.state import AccountState
 from integrations.pagerduty.fake.times import iso_or_none
 
 LONGEST_S: Final = 92 * DAY_S
@@ -29,7 +29,7 @@ class OnCall:
     end: float | None
 
 
-def _list(state: State, asked: ApiRequest) -> Json:
+def _list(state: AccountState, asked: ApiRequest) -> Json:
     now = state.now()
     since, until = asked.window(since=now, until=now, longest_s=LONGEST_S)
     wanted = [call for call in _all(state, since, until) if _wanted(call, asked)]
@@ -39,7 +39,7 @@ def _list(state: State, asked: ApiRequest) -> Json:
     return asked.page("oncalls", wanted, lambda call: _write(call, shape))
 
 
-def _all(state: State, since: float, until: float) -> Iterator[OnCall]:
+def _all(state: AccountState, since: float, until: float) -> Iterator[OnCall]:
     for policy in state.account.policies.values():
         for n, level in enumerate(policy.levels, 1):
             for target in level.targets:

@@ -9,22 +9,22 @@ from integrations.pagerduty.fake.records import Incident, Json, LogEntry
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.answers import ErrorAnswer
 from integrations.pagerduty.fake.server.api_request import ApiRequest, found
-from integrations.pagerduty.fake.state import State
+from integrations.pagerduty.fake.state import AccountState
 from integrations.pagerduty.fake.times import iso
 
 NOTES: Final = 2000
 RESPONDING: Final = "coordinated_responding"
 
 
-def _incident(state: State, asked: ApiRequest) -> Incident:
+def _incident(state: AccountState, asked: ApiRequest) -> Incident:
     return found(state.account.incidents, asked.at["id"])
 
 
-def _notes(state: State, asked: ApiRequest) -> Json:
+def _notes(state: AccountState, asked: ApiRequest) -> Json:
     return {"notes": [shapes.of(state).note(note) for note in _incident(state, asked).notes]}
 
 
-def _add_note(state: State, asked: ApiRequest) -> Json:
+def _add_note(state: AccountState, asked: ApiRequest) -> Json:
     incident, text = _incident(state, asked), str(asked.body["note"]["content"])
     if not text.strip():
         raise ErrorAnswer(2001, "Content cannot be empty.")
@@ -33,7 +33,7 @@ def _add_note(state: State, asked: ApiRequest) -> Json:
     return {"note": shapes.of(state).note(changes.annotate(state, incident, asked.user.id, text))}
 
 
-def _ask_for_help(state: State, asked: ApiRequest) -> Json:
+def _ask_for_help(state: AccountState, asked: ApiRequest) -> Json:
     if RESPONDING not in state.account.abilities:
         raise ErrorAnswer(2014, f"The account lacks the ability {RESPONDING}")
     incident = _incident(state, asked)
@@ -47,14 +47,14 @@ def _ask_for_help(state: State, asked: ApiRequest) -> Json:
     return {"responder_request": shapes.of(state).request(incident, made)}
 
 
-def _people(state: State, target: Json) -> list[tuple[str, str]]:
+def _people(state: AccountState, target: Json) -> list[tuple[str, str]]:
     if str(target["type"]).startswith("escalation_policy"):
         policy = found(state.account.policies, target["id"], code=1014)
         return [(user, policy.id) for user in changes.first_level(state, policy)[1]]
     return [(found(state.account.users, target["id"], code=2013).id, "")]
 
 
-def _publish(state: State, asked: ApiRequest) -> Json:
+def _publish(state: AccountState, asked: ApiRequest) -> Json:
     incident = _incident(state, asked)
     update = changes.publish(state, incident, asked.user.id, str(asked.body["message"]))
     sender = shapes.of(state).user_ref(asked.user.id)
@@ -66,14 +66,14 @@ def _publish(state: State, asked: ApiRequest) -> Json:
     }  # fmt: skip
 
 
-def _alerts(state: State, asked: ApiRequest) -> Json:
+def _alerts(state: AccountState, asked: ApiRequest) -> Json:
     incident, key, statuses = _incident(state, asked), asked.one("alert_key"), asked.all("statuses")
     some = [a for a in incident.alerts if key in ("", a.key) and (not statuses or a.status in statuses)]
     shape = shapes.of(state)
     return asked.page("alerts", some, lambda alert: shape.alert(incident, alert))
 
 
-def _log(state: State, asked: ApiRequest) -> Json:
+def _log(state: AccountState, asked: ApiRequest) -> Json:
     shape, incident = shapes.of(state), _incident(state, asked)
 
     def write(entry: LogEntry) -> Json:
@@ -85,7 +85,7 @@ def _log(state: State, asked: ApiRequest) -> Json:
     return asked.page("log_entries", reversed(incident.log), write)
 
 
-def _types(state: State, asked: ApiRequest) -> Json:
+def _types(state: AccountState, asked: ApiRequest) -> Json:
     types = [
         {"id": f"PY{n}", "type": "incident_type", "name": name, "display_name": shown, "enabled": True, "parent": None}
         for n, (name, shown) in enumerate(state.account.types.items(), 1)

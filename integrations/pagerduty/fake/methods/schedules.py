@@ -13,26 +13,26 @@ from integrations.pagerduty.fake.rendering import Span
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.answers import ErrorAnswer
 from integrations.pagerduty.fake.server.api_request import ApiRequest, found, named
-from integrations.pagerduty.fake.state import State
+from integrations.pagerduty.fake.state import AccountState
 from integrations.pagerduty.fake.times import iso, moment
 
 LONGEST_S: Final = 92 * DAY_S
 SOON_S: Final = 14 * DAY_S
 
 
-def _list(state: State, asked: ApiRequest) -> Json:
+def _list(state: AccountState, asked: ApiRequest) -> Json:
     shape = shapes.of(state)
     some = [s for s in state.account.schedules.values() if not s.v3]
     return asked.page("schedules", named(some, asked.one("query"), lambda s: s.name), lambda s: _about(state, s, shape))
 
 
-def _list_v3(state: State, asked: ApiRequest) -> Json:
+def _list_v3(state: AccountState, asked: ApiRequest) -> Json:
     some = named((s for s in state.account.schedules.values() if s.v3), asked.one("query"), lambda s: s.name)
     ref = shapes.of(state).schedule_ref
     return asked.page("schedules", some, lambda s: ref(s.id), limit=100, longest=1000, totals=False)
 
 
-def _get(state: State, asked: ApiRequest) -> Json:
+def _get(state: AccountState, asked: ApiRequest) -> Json:
     schedule = _layered(state, asked)
     shape = shapes.of(state)
     written = _about(state, schedule, shape)
@@ -48,7 +48,7 @@ def _get(state: State, asked: ApiRequest) -> Json:
     return {"schedule": written}
 
 
-def _get_v3(state: State, asked: ApiRequest) -> Json:
+def _get_v3(state: AccountState, asked: ApiRequest) -> Json:
     schedule = found(state.account.schedules, asked.at["id"])
     if not schedule.v3:
         raise ErrorAnswer(3001, "Schedule is not a shift-based schedule")
@@ -62,14 +62,14 @@ def _get_v3(state: State, asked: ApiRequest) -> Json:
     return {"schedule": written}
 
 
-def _users(state: State, asked: ApiRequest) -> Json:
+def _users(state: AccountState, asked: ApiRequest) -> Json:
     schedule = _layered(state, asked)
     since, until = asked.window(since=state.now(), until=state.now(), longest_s=LONGEST_S)
     people = dict.fromkeys(span.user for span in rendering.rendered(schedule, since, until))
     return {"users": [shapes.of(state).user(state.account.users[id]) for id in people]}
 
 
-def _overrides(state: State, asked: ApiRequest) -> Json:
+def _overrides(state: AccountState, asked: ApiRequest) -> Json:
     schedule = _layered(state, asked)
     if not (asked.one("since") and asked.one("until")):
         raise ErrorAnswer(2003, "since and until are required")
@@ -78,7 +78,7 @@ def _overrides(state: State, asked: ApiRequest) -> Json:
     return {"overrides": [_override(override, shape) for override in _within(schedule, since, until)]}
 
 
-def _add_overrides(state: State, asked: ApiRequest) -> list[Json]:
+def _add_overrides(state: AccountState, asked: ApiRequest) -> list[Json]:
     schedule = _layered(state, asked)
     shape = shapes.of(state)
     made = [_made(state, about) for about in asked.body["overrides"]]
@@ -86,7 +86,7 @@ def _add_overrides(state: State, asked: ApiRequest) -> list[Json]:
     return [{"status": 201, "override": _override(override, shape)} for override in made]
 
 
-def _made(state: State, about: Json) -> Override:
+def _made(state: AccountState, about: Json) -> Override:
     user = found(state.account.users, about["user"]["id"], code=4004)
     start, end = (moment(about[name], code=4004) for name in ("start", "end"))
     if end <= start or end <= state.now():
@@ -94,7 +94,7 @@ def _made(state: State, about: Json) -> Override:
     return Override(state.next_id(), user.id, start, end)
 
 
-def _drop_override(state: State, asked: ApiRequest) -> None:
+def _drop_override(state: AccountState, asked: ApiRequest) -> None:
     """Take an override away. One that runs ends now and is answered with 200, one that is over stays.
 
     https://developer.pagerduty.com/api-reference/operations/deleteScheduleOverride
@@ -111,14 +111,14 @@ def _drop_override(state: State, asked: ApiRequest) -> None:
         schedule.overrides.remove(override)
 
 
-def _layered(state: State, asked: ApiRequest) -> Schedule:
+def _layered(state: AccountState, asked: ApiRequest) -> Schedule:
     schedule = found(state.account.schedules, asked.at["id"])
     if schedule.v3:
         raise ErrorAnswer(3001, "Schedule is a shift-based schedule")
     return schedule
 
 
-def _window(state: State, asked: ApiRequest) -> tuple[float, float]:
+def _window(state: AccountState, asked: ApiRequest) -> tuple[float, float]:
     now = state.now()
     return asked.window(since=now, until=now + SOON_S, longest_s=LONGEST_S)
 
@@ -127,7 +127,7 @@ def _within(schedule: Schedule, since: float, until: float) -> list[Override]:
     return [o for o in schedule.overrides if o.start < until and o.end > since]
 
 
-def _about(state: State, schedule: Schedule, shape: shapes.Shapes) -> Json:
+def _about(state: AccountState, schedule: Schedule, shape: shapes.Shapes) -> Json:
     using = [p.id for p in state.account.policies.values() if any(schedule.id in lv.targets for lv in p.levels)]
     return {
         **shape.schedule_ref(schedule.id),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from integrations.pagerduty.fake.records import DAY_S, Json
 
 if TYPE_CHECKING:
-    from integrations.pagerduty.fake.state import State
+    from integrations.pagerduty.fake.state import AccountState
 
 Verdict = Literal["delivered", "retry", "dropped", "disabled", "expired"]
 
@@ -91,7 +91,7 @@ def signature(body: bytes, secret: str) -> str:
     return f"v1={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
-def answered(state: State, delivery: PendingDelivery, status: int) -> Verdict:
+def answered(state: AccountState, delivery: PendingDelivery, status: int) -> Verdict:
     """Note how a webhook was answered (0: not at all) and say what comes of it.
 
     https://developer.pagerduty.com/docs/webhooks-behavior: 2xx is fine, 5xx, 429 and silence are tried again for two
@@ -106,7 +106,7 @@ def answered(state: State, delivery: PendingDelivery, status: int) -> Verdict:
         return verdict
 
 
-def _verdict(state: State, delivery: PendingDelivery, status: int) -> Verdict:
+def _verdict(state: AccountState, delivery: PendingDelivery, status: int) -> Verdict:
     subscription = state.account.subscriptions.get(delivery.subscription)
     if subscription is None or not state.is_active(subscription.id):
         return "dropped"

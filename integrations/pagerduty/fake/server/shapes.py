@@ -20,7 +20,7 @@ from integrations.pagerduty.fake.records import (
 from integrations.pagerduty.fake.times import iso, iso_or_none
 
 if TYPE_CHECKING:
-    from integrations.pagerduty.fake.state import State
+    from integrations.pagerduty.fake.state import AccountState
 
 _PLACES: Final = {
     "user": "users",
@@ -34,7 +34,7 @@ _PLACES: Final = {
 REDACTED: Final = "-- redacted --"
 
 
-def of(state: State) -> Shapes:
+def of(state: AccountState) -> Shapes:
     """Return the shapes of an account as it stands."""
     return Shapes(state.account, state.base_url, state.now())
 

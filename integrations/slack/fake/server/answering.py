@@ -13,12 +13,12 @@ from integrations.slack.protocol import block_kit
 from integrations.slack.protocol.limits import MAX_POST_TEXT, RESPONSE_URL_USES
 
 if TYPE_CHECKING:
-    from integrations.slack.fake.state import State
+    from integrations.slack.fake.state import WorkspaceState
 
 _TROUBLE = "We had some trouble connecting. Try again?"
 
 
-def apply(slack: State, delivery: PendingDelivery, status: int, body: bytes) -> Json:
+def apply(slack: WorkspaceState, delivery: PendingDelivery, status: int, body: bytes) -> Json:
     """Apply one answer; returns `error` where the person is shown one, and what was answered."""
     delivery.status = status
     error = "" if status == 200 else "dispatch_failed" if status else "operation_timeout"
@@ -48,7 +48,7 @@ def _parsed(body: bytes) -> Json:
     return parsed if isinstance(parsed, dict) else {"text": str(parsed)}
 
 
-def _command(slack: State, delivery: PendingDelivery, answer: Json, error: str) -> None:
+def _command(slack: WorkspaceState, delivery: PendingDelivery, answer: Json, error: str) -> None:
     if error:
         words = f'{delivery.type} failed with the error "{error}"'
         changes.whisper(slack, delivery.channel, delivery.user, text=words)
@@ -58,13 +58,13 @@ def _command(slack: State, delivery: PendingDelivery, answer: Json, error: str) 
             changes.whisper(slack, delivery.channel, delivery.user, text=f"{delivery.type} failed: {problem}")
 
 
-def _links(slack: State, delivery: PendingDelivery, status: int) -> None:
+def _links(slack: WorkspaceState, delivery: PendingDelivery, status: int) -> None:
     shared = slack.shared_links.get(delivery.payload["event"].get("unfurl_id", ""))
     if shared is not None and 200 <= status < 300:
         shared.answered = True
 
 
-def _submission(slack: State, delivery: PendingDelivery, answer: Json, error: str) -> Json:
+def _submission(slack: WorkspaceState, delivery: PendingDelivery, answer: Json, error: str) -> Json:
     view = slack.workspace.views.get(delivery.view_id)
     if view is None:
         return {}
@@ -86,7 +86,7 @@ def _submission(slack: State, delivery: PendingDelivery, answer: Json, error: st
     return {"response_action": action}
 
 
-def _shown(slack: State, view: View, action: str, body: Any) -> bool:
+def _shown(slack: WorkspaceState, view: View, action: str, body: Any) -> bool:
     if action not in ("update", "push") or block_kit.view_problems(body):
         return False
     body = {**body, "blocks": content.with_ids(body["blocks"])}
@@ -99,7 +99,7 @@ def _shown(slack: State, view: View, action: str, body: Any) -> bool:
     return True
 
 
-def respond(slack: State, response_id: str, answer: Any) -> Reply:
+def respond(slack: WorkspaceState, response_id: str, answer: Any) -> Reply:
     """Answer through a response url: five times within half an hour, whatever the bot may do in the channel."""
     with slack.lock:
         right = slack.response_urls.get(response_id)
@@ -115,7 +115,7 @@ def respond(slack: State, response_id: str, answer: Any) -> Reply:
         return Reply(500 if problem else 200, {"ok": False, "error": problem} if problem else {"ok": True})
 
 
-def _say(slack: State, right: ResponseUrl, answer: Json) -> str:
+def _say(slack: WorkspaceState, right: ResponseUrl, answer: Json) -> str:
     """Carry out one answer; returns the error code if it cannot be."""
     if answer.get("delete_original"):
         return _remove(slack, right)
@@ -138,7 +138,7 @@ def _say(slack: State, right: ResponseUrl, answer: Json) -> str:
     return ""
 
 
-def _replace(slack: State, right: ResponseUrl, said: Json) -> bool:
+def _replace(slack: WorkspaceState, right: ResponseUrl, said: Json) -> bool:
     shown = slack.workspace.ephemerals.get(right.ephemeral_id)
     if shown:
         shown.text, shown.blocks = said["text"], said["blocks"]
@@ -151,7 +151,7 @@ def _replace(slack: State, right: ResponseUrl, said: Json) -> bool:
     return False
 
 
-def _remove(slack: State, right: ResponseUrl) -> str:
+def _remove(slack: WorkspaceState, right: ResponseUrl) -> str:
     slack.workspace.ephemerals.pop(right.ephemeral_id, None)
     channel = slack.workspace.channels[right.channel]
     message = channel.messages.get(right.message_ts)

@@ -14,14 +14,14 @@ from integrations.slack.protocol.limits import MAX_CHANNEL_NAME
 
 if TYPE_CHECKING:
     from integrations.slack.fake.core import Caller
-    from integrations.slack.fake.state import State
+    from integrations.slack.fake.state import WorkspaceState
 
 T = TypeVar("T")
 
 _TS = re.compile(r"^\d{1,10}\.\d{1,6}$")
 
 
-def visible_channel(slack: State, caller: Caller, name: str, *, by_name: bool = False) -> Channel:
+def visible_channel(slack: WorkspaceState, caller: Caller, name: str, *, by_name: bool = False) -> Channel:
     """Return a channel the caller may see; a private one they are not in does not exist for them."""
     channels = slack.workspace.channels
     channel = slack.workspace.channel_named(name) if by_name else channels.get(name)
@@ -30,7 +30,7 @@ def visible_channel(slack: State, caller: Caller, name: str, *, by_name: bool = 
     return channel
 
 
-def member_channel(slack: State, caller: Caller, name: str, *, otherwise: str = "not_in_channel") -> Channel:
+def member_channel(slack: WorkspaceState, caller: Caller, name: str, *, otherwise: str = "not_in_channel") -> Channel:
     """Return a channel the caller is a member of."""
     channel = visible_channel(slack, caller, name)
     if caller.user not in channel.members:
@@ -38,7 +38,7 @@ def member_channel(slack: State, caller: Caller, name: str, *, otherwise: str = 
     return channel
 
 
-def open_channel(slack: State, caller: Caller, name: str) -> Channel:
+def open_channel(slack: WorkspaceState, caller: Caller, name: str) -> Channel:
     """Return a channel the caller is a member of and that is not archived."""
     channel = visible_channel(slack, caller, name)
     if channel.is_archived:
@@ -64,7 +64,7 @@ def need_scope(caller: Caller, channel: Channel, *rights: str) -> None:
         raise ErrorAnswer("missing_scope", needed=",".join(sorted(wanted)), provided=",".join(sorted(caller.scopes)))
 
 
-def free_name(slack: State, name: str) -> str:
+def free_name(slack: WorkspaceState, name: str) -> str:
     """Check a channel name; public, private and archived channels share one set of names."""
     if len(name) > MAX_CHANNEL_NAME:
         raise ErrorAnswer("invalid_name_maxlength")
@@ -87,7 +87,7 @@ def existing_message(channel: Channel, ts: str, *, bad: str = "bad_timestamp") -
     return message
 
 
-def existing_person(slack: State, id: str, *, otherwise: str = "user_not_found") -> Person:
+def existing_person(slack: WorkspaceState, id: str, *, otherwise: str = "user_not_found") -> Person:
     """Return a person by id."""
     person = slack.workspace.people.get(id)
     if person is None:

@@ -9,14 +9,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from integrations.sandbox.page.screen import Screen, ScreenAddress
+from integrations.sandbox.page import drawing, mrkdwn
+from integrations.sandbox.page.bell import Bell
+from integrations.sandbox.slack.screen import Screen, ScreenAddress
 from integrations.slack import fake
 from integrations.slack.fake import entities
 from integrations.slack.fake.server import shapes
 from integrations.slack.protocol.rules import RULES
-
-from . import drawing, mrkdwn
-from .bell import Bell
 
 
 async def page(request: Request) -> Response:
