@@ -64,9 +64,9 @@ def words(value: Any, where: str) -> str:
 
 def number(value: Any, where: str) -> int | float:
     """Return a finite number, or say where none is."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        _wrong("a number", value, where)
-    return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else _wrong("a number", value, where)
 
 
 def scaled(value: Any, where: str, *, times: int) -> int:
