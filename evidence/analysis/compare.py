@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evidence.analysis import sentence
 from evidence.profile.amounts import percent
-from evidence.profile.stacks import Codes, Ints, SampleType
-from evidence.tree.calltree import CallTree, from_levels
-from evidence.tree.tree_levels import merge_level
+from evidence.profile.stacks import SampleType
+from evidence.tree import tree_merging
+from evidence.tree.calltree import CallTree
+from evidence.tree.tree_levels import first_of
 
 MOVED = 0.005  # of all: half a percentage point
 NEAR = 50  # of those, as many are looked at
@@ -72,53 +72,22 @@ def merge(trees: Sequence[CallTree], *, types: Sequence[int], labels: Sequence[s
     code_of = {name: code for code, name in enumerate(names)}
     codes = [np.array([code_of[name] for name in tree.names], dtype=np.int32) for tree in trees]
     unit = trees[0].sample_types[types[0]].unit
-    like = replace(
-        trees[0],
-        names=names,
-        hints=_hints(trees, code_of),
-        sample_types=tuple(SampleType(label, unit) for label in labels),
-        default_type=0,
-        about={},
-    )
-    levels = []
-    at = [np.zeros(1, dtype=np.int64) for _ in trees]  # for each node of a tree's level, its place in the merged one
-    for depth in range(1, max(len(tree.levels) for tree in trees) - 1):
-        group, name, weights, sizes = _level(trees, types, codes, at, depth)
-        if not len(name):
-            break
-        level, place = merge_level(group, name, weights, len(names))
-        levels.append(level)
-        at = np.split(place, np.cumsum(sizes)[:-1])
-    root = np.array([tree.totals[type, 0] for tree, type in zip(trees, types, strict=True)], dtype=np.int64)
+    sides = [
+        tree_merging.MergedSide(tree.name, tree.parent, tree.levels, tree.totals[type], code)
+        for tree, type, code in zip(trees, types, codes, strict=True)
+    ]
+    nodes = tree_merging.merged(sides, names=len(names))
     self_ = np.zeros((len(trees), len(names)), dtype=np.int64)
-    for own, code, tree, type in zip(self_, codes, trees, types, strict=True):
-        own[code] = tree.self_[type]
-    merged = from_levels(like, levels, root=root, self_=self_)
-    for passed, code, tree, type in zip(merged.function_totals, codes, trees, types, strict=True):
-        passed[code] = tree.function_totals[type]
-    return merged
-
-
-def _level(
-    trees: Sequence[CallTree],
-    types: Sequence[int],
-    codes: Sequence[Codes],
-    at: Sequence[NDArray[np.int64]],
-    depth: int,
-) -> tuple[NDArray[np.int64], Codes, Ints, list[int]]:
-    """Return one level of all trees, one after the other: merged parents, names, a row of weights for each tree."""
-    groups, names, sizes, parts = [], [], [], []
-    for tree, type, code, above in zip(trees, types, codes, at, strict=True):
-        low, high = (int(tree.levels[min(depth + one, len(tree.levels) - 1)]) for one in (0, 1))
-        start = int(tree.levels[min(depth - 1, len(tree.levels) - 1)])
-        groups.append(above[tree.parent[low:high] - start] if high > low else np.empty(0, dtype=np.int64))
-        names.append(code[tree.name[low:high]])
-        parts.append(tree.totals[type, low:high].astype(np.int64))
-        sizes.append(high - low)
-    weights = np.zeros((len(trees), sum(sizes)), dtype=np.int64)
-    for row, (end, part) in enumerate(zip(np.cumsum(sizes), parts, strict=True)):
-        weights[row, end - len(part) : end] = part
-    return np.concatenate(groups), np.concatenate(names), weights, sizes
+    function_totals = np.zeros_like(self_)
+    for row, (code, tree, type) in enumerate(zip(codes, trees, types, strict=True)):
+        self_[row, code] = tree.self_[type]
+        function_totals[row, code] = tree.function_totals[type]
+    return CallTree(
+        names=names, hints=_hints(trees, code_of), name=nodes.name, parent=nodes.parent,
+        first=first_of(nodes.parent), levels=nodes.levels, totals=nodes.totals, self_=self_,
+        function_totals=function_totals, sample_types=tuple(SampleType(label, unit) for label in labels),
+        format=trees[0].format,
+    )  # fmt: skip
 
 
 def _hints(trees: Sequence[CallTree], code_of: dict[str, int]) -> list[str]:

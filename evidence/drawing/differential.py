@@ -6,17 +6,20 @@ Shares are of each side's own total (normalised); absolute values are as they we
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evidence.drawing import flamegraph
-from evidence.profile.stacks import Ints
 from evidence.tree.calltree import ROOT, CallTree
 
 WIDTHS = ("both", "before", "after")
 BUDGET = 2_400
 BITS = 20  # how finely two totals are brought to one scale
+WORD = 63  # bits of what numpy counts in
 
 
 def payload(
@@ -53,25 +56,40 @@ def payload(
     }
 
 
-def widths_of(merged: CallTree, *, before: int, after: int, width: str, absolute: bool) -> Ints:
+@dataclass(frozen=True, slots=True)
+class JoinedWidths:
+    """How wide nodes are with both sides joined, worked out for those that are looked at: there may be millions."""
+
+    sides: Sequence[NDArray[np.integer[Any]]]
+    factors: Sequence[int]
+    shift: int = 0
+    bits: int = 0
+
+    def __getitem__(self, nodes: Any, /) -> Any:
+        scaled = (
+            (side[nodes].astype(np.int64) >> self.shift) * factor
+            for side, factor in zip(self.sides, self.factors, strict=True)
+        )
+        return sum(scaled) >> self.bits
+
+
+def widths_of(merged: CallTree, *, before: int, after: int, width: str, absolute: bool) -> flamegraph.Widths:
     """Return every node's width; both sides are joined by whole factors, so that children lie within their parents."""
     sides = before, after
     if width != "both":
-        return np.asarray(merged.totals[sides[WIDTHS.index(width) - 1]], dtype=np.int64)
+        one: flamegraph.Widths = merged.totals[sides[WIDTHS.index(width) - 1]]
+        return one
+    totals = [merged.total(side) for side in sides]
+    columns = [merged.totals[side] for side in sides]
     if absolute:
-        return np.asarray(np.add(merged.totals[before], merged.totals[after], dtype=np.int64))
-    most = max(merged.total(before), merged.total(after), 1)
-    shift = max(0, most.bit_length() - 41)
-    joined = np.zeros(len(merged), dtype=np.int64)
-    for side in sides:  # in place: there may be millions of nodes
-        scaled = merged.totals[side].astype(np.int64)
-        scaled >>= shift
-        scaled *= min(round((most << BITS) / max(1, merged.total(side))), 1 << 2 * BITS)
-        joined += scaled
-    joined >>= BITS
-    return joined
+        return JoinedWidths(columns, [1, 1], shift=max(0, sum(totals).bit_length() - WORD))
+    most = max(*totals, 1)
+    factors = [min(round((most << BITS) / max(1, total)), 1 << 2 * BITS) for total in totals]
+    return JoinedWidths(columns, factors, shift=max(0, most.bit_length() - 41), bits=BITS)
 
 
-def _step(merged: CallTree, widths: Ints, names: flamegraph.FrameNames, node: int, sides: tuple[int, int]) -> list[int]:
+def _step(
+    merged: CallTree, widths: flamegraph.Widths, names: flamegraph.FrameNames, node: int, sides: tuple[int, int]
+) -> list[int]:
     code = names.local(merged.name[[node]], np.array([node]))[0]
     return [node, code, int(widths[node]), 0, *(merged.total(side, node) for side in sides)]

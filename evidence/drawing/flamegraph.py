@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,12 @@ FIRST_SHARE = 1 / 1000  # of what is asked for: a pixel or so of a screen
 FINER = 4
 EXACT = 2**53  # beyond it a browser's numbers have gaps
 HEAT_STEPS, CHANGE_STEPS = 8, 4
-Widths = NDArray[np.int64]
+
+
+class Widths(Protocol):
+    """How wide each node is, asked for by place, places or slice: an array, or what works out what is asked."""
+
+    def __getitem__(self, nodes: Any, /) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,4 +134,4 @@ def test_a_difference_keeps_children_within_their_parents_on_one_scale() -> None
     widths = differential.widths_of(merged, before=0, after=1, width="both", absolute=False)
     inside = np.zeros(len(merged), dtype=np.int64)
     np.add.at(inside, merged.parent[1:], widths[1:])
-    assert (inside <= widths).all()
+    assert (inside <= widths[:]).all()

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
 from evidence.tree import container, tree_boxes, tree_growing, tree_levels
 from evidence.tree.tree_boxes import DrawableBoxes
+from evidence.tree.tree_growing import Grown
 from evidence.tree.tree_levels import TreeLevel, merge_level
 
 ROOT = 0
@@ -55,7 +56,7 @@ class CallTree:
     parent: Codes
     first: Codes
     levels: Ints
-    totals: Ints
+    totals: NDArray[np.integer[Any]]
     self_: Ints
     function_totals: Ints
     sample_types: tuple[SampleType, ...]
@@ -128,7 +129,9 @@ class CallTree:
         def deeper(nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             return self._children(nodes.astype(np.int32))
 
-        return self._grown(nodes, self.totals[:, nodes], lambda nodes, weights: _with_own(self, *deeper(nodes)))
+        return self._grown(
+            nodes, self.totals[:, nodes].astype(np.int64), lambda nodes, weights: _with_own(self, *deeper(nodes))
+        )
 
     def callers(self, code: int) -> CallTree:
         """Return who calls a function, inverted: its child is the function itself, whose children are its callers."""
@@ -220,20 +223,17 @@ def build(stacks: Stacks) -> CallTree:
     stacks = _in_order(stacks)
     samples = tree_growing.GrowingSamples.of(stacks)
     grown = tree_growing.grow(samples)
-    sizes = [1, *(len(level.name) for level in grown)]
-    levels = np.cumsum([0, *sizes], dtype=np.int64)
+    levels = np.cumsum([0, 1, *(len(level.name) for level in grown)], dtype=np.int64)
     starts = levels.astype(np.int32)
-    root = np.zeros(1, dtype=np.int32)
-    name = np.concatenate([root, *(level.name for level in grown)])
-    parent = np.concatenate([root, *(level.parent + start for level, start in zip(grown, starts, strict=False))])
+    ends = np.concatenate([starts[:0], *(level.ends + start for level, start in zip(grown, starts[1:], strict=False))])
+    none = np.zeros((len(stacks.sample_types), 0), dtype=np.int64)
+    ended = np.concatenate([none, *(level.own for level in grown)], axis=1)
+    like = np.concatenate([levels[:0], *(level.like for level in grown)])
+    name, parent = _nodes(grown, starts, names=len(stacks.names))
     first = tree_levels.first_of(parent)
-    ends = np.concatenate([root[:0], *(level.ends + start for level, start in zip(grown, starts[1:], strict=False))])
-    types = len(stacks.sample_types)
-    ended = np.concatenate([np.empty((types, 0), np.int64), *(level.own for level in grown)], axis=1)
-    own = np.zeros((types, len(name)), dtype=np.int64)
+    own = np.zeros((len(none), len(name)), dtype=tree_levels.width_of(max(stacks.totals)))
     own[:, ends] = ended
     own[:, ROOT] = stacks.values[:, samples.lengths == 0].sum(axis=1)
-    like = np.concatenate([np.empty(0, np.int64), *(level.like for level in grown)])
     return CallTree(
         names=stacks.names, hints=stacks.hints, name=name, parent=parent, first=first, levels=levels,
         totals=tree_levels.upwards(own, first, levels),
@@ -241,6 +241,17 @@ def build(stacks: Stacks) -> CallTree:
         function_totals=tree_growing.through(samples, like, ended), sample_types=stacks.sample_types,
         default_type=stacks.default_type, format=stacks.format, about=stacks.about,
     )  # fmt: skip
+
+
+def _nodes(grown: list[Grown], starts: Codes, *, names: int) -> tuple[Codes, Codes]:
+    """Return the names and parents of all nodes; levels are let go of as they are joined."""
+    size = int(starts[-1])
+    name, parent = np.zeros(size, dtype=tree_levels.width_of(names)), np.zeros(size, dtype=np.int32)
+    for depth in range(len(grown) - 1, -1, -1):
+        level, here = grown.pop(), slice(starts[depth + 1], starts[depth + 2])
+        name[here] = level.name
+        np.add(level.parent, starts[depth], out=parent[here])
+    return name, parent
 
 
 def _self_of(totals: Ints, name: Codes, first: Codes, names: int) -> Ints:
@@ -263,27 +274,19 @@ def _in_order(stacks: Stacks) -> Stacks:
     )  # fmt: skip
 
 
-def from_levels(
-    like: Stacks | CallTree, levels: list[TreeLevel], *, root: Ints | None = None, self_: Ints | None = None
-) -> CallTree:
-    """Join levels into a tree; the root counts what is given, else the sum of its children.
-
-    ``self_`` is what each name counts itself, where that is known; else it is worked out. ``function_totals`` are 0.
-    """
+def from_levels(like: CallTree, levels: list[TreeLevel]) -> CallTree:
+    """Join levels into a tree whose root counts the sum of its children; ``function_totals`` are 0."""
     sizes = [1, *(len(level.name) for level in levels)]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     n = int(starts[-1])
     types = len(like.sample_types)
     name, parent, totals = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros((types, n), np.int64)
-    if root is None:
-        root = levels[0].totals.sum(axis=1) if levels else np.zeros(types, dtype=np.int64)
-    totals[:, 0] = root
+    totals[:, 0] = levels[0].totals.sum(axis=1) if levels else 0
     for depth, level in enumerate(levels, start=1):
         here = slice(starts[depth], starts[depth + 1])
         name[here], parent[here], totals[:, here] = level.name, level.parent + np.int32(starts[depth - 1]), level.totals
     first = tree_levels.first_of(parent)
-    if self_ is None:
-        self_ = np.stack([_self_of(row, name, first, len(like.names)) for row in totals])
+    self_ = np.stack([_self_of(row, name, first, len(like.names)) for row in totals])
     return CallTree(
         names=like.names, hints=like.hints, name=name, parent=parent, first=first, levels=starts, totals=totals,
         self_=self_, function_totals=np.zeros_like(self_), sample_types=like.sample_types,

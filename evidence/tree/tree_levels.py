@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from evidence.profile.stacks import Codes, Ints
 
 BITS = 63
+# How many children are counted at a time.
+COUNTED = 1 << 18
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -61,11 +63,17 @@ def at(array: NDArray[Number], places: NDArray[np.integer[Any]]) -> NDArray[Numb
 
 
 def first_of(parent: Codes) -> Codes:
-    """Return where the children of each node begin, and at the end where those of a node more would."""
-    first = np.ones(len(parent) + 1, dtype=np.int32)
-    np.cumsum(np.bincount(parent[1:], minlength=len(parent)), dtype=np.int32, out=first[1:])
-    first[1:] += 1
-    return first
+    """Return where the children of each node begin, and at the end where those of a node more would.
+
+    Parents rise, so that some children at a time are counted where they are, in little memory.
+    """
+    first = np.zeros(len(parent) + 1, dtype=np.int32)
+    first[0] = 1
+    for begin in range(1, len(parent), COUNTED):
+        some = parent[begin : begin + COUNTED]
+        children = np.bincount(some - some[0])
+        first[int(some[0]) + 1 :][: len(children)] += children.astype(np.int32)
+    return np.cumsum(first, dtype=np.int32, out=first)
 
 
 def by_name(name: Codes, values: Ints, names: int) -> Ints:
@@ -87,8 +95,11 @@ def sums(values: NDArray[np.integer[Any]], starts: Ints) -> Ints:
     return np.diff(at(before, starts), append=before[-1])
 
 
-def upwards(own: Ints, first: Codes, levels: NDArray[np.int64]) -> Ints:
-    """Turn what nodes count themselves, one row a sample type, into what passes them, their children's as well."""
+def upwards(own: NDArray[Number], first: Codes, levels: NDArray[np.int64]) -> NDArray[Number]:
+    """Turn what nodes count themselves, one row a sample type, into what passes them, their children's as well.
+
+    This happens in place, in a type that holds the totals.
+    """
     totals = own
     for low, high in reversed(list(pairwise(levels.tolist()[:-1]))):
         begins = first[low:high] - np.int32(high)
@@ -104,5 +115,9 @@ def own(totals: NDArray[np.integer[Any]], first: Codes) -> Ints:
 
 def narrowed(array: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     """Return whole numbers, none of them negative, in the least width that holds them all; signed, for subtraction."""
-    largest = int(array.max(initial=0))
-    return array.astype(next(width for width in (np.int16, np.int32, np.int64) if largest <= np.iinfo(width).max))
+    return array.astype(width_of(int(array.max(initial=0))))
+
+
+def width_of(largest: int) -> type[np.signedinteger[Any]]:
+    """Return the least signed type that holds numbers from 0 to ``largest``."""
+    return next(width for width in (np.int16, np.int32, np.int64) if largest <= np.iinfo(width).max)

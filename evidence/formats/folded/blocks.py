@@ -184,7 +184,7 @@ class _Reader:
         offsets = np.zeros(len(tokens) + 1, dtype=np.int32)
         np.add(tokens, 1, out=offsets[1:])
         array = pa.Array.from_buffers(pa.binary(), len(tokens), [None, pa.py_buffer(offsets), pa.py_buffer(text)])
-        found = call_function("dictionary_encode", [array])
+        found = call_function("dictionary_encode", [array], memory_pool=pa.system_memory_pool())
         written = found.dictionary.to_pylist()
         codes = np.array(self.names(written), dtype=np.int32).take(found.indices.to_numpy(), mode="clip")
         are = codes >= 0
