@@ -19,6 +19,7 @@ from stack.terminal import paint, say
 MIB = 1 << 20
 # Below this, starting Python is most of it: seconds are compared, not shares.
 SMALL = 50 * MIB
+MEMORY_MIB = 280
 
 
 def main(*words: str) -> int:
@@ -77,7 +78,7 @@ class _Bench:
         self._table.head(f"{before.name} and {after.name}: compared")
         diff, draw = installed("inferno-diff-folded"), installed("inferno-flamegraph")
         theirs = rivals.piped([diff, before, after], [draw], middle=self._room / "diff") if diff else None
-        self._beside("cold: both read and merged, what moved", tasks.compared(before, after), theirs, 0.7)
+        self._beside("cold: both read and merged, what moved", tasks.compared(before, after), theirs, 0.6)
 
     def others(self) -> None:
         """perf script, pprof and JFR."""
@@ -125,7 +126,7 @@ class _Bench:
     def _memory(self, mine: Cost, other: Cost | None) -> None:
         if mine.mib:
             said = f"theirs {other.mib:.0f} MiB" if other else ""
-            self._table.add(Figure("its memory at most", mine.mib, 350, " MiB", said))
+            self._table.add(Figure("its memory at most", mine.mib, MEMORY_MIB, " MiB", said))
 
 
 def _told(cost: Cost) -> str:
