@@ -24,7 +24,8 @@ _CODE = re.compile(rb"[\"=]|//")
 # One frame and what it counts; tables have more columns, reports have labels, prose has more words.
 _ALONE = re.compile(rb"([^\s\d,;|%{}\"=][^,;|%{}\"=]*?)[ \t]+\d+(\.\d+)?[ \t]*")
 _LABEL = re.compile(rb":([ \t]|$)|[ \t]\d[\d.]*$|[.!?]([ \t]|$)")
-_BRACKETS = re.compile(rb"[(<\[].*[)>\]]")
+_OPENING = re.compile(rb"[(<\[]")
+_CLOSINGS = (b")", b">", b"]")
 MOST_BLANKS = 3
 
 
@@ -47,10 +48,20 @@ def claim(head: bytes) -> Claim | None:
 
 def _is_alone(line: bytes, *, alone: bool) -> bool:
     """Tell whether a line is one frame and its count; a line that is ``alone`` could be a sentence."""
-    found = _ALONE.fullmatch(_BRACKETS.sub(b"()", line.rstrip()))
+    if len(line) > texts.LONGEST:
+        return False
+    found = _ALONE.fullmatch(_without_brackets(line.rstrip()))
     if not found or _LABEL.search(found[1]):
         return False
     return found[1].count(b" ") <= (0 if alone else MOST_BLANKS)
+
+
+def _without_brackets(line: bytes) -> bytes:
+    """Leave out what stands between the first opening bracket and the last closing one."""
+    opening, closing = _OPENING.search(line), max(map(line.rfind, _CLOSINGS))
+    if not opening or closing < opening.start():
+        return line
+    return line[: opening.start()] + b"()" + line[closing + 1 :]
 
 
 def _is_sure(line: bytes) -> bool:

@@ -134,7 +134,11 @@ def _samples(
                 names.setdefault(int(symbol[1], 16), []).append(symbol[2].decode(errors="replace"))
             at += 1
         addresses = [place for address in found[found.re.groups].split() if (place := int(address, 16))]
-        yield number, _values(found, head), addresses, names
+        try:
+            values = _values(found, head)
+        except (ZeroDivisionError, OverflowError) as error:
+            raise BadProfile("Its sizes and counts don't go with its rate", where=f"line {number}") from error
+        yield number, values, addresses, names
 
 
 def _values(found: re.Match[bytes], head: LegacyHead) -> list[int]:
@@ -149,7 +153,10 @@ def _values(found: re.Match[bytes], head: LegacyHead) -> list[int]:
 
 
 def _unsampled(pair: Sequence[int], rate: int) -> list[int]:
-    """Return how many objects and bytes there were, of which one in ``rate`` bytes was sampled."""
+    """Return how many objects and bytes there were, of which one in ``rate`` bytes was sampled.
+
+    Raises ``ZeroDivisionError`` or ``OverflowError`` where there can't have been so many.
+    """
     count, size = pair
     if not count or not size or rate <= 1:
         return [count, size]
