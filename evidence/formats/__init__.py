@@ -103,19 +103,20 @@ def _read(data: Buffer, *, limits: Limits, unit: str) -> Stacks:
 
 
 def _of_archive(data: mmap.mmap, *, limits: Limits, unit: str) -> Stacks:
-    """Read the profiles of an archive, as one where there are several; what is no profile is left out."""
+    """Read the profiles of an archive, as one where there are several; what is no profile is left out, and named."""
     from evidence.formats.base.joined import joined
 
-    found = []
+    found, others = [], []
     for name, file in archives.members(data, limits=limits):
         try:
             with unpack.mapped(file, limits=limits) as content:
                 found.append((name, _read(content[:], limits=limits, unit=unit)))
         except NotRecognised:
-            continue
+            others.append(name)
     if not found:
         raise NotRecognised("This is an archive without a profile we read. Upload the profiles one by one.")
-    return found[0][1] if len(found) == 1 else joined(found, limits=limits)
+    stacks = found[0][1] if len(found) == 1 else joined(found, limits=limits)
+    return replace(stacks, about=about.clean({**stacks.about, **archives.left_out(stacks.about, others)}))
 
 
 def claims(head: bytes) -> list[Claimed]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from evidence.formats.base.gather import named
+from evidence.formats.base.skipped import SHOWN
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import Stacks
 
 _MOST = float(1 << 63)
+# What is true of the whole when it is true of one file; files of other sample types are not joined.
+WHOLE = ("deltas", "rounded", "estimated", "scale")
 
 
 def joined(files: Sequence[tuple[str, Stacks]], *, limits: Limits) -> Stacks:
@@ -39,11 +44,23 @@ def joined(files: Sequence[tuple[str, Stacks]], *, limits: Limits) -> Stacks:
     if (values.sum(axis=1, dtype=np.float64) >= _MOST).any():
         raise BadProfile("The values add up to more than fits in 63 bits")
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(depths))])
-    about = {"files": [name[:200] for name, _ in files][:100]}
     return Stacks(
         first.format, first.sample_types, list(codes), offsets, np.concatenate(pieces), values, hints,
-        first.default_type, about,
+        first.default_type, _about(files),
     )  # fmt: skip
+
+
+def _about(files: Sequence[tuple[str, Stacks]]) -> dict[str, Any]:
+    """Return what is to be known of all files together: whatever makes one less than exact holds for the whole."""
+    each = [(name, stacks.about) for name, stacks in files]
+    about: dict[str, Any] = {"files": [name[:200] for name, _ in each][:100]}
+    about |= {key: found[0] for key in WHOLE if (found := [one[key] for _, one in each if one.get(key)])}
+    if cautions := dict.fromkeys(str(one["caution"]) for _, one in each if one.get("caution")):
+        about["caution"] = " ".join(cautions)
+    if skipped := sum(int(one.get("skipped", 0)) for _, one in each):
+        lines = ([line, f"{name[:200]}: {text}"] for name, one in each for line, text in one.get("skipped_at", []))
+        about |= {"skipped": skipped, "skipped_at": list(islice(lines, SHOWN))}
+    return about
 
 
 def _code(name: str, hint: str, codes: dict[str, int], hints: list[str]) -> int:

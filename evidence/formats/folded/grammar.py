@@ -1,8 +1,9 @@
 """The grammar of folded stacks, one line at a time, and what reading them gathers. Pure.
 
 A line is frames joined by ``;``, white space, a count. A count is digits with or without a fraction (flamegraph.pl's
-``\\d+(\\.\\d*)?``); *differential* lines end in two of them (difffolded.pl). White space around a frame is not part of
-its name (tracing-flame joins with ``; ``), a frame without a name is none, a count without frames counts for the root.
+``\\d+(\\.\\d*)?``) and an exponent (awk writes large sums so); *differential* lines end in two of them
+(difffolded.pl). White space around a frame is not part of its name (tracing-flame joins with ``; ``), a frame without
+a name is none, a count without frames counts for the root.
 Lines that begin with ``#`` are comments (Austin, bpftrace, people).
 """
 
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evidence.formats.base.skipped import Skipped
-from evidence.profile.errors import TooMuch
+from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import Codes, Ints
 
@@ -27,7 +28,12 @@ COMMENTED = (b"", b" ", b"\t", b"\r", b"#", b"!")
 NO_FRAME = -1
 LARGEST = (1 << 63) - 1
 PLACES = 9
-_COUNT = re.compile(rb"([0-9]+)(?:\.([0-9]*))?")
+_COUNT = re.compile(rb"([0-9]+)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,3}))?")
+# Counts that are no less, and that are most often the largest or the smallest of a file: without them it would lie.
+_BELOW_ZERO = re.compile(rb"[ \t][-+][0-9][0-9.]*$")
+_GROUPED = re.compile(rb"[ \t][0-9]{1,3}([,'_][0-9]{3})+$")
+# Beyond so many places a number is more than any count, or nothing.
+MOST_PLACES = 40
 _ENDINGS = {b";": b" ", b" ": b";"}
 _CONTROLS = dict.fromkeys((*range(32), 127), "\N{REPLACEMENT CHARACTER}")
 
@@ -113,13 +119,22 @@ def tail(line: bytes, *, columns: int) -> Tail | None:
         count = _COUNT.fullmatch(line, end + 1)
         if count is None:
             return None
-        whole, part = _number(count[1], count[2] or b"")
+        whole, part = _number(*_moved(count[1], count[2] or b"", int(count[3] or 0)))
         if whole > LARGEST:
             return None
         counts.append(whole)
         parts.append(part)
         end = max(end, 0)
     return Tail(end, tuple(counts[::-1]), tuple(parts[::-1]))
+
+
+def _moved(digits: bytes, fraction: bytes, exponent: int) -> tuple[bytes, bytes]:
+    """Return digits and fraction after the point is moved to the right, or to the left."""
+    point = len(digits) + exponent
+    if point <= 0:
+        return b"0", b"0" * min(-point, MOST_PLACES) + digits + fraction
+    written = (digits + fraction).ljust(min(point, MOST_PLACES), b"0")
+    return written[:point], written[point:]
 
 
 def _number(digits: bytes, fraction: bytes) -> tuple[int, int]:
@@ -146,13 +161,27 @@ def says_nothing(line: bytes) -> bool:
 
 
 def odd(line: bytes, *, columns: int) -> Tail | None:
-    """Read the end of any line; raise ``NotPairs`` for one that has a single count where two are expected."""
+    """Read the end of any line.
+
+    Raises ``NotPairs`` for one that has a single count where two are expected, ``BadProfile`` for a stack whose count
+    is a number that could mean something else.
+    """
     if is_comment(line):
         return None
     found = tail(line, columns=columns)
     if found is None and columns > 1 and tail(line, columns=1):
         raise NotPairs
+    if found is None and b";" in line:
+        _check_count(line.rstrip(BLANK))
     return found
+
+
+def _check_count(line: bytes) -> None:
+    if count := _BELOW_ZERO.search(line):
+        said = count[0].strip().decode()
+        raise BadProfile(f"A count has a sign ({said:.40}), as in a difference. Upload both profiles and compare them")
+    if count := _GROUPED.search(line):
+        raise BadProfile(f"A count is written {count[0].strip().decode():.40}: leave out what separates its digits")
 
 
 def read(data: bytes, *, columns: int, limits: Limits) -> FoldedLines:

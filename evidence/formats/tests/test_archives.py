@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence import formats
+from evidence.formats.tests.graph_writers import cprofile
 from evidence.formats.tests.packing import archive
 from evidence.formats.tests.test_more_formats import folded
+from evidence.formats.tests.test_telling import FIXTURES
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import Stacks
@@ -57,6 +59,30 @@ def test_several_are_one_below_the_names_of_their_files(tmp_path: Path, kind: st
     wall = b"ThreadId(1)-main; a 5\n"
     with pytest.raises(BadProfile, match="different things"):
         read(tmp_path, archive(kind, ONE, wall))
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_what_makes_one_file_less_than_exact_holds_for_all(tmp_path: Path, kind: str) -> None:
+    stacks = read(tmp_path, archive(kind, ONE, ONE + b"main;lost x\n", b"notes", b"more notes"))
+    assert stacks.totals == [10]
+    assert (stacks.about["skipped"], stacks.about["skipped_at"]) == (1, [[3, "run/1: main;lost x"]])
+    assert stacks.about["caution"] == "Left out of the archive, as no profile that we read: run/2, run/3."
+    graph = cprofile([(["main", "work"], 10**9)])
+    assert read(tmp_path, archive(kind, graph, graph)).about["estimated"]
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_every_format_says_the_same_in_whatever_holds_it(tmp_path: Path, name: str) -> None:
+    data = next(content for place, content in FIXTURES.items() if place.startswith(f"{name}/"))
+    alone = read(tmp_path, data)
+    for kind in ("zip", "tar"):
+        for held in (archive(kind, data), archive(kind, lzma.compress(data)), bz2.compress(archive(kind, b"", data))):
+            one = read(tmp_path, held)
+            assert (one.format, one.sample_types, one.totals) == (alone.format, alone.sample_types, alone.totals)
+            assert folded(one) == folded(alone)
+        both = read(tmp_path, archive(kind, data, data))
+        assert both.totals == [2 * total for total in alone.totals]
+        assert {key for key in ("estimated", "rounded", "caution", "deltas") if alone.about.get(key)} <= set(both.about)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.compress])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import mmap
+import re
 import struct
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, BinaryIO, cast
 
@@ -17,6 +18,9 @@ from evidence.profile.limits import Limits
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 MEMBERS = 500
+# What macOS puts into archives beside what was meant.
+_OF_MACOS = re.compile(r"(^|/)(__MACOSX/|\._|\.DS_Store$)")
+NAMED = 5
 _CHUNK = 1 << 16
 
 
@@ -42,6 +46,16 @@ def members(data: mmap.mmap, *, limits: Limits) -> Iterator[tuple[str, BinaryIO]
                 yield name, copy
     except _damaged() as error:
         raise BadProfile(f"The archive can't be read: {str(error)[:100] or type(error).__name__}") from error
+
+
+def left_out(about: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    """Return the caution that files of an archive were left out, behind what there is to be careful about already."""
+    meant = [name[:200] for name in names if not _OF_MACOS.search(name)]
+    if not meant:
+        return {}
+    more = f" and {len(meant) - NAMED} more" if len(meant) > NAMED else ""
+    said = f"Left out of the archive, as no profile that we read: {', '.join(meant[:NAMED])}{more}."
+    return {"caution": f"{about.get('caution', '')} {said}".strip()}
 
 
 class _Mapped(io.RawIOBase):
