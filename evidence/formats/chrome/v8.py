@@ -1,6 +1,7 @@
 """V8's own profiles: ``.cpuprofile`` (nodes, samples, timeDeltas) and ``.heapprofile`` (a tree of allocation sites).
 
-Source: the Profiler and HeapProfiler domains of the DevTools protocol.
+Source: the Profiler and HeapProfiler domains of the DevTools protocol. Unless it was asked for more, V8 leaves out of
+a heap profile what was collected before its end, so what it counts is in use.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
 
 NAME = "v8"
 CPU = (SampleType("samples", "samples"), SampleType("cpu", "nanoseconds"))
-HEAP = (SampleType("alloc_space", "bytes"),)
+HEAP = (SampleType("inuse_space", "bytes"),)
 ROOT = "(root)"
 # What V8 calls the time outside of JavaScript.
 HINTS = {"(idle)": "idle", "(program)": "native", "(garbage collector)": "native"}

@@ -20,6 +20,7 @@ CUT_FRAMES = 16
 _TIGHT = re.compile(rb";[^ \t\r;]")
 _WORDS = re.compile(rb"[^;()<>\[\]{}]*[a-z,] [a-z]")
 _TRACING = re.compile(rb"(ThreadId\(\d+\)[^;]*|all-threads)(; |[ \t]+\d)")
+_DATED = re.compile(rb"[\[(<\"]?(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d)")
 _CODE = re.compile(rb"[\"=]|//")
 # One frame and what it counts; tables have more columns, reports have labels, prose has more words.
 _ALONE = re.compile(rb"([^\s\d,;|%{}\"=][^,;|%{}\"=]*?)[ \t]+\d+(\.\d+)?[ \t]*")
@@ -37,7 +38,7 @@ def claim(head: bytes) -> Claim | None:
         return Claim(Certainty.LIKELY, "its only line has frames and no end yet") if _is_cut(head) else None
     lines = texts.lines(head)
     folded = texts.share(lines, lambda line: grammar.tail(line, columns=1))
-    if any(_is_sure(line) for line in lines if grammar.tail(line, columns=1)):
+    if any(map(_is_tight, lines)) or texts.share(lines, _is_loose) >= MOST:
         why = f"{folded:.0%} of its lines are frames joined by ; and a count"
         if folded >= MOST:
             return Claim(Certainty.SURE if folded >= NEARLY_ALL else Certainty.LIKELY, why.replace("%", " %"))
@@ -64,13 +65,20 @@ def _without_brackets(line: bytes) -> bytes:
     return line[: opening.start()] + b"()" + line[closing + 1 :]
 
 
-def _is_sure(line: bytes) -> bool:
-    """Tell whether a line that ends in a count has frames, not clauses."""
-    if _TRACING.match(line):
-        return True
-    if not _TIGHT.search(line):
-        return b"; " in line and not any(_WORDS.match(frame.strip()) for frame in line.split(b";"))
+def _is_tight(line: bytes) -> bool:
+    """Tell whether a line with a count has frames joined by ``;`` alone, not clauses, and is of no log."""
+    if not _TIGHT.search(line) or _DATED.match(line) or not grammar.tail(line, columns=1):
+        return False
     return not _CODE.search(line) or line.count(b";") > 2
+
+
+def _is_loose(line: bytes) -> bool:
+    """Tell whether a line with a count has frames joined by ``; ``; prose and logs have one such line now and then."""
+    if _TIGHT.search(line) or _DATED.match(line) or not grammar.tail(line, columns=1):
+        return False
+    return bool(_TRACING.match(line)) or (
+        b"; " in line and not any(_WORDS.match(frame.strip()) for frame in line.split(b";"))
+    )
 
 
 def _is_cut(line: bytes) -> bool:

@@ -106,6 +106,13 @@ def test_a_file_of_two_formats_is_refused_by_name(tmp_path: Path) -> None:
             ["stackcollapse.pl FILE"],
         ),
         (b"Function Name,Total CPU [unit, %],Self CPU [unit, %]\n", ["Visual Studio"]),
+        (b"# To display the perf.data header info, please use --header\n#\n# Samples: 38\n", ["perf script -i FILE"]),
+        (b"#\n# Overhead  Command  Symbol\n", ["perf script -i FILE"]),
+        (
+            b"Process 12: python app.py\nPython v3.9.1 (/usr/bin/python3.9)\n\nThread 12 (idle)\n",
+            ["py-spy record -f raw"],
+        ),
+        (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n", ["gprof"]),
         (b"hello\n", ["Not read"]),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 
 from evidence.formats.chrome import v8
 from evidence.profile.errors import BadProfile
-from evidence.profile.stacks import Stacks
+from evidence.profile.stacks import SampleType, Stacks
 from evidence.tree import calltree
 
 
@@ -63,7 +63,7 @@ def test_a_heap_profile_counts_bytes() -> None:
     leaf = {**node(3, "leaf"), "selfSize": 30, "children": []}
     head = {**node(1, "(root)"), "selfSize": 0, "children": [{**node(2, "top"), "selfSize": 12, "children": [leaf]}]}
     stacks = v8.read(json.dumps({"head": head, "samples": []}).encode())
-    assert stacks.sample_types[0].unit == "bytes"
+    assert stacks.sample_types == (SampleType("inuse_space", "bytes"),)
     assert functions(stacks) == {"top": (12, 42), "leaf": (30, 30)}
 
 

@@ -44,6 +44,18 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
 )
 # A mark in the first lines -> what it is and the one command that makes something we read.
 MARKS: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (
+        re.compile(rb"\A# To display the perf\.data header|^# (Overhead|Children) {2}", re.MULTILINE),
+        "This is perf's report, which has no stacks we read. Upload the output of `perf script -i FILE`.",
+    ),
+    (
+        re.compile(rb"\AProcess \d+: [^\n]*\nPython v\d"),
+        "This is one dump of py-spy. `py-spy record -f raw -o FILE --pid PID` makes folded stacks of many.",
+    ),
+    (
+        re.compile(rb"\AFlat profile:|^ time   seconds   seconds    calls", re.MULTILINE),
+        "This is a report of gprof, which has no stacks we read. `perf record -g` and `perf script` make some.",
+    ),
     (re.compile(rb"\AFunction Name,Total CPU \[", re.IGNORECASE), VISUAL_STUDIO),
     (
         re.compile(rb"^CPU\s+ID\s+FUNCTION:NAME$|^\s*[\w.+-]+`[\w.~<>:]+(\+0x[0-9a-f]+)?$", re.MULTILINE),
