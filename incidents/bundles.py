@@ -30,6 +30,7 @@ EVERYWHERE: Final = {
         "connection",
         "live",
         "copy",
+        "permalink",
     ),
 }
 

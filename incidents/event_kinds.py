@@ -19,7 +19,8 @@ class EventKind:
 
     ``sentence(text, data)`` follows the actor's name (*Ana retyped …*) or stands alone for the system. ``told`` kinds
     are posted where people talk; ``news`` names that message (*post the new type*). ``editable`` ones hold
-    words that their author may mend; ``quiet`` ones are small print on the page.
+    words that their author may mend; ``quiet`` ones are small print on the page; several of what
+    ``folds`` share a line when they happened within the same minute.
     """
 
     label: str
@@ -28,6 +29,7 @@ class EventKind:
     editable: bool = False
     news: str = "what happened"
     quiet: bool = False
+    folds: bool = False
 
 
 def _retyped(text: str, data: Data) -> str:
@@ -101,14 +103,14 @@ KINDS: dict[str, EventKind] = {
     "updated": EventKind("Update", lambda text, data: text, told=True, news="the update", editable=True),
     "noted": EventKind("Note", lambda text, data: text, editable=True),
     "captured": EventKind("Message", _captured),
-    "asked": EventKind("Capture", lambda text, data: f"asked to {text}"),
+    "asked": EventKind("Capture", lambda text, data: f"asked to {text}", folds=True),
     "evidence": EventKind("Evidence", _measured, told=True, news="the evidence"),
     "claimed": EventKind("Hypothesis", lambda text, data: f"added a hypothesis: {text}"),
     "judged": EventKind("Finding", _judged, told=True, news="the verdict"),
-    "paged": EventKind("Page", _paged),
-    "page": EventKind("Page", lambda text, data: text, told=True, news="the page status"),
+    "paged": EventKind("Page", _paged, folds=True),
+    "page": EventKind("Page", lambda text, data: text, told=True, news="the page status", folds=True),
     "alert": EventKind("Alert", lambda text, data: text, told=True, news="the alert"),
-    "led": EventKind("Lead", _led, told=True, news="the new lead"),
+    "led": EventKind("Lead", _led, told=True, news="the new lead", folds=True),
     "role": EventKind(
         "Role",
         lambda text, data: (
@@ -121,7 +123,7 @@ KINDS: dict[str, EventKind] = {
     "described": EventKind(
         "Summary", lambda text, data: f"wrote the summary: {text}" if text else "cleared the summary"
     ),
-    "served": EventKind("Services", lambda text, data: f"set the affected services: {text or 'none'}"),
+    "served": EventKind("Services", lambda text, data: f"set the affected services: {text or 'none'}", folds=True),
     "mitigated": EventKind(
         "Mitigated", lambda text, data: _because("mitigated it", text), told=True, news="the mitigation"
     ),
@@ -140,12 +142,14 @@ KINDS: dict[str, EventKind] = {
         told=True,
         news="that it is a duplicate",
     ),
-    "archiving": EventKind("Archive", lambda text, data: "asked to archive the channel"),
-    "checked": EventKind("Checklist", lambda text, data: f"checked off “{text}”"),
-    "unchecked": EventKind("Checklist", lambda text, data: f"put “{text}” back on the checklist"),
-    "brought": EventKind("People", lambda text, data: _because(f"brought in {text}", data.get("because", ""))),
+    "archiving": EventKind("Archive", lambda text, data: "asked to archive the channel", folds=True),
+    "checked": EventKind("Checklist", lambda text, data: f"checked off “{text}”", folds=True),
+    "unchecked": EventKind("Checklist", lambda text, data: f"put “{text}” back on the checklist", folds=True),
+    "brought": EventKind(
+        "People", lambda text, data: _because(f"brought in {text}", data.get("because", "")), folds=True
+    ),
     "joined": EventKind("People", _joined, quiet=True),
-    "admitted": EventKind("Access", _admitted),
+    "admitted": EventKind("Access", _admitted, folds=True),
     "offered": EventKind("Access", lambda text, data: text, told=True, news="who could be let in"),
     "request_over": EventKind("Access", lambda text, data: text, quiet=True),
     "left": EventKind("People", lambda text, data: f"{text} left the channel", quiet=True),
@@ -155,7 +159,7 @@ KINDS: dict[str, EventKind] = {
         told=True,
         news="the access request",
     ),
-    "let_in": EventKind("Access", _let_in),
+    "let_in": EventKind("Access", _let_in, folds=True),
     "turned_away": EventKind("Access", lambda text, data: f"answered “not now” to {data['name']}", quiet=True),
     "glass": EventKind(
         "Access",
@@ -176,13 +180,13 @@ KINDS: dict[str, EventKind] = {
         "Retraction", lambda text, data: _because(f"retracted entry {data['about']}", text), quiet=True
     ),
     "redacted": EventKind("Redaction", lambda text, data: f"redacted entry {data['about']}", quiet=True),
-    "policy": EventKind("Policy", lambda text, data: text),
+    "policy": EventKind("Policy", lambda text, data: text, folds=True),
     "due": EventKind("Update due", lambda text, data: text, told=True, news="the update reminder"),
     "did": EventKind("Done", lambda text, data: text, quiet=True),
     "failed": EventKind("Failed", lambda text, data: text, told=True, news="what failed"),
     "gap": EventKind("Gap", lambda text, data: text, told=True, news="what is missing"),
     "gap_closed": EventKind("Gap closed", lambda text, data: text, quiet=True),
-    "chosen": EventKind("People", lambda text, data: text),
+    "chosen": EventKind("People", lambda text, data: text, folds=True),
 }
 
 # The kinds of entries that hold what someone typed, and where in ``data`` more of it stands: it can be redacted.

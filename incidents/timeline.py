@@ -210,14 +210,15 @@ def latest(
     reader: Actor,
     before: tuple[datetime, int] | None = None,
     after: tuple[datetime, int] | None = None,
+    only: Q | None = None,
 ) -> list[TimelineEntry]:
-    """Return the newest entries in the order in which things happened, oldest first.
+    """Return the newest entries in the order in which things happened, oldest first: all, or ``only`` some.
 
     ``before`` is the (at, n) of the oldest entry already shown, left out; ``after`` that of the oldest to return.
     Other incidents are named where ``reader`` may see them. Two queries, however long the timeline is, and a third
     where it names any.
     """
-    events = _spoken(incident)
+    events = _spoken(incident).filter(only or Q())
     if after is not None:
         at, n = after
         events = events.filter(Q(at__gt=at) | Q(at=at, n__gte=n), at__gte=at)

@@ -1,8 +1,8 @@
-"""How a timeline is laid out for reading: newest first, by day, with what the machine did in small print."""
+"""How a timeline is laid out for reading: newest first, by day, with what belongs together on one line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
@@ -13,13 +13,16 @@ from django.utils import timezone
 
 from incidents.timeline import TimelineEntry
 
+RUN = 3  # so many entries of one minute share a line
+
 
 @dataclass(slots=True)
 class Item:
-    """One entry to read, or several quiet ones folded into a line."""
+    """One entry to read, or several folded into a line: quiet ones, or a run of one minute."""
 
     entries: list[TimelineEntry]
     quiet: bool
+    folds: bool = False
 
     @property
     def folded(self) -> bool:
@@ -36,6 +39,19 @@ class Item:
         """The oldest of its entries, which stays when new ones are folded in."""
         return self.entries[-1]
 
+    def takes(self, other: Item) -> bool:
+        """Whether the next entry belongs here: both are quiet, or both may be folded and are of one minute."""
+        if self.quiet and other.quiet:
+            return True
+        return self.folds and other.folds and _minute(self.first) == _minute(self.last) == _minute(other.first)
+
+    def split(self) -> Iterator[Item]:
+        """Give it back in pieces where it is too short a run to be worth folding."""
+        if self.quiet or len(self.entries) >= RUN:
+            yield self
+        else:
+            yield from (_alone(entry) for entry in self.entries)
+
 
 @dataclass(slots=True)
 class Day:
@@ -46,19 +62,30 @@ class Day:
 
 
 def days(newest_first: Iterable[TimelineEntry]) -> list[Day]:
-    """Lay entries out by day; neighbours that are quiet share one line."""
+    """Lay entries out by day; neighbours that are quiet share one line, and so do runs of one minute."""
     told: list[Day] = []
     for entry in newest_first:
         on = timezone.localtime(entry.event.at).date()
         if not told or told[-1].on != on:
             told.append(Day(on))
-        items = told[-1].items
-        quiet = entry.kind.quiet and entry.stands
-        if quiet and items and items[-1].quiet:
+        items, item = told[-1].items, _alone(entry)
+        if items and items[-1].takes(item):
             items[-1].entries.append(entry)
+            items[-1].quiet = items[-1].quiet and item.quiet
         else:
-            items.append(Item([entry], quiet))
+            items.append(item)
+    for day in told:
+        day.items = [piece for item in day.items for piece in item.split()]
     return told
+
+
+def _alone(entry: TimelineEntry) -> Item:
+    quiet = entry.kind.quiet and entry.stands
+    return Item([entry], quiet, quiet or (entry.kind.folds and entry.stands))
+
+
+def _minute(entry: TimelineEntry) -> str:
+    return f"{entry.event.at:%Y-%m-%d %H:%M}"
 
 
 @cache

@@ -29,6 +29,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("incidents/<slug:codename>/live", page.live, name="incident-live"),
     path("incidents/<slug:codename>/stream", live_stream.stream, name="incident-stream"),
     path("incidents/<slug:codename>/earlier", page.earlier, name="incident-earlier"),
+    path("incidents/<slug:codename>/timeline", page.sifted, name="incident-timeline"),
     path("incidents/<slug:codename>/history/<int:n>", page.history, name="incident-history"),
     path("incidents/<slug:codename>/access", access.panel, name="incident-access"),
     path("incidents/<slug:codename>/write", act.write, name="incident-write"),

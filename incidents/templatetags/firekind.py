@@ -103,9 +103,9 @@ def until(end: datetime | None, start: datetime) -> float:
 
 @register.simple_tag
 def clock(at: datetime) -> SafeString:
-    """Show the hour and minute of a moment in the viewer's zone; the whole date is one hover away."""
+    """Show the hour and minute of a moment in the viewer's zone; seconds are heard, the whole date is a hover away."""
     here = timezone.localtime(at)
-    return _time(here, "clock", f"{here:%H:%M}")
+    return _time(here, "clock", f"{here:%H:%M}", more=f'<span class="unseen">:{here:%S}</span>')
 
 
 @register.simple_tag
@@ -116,10 +116,10 @@ def moment(at: datetime) -> SafeString:
     return _time(here, "moment", f"{here.day} {here:%b}{year}, {here:%H:%M}")
 
 
-def _time(here: datetime, show: str, words: str) -> SafeString:
+def _time(here: datetime, show: str, words: str, *, more: str = "") -> SafeString:
     whole = f"{here:%a} {here.day} {here:%b %Y, %H:%M:%S %Z}"
     attributes = f'datetime="{here.isoformat()}" title="{whole}" data-show="{show}"'
-    return mark_safe(f"<time {attributes}>{words}</time>")  # noqa: S308 (made of a datetime alone)
+    return mark_safe(f"<time {attributes}>{words}{more}</time>")  # noqa: S308 (made of a datetime alone)
 
 
 @register.simple_tag

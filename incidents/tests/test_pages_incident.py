@@ -7,11 +7,14 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from incidents import lifecycle, timeline
-from incidents.models import Incident, IncidentType, Person
+from incidents import lifecycle, timeline, timeline_layout
+from incidents.models import Event, Incident, IncidentType, Person
 from incidents.tests.conftest import Open
+from incidents.timeline import TimelineEntry
 from incidents.views.page import SHOWN
 
 MOST_QUERIES = 12
@@ -225,3 +228,68 @@ def test_times_are_in_the_zone_of_the_reader(incident: Incident, ada: Person, br
     assert "Asia/Kolkata" in said
     client.cookies["zone"] = "../../etc/passwd"
     assert client.get(page_of(incident)).status_code == 200
+
+
+def test_the_timeline_is_filtered_by_kind_person_words_and_time(
+    incident: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    now = timezone.now().replace(second=30)
+    lifecycle.update(incident, text="Rolling basket back", by=ada, at=now - timedelta(hours=2))
+    lifecycle.note(incident, text="Basket asks a stranger", by=ben, at=now - timedelta(minutes=1))
+    client = browse(ada)
+
+    def found(asked: str) -> list[int]:
+        whole = client.get(page_of(incident, f"timeline?{asked}")).content.decode()
+        part = client.get(page_of(incident, f"timeline?{asked}"), headers={"HX-Request": "true"}).content.decode()
+        assert shown(whole) == shown(part)
+        return shown(part)
+
+    assert found("group=state") == [1, 2]
+    assert found("group=said") == [3]
+    assert found("person=BEN") == [3]
+    assert found("q=basket") == [3, 2]
+    assert found("q=basket&group=state") == [2]
+    assert found(f"at={timezone.localtime(now - timedelta(hours=2)):%Y-%m-%dT%H:%M}") == [2]
+    assert found("n=3") == [3, 2]
+    assert found("group=nonsense&at=yesterday&n=x") == []
+    assert "No entries match" in client.get(page_of(incident, "timeline?q=zymurgy")).content.decode()
+
+
+def test_filters_stay_on_the_way_back_in_time(incident: Incident, ada: Person, browse: Open) -> None:
+    for n in range(SHOWN + 5):
+        timeline.append(incident, "noted", at=timezone.now(), by=ada, text=f"note {n}")
+        timeline.append(incident, "updated", at=timezone.now(), by=ada, text=f"update {n}")
+    client = browse(ada)
+    text = client.get(page_of(incident, "timeline?group=said")).content.decode()
+    assert len(shown(text)) == SHOWN
+    further = re.search(r'class="button"[^>]*?href="(\?[^"]+before=[^"]+)"', text)
+    assert further is not None
+    assert (
+        len(shown(client.get(page_of(incident, "timeline" + further[1].replace("&amp;", "&"))).content.decode())) == 5
+    )
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["did", "led", "page", "updated", "noted"]), st.integers(0, 90)), max_size=30)
+)
+def test_what_is_folded_is_quiet_or_of_one_minute_and_nothing_is_lost(drawn: list[tuple[str, int]]) -> None:
+    begin = timezone.now().replace(second=0, microsecond=0)
+    made = sorted(drawn, key=lambda one: one[1], reverse=True)
+    newest_first = [
+        TimelineEntry(Event(n=len(made) - place, kind=kind, at=begin + timedelta(seconds=5 * at), text="x"), "x")
+        for place, (kind, at) in enumerate(made)
+    ]
+    items = [item for day in timeline_layout.days(newest_first) for item in day.items]
+    assert [entry.event.n for item in items for entry in item.entries] == [one.event.n for one in newest_first]
+    for item in items:
+        if item.folded:
+            minutes = {f"{one.event.at:%H:%M}" for one in item.entries}
+            assert item.quiet or (len(minutes) == 1 and len(item.entries) >= timeline_layout.RUN)
+            assert not {one.event.kind for one in item.entries} & {"updated", "noted"}
+
+
+def test_seconds_are_heard_and_the_whole_time_is_a_hover_away(incident: Incident, ada: Person, browse: Open) -> None:
+    said = browse(ada).get(page_of(incident)).content.decode()
+    at = timezone.localtime(incident.declared_at)
+    assert f'{at:%H:%M}<span class="unseen">:{at:%S}</span></time>' in said
+    assert f"{at:%H:%M:%S %Z}" in said

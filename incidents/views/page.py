@@ -15,6 +15,7 @@ from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
 from incidents.search import moment
 from incidents.timeline import TimelineEntry
+from incidents.timeline_filters import GROUPS, TimelineFilters
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 SHOWN = 40
@@ -66,6 +67,28 @@ def earlier(request: Request, codename: str) -> HttpResponse:
 
 
 @signed_in
+def sifted(request: Request, codename: str) -> HttpResponse:
+    """Show the entries that are asked for, newest first; with ``n`` from that entry on."""
+    incident = incident_or_404(request.person, codename)
+    filters = TimelineFilters.read(request.GET)
+    before = read_place(request.GET.get("before", "")) or filters.until or _from_entry(incident, request.GET.get("n"))
+    entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before, only=filters.only)
+    context = told(entries, limit=SHOWN) | {"incident": incident, "person": request.person, "tints": tints()}
+    context |= {"filters": filters, "groups": GROUPS, "zone": timezone.get_current_timezone_name()}
+    context |= {"narrowed": filters.any or before is not None, "here_at": request.get_full_path()}
+    return render(request, "incidents/sifted.html" + ("#page" if request.htmx else ""), context)
+
+
+def _from_entry(incident: Incident, given: str | None) -> tuple[datetime, int] | None:
+    """Return the place just after an entry; after the one that a change is about, for a change."""
+    n = number(given)
+    event = None if n is None else Event.objects.filter(incident=incident, n=n).first()
+    if event is not None and event.about_n is not None:
+        event = Event.objects.get(incident=incident, n=event.about_n)
+    return (event.at, event.n + 1) if event else None
+
+
+@signed_in
 def history(request: Request, codename: str, n: int) -> HttpResponse:
     """Show everything that one entry ever said."""
     incident = incident_or_404(request.person, codename)
@@ -94,6 +117,7 @@ def head(incident: Incident, person: Person, *, shown: list[TimelineEntry]) -> d
         "steps": [(name, VERBS[name]) for name in STEPS if VERBS[name].offered(incident)],
         "rest": [(name, VERBS[name]) for name in REST if VERBS[name].offered(incident)],
         "tints": tints(),
+        "groups": GROUPS,
     }
 
 

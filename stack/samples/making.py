@@ -20,7 +20,7 @@ from incidents.models import Event, Incident, IncidentType, Person, Source
 from stack.samples.sample_file import SampleIncident, SampleStep
 from stack.story import profiles
 
-SUMMARY = "Sample data: `make demo` wrote this incident, so that there is something to find. Nobody did any of it."
+SUMMARY = "Sample data: the demo wrote this incident, so that there is something to find. Nobody did any of it."
 
 
 def make(incidents: Iterable[SampleIncident], *, now: datetime) -> list[Incident]:

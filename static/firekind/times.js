@@ -40,7 +40,9 @@ function localise() {
   if (document.documentElement.dataset.zone !== zone) {
     for (const node of document.querySelectorAll("time[data-show]")) {
       const at = new Date(node.dateTime);
-      write(node, new Intl.DateTimeFormat("en-GB", shapes[node.dataset.show]).format(at));
+      // Beside the first text there may be the seconds, for those who hear it.
+      const words = new Intl.DateTimeFormat("en-GB", shapes[node.dataset.show]).format(at);
+      if (node.firstChild.data !== words) node.firstChild.data = words;
       node.title = whole.format(at);
     }
     for (const node of document.querySelectorAll("[data-zone-name]")) write(node, zone);

@@ -45,3 +45,28 @@ def test_a_filtered_list_has_an_address_that_is_gone_back_to(page: Page) -> None
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"/incidents/{codename}/$"))
+
+
+def test_an_entry_is_found_by_its_link_wherever_it_stands(page: Page) -> None:
+    codename = declare(page, "The lautering pump stalls")
+    for n in range(45):
+        write_note(page, codename, f"Note number {n}")
+    page.goto(f"/incidents/{codename}/")
+    expect(page.locator("#newest")).to_contain_text("Note number 44")
+    page.goto(f"/incidents/{codename}/#e1")
+    page.reload()
+    expect(page.locator("#sifted #e1")).to_be_in_viewport()
+    page.get_by_role("link", name="Back to the latest").click()
+    expect(page.locator("#newest")).to_contain_text("Note number 44")
+    page.get_by_text("Filter, or jump to a time").click()
+    page.get_by_label("Words").fill("number 7")
+    expect(page.locator("#sifted")).to_contain_text("Note number 7")
+    expect(page.locator("#newest")).to_be_hidden()
+
+
+def write_note(page: Page, codename: str, text: str) -> None:
+    """Add a note as whoever sits there, by the form without filling it in."""
+    token = next(one.get("value") for one in page.context.cookies() if one.get("name") == "csrftoken")
+    form: dict[str, str | float | bool] = {"csrfmiddlewaretoken": token or "", "text": text, "kind": "note"}
+    answer = page.request.post(f"/incidents/{codename}/write", form=form, max_redirects=0)
+    assert answer.ok or answer.status == 302, answer.text()

@@ -56,6 +56,7 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
     f"{BASE}live": Row(asks=("", "?n=1")),
     f"{BASE}stream": Row(asks=("", "?n=1")),
     f"{BASE}earlier": Row(asks=("", "?before=3")),
+    f"{BASE}timeline": Row(asks=("", "?group=evidence&q=rotate&person=a", "?n=1", "?at=2026-01-01T00:00")),
     f"{BASE}history/<int:n>": Row(N),
     f"{BASE}access": Row(),
     f"{BASE}write": Row(posts=({}, {"text": "hello"}, {"text": "hello", "kind": "note"})),
