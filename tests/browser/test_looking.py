@@ -70,3 +70,12 @@ def write_note(page: Page, codename: str, text: str) -> None:
     form: dict[str, str | float | bool] = {"csrfmiddlewaretoken": token or "", "text": text, "kind": "note"}
     answer = page.request.post(f"/incidents/{codename}/write", form=form, max_redirects=0)
     assert answer.ok or answer.status == 302, answer.text()
+
+
+def test_a_thumb_reaches_confirm_from_where_the_plan_begins(sit: Sit) -> None:
+    page = sit("Ada", viewport={"width": 390, "height": 760})
+    codename = declare(page, "The kettle sings")
+    page.goto(f"/incidents/{codename}/retype?to=security")
+    page.locator("#plan-title").scroll_into_view_if_needed()
+    expect(page.get_by_role("button", name="Retype to Security")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -58,6 +58,21 @@ def test_a_plan_that_changed_meanwhile_is_shown_instead(incident: Incident, ada:
     assert client.post(retype_page(incident), hidden(said)).status_code == 302
 
 
+def test_a_stale_plan_says_who_changed_what(incident: Incident, ada: Person, ben: Person, browse: Open) -> None:
+    client = browse(ada)
+    given = hidden(client.get(retype_page(incident, "?to=major")).content.decode()) | {"digest": ["0123456789abcdef"]}
+    nobody = client.post(retype_page(incident), given).content.decode()
+    assert "Nobody wrote anything meanwhile" in nobody
+    lifecycle.set_lead(incident, lead=ben, by=ben, at=timezone.now())
+    said = client.post(retype_page(incident), given).content.decode()
+    assert "<strong>Ben</strong> took the lead" in said
+
+
+def test_the_steps_come_before_what_turning_private_means(incident: Incident, ada: Person, browse: Open) -> None:
+    page = browse(ada).get(retype_page(incident, "?to=security")).content.decode()
+    assert 0 < page.index("It turns private, for good") < page.index("move the conversation") < page.index('id="means"')
+
+
 def test_an_answer_without_the_plan_is_not_taken(incident: Incident, ada: Person, browse: Open) -> None:
     response = browse(ada).post(retype_page(incident), {"to": "major"})
     assert response.status_code == 422

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -12,16 +13,18 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from incidents import lifecycle, visibility
+from incidents import lifecycle, timeline, visibility
 from incidents.forms.given import number, numbers
 from incidents.lifecycle import circle
-from incidents.models import Incident, IncidentType, Person
+from incidents.models import Event, Incident, IncidentType, Person
 from incidents.policies.policy import moves_room
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows.planning.plan import Plan, PlanLine
 from workflows.reconcile import retyping
 
 UNPROCESSABLE = 422
+MEANWHILE = 5
+OUR_OWN = ("did", "gap_closed")  # what Firekind did of the plan before changes no plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +80,37 @@ def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: Incid
             since=number(given.get("since")),
         )
     except retyping.PlanChanged as changed:
-        return _show(request, incident, asked, plan=changed.plan, wrong=str(changed))
+        meanwhile = _meanwhile(request, incident, number(given.get("since")))
+        return _show(request, incident, asked, plan=changed.plan, wrong=str(changed), meanwhile=meanwhile)
     except lifecycle.Refused as refused:
         return _show(request, incident_or_404(request.person, incident.codename), asked, wrong=str(refused))
     messages.success(request, f"Retyped to {to.policy.name}. The plan is under way.")
     return redirect(incident) if visibility.may_see(request.person, incident) else redirect("incidents")
 
 
+def _meanwhile(request: Request, incident: Incident, n: int | None) -> list[Event]:
+    """Return what was written since the page was opened, the newest first: it may be why the plan changed."""
+    if n is None:
+        return []
+    found = timeline.since(incident, n).exclude(kind__in=OUR_OWN).order_by("-n")[:MEANWHILE]
+    return timeline.naming(found, reader=request.person)
+
+
 def _show(
-    request: Request, incident: Incident, asked: RetypeQuery, *, plan: Plan | None = None, wrong: str = ""
+    request: Request,
+    incident: Incident,
+    asked: RetypeQuery,
+    *,
+    plan: Plan | None = None,
+    wrong: str = "",
+    meanwhile: Sequence[Event] = (),
 ) -> HttpResponse:
     if plan is None and asked.to is not None:
         plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring, come=asked.come)
-    context = _context(request, incident, asked, plan) | {"wrong": wrong}
+    context = _context(request, incident, asked, plan) | {
+        "wrong": wrong,
+        "meanwhile": [(one, timeline.sentence(one)) for one in meanwhile],
+    }
     fragment = request.htmx and not request.htmx.history_restore_request
     name = "workflows/retype.html" + ("#asked" if fragment else "")
     return render(request, name, context, status=UNPROCESSABLE if wrong else 200)
