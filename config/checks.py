@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info, register
 from django.core.checks import Warning as Remark
 
-from config.env import PagerDutySettings
+from config.parsing.vendor_settings import PagerDutySettings
 from incidents.policies.yaml_file import BadFile
 from integrations.profilers import sources
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from config import checks, env
+from config.parsing import vendor_settings
 
 GOOD = "sources: [{name: a, type: pprof, url: 'http://a.test/debug/pprof', kinds: [cpu]}]"
 
@@ -32,7 +33,7 @@ def test_a_list_that_is_not_there_is_named() -> None:
         env.read(given | {"PROFILE_SOURCES_FILE": "nowhere.yaml"})
 
 
-PAGING = env.PagerDutySettings(
+PAGING = vendor_settings.PagerDutySettings(
     api_url="https://api.example",
     api_key="key",
     sender="a@example.com",

@@ -28,6 +28,7 @@ AREAS: Final = (
             "workflows/planning/pages.py",
             "workflows/planning/participation.py",
             "workflows/planning/plan.py",
+            "workflows/planning/plan_lines.py",
             "workflows/planning/things.py",
             "workflows/planning/withdrawal.py",
             "workflows/planning/wording/card.py",

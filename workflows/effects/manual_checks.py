@@ -9,8 +9,9 @@ from typing import Any, Final
 from incidents.models import Incident
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Effect, Page, Resource
+from workflows.pager_port import Pager
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
-from workflows.ports import Chat, Pager, Posted
+from workflows.ports import Chat, Posted
 
 Resources = Mapping[str, Resource]
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from workflows.models import Page
 from workflows.oncall import people
 from workflows.oncall.pager_events import PagerEvent
-from workflows.ports import PageStatus
+from workflows.pager_port import PageStatus
 
 Status = Page.Status
 

@@ -14,7 +14,8 @@ from workflows import ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import in_use, people, turn_rows
 from workflows.oncall.turn_rows import TurnRow
-from workflows.ports import PagerPerson, Target, Turn, VendorError
+from workflows.pager_port import PagerPerson, Target, Turn
+from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 

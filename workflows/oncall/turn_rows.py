@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from workflows.ports import Turn
+from workflows.pager_port import Turn
 
 
 class TurnRow(NamedTuple):

@@ -16,8 +16,9 @@ from workflows import ports
 from workflows.models import Page, PagerUser
 from workflows.oncall import page_reach
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
-from workflows.paging import apply_page_event, paging, poll_dedup
-from workflows.ports import Pager, PageStatus, VendorError
+from workflows.pager_port import Pager, PageStatus
+from workflows.paging import apply_page_event, page_effects, poll_dedup
+from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +104,7 @@ def _joined(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
         return False
     page.joined, page.url = rung.joined[:200], rung.url or page.url
     page.save(update_fields=["joined", "url"])
-    text = paging.JOINED.format(page=page.name, joined=page.joined)
+    text = page_effects.JOINED.format(page=page.name, joined=page.joined)
     data = {"page": page.key, "url": page.url}
     lifecycle.remark(page.incident, "page", by=None, at=looked_at, source=Source.SYSTEM, text=text, data=data)
     return True

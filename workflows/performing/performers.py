@@ -11,7 +11,7 @@ from typing import Any
 
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
-from workflows.paging import paging
+from workflows.paging import page_effects
 from workflows.performing import capturing, closing, picturing
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
 from workflows.planning.observed import REFUSED, THERE
@@ -231,14 +231,14 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("closed", CREATE): closing.close,
     ("counted", CREATE): closing.count,
     ("direct", CREATE): closing.tell,
-    ("title", CREATE): paging.retitle_ended,
+    ("title", CREATE): page_effects.retitle_ended,
     ("upload", CREATE): picturing.upload,
     ("picture", CREATE): picturing.show,
     ("picture", RETIRE): picturing.take_back,
     ("capture", CREATE): capturing.capture,
-    ("page", CREATE): paging.ring,
-    ("page", CHANGE): paging.retitle,
-    ("page", RETIRE): paging.resolve,
+    ("page", CREATE): page_effects.ring,
+    ("page", CHANGE): page_effects.retitle,
+    ("page", RETIRE): page_effects.resolve,
 }
 
 # Where looking first matters. The other actions do no harm when they are done twice.
@@ -252,5 +252,5 @@ LOOKERS: dict[tuple[str, str], Looker] = {
     ("post", CREATE): look_for_post,
     ("picture", CREATE): picturing.look,
     ("capture", CREATE): capturing.look_for_evidence,
-    ("page", CREATE): paging.look,
+    ("page", CREATE): page_effects.look,
 }

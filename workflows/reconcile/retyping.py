@@ -21,7 +21,8 @@ from workflows.planning import participation
 from workflows.planning.desired import desired_state
 from workflows.planning.facts import ChannelPost, Facts, Stay
 from workflows.planning.observed import Observed
-from workflows.planning.plan import Plan, PlanLine, PlanNote, plan
+from workflows.planning.plan import Plan, PlanNote, plan
+from workflows.planning.plan_lines import PlanLine
 from workflows.planning.wording import privacy_notes
 from workflows.reconcile import admitting
 from workflows.usergroups import workspace_cache

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from incidents.models import Incident
 from workflows.models import PagerUser
-from workflows.planning.plan import PlanLine
+from workflows.planning.plan_lines import PlanLine
 
 register = template.Library()
 

@@ -9,7 +9,8 @@ import pytest
 
 from workflows.planning.actions import CREATE
 from workflows.planning.observed import GONE, THEIRS, THERE, Observed, ObservedThing, Owed
-from workflows.planning.plan import Plan, PlanLine, PlanNote, plan
+from workflows.planning.plan import Plan, PlanNote, plan
+from workflows.planning.plan_lines import PlanLine
 from workflows.planning.things import Desired, Gap, Thing
 from workflows.tests.test_comparison import member
 

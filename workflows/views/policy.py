@@ -23,7 +23,7 @@ from incidents.second_manager import proposals, seconding
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
 from incidents.views.types import find
-from workflows.planning.plan import PlanLine
+from workflows.planning.plan_lines import PlanLine
 from workflows.reconcile import retyping
 
 UNPROCESSABLE = 422

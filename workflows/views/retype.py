@@ -19,7 +19,8 @@ from incidents.lifecycle import circle
 from incidents.models import Event, Incident, IncidentType, Person
 from incidents.policies.policy import moves_room
 from incidents.views.signed_in import Request, incident_or_404, signed_in
-from workflows.planning.plan import Plan, PlanLine
+from workflows.planning.plan import Plan
+from workflows.planning.plan_lines import PlanLine
 from workflows.reconcile import retyping
 
 UNPROCESSABLE = 422

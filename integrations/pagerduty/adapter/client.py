@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from integrations.pagerduty.adapter import directory, events_api, lookup, open_page, opening, ownership, route, shifts
 from integrations.pagerduty.protocol.rules import CONVERGED
 from integrations.pagerduty.protocol.setup import Setup
-from workflows.ports import PageRequest, PagerPerson, PageStatus, Target, Turn, VendorError
+from workflows.pager_port import PageRequest, PagerPerson, PageStatus, Target, Turn
+from workflows.ports import VendorError
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
     from integrations.pagerduty.adapter.wire import EventsWire, Wire

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from incidents.people import emails
 from integrations.pagerduty.protocol import error_messages
-from workflows.ports import PagerPerson, Target, VendorError
+from workflows.pager_port import PagerPerson, Target
+from workflows.ports import VendorError
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
     from integrations.pagerduty.adapter.wire import Wire

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from workflows.ports import PageRequest
+from workflows.pager_port import PageRequest
 
 MAX_SUMMARY: Final = 1024
 MAX_KEY: Final = 255

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from integrations.pagerduty.adapter import ownership
-from workflows.ports import PagerPerson, PageStatus
+from workflows.pager_port import PagerPerson, PageStatus
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
     from integrations.pagerduty.adapter.wire import Wire

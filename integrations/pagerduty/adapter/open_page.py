@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from integrations.pagerduty.adapter import events_api, lookup, opening
 from integrations.pagerduty.protocol import error_messages
-from workflows.ports import PageRequest, PageStatus, VendorError
+from workflows.pager_port import PageRequest, PageStatus
+from workflows.ports import VendorError
 
 if TYPE_CHECKING:
     from integrations.pagerduty.adapter.client import PagerDutyPager

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from integrations.pagerduty.protocol import error_messages
-from workflows.ports import PageRequest, VendorError
+from workflows.pager_port import PageRequest
+from workflows.ports import VendorError
 
 OPEN: Final = "pagerduty POST /incidents"
 MAX_TITLE: Final = 1024

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from integrations.pagerduty.adapter.directory import GONE
 from integrations.pagerduty.adapter.lookup import moment, utc
-from workflows.ports import Turn, VendorError
+from workflows.pager_port import Turn
+from workflows.ports import VendorError
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
     from integrations.pagerduty.adapter.wire import Wire

@@ -10,7 +10,8 @@ import pytest
 
 from integrations.pagerduty import fake
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
-from workflows.ports import Pager, PageRequest, PageStatus, VendorError
+from workflows.pager_port import Pager, PageRequest, PageStatus
+from workflows.ports import VendorError
 
 RING: Final = PageRequest("fk-1", "service/PVFIREKIND", "PVFIREKIND", "Checkout is down", "", "")
 LONG_AGO: Final = datetime(2020, 1, 1, tzinfo=UTC)

@@ -14,7 +14,8 @@ from integrations.pagerduty import fake
 from integrations.pagerduty.adapter.route import KeptRoutes
 from integrations.pagerduty.adapter.shifts import merged
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
-from workflows.ports import Target, Turn, VendorError
+from workflows.pager_port import Target, Turn
+from workflows.ports import VendorError
 
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY: Final = timedelta(days=1)

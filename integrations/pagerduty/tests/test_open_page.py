@@ -9,7 +9,8 @@ import pytest
 
 from integrations.pagerduty import fake
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
-from workflows.ports import PageRequest, VendorError
+from workflows.pager_port import PageRequest
+from workflows.ports import VendorError
 
 HERE: Final = "PVFIREKIND"  # the service that the fallback's routing key belongs to
 THERE: Final = "PVSECURITYRESPONSE"

@@ -18,7 +18,8 @@ from integrations.pagerduty.protocol.setup import Setup
 from integrations.pagerduty.tests.straight import SETUP, OwnRoutes
 from integrations.sandbox.app import build
 from integrations.sandbox.settings import Settings
-from workflows.ports import PageRequest, VendorError
+from workflows.pager_port import PageRequest
+from workflows.ports import VendorError
 
 RING = PageRequest(
     "fk-1", "policy/PEMAJORINCIDENTS", "PVFIREKIND", "Checkout is down", "", "https://firekind.example/i"

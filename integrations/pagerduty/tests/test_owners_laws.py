@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from integrations.pagerduty import fake
 from integrations.pagerduty.fake.records import Alert, Incident
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
-from workflows.ports import PageRequest, PageStatus
+from workflows.pager_port import PageRequest, PageStatus
 
 GROUPINGS: Final = ("", "time", "intelligent", "content_based")
 HERE: Final = "PVFIREKIND"  # where the fallback's routing key leads

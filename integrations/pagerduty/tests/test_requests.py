@@ -16,7 +16,8 @@ import pytest
 from integrations.pagerduty import checking, fake
 from integrations.pagerduty.protocol.rules import EVENT, find
 from integrations.pagerduty.tests.straight import StraightPager, StraightTransport, pager_on
-from workflows.ports import PageRequest, PageStatus, VendorError
+from workflows.pager_port import PageRequest, PageStatus
+from workflows.ports import VendorError
 
 HOME: Final = Path(__file__).parents[1]
 SINCE: Final = datetime.now(UTC) - timedelta(hours=1)

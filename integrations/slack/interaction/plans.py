@@ -9,7 +9,8 @@ from typing import Final
 
 from integrations.slack.protocol import blocks
 from integrations.slack.protocol.mrkdwn import clip, escape
-from workflows.planning.plan import Plan, PlanLine
+from workflows.planning.plan import Plan
+from workflows.planning.plan_lines import PlanLine
 
 SHOWN: Final = 40
 SHOWN_BYTES: Final = 50_000  # of the 250,000 that a window may have, as they are sent: a letter takes up to twelve

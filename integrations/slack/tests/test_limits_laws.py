@@ -14,7 +14,8 @@ from integrations.slack.protocol import block_kit, blocks
 from integrations.slack.protocol.limits import MAX_UPDATE_TEXT
 from integrations.slack.tests.test_typed_laws import STATES, messages, typed_into
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews
-from workflows.planning.plan import Plan, PlanLine, PlanNote
+from workflows.planning.plan import Plan, PlanNote
+from workflows.planning.plan_lines import PlanLine
 from workflows.tests.shipped_facts import POLICIES, someone
 
 LETTERS = st.sampled_from(["x", "é", "🔥", "&", "<", "*", "`", "\n", " "])

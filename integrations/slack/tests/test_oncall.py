@@ -13,7 +13,7 @@ from integrations.slack.tests.door import Door
 from workflows import ports
 from workflows.models import PagerRead
 from workflows.oncall import refresh
-from workflows.ports import PagerPerson, Turn
+from workflows.pager_port import PagerPerson, Turn
 from workflows.tests.oncall.pager import DOWN, LittlePager, small
 
 

@@ -18,7 +18,8 @@ from workflows.performing import performers
 from workflows.planning.desired import desired_state
 from workflows.planning.facts import ChannelPost, Facts, Published, Room
 from workflows.planning.observed import Observed
-from workflows.planning.plan import Plan, PlanLine, PlanNote, plan
+from workflows.planning.plan import Plan, PlanNote, plan
+from workflows.planning.plan_lines import PlanLine
 from workflows.planning.wording.card import Button, Card
 from workflows.tests.shipped_facts import POLICIES, facts, someone
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from workflows.ports import PageRequest, PagerPerson, PageStatus, Target, Turn, VendorError
+from workflows.pager_port import PageRequest, PagerPerson, PageStatus, Target, Turn
+from workflows.ports import VendorError
 
 NINE = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
 

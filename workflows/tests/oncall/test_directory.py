@@ -15,7 +15,8 @@ from workflows import ports
 from workflows.models import GroupRule, Page, PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import lookup, pager_cache, refresh
 from workflows.oncall.pager_cache import What
-from workflows.ports import PagerPerson, Target, Turn, VendorError
+from workflows.pager_port import PagerPerson, Target, Turn
+from workflows.ports import VendorError
 from workflows.tests.oncall.pager import DOWN, FORBIDDEN, NINE, LittlePager, hours, small
 
 pytestmark = pytest.mark.django_db

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from incidents.models import Event, Incident
 from workflows.models import Page
 from workflows.oncall.pager_events import STATUS_OF, PagerEvent, PagerIncident, Who
+from workflows.pager_port import PageStatus
 from workflows.paging import apply_page_event, poll_pages
 from workflows.paging.apply_page_event import Heard
-from workflows.ports import PageStatus
 
 pytestmark = pytest.mark.django_db
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from incidents.models import Event, Incident, Person
 from workflows.models import Page, PagerUser
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
+from workflows.pager_port import PagerPerson, PageStatus
 from workflows.paging import apply_page_event, poll_pages
-from workflows.ports import PagerPerson, PageStatus
 from workflows.status import page_status
 
 pytestmark = pytest.mark.django_db

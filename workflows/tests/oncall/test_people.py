@@ -17,7 +17,7 @@ from workflows import ports
 from workflows.models import PagerUser
 from workflows.oncall import pager_cache, people
 from workflows.oncall.people import Matched
-from workflows.ports import PagerPerson
+from workflows.pager_port import PagerPerson
 from workflows.tests.oncall.pager import NINE, LittlePager, small
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,9 @@ from incidents.models import Event, Incident, Participant, Person
 from workflows import ports
 from workflows.models import Effect, Page, PagerUser
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
+from workflows.pager_port import PageStatus
 from workflows.paging import apply_page_event, poll_pages
-from workflows.ports import PageStatus, VendorError
+from workflows.ports import VendorError
 from workflows.tests.oncall.pager import DOWN, LittlePager
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from workflows import ports
 from workflows.oncall import refresh
-from workflows.ports import Turn
+from workflows.pager_port import Turn
 from workflows.tests.oncall.pager import small
 
 pytestmark = pytest.mark.django_db

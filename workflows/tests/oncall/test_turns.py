@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workflows.oncall import turn_rows
 from workflows.oncall.turn_rows import TurnRow
-from workflows.ports import Turn
+from workflows.pager_port import Turn
 from workflows.tests.oncall.pager import NINE, hours
 
 SINCE, EDGE, END = -1, 24, 48

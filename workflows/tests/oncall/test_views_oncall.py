@@ -18,7 +18,7 @@ from workflows import ports
 from workflows.models import PagerRead, PagerUser, Shift
 from workflows.oncall import refresh
 from workflows.oncall.people import Matched
-from workflows.ports import Turn
+from workflows.pager_port import Turn
 from workflows.tests.oncall.pager import DOWN, LittlePager, small
 
 pytestmark = pytest.mark.django_db

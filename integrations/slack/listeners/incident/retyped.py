@@ -13,7 +13,7 @@ from integrations.slack.interaction.answers import Answer, Open
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners.incident import retype
 from integrations.slack.protocol import blocks, mrkdwn
-from workflows.planning.plan import PlanLine
+from workflows.planning.plan_lines import PlanLine
 from workflows.reconcile import retyping
 
 NOTICE: Final = "firekind:notice"

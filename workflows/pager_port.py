@@ -1,0 +1,125 @@
+"""What the domain asks of a pager: its people, targets and shifts, and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class PagerPerson:
+    """Someone the pager can page."""
+
+    id: str
+    name: str
+    email: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An escalation policy, a service or a schedule (``kind``), as the pager knows it.
+
+    ``service`` is where a page to it is opened: of a policy, one of its services; empty when it has none. ``policy`` is
+    who that pages; ``levels`` counts a policy's.
+    """
+
+    kind: str
+    id: str
+    name: str
+    url: str = ""
+    policy: str = ""
+    service: str = ""
+    levels: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Someone's turn on call: for a schedule (level 0) or a level of an escalation policy. None: without end."""
+
+    subject: str
+    level: int
+    user: str
+    start: datetime | None
+    end: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """A page to be opened: who (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.
+
+    ``key`` is the opaque name by which it is found again, whichever way it was sent. ``unsure`` says that an earlier
+    try may have opened it, so that no other way is taken which could ring twice. ``codename`` stands in every title of
+    ours.
+    """
+
+    key: str
+    target: str
+    service: str
+    title: str
+    details: str
+    link: str
+    unsure: bool = False
+    codename: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageStatus:
+    """A page as the pager knows it.
+
+    ``status`` is triggered, acknowledged or resolved, ``by`` who made it so (``by_id`` where that is a person),
+    ``via`` how it was sent (rest, events). ``id`` is empty while only the fallback knows of it. ``assigned`` are those
+    who are paged now, since ``assigned_at``; empty where the pager does not say.
+    """
+
+    id: str
+    status: str
+    number: int | None = None
+    url: str = ""
+    via: str = "rest"
+    at: datetime | None = None
+    by: str = ""
+    key: str = ""
+    title: str = ""
+    by_id: str = ""
+    assigned: tuple[PagerPerson, ...] = ()
+    assigned_at: datetime | None = None
+    joined: str = ""
+
+
+class Pager(Protocol):
+    """Pages people. Every call may raise ``VendorError``; none of them retries."""
+
+    def ring(self, ring: PageRequest) -> PageStatus:
+        """Open a page, or return the one already opened with its key, in any status."""
+
+    def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
+        """Find a page by its key, in any status."""
+
+    def look(self, id: str) -> PageStatus | None:
+        """Return how a page stands; None when the pager has none of that id."""
+
+    def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
+        """Change a page's title; return whether that was taken: not once it ended, nor where it is someone else's."""
+
+    def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
+        """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key.
+
+        Return False where it was left open, because alerts of others are in its incident.
+        """
+
+    def note(self, id: str, text: str) -> None:
+        """Write a note on a page."""
+
+    def people(self) -> Sequence[PagerPerson]:
+        """Read everyone who can be paged."""
+
+    def targets(self) -> Sequence[Target]:
+        """Read every escalation policy, service and schedule."""
+
+    def turns(
+        self, *, policies: Sequence[str], schedules: Sequence[str], since: datetime, until: datetime
+    ) -> Sequence[Turn]:
+        """Read who is on call when, overrides applied, for these policies (each level) and schedules."""

@@ -1,0 +1,220 @@
+"""Open, retitle and end pages at the pager: what the effects of a page do, and how each is looked for.
+
+Each page is recorded before the pager is called.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from incidents.models import Incident
+from workflows.effects.work import Outcome, Work, made
+from workflows.loading import load_facts
+from workflows.models import Page
+from workflows.oncall import acknowledgements, callees, page_reach
+from workflows.oncall.pager_events import Who
+from workflows.pager_port import Pager, PageRequest, PageStatus
+from workflows.paging import paging
+from workflows.planning import pages
+from workflows.planning.desired import desired_state
+from workflows.planning.observed import GONE
+from workflows.planning.wording import cards
+
+SKEW = timedelta(minutes=2)
+JOINED = (
+    "The page to {page} joined an open incident of {joined} in PagerDuty, so it notified no one. Page them again, or "
+    "call them."
+)
+SHARED = "left the page to {page} open in PagerDuty: its incident has alerts of others"
+Status = Page.Status
+
+
+def ring(pager: Pager, work: Work) -> Outcome:
+    """Open the page under its key, unless one with that key was ever opened."""
+    with transaction.atomic():  # a concurrent plan knows who is paged as soon as there is a page
+        page = _written(work)
+        _note_rung(page, at=timezone.now(), unsure=work.unsure)
+    incident = Incident.objects.select_related("policy_version").get(pk=work.effect.incident_id)
+    ring = PageRequest(
+        key=page.dedup_key,
+        target=page.target,
+        service=page.service_id,
+        title=str(work.effect.spec["title"]),
+        details=cards.page_details(incident.codename),
+        link=f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}",
+        unsure=work.unsure,
+        codename=incident.codename,
+    )
+    return _opened(work, page, pager.ring(ring))
+
+
+def look(pager: Pager, work: Work) -> Outcome | None:
+    """Find a page that is no longer wanted; a wanted one is found when it is opened."""
+    if not work.effect.abandoned:
+        return None
+    begun = work.effect.begun_at
+    assert begun is not None, "claiming sets it"
+    page = _written(work)
+    found = _found(pager, page, since=begun - SKEW)
+    return _opened(work, page, found) if found else None
+
+
+def retitle(pager: Pager, work: Work) -> Outcome:
+    """Change the page's title."""
+    page = _of(work)
+    taken = _retitled(pager, page, str(work.effect.spec["title"]))
+    external = work.external[work.effect.thing] | {"title_kept": not taken}
+    return Outcome([made(work, external=external, external_id=page.pager_id)])
+
+
+def retitle_ended(pager: Pager, work: Work) -> Outcome:
+    """Try to change the title of a page that ended: what the pager no longer takes is recorded as kept."""
+    spec = work.effect.spec
+    page = Page.objects.get(incident=work.effect.incident_id, key=spec["page"])
+    taken = _retitled(pager, page, str(spec["title"]))
+    says = (
+        "" if taken else f"PagerDuty keeps the title of the resolved page to {page.name}: it can no longer be changed"
+    )
+    return Outcome([made(work, external={"title_kept": not taken})], says=says)
+
+
+def resolve(pager: Pager, work: Work) -> Outcome:
+    """End the page, unless someone acknowledged it while people still respond, or it is asked for again meanwhile."""
+    page = _of(work)
+    incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=work.effect.incident_id)
+    external = work.external[work.effect.thing]
+    now = pager.look(page.pager_id) if page.pager_id and page.is_open else None
+    if now is not None:
+        acknowledgements.note_found(page, now)
+    if (kept := _kept(page, now, incident)) is not None:
+        thing = made(work, external=external, external_id=page.pager_id)
+        return Outcome([thing], says=kept, kind="page")
+    spec = work.effect.spec
+    if incident.private:
+        spec = spec | {"title": cards.neutral_title(incident.codename)}
+        external = external | {"title_kept": not _retitled(pager, page, spec["title"])}
+    says = f"resolved the page to {page.name}" if _end(pager, page, now) else SHARED.format(page=page.name)
+    thing = made(work, external=external, external_id=page.pager_id, spec=spec)
+    thing.state = GONE
+    return Outcome([thing], says=says, kind="page", data={"room": 0})
+
+
+def _kept(page: Page, now: PageStatus | None, incident: Incident) -> str | None:
+    """Say in words why a page is left open; nothing where the type only asks for it again, None where it is not."""
+    if not (incident.is_active and page.is_open) or (now is not None and now.status == Status.RESOLVED):
+        return None
+    if now is not None and now.status == Status.ACKNOWLEDGED:
+        _note_status(page, now.status, by=now.by, at=now.at or timezone.now())
+        return f"left the page to {page.name} open: {paging.said(page)}"
+    if page.key not in {thing.key for thing in desired_state(load_facts.one(incident).facts).things}:
+        return None
+    Page.objects.filter(pk=page.pk).update(withdrawn_at=None)
+    return ""
+
+
+def _end(pager: Pager, page: Page, now: PageStatus | None) -> bool:
+    """End a page that is open, and return whether nothing of it is left open with the pager.
+
+    The intent is recorded first: a crash in between counts as withdrawn.
+    """
+    by, ended = "Firekind", True
+    if now is not None and now.status == Status.RESOLVED:
+        by = now.by or by
+    else:
+        if page.is_open:
+            Page.objects.filter(pk=page.pk, withdrawn_at=None).update(withdrawn_at=timezone.now())
+        codename = page.incident.codename
+        ended = pager.resolve(page.pager_id, key=page.dedup_key, via=page.via, codename=codename)
+    if page.is_open:
+        _note_status(page, Status.RESOLVED, by=by, at=timezone.now())
+    return ended
+
+
+def _retitled(pager: Pager, page: Page, title: str) -> bool:
+    """Change a page's title, and return whether that was taken. One that was sent as an event is looked for first."""
+    if not page.pager_id:
+        found = _found(pager, page, since=page.opened_at - SKEW)
+        if found is None or not found.id:
+            return False  # what it joined is someone else's
+        page.pager_id, page.number, page.url = found.id, found.number, found.url
+        page.save(update_fields=["pager_id", "number", "url"])
+    return pager.retitle(page.pager_id, title, key=page.dedup_key, codename=page.incident.codename)
+
+
+def _found(pager: Pager, page: Page, *, since: datetime) -> PageStatus | None:
+    return pager.find(page.dedup_key, service=page.service_id, since=since, codename=page.incident.codename)
+
+
+def _of(work: Work) -> Page:
+    return Page.objects.get(incident=work.effect.incident_id, key=work.effect.thing)
+
+
+def _written(work: Work) -> Page:
+    """Return the row of the page, written and committed before the pager is called."""
+    effect, spec = work.effect, work.effect.spec
+    key = salted_hmac("workflows.page", f"{effect.incident_id}/{effect.thing}").hexdigest()[:32]
+    values = {
+        "target": spec["target"],
+        "name": spec["name"],
+        "service_id": spec["service"],
+        "dedup_key": f"firekind-{key}",
+        "status_at": effect.begun_at or timezone.now(),
+        "opened_at": timezone.now(),
+    }
+    turn = pages.turn_of(effect.thing, spec["target"])
+    asked = paging.requests(effect.incident_id, spec["target"]).filter(data__turn=turn).first()
+    if asked is not None:
+        values |= {"because": asked.text, "asked_by_id": asked.by_id}
+    page, _ = Page.objects.get_or_create(incident_id=effect.incident_id, key=effect.thing, defaults=values)
+    return page
+
+
+def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
+    """Record who is on call at this moment: they are the ones paged, even if the next shift starts.
+
+    Where an earlier try may have rung others, they stay known as rung.
+    """
+    callee = callees.known([], asked=[page.target], pager=True, at=at).asked.get(page.target)
+    if callee is None:
+        return
+    before = page.rung.values_list("pk", flat=True) if unsure else []
+    page.rung.set([*before, *(one.person_id for one in callee.people)])
+    page.rung_ids = list(dict.fromkeys([*(page.rung_ids if unsure else ()), *callee.ids]))
+    page.now_ids, page.rings, page.rung_at = list(callee.ids), callee.rings, at
+    page.save(update_fields=["rings", "rung_ids", "now_ids", "rung_at"])
+
+
+def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
+    """Record the page as the pager has it. News of it may have come first: they are newer than what we were told."""
+    with transaction.atomic():
+        page = Page.objects.select_for_update().get(pk=page.pk)
+        page.pager_id, page.number = rung.id or page.pager_id, rung.number or page.number
+        page.url, page.via, page.joined = rung.url or page.url, rung.via, rung.joined[:200]
+        if page.status == Status.OPENING:
+            page.status, page.status_by = rung.status, rung.by
+            page.status_at = rung.at or timezone.now()
+        assigned = [Who(one.id, one.name) for one in rung.assigned]
+        if page_reach.is_news(page, assigned, status=rung.status):
+            page_reach.follow(page, assigned, at=rung.assigned_at or timezone.now())
+        page.save()
+        acknowledgements.note_found(page, rung)
+    external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
+    how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
+    says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"
+    says = JOINED.format(page=page.name, joined=page.joined) if page.joined else says
+    says += f". Why: {page.because}" if page.because else ""
+    thing = made(work, external=external, external_id=page.pager_id)
+    thing.label = page.name
+    data = {"page": page.key, "url": page.url}
+    # Before whatever was heard of it meanwhile: who acknowledges is often quicker than the answer to our request.
+    return Outcome([thing], says=says, kind="page", data=data, at=page.opened_at)
+
+
+def _note_status(page: Page, status: str, *, by: str, at: datetime) -> None:
+    page.status, page.status_by, page.status_at = status, by, max(at, page.status_at)
+    page.save(update_fields=["status", "status_by", "status_at"])

@@ -1,0 +1,113 @@
+"""What a plan says to people, line by line: who comes in, what changes, what stays. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from workflows.planning.actions import CREATE, KINDS, Action
+from workflows.planning.observed import GONE, THERE, Observed
+from workflows.planning.things import Desired, Thing
+
+PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and is not paged again"}  # by its state
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """One line of a plan: ``+`` new, ``~`` changed, ``-`` ended, ``=`` stays as it is, ``!`` missing."""
+
+    sign: str
+    text: str
+    key: str = ""
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it says that something stays as it is, so that it may be folded away: who is not paged never is."""
+        return self.sign == "=" and not self.key.startswith("page/")
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.text}"
+
+
+def lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> Iterator[PlanLine]:
+    """Yield what people read of a plan, each line once: who comes in, what changes, what stays."""
+    coming = _coming(actions, desired, observed)
+    shown: Counter[PlanLine] = Counter()
+    small: dict[str, list[str]] = {}
+    ordered = sorted(actions, key=lambda action: KINDS[action.kind].line or 0)
+    for action in (action for action in ordered if KINDS[action.kind].small):
+        small.setdefault(action.sign, []).append(action.sentence)
+    for action in ordered:
+        kind = KINDS[action.kind]
+        if action.kind == "member":
+            shown.update(_invite_lines(coming, action.thing))
+            coming = []
+        elif kind.small:
+            shown.update(PlanLine(sign, ", ".join(sentences), "small") for sign, sentences in small.items())
+            small.clear()
+        elif kind.line is not None:
+            shown[PlanLine(*_told(action), action.kind)] += 1
+    shown.update(_invite_lines(coming, "invite"))
+    for line, count in shown.items():
+        yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)")
+    yield from _staying(desired, observed)
+
+
+def _coming(actions: Sequence[Action], desired: Desired, observed: Observed) -> list[Thing]:
+    """Return everyone who comes in: those this plan invites, and those whose invitation is already on its way."""
+    new = {str(person) for action in actions if action.kind == "member" for person in action.spec["people"]}
+    members = [thing for thing in desired.things if thing.kind == "member"]
+    return [one for one in members if str(one.spec["person"]) in new or _is_on_its_way(one, observed)]
+
+
+def _is_on_its_way(thing: Thing, observed: Observed) -> bool:
+    chain = observed.owed.get(thing.key, ())
+    return thing.key not in observed.seen and any(owed.verb == CREATE and not owed.failed for owed in chain)
+
+
+def _told(action: Action) -> tuple[str, str]:
+    if action.kind == "channel" and action.room != 1:
+        return "~", "move the conversation to a new private channel"
+    if action.kind == "capture":
+        return action.sign, f"capture {action.labels[action.thing]}"  # its repeats are counted, not numbered
+    return action.sign, action.sentence
+
+
+def _invite_lines(invited: Sequence[Thing], key: str) -> Iterator[PlanLine]:
+    for why, things in groupby(sorted(invited, key=lambda thing: (thing.why, thing.label)), key=lambda one: one.why):
+        names = ", ".join(thing.label for thing in things)
+        yield PlanLine("+", f"invite {names} ({why})" if why else f"invite {names}", key)
+
+
+def _staying(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
+    """Who of those asked for is in already, and who is in but no longer asked for: nobody is removed."""
+    members = [thing for thing in desired.things if thing.kind == "member"]
+    asked = {thing.key: thing for thing in members if thing.asked}
+    rooms = {thing.room for thing in members}
+    there = {key: seen for key, seen in observed.seen.items() if seen.kind == "member" and seen.state == THERE}
+    already = [thing for key, thing in asked.items() if key in there]
+    for why, things in groupby(sorted(already, key=lambda one: (one.why, one.label)), key=lambda one: one.why):
+        names = ", ".join(thing.label for thing in things)
+        yield PlanLine(
+            "=", f"{names} {_is_in(names)} already in ({why})" if why else f"{names} {_is_in(names)} already in"
+        )
+    yield from _paged(desired, observed)
+    rest = sorted(seen.label for key, seen in there.items() if key not in asked and seen.room in rooms)
+    if rest:
+        names = ", ".join(rest)
+        yield PlanLine("=", f"no longer needed, free to leave: {names}")
+
+
+def _paged(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
+    """Which of the pages asked for were opened before: nobody who answered is paged twice."""
+    for thing in (one for one in desired.things if one.kind == "page"):
+        state = observed.seen[thing.key].state if thing.key in observed.seen else ""
+        if state in PAGED:
+            says = PAGED[state].format(name=thing.spec["name"])
+            yield PlanLine("=", f"{says}: {thing.why}" if thing.why else says, thing.key)
+
+
+def _is_in(names: str) -> str:
+    return "are" if ", " in names else "is"
