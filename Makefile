@@ -1,12 +1,13 @@
 # Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: chaos rehearse help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
+.PHONY: chaos release rehearse help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
 BASE := $(VENV)/.base-installed
 DEV  := $(VENV)/.dev-installed
 MUTATE := $(VENV)/.mutate-installed
+RELEASE := $(VENV)/.release-installed
 # The first interpreter that is new enough and can make a virtual environment (Debian ships venv apart).
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python3.14; do \
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
@@ -53,7 +54,9 @@ lock: ## compile requirements/*.in to names, versions and hashes
 	@$(VENV)/.lock/bin/python -m pip --disable-pip-version-check --quiet install uv
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) base.in -o base.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) -c base.txt dev.in -o dev.txt
+	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) -c dev.txt build.in -o build.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) mutate.in -o mutate.txt
+	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) release.in -o release.txt
 	@rm -rf $(VENV)/.lock
 
 fuzz: $(DEV) ## spoil profiles and hand them to the readers; ARGS="60 pprof" for so many seconds, one format
@@ -71,8 +74,11 @@ chaos: $(DEV) ## break everything while people act, and judge what is left; ARGS
 mutate: $(MUTATE) ## change the code in small ways and count what the tests notice; ARGS="incidents.visibility" names modules
 	@$(PY) -m stack mutate $(ARGS)
 
+release: $(RELEASE) ## build the wheel and the list of what is in it, install it elsewhere, and run its demo
+	@$(PY) -m stack release $(ARGS)
+
 clean: ## remove the virtual environment and everything that was made
-	@rm -rf $(VENV) .data staticfiles test-results .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .data dist staticfiles test-results .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(PY):
 	@test -n "$(PYTHON)" || { \
@@ -95,3 +101,8 @@ $(MUTATE): requirements/mutate.txt | $(DEV)
 	@echo 'Installing mutmut ...'
 	@$(PIP) -r requirements/mutate.txt
 	@touch $(MUTATE)
+
+$(RELEASE): requirements/release.txt | $(DEV)
+	@echo 'Installing what writes the list of a release ...'
+	@$(PIP) -r requirements/release.txt
+	@touch $(RELEASE)

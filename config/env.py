@@ -1,6 +1,6 @@
 """The settings the stack is driven by, read once from the environment, typed and checked.
 
-Where a name is looked for, first hit wins: the environment, `.env` in the project's folder, and
+Where a name is looked for, first hit wins: the environment, `.env` in the project's folder or in `FIREKIND_HOME`, and
 `running.env` in the data folder, which a stack writes while it runs, so that `manage.py` in another
 terminal reaches it. A name that is set to nothing counts as not set, and hides what the later places say.
 """
@@ -22,6 +22,8 @@ from config.parsing.values import SettingError as SettingError  # noqa: PLC0414 
 from config.parsing.vendor_settings import PagerDutySettings, Slack
 
 ROOT = Path(__file__).resolve().parent.parent
+# Where what people set and what Firekind keeps lies: beside the code, unless that was installed from a wheel.
+HOME = Path(os.environ.get("FIREKIND_HOME") or ROOT).resolve()
 # Every name this project reads, in the order of `.env.example`.
 NAMES = (
     "DATABASE_URL",
@@ -131,7 +133,7 @@ def _of_a_running_stack() -> str:
 
 def given() -> dict[str, str]:
     """Merge what people set: `.env` and, over it, the environment."""
-    return parse_file(ROOT / ".env") | dict(os.environ)
+    return parse_file(HOME / ".env") | dict(os.environ)
 
 
 def reach(given: Mapping[str, str]) -> dict[str, str]:
@@ -180,7 +182,7 @@ def read(given: Mapping[str, str]) -> Env:
         secret_key=_secret_key(given),
         allowed_hosts=_hosts(given, base_url),
         debug=flag(given, "DEBUG"),
-        incident_types_file=ROOT / given.get("INCIDENT_TYPES_FILE", "fixtures/incident_types.yaml"),
+        incident_types_file=_named(given.get("INCIDENT_TYPES_FILE", "fixtures/incident_types.yaml")),
         runbook_file=_file(given, "RUNBOOK_FILE"),
         evidence_storage=_storage(given),
         evidence_max_mib=whole(given, "EVIDENCE_MAX_MIB", default=512, low=1, high=100_000),
@@ -201,7 +203,7 @@ def read(given: Mapping[str, str]) -> Env:
 
 def data_dir(given: Mapping[str, str]) -> Path:
     """Give the folder that holds what the stack keeps on disk."""
-    return ROOT / (given.get("FIREKIND_DATA_DIR") or ".data")
+    return HOME / (given.get("FIREKIND_DATA_DIR") or ".data")
 
 
 def port(given: Mapping[str, str]) -> int:
@@ -215,17 +217,22 @@ def _storage(given: Mapping[str, str]) -> str:
     if re.match(r"(?!file:)[a-z0-9]+://", value):
         return url(given, "EVIDENCE_STORAGE_URL", schemes=("s3", "gs", "az"))
     folder = value.removeprefix("file://")
-    return str(ROOT / folder if folder else data_dir(given) / "evidence")
+    return str(HOME / folder if folder else data_dir(given) / "evidence")
 
 
 def _file(given: Mapping[str, str], name: str) -> Path | None:
     """Give the path of a file that is there, or None when none is named."""
     if not given.get(name):
         return None
-    path = ROOT / given[name]
+    path = _named(given[name])
     if not path.is_file():
         raise SettingError(f"{name} names {given[name]}, which is not a readable file.")
     return path
+
+
+def _named(name: str) -> Path:
+    """Give where a file lies: in ``HOME``, or among those that come with the code."""
+    return next((path for path in (HOME / name, ROOT / name) if path.exists()), HOME / name)
 
 
 def _secret_key(given: Mapping[str, str]) -> str:

@@ -83,7 +83,7 @@ TIME_ZONE = "UTC"
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"  # made from the code alone, so shared by all data folders
+STATIC_ROOT = env.HOME / "staticfiles"  # made from the code alone, so shared by all data folders
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",

@@ -26,6 +26,7 @@ COMMANDS = {
     "fuzz": ("stack.fuzzing", "main", "feed damaged profiles to the evidence readers for a while"),
     "chaos": ("stack.chaos.main", "main", "break everything while people act, and judge what is left"),
     "phone": ("stack.cli.phone", "main", "draw the messages of docs/slack.md as a phone shows them"),
+    "release": ("stack.release", "main", "build the wheel and the list of what is in it, install it and run its demo"),
     "rehearse": ("stack.cli.rehearsal", "main", "back up a stack, restore it elsewhere and compare"),
     "prepare": ("stack.supervisor.prepare", "main", "update the database, types and static files"),
     "web": ("stack.cli.one", "web", "run only the web, replacing this process"),

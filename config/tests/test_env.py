@@ -180,7 +180,7 @@ def test_a_refusal_is_said_and_where_settings_come_from_too(
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / env.RUNNING).write_text(f"SECRET_KEY={GIVEN['SECRET_KEY']}\n")
     (tmp_path / ".env").write_text(written.format(tmp_path / "data"))
-    monkeypatch.setattr(env, "ROOT", tmp_path)
+    monkeypatch.setattr(env, "HOME", tmp_path)
 
     with pytest.raises(SystemExit) as ended:
         env.load()

@@ -34,7 +34,7 @@ def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
         "SECRET_KEY": kept_secret(data_dir, "secret-key"),
         "FIREKIND_SANDBOX_URL": sandbox,
         "FIREKIND_PROFILED_URL": f"{sandbox}/checkout-api",
-        "PROFILE_SOURCES_FILE": "fixtures/sandbox_sources.yaml",
+        "PROFILE_SOURCES_FILE": str(env.ROOT / "fixtures" / "sandbox_sources.yaml"),
         "SLACK_API_URL": f"{sandbox}/api/",
         "SLACK_BOT_TOKEN": "xoxb-sandbox",
         "SLACK_SIGNING_SECRET": kept_secret(data_dir, "signing-secret"),

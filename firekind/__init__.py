@@ -1,0 +1,1 @@
+"""What a wheel installs besides the application itself: the `firekind` command."""
