@@ -38,6 +38,7 @@ def test_costs_are_compared_in_pairs() -> None:
 
 
 def test_a_process_is_measured() -> None:
+    assert (rivals.HOME / "manage.py").is_file()
     small, large = (rivals.run([sys.executable, "-c", f"b'x' * ({mib} << 20)"]) for mib in (0, 64))
     assert large.mib > small.mib + 32
     assert all(cost.seconds > 0 < cost.processor for cost in (small, large))

@@ -7,6 +7,7 @@ run in turn with ours when they are on ``PATH`` or in ``FIREKIND_INFERNO``; else
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import tempfile
 from pathlib import Path
@@ -34,6 +35,8 @@ def main(*words: str) -> int:
     say(paint("  Figure, its target, and what it was taken beside (medians of runs taken in turn).", "grey"))
     if (busy := os.getloadavg()[0]) > 1:
         say(paint(f"  This machine is busy ({busy:.1f}): what uses two processors looks slower than it is.", "yellow"))
+    # As where it is installed: a machine may be told to write no bytecode, and would compile all of it for each run.
+    compileall.compile_dir(str(rivals.HOME / "evidence"), quiet=1)
     paths = [path.resolve() for path in asked.sets] or [sets.made(name) for name in ("10k", "100k", "1m")]
     with tempfile.TemporaryDirectory(prefix="bench-evidence-") as room:
         bench = _Bench(table, Path(room), asked.times)
@@ -92,6 +95,11 @@ class _Bench:
         top = (lambda: rivals.run([go, "tool", "pprof", "-top", packed])) if go else None
         self._beside("cold: read and told in a terminal", tasks.told(packed), top, 0.45 if go else 1.0)
         self._beside("warm: to stacks", tasks.stacks_of(packed), None, 0.6, seconds=True)
+        small = sets.pprof(sets.made("300"))
+        self._table.head(f"{small.name}: pprof, {small.stat().st_size / 1000:.0f} kB packed")
+        numpy, _, _ = paired(rivals.python("import numpy"), None, times=self._times)
+        say(paint(f"    importing numpy alone: {_told(numpy)}", "grey"))
+        self._beside("cold: read and told in a terminal", tasks.told(small), None, 0.12, seconds=True)
         recorded = sets.jfr()
         size = recorded.stat().st_size
         self._table.head(f"{recorded.name}: JFR, {size / MIB:.0f} MiB")

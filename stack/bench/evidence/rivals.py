@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-HOME = Path(__file__).resolve().parent.parent.parent
+HOME = Path(__file__).resolve().parents[3]
 KIB = 1024
 # A process is told to have used at least what the one that started it did: so a small one starts it, and measures.
 START = """

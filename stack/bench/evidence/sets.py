@@ -44,6 +44,7 @@ class EvidenceSet:
 SETS = {
     made.name: made
     for made in (
+        EvidenceSet("300", 300, 5, functions=600),
         EvidenceSet("10k", 10_000, 1),
         EvidenceSet("100k", 100_000, 2),
         EvidenceSet("100k-after", 100_000, 2, drift=0.05),
