@@ -94,7 +94,7 @@ def _of_zip(data: _Mapped) -> Iterator[tuple[str, IO[bytes]]]:
 
     with zipfile.ZipFile(cast("IO[bytes]", data)) as archive:
         for one in archive.infolist():
-            if not one.is_dir():
+            if not one.filename.endswith("/"):  # its own is_dir breaks on an empty name
                 yield one.filename, archive.open(one)
 
 
