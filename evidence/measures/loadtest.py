@@ -16,6 +16,7 @@ KIND = "load"
 TELLS = "it has the report of a load tester"
 MOST_RUNS = 50
 TOOLS = ("ab", "wrk", "k6", "oha", "hey", "vegeta")
+MOST_MS = 1e12  # thirty years
 ALIKE = 0.05  # means that differ by less are called alike
 ABOUT = 0.8  # factors from this part of the largest on are about as large
 
@@ -24,8 +25,8 @@ ABOUT = 0.8  # factors from this part of the largest on are about as large
 class Run:
     """One run of a load tester, as far as it says: None is what it does not say.
 
-    ``percentiles`` are pairs of a percentage and the milliseconds within which so many requests were answered;
-    ``notes`` are words that a reader should know, such as what a tool leaves out.
+    ``percentiles`` are pairs of a percentage and the milliseconds within which so many requests were answered; what is
+    no percentage or no time is left out. ``notes`` are words that a reader should know, such as what a tool leaves out.
     """
 
     tool: str
@@ -40,6 +41,11 @@ class Run:
     duration_s: float | None = None
     keep_alive: int | None = None
     notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.percentiles = [(p, ms) for p, ms in self.percentiles if 0 <= p <= 100 and 0 <= ms < MOST_MS]
+        if self.longest_ms is not None and not self.longest_ms < MOST_MS:
+            self.longest_ms = None
 
     def within(self, percentage: float) -> float | None:
         """Return the milliseconds within which a percentage of requests was answered, when the tool says so."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from evidence.measures.loadtest import MOST_MS
 from evidence.profile.errors import BadProfile
 
 MS = {
     "h": 3.6e6, "m": 6e4, "min": 6e4, "s": 1e3, "sec": 1e3, "secs": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3,
     "ns": 1e-6,
 }  # fmt: skip
-MOST_MS = 1e12  # thirty years
 PART = re.compile(r"(\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*(h|min|ms|m|secs|sec|s|us|µs|μs|ns)")
 
 
