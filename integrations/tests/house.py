@@ -22,7 +22,7 @@ from workflows.effects import effect_queue
 from workflows.models import Effect, Limit
 from workflows.performing import perform
 from workflows.planning.actions import EVIDENCE
-from workflows.reconcile import reconcile, retyping
+from workflows.reconcile import reconcile, retyping, sweep
 from workflows.usergroups import workspace_cache
 
 TOKEN = "xoxb-test"
@@ -82,13 +82,18 @@ class House:
         return self.settle(incident)
 
     def settle(self, incident: Incident, *, rounds: int = 10) -> Incident:
-        """Reconcile and perform until nothing is left to do, as the worker and the sweep would."""
+        """Reconcile, and perform until nothing is left to do, as the worker and the sweep would.
+
+        It is planned again only where the sweep would find that the facts moved past the plan.
+        """
+        reconcile.reconcile(incident.pk, at=timezone.now())
         for _ in range(rounds):
             self.hurry(incident)
-            plan = reconcile.reconcile(incident.pk, at=timezone.now())
             perform.drain(incident.pk, side_by_side=False, queue=EVIDENCE)
             perform.drain(incident.pk, side_by_side=False)
-            if plan.is_empty and not self.owed(incident):
+            if incident.pk in sweep.unplanned(at=timezone.now()):
+                reconcile.reconcile(incident.pk, at=timezone.now())
+            elif not self.owed(incident):
                 break
         return Incident.objects.select_related("type", "policy_version", "lead").get(pk=incident.pk)
 

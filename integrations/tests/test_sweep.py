@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from psycopg import sql
 
 from incidents import lifecycle
 from incidents.models import Codename, Event, Incident, Participant
@@ -14,36 +15,35 @@ from integrations.tests.house import House
 from workflows.models import Effect, Planned, Resource
 from workflows.reconcile import sweep
 
+TWINS = """
+    INSERT INTO {table} (incident_id, {columns})
+    SELECT twin.id, {columns} FROM {table}, (SELECT id FROM incidents_incident WHERE codename = ANY (%s)) AS twin (id)
+     WHERE incident_id = %s ORDER BY twin.id, {table}.id
+"""
+RENAMED = """
+    UPDATE workflows_resource SET spec = replace(spec::text, %s, twin.codename)::jsonb
+      FROM incidents_incident AS twin WHERE twin.id = incident_id AND twin.codename = ANY (%s)
+"""
+
 
 def copies(incident: Incident, count: int) -> None:
     """Make settled look-alikes of a settled incident, row by row as it was written."""
     names = [f"twin-{incident.pk}-{number}" for number in range(count)]
-    Incident.objects.bulk_create(_twin(Incident, incident, codename=name) for name in names)
+    given = {name: getattr(incident, name) for name in _columns(Incident)}
+    Incident.objects.bulk_create(Incident(**given | {"codename": name}) for name in names)
     twins = list(Incident.objects.filter(codename__in=names))
     Codename.objects.bulk_create(Codename(name=twin.codename, incident=twin) for twin in twins)
-    for model in (Event, Resource, Effect, Planned, Participant):
-        rows: list[Any] = list(model._default_manager.filter(incident=incident))
-        made = [_twin(model, row, incident_id=twin.pk) for twin in twins for row in rows]
-        if model is Resource:
-            named = {twin.pk: twin.codename for twin in twins}
-            for row in made:
-                row.spec = _renamed(row.spec, incident.codename, named[row.incident_id])
-        model._default_manager.bulk_create(made, batch_size=2_000)
+    with connection.cursor() as cursor:
+        for model in (Event, Resource, Effect, Planned, Participant):
+            columns = sql.SQL(", ").join(sql.Identifier(name) for name in _columns(model) if name != "incident_id")
+            table = sql.Identifier(model._meta.db_table)
+            cursor.execute(sql.SQL(TWINS).format(table=table, columns=columns), [names, incident.pk])
+        cursor.execute(RENAMED, [incident.codename, names])
 
 
-def _twin(model: type[Any], row: Any, **changes: Any) -> Any:
-    fields = [field for field in model._meta.concrete_fields if field.name != "id" and not field.generated]
-    return model(**({field.attname: getattr(row, field.attname) for field in fields} | changes))
-
-
-def _renamed(value: object, old: str, new: str) -> object:
-    if isinstance(value, str):
-        return value.replace(old, new)
-    if isinstance(value, list):
-        return [_renamed(one, old, new) for one in value]
-    if isinstance(value, dict):
-        return {key: _renamed(one, old, new) for key, one in value.items()}
-    return value
+def _columns(model: type[Model]) -> list[str]:
+    fields = model._meta.concrete_fields
+    return [field.attname for field in fields if field.name != "id" and not field.generated]
 
 
 @pytest.mark.slow
