@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
-NOTES = """async (n) => {
-  const form = document.querySelector("#composer");
-  for (let i = 0; i < n; i++) {
-    const body = new FormData(form);
-    body.set("text", `note ${i} `);
-    body.set("kind", "note");
-    await fetch(form.action, { method: "POST", body });
-  }
-}"""
+NOTES = """
+from django.utils import timezone
+from incidents import lifecycle
+from incidents.models import Incident
+incident = Incident.objects.get(codename="{codename}")
+for n in range({count}):
+    lifecycle.note(incident, text=f"note {{n}} ", by=incident.declared_by, at=timezone.now())
+"""
 HALF = "half a sentence"
 
 
@@ -122,11 +121,11 @@ def test_what_is_written_paged_claimed_and_taken_back_is_true_all_along(sit: Sit
     expect(page.locator("#text")).to_have_value(HALF)
 
 
-def test_entries_fetched_from_earlier_stay_true(sit: Sit) -> None:
+def test_entries_fetched_from_earlier_stay_true(sit: Sit, running_stack: Stack) -> None:
     page = sit("Ada")
-    declare(page, "Checkout is slow")
+    name = declare(page, "Checkout is slow")
     expect(page.locator("#progress")).to_contain_text("all done", timeout=60_000)
-    page.evaluate(NOTES, 50)
+    running_stack.manage("shell", "--no-imports", "-c", NOTES.format(codename=name, count=50))
     page.reload()
     page.locator("#further a").press("Enter")
     old = page.locator("[id^='earlier-'] .event").filter(has_text="note 0 ")
