@@ -54,7 +54,10 @@ def once(
     data: Mapping[str, Any] | None = None,
     at: datetime | None = None,
 ) -> bool:
-    """Note something unless it was noted under this key before; return whether it is new."""
+    """Note something unless it was noted under this key before; return whether it is new.
+
+    Raises ``ValueError`` for a kind that is in no table.
+    """
     return _write(kind, by=by, by_name=by_name, about=about, where=where, data=data, at=at, key=key)
 
 

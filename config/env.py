@@ -147,7 +147,10 @@ def present(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def parse_file(path: Path) -> dict[str, str]:
-    """Parse `NAME=value` lines; `#` begins a comment line, quotes around a value are dropped."""
+    """Parse `NAME=value` lines; `#` begins a comment line, quotes around a value are dropped.
+
+    Raises ``SettingError`` with the line.
+    """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:

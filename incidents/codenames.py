@@ -30,7 +30,8 @@ TAKE_FIRST = """
 def first(*, private: bool) -> tuple[str, int]:
     """Take a codename for an incident that is about to be inserted; return it with the primary key it is for.
 
-    The reference is checked when the transaction commits, so the incident may follow its name.
+    The reference is checked when the transaction commits, so the incident may follow its name. Raises ``RuntimeError``
+    when none is left.
     """
     with connection.cursor() as cursor:
         for name in _names():
@@ -46,7 +47,10 @@ def alone() -> str:
 
 
 def fresh(*, room: int, private: bool, incident_id: int | None) -> str:
-    """Take a codename for a further room of an incident, in the caller's transaction."""
+    """Take a codename for a further room of an incident, in the caller's transaction.
+
+    Raises ``RuntimeError`` when none is left.
+    """
     with connection.cursor() as cursor:
         for name in _names():
             cursor.execute(TAKE, [name, room, private, incident_id])

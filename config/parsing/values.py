@@ -30,7 +30,7 @@ def url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], defaul
 
 
 def whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:
-    """Give a whole number between two bounds."""
+    """Give a whole number between two bounds. Raises ``SettingError`` for anything else."""
     value = given.get(name, str(default)).strip()
     if not re.fullmatch(r"\d{1,6}", value, re.ASCII) or not low <= int(value) <= high:
         raise SettingError(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
@@ -38,7 +38,7 @@ def whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: 
 
 
 def flag(given: Mapping[str, str], name: str, *, default: str = "off") -> bool:
-    """Return whether something is on."""
+    """Return whether something is on. Raises ``SettingError`` for anything else."""
     value = given.get(name, default).strip().lower()
     if value not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
         raise SettingError(f"{name} must be on or off, not {value!r}.")
@@ -46,7 +46,10 @@ def flag(given: Mapping[str, str], name: str, *, default: str = "off") -> bool:
 
 
 def safe(given: Mapping[str, str], name: str, *, default: str) -> str:
-    """Give an address that is reached over TLS, or one of this machine: the sandbox's."""
+    """Give an address that is reached over TLS, or one of this machine: the sandbox's.
+
+    Raises ``SettingError`` for anything else.
+    """
     value = url(given, name, schemes=("https", "http"), default=default)
     if urlsplit(value).scheme != "https" and not is_here(value):
         raise SettingError(f"{name} must start with https://; http:// is for this machine only.")
@@ -66,7 +69,10 @@ def is_here(address: str, *, schemes: tuple[str, ...] = ("http", "https")) -> bo
 
 
 def networks(given: Mapping[str, str], name: str) -> str:
-    """Give addresses and networks with commas between them; a star, which would be everyone, is none."""
+    """Give addresses and networks with commas between them; a star, which would be everyone, is none.
+
+    Raises ``SettingError`` for anything else.
+    """
     value = given.get(name, "")
     for one in filter(None, (part.strip() for part in value.split(","))):
         try:
@@ -83,7 +89,7 @@ def require(given: Mapping[str, str], name: str, *, because: str) -> None:
 
 
 def shaped(given: Mapping[str, str], name: str, default: str, shape: str, words: str) -> str:
-    """Give a value of one shape, which the words describe."""
+    """Give a value of one shape, which the words describe. Raises ``SettingError`` for anything else."""
     value = given.get(name, default)
     if not re.fullmatch(shape, value):
         raise SettingError(f"{name} must be {words}, not {value!r}.")

@@ -39,7 +39,7 @@ def net(tree: CallTree, delta: Delta) -> int:
 
 
 def functions(tree: CallTree, delta: Delta) -> Ints:
-    """Return by how much each function changed, with all that it calls."""
+    """Return by how much each function changed, with all that it calls: shape (names,), in the delta's unit."""
     grew, shrank = (tree.function_totals[side].astype(np.int64) for side in (delta.grew, delta.shrank))
     return np.asarray(grew - shrank, dtype=np.int64)
 

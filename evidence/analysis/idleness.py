@@ -24,10 +24,10 @@ def busy(tree: CallTree) -> CallTree:
 
 
 def without_idle(tree: CallTree, *, type: int) -> Ints:
-    """Return every node's total without idle stacks: a few passes over the tree.
+    """Return every node's total without idle stacks: shape (nodes,), in the sample type's unit.
 
-    Idle is all that passes an idle function, and what a thread's own frame counts itself: tracing-flame writes the
-    time between spans there.
+    It takes a few passes over the tree. Idle is all that passes an idle function, and what a thread's own frame counts
+    itself: tracing-flame writes the time between spans there.
     """
     widths = tree.totals[type].astype(np.int64)
     before = np.concatenate([[0], np.cumsum(widths)])

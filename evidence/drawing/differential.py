@@ -74,7 +74,10 @@ class JoinedWidths:
 
 
 def widths_of(merged: CallTree, *, before: int, after: int, width: str, absolute: bool) -> flamegraph.Widths:
-    """Return every node's width; both sides are joined by whole factors, so that children lie within their parents."""
+    """Return every node's width, in the unit of the merged tree's totals unless both sides are joined.
+
+    Both sides are joined by whole factors, so that children lie within their parents.
+    """
     sides = before, after
     if width != "both":
         one: flamegraph.Widths = merged.totals[sides[WIDTHS.index(width) - 1]]

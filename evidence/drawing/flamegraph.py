@@ -43,7 +43,7 @@ class Boxes:
 
 
 def widest(tree: CallTree, widths: Widths, *, root: int = ROOT, budget: int = BUDGET) -> Boxes:
-    """Return the widest boxes under ``root``, at most ``budget``. ``widths`` holds one width a node.
+    """Return the widest boxes under ``root``, at most ``budget``. ``widths`` holds one width a node, in one unit.
 
     It goes from coarse to fine and stops when there is enough, so that the cost follows what is seen.
     """
@@ -147,7 +147,7 @@ class FrameNames:
         self.mostly = layers.mostly(tree.names)
 
     def local(self, codes: NDArray[np.integer[Any]], nodes: NDArray[np.integer[Any]]) -> list[int]:
-        """Return for each box the place of its name in this answer."""
+        """Return for each box the place of its name in this answer; ``codes`` and ``nodes`` hold one number a box."""
         pairs = zip(codes.tolist(), nodes.tolist(), strict=True)
         return [-1 if node == ROOT else self.codes.setdefault(code, len(self.codes)) for code, node in pairs]
 

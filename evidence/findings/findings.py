@@ -36,7 +36,7 @@ class Overtaken(Refused):
 
 
 def claim(incident: Incident, *, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Finding:
-    """Add a hypothesis about the incident, open until someone adds a verdict."""
+    """Add a hypothesis about the incident, open until someone adds a verdict. Raises ``BadInput`` and ``Refused``."""
     said = _claim(text)
     with rules.changing(incident, by=by) as now:
         known = Finding.objects.filter(incident=now)
@@ -66,7 +66,8 @@ def judge(
     """Add a round to a finding: a verdict, why, and the numbers of the evidence for the claim and against it.
 
     The channel is told when the verdict changes, and only then. ``seen`` is how many rounds the person saw; raises
-    ``Overtaken`` when there are more, and ``BadInput`` for evidence that is not there.
+    ``Overtaken`` when there are more, ``BadInput`` for evidence that is not there, and
+    ``Refused`` for more rounds than a finding can have.
     """
     if verdict not in Verdict.values:
         raise BadInput("verdict", f"The verdict must be one of {', '.join(Verdict.values)}.")

@@ -109,7 +109,7 @@ def add(evidence: Evidence, *, by: Person | None) -> Evidence:
 
 
 def add_link(incident: Incident, *, link: str, title: str, by: Person | None, via: str, at: datetime) -> Evidence:
-    """Put a link on the timeline as evidence; what it leads to is not fetched."""
+    """Put a link on the timeline as evidence; what it leads to is not fetched. Raises ``BadInput`` for no link."""
     url = rules.text(link, field="link")
     if not url.startswith(("https://", "http://")) or len(url) > 2000 or any(one.isspace() for one in url):
         raise lifecycle.BadInput("link", "Enter a link that starts with https:// and has no spaces.")
@@ -171,7 +171,7 @@ def note(evidence: Evidence, *, at: datetime) -> None:
 
 
 def store_body(body: BinaryIO | Iterable[bytes], *, limit_bytes: int | None = None) -> StoredOriginal:
-    """Store a body under the hash of its content; raises ``TooLarge``, or ``BadInput`` when it is empty."""
+    """Store a body under the hash of its content; raises ``EvidenceTooLarge``, or ``BadInput`` when it is empty."""
     limit = limit_bytes or settings.FIREKIND.evidence_max_mib * MIB
     kept, digest, size = storage.store(), hashlib.sha256(), 0
     with tempfile.NamedTemporaryFile(dir=kept.scratch(), delete=False) as file:

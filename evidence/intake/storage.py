@@ -69,7 +69,7 @@ class Folder:
             path.unlink()
 
     def local(self, key: str) -> Path:
-        """Return where the file is."""
+        """Return where the file is. Raises ``StorageError`` where there is none."""
         path = self.root / key
         if not path.is_file():
             raise StorageError(f"{key} is not in the evidence folder.")
@@ -95,7 +95,7 @@ class Objects:
         return self.cache.scratch()
 
     def keep(self, key: str, path: Path) -> None:
-        """Upload a file and keep it at hand."""
+        """Upload a file and keep it at hand. Raises ``StorageError`` where it does not answer."""
         import obstore
         from obstore.exceptions import BaseError
 
@@ -106,7 +106,7 @@ class Objects:
         self.cache.keep(key, path)
 
     def local(self, key: str) -> Path:
-        """Return the file at hand, fetching it when it is not."""
+        """Return the file at hand, fetching it when it is not. Raises ``StorageError`` where it does not answer."""
         import obstore
         from obstore.exceptions import BaseError
 
@@ -125,7 +125,7 @@ class Objects:
         return path
 
     def drop(self, key: str) -> None:
-        """Remove it there and here."""
+        """Remove it there and here. Raises ``StorageError`` where it does not answer."""
         import obstore
         from obstore.exceptions import BaseError, NotFoundError
 

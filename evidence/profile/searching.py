@@ -17,7 +17,7 @@ class BadPattern(ValueError):
 def matcher(pattern: str) -> Callable[[str], bool]:
     """Return what tells whether a name matches: ``/…/`` is a regular expression (RE2), other text is looked for.
 
-    Case matters only where the text has capitals.
+    Case matters only where the text has capitals. Raises ``BadPattern``.
     """
     if not pattern:
         raise BadPattern("Enter part of a function name, or a /regular expression/.")
@@ -31,7 +31,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def regular(pattern: str, *, any_case: bool | None = None) -> Callable[[str], bool]:
-    """Return what tells whether a regular expression is found in a name, in linear time."""
+    """Return what tells whether a regular expression is found in a name, in linear time. Raises ``BadPattern``."""
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MEMORY

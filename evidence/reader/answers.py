@@ -15,7 +15,10 @@ class NotAsked(ValueError):
 
 
 def type_of(tree: CallTree, wanted: str) -> int:
-    """Return the place of a sample type told by its name, or by ``name/unit``; without one, the default."""
+    """Return the place of a sample type told by its name, or by ``name/unit``; without one, the default.
+
+    Raises ``NotAsked`` for none of them.
+    """
     if not wanted:
         return tree.default_type
     for type, kind in enumerate(tree.sample_types):

@@ -81,7 +81,10 @@ class Forker:
         self._started: list[subprocess.Popen[bytes]] = []
 
     def begun(self, work: bytes, *files: IO[bytes]) -> tuple[socket.socket, int]:
-        """Begin a piece of work; return the line that tells how it ended, and its pid."""
+        """Begin a piece of work; return the line that tells how it ended, and its pid.
+
+        Raises ``Gone`` where the process that forks has ended.
+        """
         for _ in range(TRIES):
             with self._lock:
                 door = self._door or self._start()

@@ -102,7 +102,10 @@ def _read(file: str, asked: PrintRequest) -> tuple[CallTree, int]:
 
 @contextmanager
 def kept(file: str) -> Iterator[Path]:
-    """Give a file that can be mapped into memory: the one of that name, or what standard input or a pipe holds."""
+    """Give a file that can be mapped into memory: the one of that name, or what standard input or a pipe holds.
+
+    Raises ``TooMuch`` for one that is too large.
+    """
     path = Path(file)
     if file != STDIN and (path.is_file() or path.is_dir() or not path.exists()):
         yield path

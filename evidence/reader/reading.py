@@ -103,7 +103,10 @@ def _out_of_time(_number: int, _frame: object) -> NoReturn:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Turn the ends of memory and of the interpreter's stack into ``Unreadable``."""
+    """Turn the ends of memory and of the interpreter's stack into ``Unreadable``.
+
+    Raises ``BadProfile`` or ``TooMuch``.
+    """
     try:
         yield
     except MemoryError as error:

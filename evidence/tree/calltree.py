@@ -72,7 +72,7 @@ class CallTree:
         return int(self.totals[self.default_type if type is None else type, node])
 
     def own(self, type: int) -> Ints:
-        """Return what every node counts itself, beside its children."""
+        """Return what every node counts itself, beside its children: shape (nodes,), in the sample type's unit."""
         return tree_levels.own(self.totals[type], self.first)
 
     def name_of(self, node: int) -> str:
@@ -96,7 +96,10 @@ class CallTree:
         return tree_boxes.children(self.first, nodes)
 
     def search(self, matches: Matches, *, root: int = ROOT, type: int = 0) -> SearchMatches:
-        """Return how much of ``root`` passes a frame whose name matches: exact, and overlap counted once."""
+        """Return how much of ``root`` passes a frame whose name matches: exact, and overlap counted once.
+
+        Totals are in the sample type's unit; codes rise.
+        """
         hit = np.fromiter((matches(name) for name in self.names), dtype=np.bool_, count=len(self.names))
         codes = np.flatnonzero(hit).astype(np.int32)
         total = sum(int(self.totals[type, nodes].sum()) for nodes in self._outermost(hit, root))
@@ -116,7 +119,7 @@ class CallTree:
         return found
 
     def nodes_of(self, code: int) -> NDArray[np.int64]:
-        """Return the outermost nodes of a function."""
+        """Return the outermost nodes of a function, level by level: numbers of nodes, of shape (how many,)."""
         hit = np.zeros(len(self.names), dtype=np.bool_)
         hit[code] = True
         found = self._outermost(hit)

@@ -20,7 +20,7 @@ AT_ONCE = 1 << 12
 
 
 def write(path: Path, *, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], words: Sequence[str]) -> None:
-    """Write a head of plain values, arrays by name, and a list of words."""
+    """Write a head of plain values, arrays by name, and a list of words; arrays keep their shape and type."""
     encoded = [word.encode("utf-8", "surrogatepass") for word in words]
     ends = np.fromiter(accumulate(map(len, encoded)), dtype=np.int64, count=len(encoded))
     parts = {**arrays, "word_ends": ends, "word_bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8)}
@@ -80,7 +80,10 @@ def _word(encoded: bytes) -> str:
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]], Words]:
-    """Map a file: the head, the arrays (read-only views), and the words."""
+    """Map a file: the head, the arrays (read-only views of the shape they were written in), and the words.
+
+    Raises ``Unreadable`` for a file that another version wrote.
+    """
     data = np.memmap(path, dtype=np.uint8, mode="r")
     if bytes(data[: len(MAGIC)]) != MAGIC:
         raise Unreadable("This was stored by another version. Process the evidence again.")

@@ -30,7 +30,8 @@ class DrawableBoxes:
 def seen(name: Codes, first: Codes, widths: NDArray[np.integer[Any]], *, root: int, least: int) -> DrawableBoxes:
     """Return the boxes under ``root`` that are at least ``least`` wide; the cost follows what is seen.
 
-    ``name``, ``first`` and ``widths`` are those of a tree in breadth-first order.
+    ``name`` and ``widths`` of shape (nodes,) and ``first`` of (nodes + 1,) are those of a tree in breadth-first order.
+    ``least`` is in the unit of ``widths``.
     """
     nodes, xs = np.array([root], dtype=np.int32), np.array([0], dtype=np.int64)
     found: list[tuple[Codes, Ints, Ints]] = []
@@ -53,7 +54,10 @@ def seen(name: Codes, first: Codes, widths: NDArray[np.integer[Any]], *, root: i
 
 
 def children(first: Codes, nodes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all children of some nodes, and for each the place of its parent among them."""
+    """Return all children of some nodes, and for each the place of its parent among them: two arrays of one length.
+
+    ``first`` has shape (nodes of the tree + 1,).
+    """
     start = first[nodes].astype(np.int64)
     counts = first[nodes.astype(np.int64) + 1].astype(np.int64) - start
     owner = np.repeat(np.arange(len(nodes)), counts)

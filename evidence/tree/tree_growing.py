@@ -233,9 +233,10 @@ def _ended(stacks: GrowingSamples, samples: Ints, group: Codes) -> tuple[Codes, 
 
 
 def through(stacks: GrowingSamples, samples: Ints, values: Ints) -> Ints:
-    """Return what passes each function, one row a sample type: a sample counts once however often it recurs there.
+    """Return what passes each function: a sample counts once however often it recurs there.
 
-    ``samples`` hold all different stacks, ``values`` what each of them counts in all.
+    ``samples`` of shape (n,) hold all different stacks, ``values`` of (sample types, n) what each of them counts in
+    all. The result has shape (sample types, names) and their units.
     """
     totals = np.zeros((len(values), stacks.names), dtype=np.int64)
     order = np.argsort(samples)

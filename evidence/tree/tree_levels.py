@@ -29,7 +29,11 @@ class TreeLevel:
 def merge_level(
     group: NDArray[np.int64], codes: Codes, weights: Ints, n_names: int
 ) -> tuple[TreeLevel, NDArray[np.int64]]:
-    """Make one node of all that share parent and name; return the level, and for each item its node's place."""
+    """Make one node of all that share parent and name; return the level, and for each item its node's place.
+
+    Of n items, ``group`` is the parent's place on the level above and ``codes`` the name, below ``n_names``.
+    ``weights`` has shape (sample types, n), in each sample type's unit, as have the level's totals.
+    """
     bits = n_names.bit_length()
     ordered, order = in_order((group << bits) | codes)
     new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
@@ -43,7 +47,10 @@ def merge_level(
 
 
 def in_order(keys: Ints, places: Ints | None = None, *, bits: int = 0) -> tuple[Ints, Ints]:
-    """Sort keys, and with them their places, which fit in so many bits; ``keys`` may be overwritten."""
+    """Sort keys, and with them their places; return both, as long as ``keys``, which may be overwritten.
+
+    Keys are not negative. Places are 0, 1, 2 … unless they are given; then they fit in ``bits``.
+    """
     if places is None:
         places, bits = np.arange(len(keys)), len(keys).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits > BITS:
@@ -58,14 +65,18 @@ def in_order(keys: Ints, places: Ints | None = None, *, bits: int = 0) -> tuple[
 
 
 def at(array: NDArray[Number], places: NDArray[np.integer[Any]]) -> NDArray[Number]:
-    """Return what an array holds at some places; places beyond its end, of which nothing comes, are not refused."""
+    """Return what a one-dimensional array holds at some places, in their shape.
+
+    Places beyond its end, of which nothing comes, are not refused.
+    """
     return array.take(places, mode="clip")
 
 
 def first_of(parent: Codes) -> Codes:
     """Return where the children of each node begin, and at the end where those of a node more would.
 
-    Parents rise, so that some children at a time are counted where they are, in little memory.
+    ``parent`` has shape (n,), the result (n + 1,). Parents rise, so that some children at a time are counted where they
+    are, in little memory.
     """
     first = np.zeros(len(parent) + 1, dtype=np.int32)
     first[0] = 1
@@ -77,7 +88,10 @@ def first_of(parent: Codes) -> Codes:
 
 
 def by_name(name: Codes, values: Ints, names: int) -> Ints:
-    """Return the sums of values by name, one row a sample type."""
+    """Return the sums of values by name, of shape (sample types, ``names``), in the values' units.
+
+    ``name`` has shape (n,) and ``values`` (sample types, n).
+    """
     sums = np.zeros((len(values), names), dtype=np.int64)
     for row, own in zip(sums, values, strict=True):
         np.add.at(row, name, own)
@@ -85,10 +99,10 @@ def by_name(name: Codes, values: Ints, names: int) -> Ints:
 
 
 def sums(values: NDArray[np.integer[Any]], starts: Ints) -> Ints:
-    """Return the sums from each start to the next, the first of which is 0.
+    """Return the sums from each start to the next, the first of which is 0, in the shape of ``starts``.
 
     They are differences of running sums, which is quicker than adding each part, and right even where a running sum
-    wraps around.
+    wraps around. ``values`` has one dimension.
     """
     before = np.zeros(len(values) + 1, dtype=np.int64)
     np.cumsum(values, out=before[1:])
@@ -96,9 +110,10 @@ def sums(values: NDArray[np.integer[Any]], starts: Ints) -> Ints:
 
 
 def upwards(own: NDArray[Number], first: Codes, levels: NDArray[np.int64]) -> NDArray[Number]:
-    """Turn what nodes count themselves, one row a sample type, into what passes them, their children's as well.
+    """Turn what nodes count themselves into what passes them, their children's as well.
 
-    This happens in place, in a type that holds the totals.
+    ``own`` has shape (sample types, nodes), ``first`` (nodes + 1,), ``levels`` where each level begins and the last
+    ends. This happens in place, in a type that holds the totals; units stay.
     """
     totals = own
     for low, high in reversed(list(pairwise(levels.tolist()[:-1]))):
@@ -109,7 +124,10 @@ def upwards(own: NDArray[Number], first: Codes, levels: NDArray[np.int64]) -> ND
 
 
 def own(totals: NDArray[np.integer[Any]], first: Codes) -> Ints:
-    """Return what each node counts itself, of one sample type: all but what passes its children."""
+    """Return what each node counts itself, of one sample type: all but what passes its children.
+
+    ``totals`` and the result have shape (nodes,) and one unit, ``first`` has (nodes + 1,).
+    """
     return totals - sums(totals[1:], first[:-1] - np.int32(1))
 
 

@@ -32,7 +32,11 @@ class MergedSide:
         return low, high
 
     def keys(self, depth: int, above: Places, bits: int) -> Ints:
-        """Return for each node of a level its parent's place on the merged level above, and its name, as one number."""
+        """Return for each node of a level its parent's place on the merged level above, and its name, as one number.
+
+        ``above`` has the merged place of each node of the level above; a name fits in ``bits``. The result has the
+        level's length.
+        """
         low, high = self.level(depth)
         parents = self.parent[low:high] - np.int32(self.level(depth - 1)[0])
         keys: Ints = at(above, parents).astype(np.int64)

@@ -94,7 +94,10 @@ def as_json(said: dict[str, Any], *, status: int = 200) -> HttpResponse:
 
 
 def type_of(request: Request, tree: CallTree) -> int:
-    """Return the sample type that is asked for, else the profile's own."""
+    """Return the sample type that is asked for, else the profile's own.
+
+    Raises ``Unasked`` for none of this profile.
+    """
     type = number(request.GET.get("type"))
     if type is None:
         return tree.default_type
@@ -111,7 +114,7 @@ def budget_of(request: Request) -> int:
 
 
 def node_of(request: Request, tree: CallTree, name: str = "root") -> int:
-    """Return the node that is asked for, else the root."""
+    """Return the node that is asked for, else the root. Raises ``Unasked`` for none of this profile."""
     node = number(request.GET.get(name)) or 0
     if not 0 <= node < len(tree):
         raise Unasked("This profile has no such frame.")
@@ -119,7 +122,7 @@ def node_of(request: Request, tree: CallTree, name: str = "root") -> int:
 
 
 def code_of(request: Request, tree: CallTree) -> int:
-    """Return the function that is asked for."""
+    """Return the function that is asked for. Raises ``Unasked`` for none of this profile."""
     code = number(request.GET.get("code"))
     if code is None or not 0 <= code < len(tree.names):
         raise Unasked("This profile has no such function.")

@@ -38,7 +38,8 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
 
     The same is written for any codename, and nothing is looked up here: neither what is answered nor how long that
     takes reveals whether there is such an incident. ``carry`` does the rest. Raises ``Refused`` for guests, without a
-    reason, and when the same person asked less than fifteen minutes ago, whatever for.
+    reason, and when the same person asked less than fifteen minutes ago, whatever for. Raises ``BadInput`` without a
+    reason.
     """
     if not person.can_join:
         raise rules.Refused("Guests cannot request access. Ask someone you work with to bring you in.")
@@ -56,14 +57,20 @@ def carry(*, at: datetime) -> int:
 
 
 def let_in(incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB) -> AccessRequest:
-    """Let in the person who requested access in entry ``n``. The first answer counts."""
+    """Let in the person who requested access in entry ``n``. The first answer counts.
+
+    Raises ``Refused`` for an answered request, or who cannot decide.
+    """
     return _answer(incident, n=n, yes=True, by=by, at=at, source=source)
 
 
 def turn_away(
     incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> AccessRequest:
-    """Answer *not now* to the access request in entry ``n``; the person is not notified."""
+    """Answer *not now* to the access request in entry ``n``; the person is not notified.
+
+    Raises ``Refused`` as ``let_in`` does.
+    """
     return _answer(incident, n=n, yes=False, by=by, at=at, source=source)
 
 
@@ -72,7 +79,7 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
 
     Whoever does it learns whether there is such an incident: each try is recorded, managers are told of each miss, and
     after five in an hour nothing is looked up any more. Raises ``Refused`` for guests, without a sentence of reason,
-    and for a codename of no incident that is closed to them.
+    and for a codename of no incident that is closed to them. Raises ``BadInput`` for a reason of few words.
     """
     if by.role == Role.AUDITOR:
         raise rules.Refused("Auditors can read the audit log, but not private incidents. Ask a responder to look.")

@@ -37,7 +37,10 @@ def mitigate(
     text: str = "",
     since: int | None = None,
 ) -> Incident:
-    """Say that it no longer hurts, though it is not over."""
+    """Say that it no longer hurts, though it is not over.
+
+    Raises ``Refused`` where the state forbids it, ``BadInput`` for long words.
+    """
     return _step(incident, MITIGATE, by=by, at=at, source=source, text=text, since=since)
 
 
@@ -50,7 +53,7 @@ def resolve(
     text: str = "",
     since: int | None = None,
 ) -> Incident:
-    """Say that it is over."""
+    """Say that it is over. Raises ``Refused`` where the state forbids it, ``BadInput`` for long words."""
     return _step(incident, RESOLVE, by=by, at=at, source=source, text=text, since=since)
 
 
@@ -63,7 +66,10 @@ def cancel(
     text: str = "",
     since: int | None = None,
 ) -> Incident:
-    """Say that it was no incident after all."""
+    """Say that it was no incident after all.
+
+    Raises ``Refused`` where the state forbids it, ``BadInput`` for long words.
+    """
     return _step(incident, CANCEL, by=by, at=at, source=source, text=text, since=since)
 
 
@@ -76,7 +82,10 @@ def reopen(
     text: str = "",
     since: int | None = None,
 ) -> Incident:
-    """Take back that it was over or mitigated."""
+    """Take back that it was over or mitigated.
+
+    Raises ``Refused`` where the state forbids it, ``BadInput`` for long words.
+    """
     return _step(incident, REOPEN, by=by, at=at, source=source, text=text, since=since)
 
 
@@ -98,7 +107,10 @@ def duplicate(
 
 
 def archive_channel(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> Incident:
-    """Ask for the channel to be archived. A bot cannot unarchive one: only a person can bring it back."""
+    """Ask for the channel to be archived. A bot cannot unarchive one: only a person can bring it back.
+
+    Raises ``Refused`` before the end.
+    """
     with rules.changing(incident, by=by) as now:
         if now.is_active:
             raise rules.Refused(f"{now.codename} is still {now.status}; resolve or cancel it first.")

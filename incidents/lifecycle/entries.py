@@ -135,7 +135,10 @@ def retract(
     because: str = "",
     source: str = Source.WEB,
 ) -> Event:
-    """Take an entry back by writing another one; what it said stays in its history."""
+    """Take an entry back by writing another one; what it said stays in its history.
+
+    Raises ``Refused`` for what is not theirs to retract.
+    """
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, by=by) as now:
         return _change(now, _owned(now, n, by), "retracted", text=because, by=by, at=at, source=source)

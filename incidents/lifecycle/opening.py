@@ -16,7 +16,7 @@ def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime
     """Write what everyone may read about a private incident; nothing is published before ``publish``.
 
     Takes the place of what was written before and not confirmed. Raises ``BadInput`` for a text that names the
-    incident, which would lead from the one to the other.
+    incident, which would lead from the one to the other. Raises ``Refused`` for a public incident.
     """
     text = rules.text(summary, field="summary")
     if len(text) > SUMMARY_CHARS:

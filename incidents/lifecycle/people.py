@@ -91,8 +91,8 @@ def fill(
 ) -> Incident:
     """Choose by hand who is the one of a role that the policy asks for, where nobody could be found.
 
-    Raises ``Refused`` when the policy knows no such role, for someone who cannot be brought in, and when someone has
-    it already.
+    Raises ``Refused`` when the policy knows no such role and when someone has it already, ``BadInput`` for someone who
+    cannot be brought in.
     """
     with rules.changing(incident, by=by) as now:
         if role not in {one.role for one in now.policy.one_of}:

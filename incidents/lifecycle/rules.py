@@ -126,7 +126,7 @@ def next_update_at(incident: Incident, *, at: datetime) -> datetime | None:
 
 
 def title(text: str) -> str:
-    """Return a title fit to keep: one line of 1 to 200 characters."""
+    """Return a title fit to keep: one line of 1 to 200 characters. Raises ``BadInput`` for anything else."""
     said = " ".join(_clean(text).split())
     if not said:
         raise BadInput("title", "Describe what is wrong in a few words.")
@@ -136,7 +136,10 @@ def title(text: str) -> str:
 
 
 def text(said: str, *, field: str = "text", needed: bool = True) -> str:
-    """Return free text fit to keep: control characters out, at most 10,000 characters."""
+    """Return free text fit to keep: control characters out, at most 10,000 characters.
+
+    Raises ``BadInput`` for anything else.
+    """
     said = _clean(said).strip()
     if needed and not said:
         raise BadInput(field, "Write something first.")
@@ -146,7 +149,10 @@ def text(said: str, *, field: str = "text", needed: bool = True) -> str:
 
 
 def names(services: Collection[str]) -> list[str]:
-    """Return service names each once, white space folded; at most 50 of 80 characters."""
+    """Return service names each once, white space folded; at most 50 of 80 characters.
+
+    Raises ``BadInput`` for anything else.
+    """
     found = dict.fromkeys(name for service in services if (name := " ".join(service.split())))
     if any(len(name) > 80 for name in found):
         raise BadInput("services", "A service's name has at most 80 characters.")

@@ -63,7 +63,7 @@ def serve(
 def check_off(
     incident: Incident, *, item: str, done: bool, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Incident:
-    """Check off an item of the policy's checklist, or put it back."""
+    """Check off an item of the policy's checklist, or put it back. Raises ``BadInput`` for none of its items."""
     with rules.changing(incident, by=by) as now:
         if item not in now.policy.checklist:
             raise rules.BadInput("item", "That is not on this type's checklist.")

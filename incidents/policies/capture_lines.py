@@ -31,7 +31,7 @@ def said(capture: Capture) -> str:
 
 
 def read(line: str) -> Capture:
-    """Read a line; raise ``Unclear`` when it says something else."""
+    """Read a line; raise ``UnclearCapture`` when it says something else."""
     found = LINE.fullmatch(" ".join(line.split()))
     if found is None:
         raise UnclearCapture(f"{line!r} does not match “{FORM}”.")

@@ -35,7 +35,7 @@ def who(one: OneOf) -> str:
 
 
 def read(line: str) -> OneOf:
-    """Read a line; raise ``Unclear`` when it says something else."""
+    """Read a line; raise ``UnclearRole`` when it says something else."""
     found = LINE.fullmatch(" ".join(line.split()))
     if found is None:
         raise UnclearRole(f"{line!r} does not match “role: @group” or “{FORM}”.")

@@ -56,7 +56,7 @@ def read(path: Path) -> TypesFile:
 
 
 def parse(text: str, *, file: str) -> TypesFile:
-    """Check the text of a types file; ``file`` is the name used in errors."""
+    """Check the text of a types file; ``file`` is the name used in errors. Raises ``BadTypesFile``."""
     try:
         root = yaml_file.compose(text, file=file)
     except yaml_file.BadFile as bad:

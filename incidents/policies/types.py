@@ -48,7 +48,7 @@ def load(file: TypesFile, *, at: datetime) -> list[str]:
 
 
 def add(policy: Policy, *, by: Person | None, at: datetime, second: Person | None = None) -> IncidentType:
-    """Add a type at the end of the list; raise ``Refused`` for a slug that is taken or malformed.
+    """Add a type at the end of the list; raise ``TypeRefused`` for a slug that is taken or malformed.
 
     A private one needs a second manager although no incident has it yet: a rule of on-call, a declaration or a retype
     may take it in place of one that two managers agreed on.
@@ -67,7 +67,10 @@ def add(policy: Policy, *, by: Person | None, at: datetime, second: Person | Non
 def edit(
     type: IncidentType, *, policy: Policy, by: Person | None, at: datetime, second: Person | None = None
 ) -> PolicyVersion:
-    """Write a new version of what a type asks for; open incidents keep theirs until they adopt it."""
+    """Write a new version of what a type asks for; open incidents keep theirs until they adopt it.
+
+    Raises ``TypeRefused``.
+    """
     if policy.slug != type.slug:
         raise TypeRefused("A type's slug cannot change; old incidents and links use it.")
     with transaction.atomic():
@@ -91,7 +94,10 @@ def reorder(slugs: Sequence[str], *, by: Person | None) -> None:
 
 @transaction.atomic
 def archive(type: IncidentType, *, by: Person | None, at: datetime) -> None:
-    """Take a type out of use; incidents that have it keep it. The default type must be replaced first."""
+    """Take a type out of use; incidents that have it keep it. The default type must be replaced first.
+
+    Raises ``TypeRefused``.
+    """
     if type.is_default:
         raise TypeRefused("Make another type the default before you archive this one.")
     archived = IncidentType.objects.filter(pk=type.pk, archived_at=None).update(archived_at=at)
@@ -115,7 +121,7 @@ def restore(type: IncidentType, *, by: Person | None, at: datetime, second: Pers
 
 
 def make_default(type: IncidentType, *, by: Person | None) -> None:
-    """Make this the type that a declaration takes when it names none."""
+    """Make this the type that a declaration takes when it names none. Raises ``TypeRefused``."""
     if type.archived_at is not None:
         raise TypeRefused("An archived type cannot be the default.")
     with transaction.atomic():

@@ -134,7 +134,7 @@ def confirm(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
 
 @transaction.atomic
 def turn_down(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
-    """Decide that a proposal is not carried out."""
+    """Decide that a proposal is not carried out. Raises ``Refused`` when it is decided."""
     now = _undecided(proposal)
     _must_be_another(now, by)
     return _decide(now, State.TURNED_DOWN, by=by, at=at)
@@ -142,7 +142,7 @@ def turn_down(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
 
 @transaction.atomic
 def withdraw(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
-    """Withdraw your own proposal."""
+    """Withdraw your own proposal. Raises ``Refused`` for another's, or once it is decided."""
     now = _undecided(proposal)
     if now.by_id != by.pk:
         raise Refused(f"{now.by.name} asked for this, so only they can withdraw it. Turn it down instead.")

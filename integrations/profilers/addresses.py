@@ -54,7 +54,7 @@ def resolve(host: str, port: int, *, internal: bool) -> str:
 
 
 def check(address: Address, *, internal: bool) -> None:
-    """Raise ``Refused`` for an address that is never asked, or that is inside although the source is not."""
+    """Raise ``AddressRefused`` for an address that is never asked, or that is inside although the source is not."""
     inner = _unwrapped(address)
     if inner in METADATA or inner.is_link_local:
         raise AddressRefused(f"{address} is a machine metadata address and is never requested.")

@@ -22,7 +22,10 @@ def window(at: datetime, seconds: int) -> tuple[datetime, datetime]:
 
 
 def name_of(source: Listed, kind: str, names: Mapping[str, str]) -> str:
-    """Return how a source calls a kind: as the list says, else as is usual."""
+    """Return how a source calls a kind: as the list says, else as is usual.
+
+    Raises ``VendorError`` for a kind it has no name for.
+    """
     name = source.kinds[kind] or names.get(kind, "")
     if not name:
         says = f"The list does not say what {source.name} calls {kind}. Add it there, as in `kinds: {{{kind}: …}}`."

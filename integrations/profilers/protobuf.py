@@ -23,7 +23,10 @@ def text(field: int, value: str) -> bytes:
 
 
 def part(message: memoryview, field: int) -> memoryview | None:
-    """Return the last part of a message that a field holds, without copying it; raise ``Broken``."""
+    """Return the last part of a message that a field holds, without copying it; raise ``Broken``.
+
+    Raises ``MalformedMessage``.
+    """
     return next((body for number, body in reversed(list(_parts(message))) if number == field), None)
 
 

@@ -68,7 +68,7 @@ def read(path: Path, *, environ: Mapping[str, str]) -> tuple[Listed, ...]:
 
 
 def parse(text: str, *, file: str, environ: Mapping[str, str]) -> tuple[Listed, ...]:
-    """Check the text of a list; ``file`` is the name used in errors."""
+    """Check the text of a list; ``file`` is the name used in errors. Raises ``BadFile``."""
     root = yaml_file.compose(text, file=file)
     reading = _Reading(file)
     entries = reading.mapping(root, "file", {"sources"})

@@ -56,7 +56,7 @@ def _known(names: object) -> str:
 
 
 def capture(profiler: Profiler, work: Work) -> Outcome:
-    """Take the profile and keep it, unless someone else took this effect over meanwhile."""
+    """Take the profile and keep it, unless someone else took this effect over meanwhile. Raises ``VendorError``."""
     spec = work.effect.spec
     at = datetime.fromisoformat(spec["until"]) if "until" in spec else timezone.now()
     taken = profiler.capture(spec["source"], spec["kind"], seconds=spec["seconds"], at=at)

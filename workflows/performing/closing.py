@@ -15,7 +15,8 @@ OTHERS = "Some people in the channel are not coming along, so a new private chan
 def close(chat: Chat, work: Work) -> Outcome:
     """Make the room's channel private, and record it so only once the vendor shows it as private.
 
-    Refused while someone is in it who is not to be: nobody is shown out of a channel, it is left.
+    Refused while someone is in it who is not to be: nobody is shown out of a channel, it is left. Raises
+    ``VendorError``.
     """
     channel = f"channel/{work.effect.room}"
     channel_id = work.channel_id(work.effect.room or 1)

@@ -43,7 +43,7 @@ def open_channel(chat: Chat, work: Work) -> Outcome:
 
 
 def look_for_channel(chat: Chat, work: Work) -> Outcome | None:
-    """Look for the channel under each name that we may have given it."""
+    """Look for the channel under each name that we may have given it. Raises ``VendorError``."""
     for suffix in SUFFIXES[:2]:
         if (ours := _ours(chat, work, f"{work.effect.spec['name']}{suffix}")) is not None:
             return _opened(work, ours)

@@ -13,7 +13,7 @@ from workflows.ports import Chat, Posted, VendorError
 
 
 def upload(chat: Chat, work: Work) -> Outcome:
-    """Draw the picture and send it up."""
+    """Draw the picture and send it up. Raises ``VendorError``."""
     picture = _drawn(work)
     return Outcome([made(work, external={"file": _sent(chat, picture), "title": picture.title})])
 

@@ -92,7 +92,7 @@ class AddGroup(_OfGroup):
         return self.asked.words()
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Add the rule; refuse where the group already follows on-call."""
+        """Add the rule; refuse where the group already follows on-call. Raises ``Refused``."""
         given = {"sources": self.asked.subjects(), "permanent": self.asked.people()}
         if group_rules.add(self.handle, by=by, second=second, at=at, **given) is None:  # type: ignore[arg-type]  # by name
             now = GroupSources.now(GroupRule.objects.get(handle=self.handle)).words()
@@ -170,7 +170,7 @@ class ResumeGroup(_OfRule):
         return f"resumed, it {self.was.words()}"
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Let it follow again; refuse where it does already."""
+        """Let it follow again; refuse where it does already. Raises ``Refused``."""
         rule = self.unchanged()
         if rule.active:
             raise Refused(f"@{self.handle} already follows on-call.")
@@ -205,7 +205,7 @@ class MatchPager(StoredChange):
         return circles.there_are()
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Take them for that person; refuse where someone said something else meanwhile."""
+        """Take them for that person; refuse where someone said something else meanwhile. Raises ``Refused``."""
         user = self.found()
         if user.person_id != self.was:
             is_now = user.person.name if user.person is not None else "no one here"

@@ -82,7 +82,7 @@ class TraceReader:
             raise BadProfile(says, where=f"line {error.lineno}") from error
 
     def stacks(self) -> Stacks:
-        """Return what all rows count."""
+        """Return what all rows count. Raises ``NotRecognised`` for a trace without samples."""
         kinds = {name: kind for name, kind in WEIGHTS.items() if any(name in sums for sums in self._sums.values())}
         if not kinds:
             raise NotRecognised(NOTHING)

@@ -20,7 +20,7 @@ def grow(gather: Gather, nodes: Nodes, values: Mapping[Key, Sequence[int]]) -> N
 
 
 def path(nodes: Nodes, node: Key, *, deepest: int) -> list[int]:
-    """Return the codes from the root down to a node."""
+    """Return the codes from the root down to a node. Raises ``BadProfile`` for a circle."""
     up: list[int] = []
     at: Key | None = node
     steps = 0

@@ -42,7 +42,10 @@ class Gather:
         self._totals = [0] * len(types)
 
     def code(self, name: str, *, hint: str = "") -> int:
-        """Return the code of a name; the first hint given for it stays."""
+        """Return the code of a name; the first hint given for it stays.
+
+        Raises ``TooMuch`` for more names than the limits allow.
+        """
         name = named(name, limits=self.limits)
         code = self.names.setdefault(name, len(self.names))
         if code == len(self.hints):
@@ -52,7 +55,10 @@ class Gather:
         return code
 
     def add(self, stack: Sequence[int], values: Sequence[int], *, where: str) -> None:
-        """Add one sample: codes from the root on, and what it counts for each sample type."""
+        """Add one sample: codes from the root on, and what it counts for each sample type.
+
+        Raises ``BadProfile`` for values that do not fit, and ``TooMuch`` over the limits.
+        """
         for type, value in enumerate(values):
             self._totals[type] += value
             if value < 0:

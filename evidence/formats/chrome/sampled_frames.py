@@ -28,7 +28,10 @@ def are_in(content: Any) -> bool:
 
 
 def read(content: Mapping[str, Any], *, limits: Limits, name: str) -> Stacks:
-    """Read how often each frame was sampled, and how long until the next sample of its thread."""
+    """Read how often each frame was sampled, and how long until the next sample of its thread.
+
+    Raises ``BadProfile`` for malformed content.
+    """
     from evidence.formats.chrome import v8
 
     gather = Gather(v8.CPU, limits=limits)

@@ -55,7 +55,10 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def add_cpu(gather: Gather, nodes: Sequence[Mapping[str, Any]], file: Mapping[str, Any]) -> None:
-    """Add samples over nodes: how often each node was seen, and how long until the next sample."""
+    """Add samples over nodes: how often each node was seen, and how long until the next sample.
+
+    Raises ``BadProfile`` for malformed content.
+    """
     tree = _coded(nodes, _parents(nodes), gather)
     hits, lasted = _seen(nodes, file, known=tree)
     branches.grow(gather, tree, {key: (count, lasted.get(key, 0)) for key, count in hits.items()})

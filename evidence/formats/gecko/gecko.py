@@ -52,7 +52,10 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read the samples of all threads. Raises ``BadProfile`` naming the thread; ``TooMuch``."""
+    """Read the samples of all threads. Raises ``BadProfile`` naming the thread; ``TooMuch``.
+
+    Raises ``NotRecognised`` for one without samples.
+    """
     file = mapped(fields.parse(data, limits=limits), "the file")
     threads = list(_threads(file))
     counted = [(thread, list(_counted(thread, tables, meta))) for thread, tables, meta in threads]

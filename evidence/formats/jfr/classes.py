@@ -51,7 +51,10 @@ class Classes:
         self._start = start
 
     def reader(self, kind: int, above: tuple[int, ...] = ()) -> Reader:
-        """Return what reads a value of a class: a tuple of its fields, or a plain value."""
+        """Return what reads a value of a class: a tuple of its fields, or a plain value.
+
+        Raises ``BadProfile`` for malformed content.
+        """
         if kind not in self._readers:
             found = self.found.get(kind)
             if found is None or kind in above or len(above) > NESTED:
@@ -83,7 +86,10 @@ class Classes:
 
 
 def read(cursor: Cursor) -> dict[int, Class]:
-    """Read the strings and the tree of elements of a chunk's metadata."""
+    """Read the strings and the tree of elements of a chunk's metadata.
+
+    Raises ``BadProfile`` for malformed content.
+    """
     strings = [str(cursor.string()) for _ in range(cursor.count())]
     classes: dict[int, Class] = {}
     owner = Class("")

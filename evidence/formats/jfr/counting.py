@@ -65,7 +65,10 @@ MOST = (1 << 63) - 1
 
 
 def counted(chunk: Chunk) -> Counted:
-    """Return what the events of a chunk count, by sample type, stack and thread."""
+    """Return what the events of a chunk count, by sample type, stack and thread.
+
+    Raises ``BadProfile`` for malformed content.
+    """
     names = {key: found.name for key, found in chunk.classes.found.items()}
     wanted = [key for key, name in names.items() if name in EVENTS or name == execution.SETTING]
     counted: Counted = defaultdict(Counter)

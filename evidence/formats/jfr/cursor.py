@@ -97,14 +97,14 @@ class Cursor:
         return found
 
     def count(self) -> int:
-        """Read how many things follow; each takes a byte at least."""
+        """Read how many things follow; each takes a byte at least. Raises ``BadProfile`` for malformed content."""
         value = self.int32()
         if not 0 <= value <= len(self.data) - self.at:
             raise BadProfile(f"It says {value:,} items follow, more than there's room for", where=self.where)
         return value
 
     def string(self) -> str | int | None:
-        """Read a string, or the key of one among the constants."""
+        """Read a string, or the key of one among the constants. Raises ``BadProfile`` for malformed content."""
         kind = self.byte()
         if kind == NULL:
             return None

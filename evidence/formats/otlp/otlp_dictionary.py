@@ -26,7 +26,7 @@ class Dictionary:
         self._attributes: dict[tuple[int, ...], dict[str, str]] = {}
 
     def at(self, table: str, index: int, where: str) -> Any:
-        """Return an entry of a table, or say who points to none."""
+        """Return an entry of a table, or say who points to none. Raises ``BadProfile`` with that."""
         found = getattr(self.message, f"{table}_table")
         if not 0 <= index < len(found):
             if table == "stack" and not found and self.message.location_table:
@@ -74,7 +74,7 @@ class Codes:
         self._where: dict[tuple[int, str], str] = {}
 
     def add(self, stack: int, process: str, values: Sequence[int], *, where: str) -> None:
-        """Count a sample for its stack and process."""
+        """Count a sample for its stack and process. Raises ``BadProfile`` for malformed content."""
         self.dictionary.at("stack", stack, where)
         if min(values) < 0:
             raise BadProfile(f"A sample has a negative value, {min(values)}", where=where)

@@ -23,7 +23,10 @@ class FunctionCodes:
         self._limits = limits
 
     def code(self, name: str, hint: str) -> int:
-        """Return the code of ``name``; a name that kernel and user code share keeps no hint."""
+        """Return the code of ``name``; a name that kernel and user code share keeps no hint.
+
+        Raises ``TooMuch`` for too many names.
+        """
         name = named(name, limits=self._limits)
         code = self.codes.get(name)
         if code is None:

@@ -28,7 +28,7 @@ class Strings:
         self._data, self._begin, self._end = data, begin, end
 
     def at(self, index: int, where: str) -> str:
-        """Return a string, or say who points to none."""
+        """Return a string, or say who points to none. Raises ``BadProfile`` with that."""
         if not 0 <= index < len(self._begin):
             raise BadProfile(f"String {index} doesn't exist: there are {len(self._begin)}", where=where)
         return self._data[int(self._begin[index]) : int(self._end[index])].decode(errors="replace")
@@ -52,7 +52,7 @@ class Tables:
     def prune(self, *, drop: str, keep: str) -> None:
         """Mark what the profile wants dropped: functions that match ``drop`` and not ``keep``, and what they call.
 
-        Source of the rule: github.com/google/pprof, ``profile/prune.go``.
+        Source of the rule: github.com/google/pprof, ``profile/prune.go``. Raises ``BadProfile`` for malformed content.
         """
         if not drop or not len(self.ids):
             return

@@ -72,7 +72,10 @@ class MojoReader:
             raise NotRecognised(OTHER)
 
     def read(self) -> int | None:
-        """Read all events; return the byte of the one that is cut off, if one is."""
+        """Read all events; return the byte of the one that is cut off, if one is.
+
+        Raises ``BadProfile`` for malformed content.
+        """
         begun = self._at
         try:
             while self._at < len(self._data):

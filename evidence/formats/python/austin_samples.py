@@ -61,7 +61,10 @@ class AustinSamples:
             sums[at] += value
 
     def gathered(self, said: Mapping[str, str], *, limits: Limits) -> tuple[Gather, dict[str, Any]]:
-        """Return the samples and what to tell of them, given what the recording says of itself."""
+        """Return the samples and what to tell of them, given what the recording says of itself.
+
+        Raises ``BadProfile`` for malformed content.
+        """
         if not self._timed and not self._sized:
             raise BadProfile("It has no samples")
         kinds = self._kinds(said)

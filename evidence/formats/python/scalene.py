@@ -46,7 +46,10 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read stacks with samples and bytes, else functions with time and bytes. Raises ``BadProfile``; ``TooMuch``."""
+    """Read stacks with samples and bytes, else functions with time and bytes. Raises ``BadProfile``; ``TooMuch``.
+
+    Raises ``NotRecognised`` for one without samples.
+    """
     file = mapped(fields.parse(data, limits=limits), "the file")
     elapsed = scaled(file.get("elapsed_time_sec", 0), "elapsed_time_sec", times=SECOND)
     about: dict[str, Any] = {"command": str(file.get("program") or "")[:300]}

@@ -40,7 +40,10 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read how often each stack was met; several processes are each a root. Raises ``BadProfile`` naming the line."""
+    """Read how often each stack was met; several processes are each a root. Raises ``BadProfile`` naming the line.
+
+    Raises ``NotRecognised`` for one without samples.
+    """
     found = MARK.match(data[:64])
     if found is None or int(found[1]) not in READ:
         raise NotRecognised(OTHER)

@@ -30,7 +30,10 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read the raw samples: how many, and for how long where time was sampled. Raises ``BadProfile``, ``TooMuch``."""
+    """Read the raw samples: how many, and for how long where time was sampled. Raises ``BadProfile``, ``TooMuch``.
+
+    Raises ``NotRecognised`` for one without samples.
+    """
     file = mapped(fields.parse(data, limits=limits), "the file")
     if not file.get("raw"):
         raise NotRecognised(NO_STACKS)

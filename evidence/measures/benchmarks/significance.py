@@ -20,7 +20,7 @@ def interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> tupl
     """Return the interval that holds the median of what ``values`` were drawn from; None when they are too few.
 
     Order statistics of the binomial distribution, the likelier side first and the lower one of two alike: for ten
-    values the second and the ninth.
+    values the second and the ninth. Both ends are in the values' unit.
     """
     n = len(values)
     enough = math.ceil(confidence * 2**n - 1e-9)
@@ -44,7 +44,8 @@ def mann_whitney(old: Sequence[float], new: Sequence[float]) -> float:
     """Return the two-sided p of the Mann-Whitney U test; 1 when every value is the same or a side is empty.
 
     Exact up to 50 values a side (25 with ties), else the normal approximation with the corrections for ties and
-    continuity. Source: Mann and Whitney 1947; for ties, Klotz 1966.
+    continuity. Source: Mann and Whitney 1947; for ties, Klotz 1966. ``old`` and ``new`` are values of one unit, in any
+    order.
     """
     ties = sorted(Counter([*old, *new]).items())
     if not old or not new or len(ties) == 1:
@@ -67,7 +68,7 @@ def fewest(*, alpha: float = ALPHA) -> int:
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:
-    """Return the geometric mean; None when a value is not above zero, or there is none."""
+    """Return the geometric mean, in the values' unit; None when a value is not above zero, or there is none."""
     known = list(values)
     if not known or min(known) <= 0:
         return None

@@ -28,7 +28,10 @@ class SignInRefused(Exception):
 
 
 def whom(provider: Provider, claims: Mapping[str, Any]) -> User:
-    """Return the account of the person a provider describes, linked the first time; raise `Refused` with the reason."""
+    """Return the account of the person a provider describes, linked the first time; raise `Refused` with the reason.
+
+    Raises ``SignInRefused`` with words for them.
+    """
     _same_workspace(provider, claims)  # before anything is locked: Slack may be asked
     return _whom(provider, claims)
 

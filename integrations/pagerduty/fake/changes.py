@@ -18,8 +18,9 @@ from .state import AccountState, unique
 def open_incident(
     state: AccountState, *, agent: Json, requester: str = "", assignees: list[str] | None = None, **about: Any
 ) -> Incident:
-    """Open an incident: assign it, ring those it is assigned to, and tell. Raises Refused(1015) if nobody is on call.
+    """Open an incident: assign it, ring those it is assigned to, and tell.
 
+    Raises ErrorAnswer(1015) if nobody is on call.
     One that is assigned to who asked for it is acknowledged at once and rings nobody.
     """
     numbers = (i.number for i in state.account.incidents.values())
@@ -42,7 +43,7 @@ def open_incident(
 
 
 def first_level(state: AccountState, policy: Policy, *, above: int = 0) -> tuple[int, list[str]]:
-    """Return the first level above one that has someone on call, and who they are. Raises Refused(1015)."""
+    """Return the first level above one that has someone on call, and who they are. Raises ErrorAnswer(1015)."""
     for n, level in enumerate(policy.levels, 1):
         people = on_level(state, level)
         if n > above and people:
@@ -104,7 +105,7 @@ def reopen(state: AccountState, incident: Incident, *, agent: Json) -> None:
 
 
 def escalate(state: AccountState, incident: Incident, *, agent: Json, level: int | None = None) -> None:
-    """Take an incident up a level, or to one. Raises Refused(1006) where there is none with anyone on call."""
+    """Take an incident up a level, or to one. Raises ErrorAnswer(1006) where there is none with anyone on call."""
     policy = state.account.policies[incident.policy]
     above = incident.level if level is None else level - 1
     try:
@@ -129,7 +130,7 @@ def reassign(state: AccountState, incident: Incident, people: list[str], *, agen
 
 
 def delegate(state: AccountState, incident: Incident, policy: str, *, agent: Json) -> None:
-    """Give an incident to another escalation policy. Raises Refused(1015)."""
+    """Give an incident to another escalation policy. Raises ErrorAnswer(1015)."""
     level, people = first_level(state, state.account.policies[policy])
     incident.policy = policy
     _back_to_triggered(incident)

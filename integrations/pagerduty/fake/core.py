@@ -234,7 +234,7 @@ def _json(body: bytes) -> Any:
 
 
 def _held_against(rule: RequestRule, query: Query, body: Any) -> dict[str, Any]:
-    """Return a body that may be sent. Raises Refused(2001) with everything that is wrong with it."""
+    """Return a body that may be sent. Raises ErrorAnswer(2001) with everything that is wrong with it."""
     problems = rule.problems((name for name, _ in query), body)
     if problems:
         raise ErrorAnswer(2001, *problems)

@@ -79,7 +79,7 @@ def is_somebodys(message: Mapping[str, Any], *, ours: str) -> bool:
 def close(wire: Wire, admin: Wire | None, channel_id: str) -> Mapping[str, Any]:
     """Make a channel private and look whether it is: Slack's word alone opens nothing.
 
-    https://docs.slack.dev/reference/methods/admin.conversations.convertToPrivate
+    https://docs.slack.dev/reference/methods/admin.conversations.convertToPrivate Raises ``VendorError``.
     """
     method = "admin.conversations.convertToPrivate"
     found = channel(wire, channel_id)

@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 
 def fetch(origin: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the bytes of the file that an origin names; raise ``NotThere``."""
+    """Yield the bytes of the file that an origin names; raise ``FileUnavailable``."""
     slack = current.slack()
     if slack is None:
         raise FileUnavailable("Slack is no longer connected, so the file cannot be downloaded.")

@@ -101,7 +101,10 @@ class Wire:
         return self._files.fetch(url)
 
     def respond(self, url: str, **message: Any) -> None:
-        """Answer through an interaction's own address; it takes five answers within half an hour."""
+        """Answer through an interaction's own address; it takes five answers within half an hour.
+
+        Raises ``VendorError``.
+        """
         try:
             webhook = WebhookClient(url, timeout=self._web.timeout, ssl=self._web.ssl, retry_handlers=[], logger=SILENT)
             webhook.proxy = self._web.proxy

@@ -28,7 +28,10 @@ def parse(data: Buffer | bytes, *, limits: Limits = DEFAULT) -> Any:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Say in words why JSON can't be parsed within the block, which may be nested ``NESTED`` levels deep."""
+    """Say in words why JSON can't be parsed within the block, which may be nested ``NESTED`` levels deep.
+
+    Raises ``BadProfile`` with those words.
+    """
     try:
         with _nesting(NESTED):
             yield
@@ -48,29 +51,32 @@ def _decoded(data: Buffer, limits: Limits) -> str:
 
 
 def listed(value: Any, where: str) -> Sequence[Any]:
-    """Return a list, or the numbers that were joined from several; or say where none is."""
+    """Return a list, or the numbers that were joined from several; or say where none is.
+
+    Raises ``BadProfile`` for anything else.
+    """
     return value if isinstance(value, list | array) else _wrong("a list", value, where)
 
 
 def mapped(value: Any, where: str) -> Mapping[str, Any]:
-    """Return an object, or say where none is."""
+    """Return an object, or say where none is. Raises ``BadProfile`` for anything else."""
     return value if isinstance(value, dict) else _wrong("an object", value, where)
 
 
 def words(value: Any, where: str) -> str:
-    """Return a text, or say where none is."""
+    """Return a text, or say where none is. Raises ``BadProfile`` for anything else."""
     return value if isinstance(value, str) else _wrong("a text", value, where)
 
 
 def number(value: Any, where: str) -> int | float:
-    """Return a finite number, or say where none is."""
+    """Return a finite number, or say where none is. Raises ``BadProfile`` for anything else."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     return value if isinstance(value, float) and math.isfinite(value) else _wrong("a number", value, where)
 
 
 def scaled(value: Any, where: str, *, times: int) -> int:
-    """Return a number of larger units as a whole number of smaller ones."""
+    """Return a number of larger units as a whole number of smaller ones. Raises ``BadProfile`` for none that fits."""
     found = number(value, where) * times
     if abs(found) >= MOST:
         raise BadProfile(f"{value!s:.40} doesn't fit in 63 bits", where=where)
@@ -78,7 +84,10 @@ def scaled(value: Any, where: str, *, times: int) -> int:
 
 
 def whole(value: Any, where: str) -> int:
-    """Return a whole number, also one written as text as protobuf's JSON does, or say where none is."""
+    """Return a whole number, also one written as text as protobuf's JSON does, or say where none is.
+
+    Raises ``BadProfile`` for anything else.
+    """
     if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) < 25:
         return int(value)
     found = number(value, where)
@@ -86,7 +95,7 @@ def whole(value: Any, where: str) -> int:
 
 
 def index(value: Any, where: str, *, of: int, into: str) -> int:
-    """Return an index into ``of`` things, or say where it points nowhere."""
+    """Return an index into ``of`` things, or say where it points nowhere. Raises ``BadProfile`` for anything else."""
     found = whole(value, where)
     if not 0 <= found < of:
         raise BadProfile(f"{into} {found} does not exist: there are {of}", where=where)
@@ -100,7 +109,7 @@ def _wrong(needed: str, value: Any, where: str) -> NoReturn:
 
 
 def no_number(name: str) -> NoReturn:
-    """Refuse the constants that JSON doesn't have."""
+    """Refuse the constants that JSON doesn't have. Raises ``ValueError`` for each."""
     raise ValueError(f"{name} isn't a number")
 
 

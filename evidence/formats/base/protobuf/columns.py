@@ -39,7 +39,10 @@ class Fields:
 
 
 def fields(data: Bytes, begin: Ints, end: Ints) -> Fields:
-    """Find the fields of many messages at once: first the first field of each, then the second ones, and so on."""
+    """Find the fields of many messages at once: first the first field of each, then the second ones, and so on.
+
+    Raises ``BadProfile`` for malformed messages and ``TooMuch`` for too many fields.
+    """
     found: list[tuple[Ints, Ints, Ints, Ints]] = []
     active = np.flatnonzero(begin < end)
     at, stop = begin[active], end[active]
@@ -109,7 +112,10 @@ def _varints(data: Bytes, at: Ints, stop: Ints) -> tuple[Ints, Ints]:
 
 
 def ints(data: Bytes, found: Fields, messages: int) -> tuple[Ints, Ints]:
-    """Read the numbers of fields, packed or not; return them all, and how many each of ``messages`` has."""
+    """Read the numbers of fields, packed or not; return them all, and how many each of ``messages`` has.
+
+    Raises ``BadProfile`` for a malformed field.
+    """
     counts = np.zeros(messages, dtype=np.int64)
     pieces = []
     for low, high in _spans(found):
@@ -120,7 +126,10 @@ def ints(data: Bytes, found: Fields, messages: int) -> tuple[Ints, Ints]:
 
 
 def scalars(data: Bytes, found: Fields, messages: int) -> Ints:
-    """Read one number a message, 0 where a message has none; the last one counts, as protobuf has it."""
+    """Read one number a message, 0 where a message has none; the last one counts, as protobuf has it.
+
+    Raises ``BadProfile`` for a malformed field.
+    """
     values = np.zeros(messages, dtype=np.int64)
     if len(found.message):
         values[found.message] = _varints(data, found.begin, found.end)[0]

@@ -71,7 +71,10 @@ def _add(data: Buffer, at: int, begin: list[array[int]], end: list[array[int]]) 
 
 
 def walk(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (number, wire type, begin, end) of each field of one message; a varint's bytes are its own."""
+    """Yield (number, wire type, begin, end) of each field of one message; a varint's bytes are its own.
+
+    Raises ``BadProfile`` for bytes that are none.
+    """
     while at < end:
         tag, start = varint(data, at, end)
         kind = tag & 7
@@ -91,7 +94,7 @@ def walk(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int]]
 
 
 def varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
-    """Read one varint; return it and the place after it."""
+    """Read one varint; return it and the place after it. Raises ``BadProfile`` for bytes that are none."""
     value = shift = 0
     for place in range(at, min(at + 10, end)):
         byte = data[place]

@@ -50,7 +50,10 @@ def unpacked(path: Path, *, limits: Limits = DEFAULT) -> mmap.mmap:
 
 
 def mapped(file: BinaryIO, *, limits: Limits = DEFAULT) -> mmap.mmap:
-    """Return what an open file holds, as ``unpacked`` does, and close it."""
+    """Return what an open file holds, as ``unpacked`` does, and close it.
+
+    Raises ``BadProfile`` for damaged content, ``NotRecognised`` for nothing at all.
+    """
     for _ in range(PACKED_TWICE):
         with file:
             stream = _stream(file)

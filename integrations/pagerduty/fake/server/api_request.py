@@ -53,7 +53,7 @@ class ApiRequest:
         return name in self.all("include")
 
     def window(self, *, since: float, until: float, longest_s: float) -> tuple[float, float]:
-        """Return the two moments asked for. Raises Refused(2004) for nonsense, 2005 if too far apart."""
+        """Return the two moments asked for. Raises ErrorAnswer(2004) for nonsense, 2005 if too far apart."""
         first = moment(self.one("since")) if self.one("since") else since
         last = moment(self.one("until")) if self.one("until") else max(until, first)
         if last < first:
