@@ -75,6 +75,13 @@ JUDGED = {
 }
 
 
+def _next_step(text: str, data: Data) -> str:
+    """Say what is done next and by whom; without words, that nothing is any more."""
+    if not text:
+        return "cleared the next step"
+    return f"stated the next step, for {data['name']}: {text}" if data.get("name") else f"stated the next step: {text}"
+
+
 def _paged(text: str, data: Data) -> str:
     return _because(f"asked to page {data['name']}", text)
 
@@ -101,6 +108,10 @@ KINDS: dict[str, EventKind] = {
     "declared": EventKind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
     "retyped": EventKind("Retyped", _retyped, told=True, news="the new type"),
     "updated": EventKind("Update", lambda text, data: text, told=True, news="the update", editable=True),
+    "impact": EventKind(
+        "Impact", lambda text, data: f"stated the impact: {text}", told=True, news="the impact", editable=True
+    ),
+    "next_step": EventKind("Next step", _next_step, told=True, news="the next step", editable=True),
     "noted": EventKind("Note", lambda text, data: text, editable=True),
     "captured": EventKind("Message", _captured),
     "asked": EventKind("Capture", lambda text, data: f"asked to {text}", folds=True),
@@ -192,8 +203,10 @@ KINDS: dict[str, EventKind] = {
 # The kinds of entries that hold what someone typed, and where in ``data`` more of it stands: it can be redacted.
 TYPED: Mapping[str, tuple[str, ...]] = {
     "declared": ("summary",),
-    "retyped": (),
+    "retyped": ("changes",),
     "updated": (),
+    "impact": (),
+    "next_step": (),
     "noted": (),
     "captured": (),
     "paged": (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,7 @@ CHANNEL = "firekind_timeline"
 SEARCH_CONFIG = "english"
 
 WORDS_BYTES = 600_000
+STATED = ("updated", "impact", "next_step")  # kinds of entries of which the newest holds
 ABOUT_OTHERS = ("edited", "retracted", "redacted")  # kinds of entries that are read with the one they are about
 
 # PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
@@ -272,23 +274,30 @@ def _apply(change: Event, entry: TimelineEntry) -> None:
         entry.text, entry.retracted = change.text, None
 
 
-def last_update(incident: Incident) -> TimelineEntry | None:
-    """Return the newest status update that was neither retracted nor redacted, or None."""
-    return last_updates([incident]).get(incident.pk)
+def last_said(incidents: Iterable[Incident]) -> dict[int, dict[str, TimelineEntry]]:
+    """Return the newest entry of each of ``STATED`` that was neither retracted nor redacted, by incident and kind.
 
-
-def last_updates(incidents: Iterable[Incident]) -> dict[int, TimelineEntry]:
-    """Return the newest status update of each incident that was neither retracted nor redacted, by the incident's id.
-
-    Two queries for all of them; each reads one incident's events backwards, up to that update.
+    One without words says that there is nothing any more, and is left out. Three queries for all of them; each reads
+    one incident's events backwards, up to those entries.
     """
     taken = Event.objects.filter(
         incident=OuterRef("incident"), about_n=OuterRef("n"), kind__in=("retracted", "redacted")
     )
-    updates = Event.objects.filter(~Exists(taken), incident=OuterRef("pk"), kind="updated").order_by("-n").values("pk")
-    newest = Incident.objects.filter(pk__in=[one.pk for one in incidents]).values(newest=Subquery(updates[:1]))
-    found = Event.objects.filter(pk__in=newest).select_related("by")
-    return {entry.event.incident_id: entry for entry in entries(found)}
+    stands = Event.objects.filter(~Exists(taken), incident=OuterRef("pk")).order_by("-n").values("pk")
+    newest = [Subquery(stands.filter(kind=kind)[:1]) for kind in STATED]
+    keys = Incident.objects.filter(pk__in=[one.pk for one in incidents]).values_list(*newest)
+    events = Event.objects.filter(pk__in=[pk for row in keys for pk in row if pk]).select_related("by")
+    found: dict[int, list[TimelineEntry]] = defaultdict(list)
+    for entry in entries(events):
+        found[entry.event.incident_id].append(entry)
+    return {pk: stated(some) for pk, some in found.items()}
+
+
+def stated(entries: Iterable[TimelineEntry]) -> dict[str, TimelineEntry]:
+    """Return what holds of one incident's entries, by kind: the newest of each of ``STATED``, where it has words."""
+    standing = (one for one in entries if one.event.kind in STATED and one.stands)
+    newest = {one.event.kind: one for one in sorted(standing, key=lambda one: one.event.n)}
+    return {kind: one for kind, one in newest.items() if one.text}
 
 
 def sentence(event: Event) -> str:

@@ -72,8 +72,12 @@ def about(incident: Incident, *, reader: Actor, now: progress.Progress | None = 
     """Return what is so of an incident now: the row, and its words, channel, people and gaps."""
     now = now or progress.of(incident)
     channel, original = now.channel, visibility.original(reader, incident)
+    stated = timeline.last_said([incident]).get(incident.pk, {})
+    impact, step = stated.get("impact"), stated.get("next_step")
     return row(incident) | {
         "summary": incident.summary,
+        "impact": impact.text if impact else None,
+        "next_step": {"text": step.text, "owner": step.event.data.get("name")} if step else None,
         "services": incident.services,
         "duplicate_of": original.codename if original else None,
         "settled": now.settled,

@@ -3,13 +3,14 @@
 from incidents.forms.access import LetInForm, OpenUpForm, PublishForm, TurnAwayForm
 from incidents.forms.declare import DeclareForm
 from incidents.forms.ending import ArchiveForm, CancelForm, DuplicateForm, MitigateForm, ReopenForm, ResolveForm
-from incidents.forms.people import BringForm, FillForm, LeadForm, RoleForm
+from incidents.forms.people import BringForm, FillForm, LeadForm, NextStepForm, RoleForm
 from incidents.forms.types import TypeForm
 from incidents.forms.verb import VerbForm
 from incidents.forms.words import (
     CheckForm,
     DescribeForm,
     EditForm,
+    ImpactForm,
     NoteForm,
     RedactForm,
     RenameForm,
@@ -20,6 +21,8 @@ from incidents.forms.words import (
 
 VERBS: dict[str, type[VerbForm]] = {
     "update": UpdateForm,
+    "impact": ImpactForm,
+    "next-step": NextStepForm,
     "note": NoteForm,
     "mitigate": MitigateForm,
     "resolve": ResolveForm,

@@ -85,11 +85,29 @@ class LeadForm(PickForm):
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return {"people": self.incident.lead_id}
+        """Propose who leads or, while nobody does, whoever asks: that is why they opened it."""
+        return {"people": self.incident.lead_id or (self.person.pk if self.person.can_join else None)}
 
     def run(self, *, at: datetime) -> object:
         lead = self.cleaned_data["people"]
         return lifecycle.set_lead(self.incident, lead=lead, by=self.person, at=at, since=self.seen)
+
+
+class NextStepForm(PickForm):
+    heading, button, icon = "Next step", "State the next step", "right"
+    said = "Next step stated."
+    must = True
+    explains = "What is done next, and who does it. Leave it empty once there is nothing next any more."
+    text = forms.CharField(label="Next step", required=False, widget=forms.Textarea(attrs={"rows": 2, "data-send": ""}))
+    people = forms.ModelChoiceField(queryset=joinable(), required=False)
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"people": self.person.pk if self.person.can_join else None}
+
+    def run(self, *, at: datetime) -> object:
+        given = self.cleaned_data
+        text, owner = given["text"], given["people"]
+        return lifecycle.state_next_step(self.incident, text=text, owner=owner, by=self.person, at=at, since=self.seen)
 
 
 class RoleForm(PickForm):

@@ -26,10 +26,28 @@ class UpdateForm(VerbForm):
     said = "Update posted."
     explains = "Posted in the channel. Restarts the update timer."
     text = lines("What do we know, and what happens next?")
+    impact = lines("Impact (optional)", rows=1, needed=False)
+    next_step = lines("Next step (optional)", rows=1, needed=False, hint="Yours, unless you give it to someone later.")
+
+    def run(self, *, at: datetime) -> object:
+        given = self.cleaned_data
+        stated = {name: given[name] for name in ("impact", "next_step")}
+        return lifecycle.update(self.incident, text=given["text"], by=self.person, at=at, since=self.seen, **stated)
+
+
+class ImpactForm(VerbForm):
+    heading, button, icon = "Impact", "State the impact", "people"
+    said = "Impact stated."
+    explains = "Who feels it, and how much. Posted in the channel."
+    text = lines("Impact", rows=2)
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
 
     def run(self, *, at: datetime) -> object:
         text = self.cleaned_data["text"]
-        return lifecycle.update(self.incident, text=text, by=self.person, at=at, since=self.seen)
+        return lifecycle.state_impact(self.incident, text=text, by=self.person, at=at, since=self.seen)
 
 
 class NoteForm(VerbForm):

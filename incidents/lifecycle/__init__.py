@@ -25,6 +25,7 @@ from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, s
 from incidents.lifecycle.redaction import redact
 from incidents.lifecycle.retyping import adopt, leave_room, retype
 from incidents.lifecycle.rules import BadInput, NotThere, Refused, Stale
+from incidents.lifecycle.stating import state_impact, state_next_step
 from incidents.lifecycle.wording import check_off, describe, rename, serve
 
 __all__ = [
@@ -68,6 +69,8 @@ __all__ = [
     "serve",
     "set_lead",
     "set_role",
+    "state_impact",
+    "state_next_step",
     "take_back",
     "turn_away",
     "unarchived",

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from incidents import timeline
-from incidents.lifecycle import rules
+from incidents import event_kinds, timeline
+from incidents.lifecycle import rules, stating
 from incidents.models import Event, Incident, Person, Source
 
 CAPTURED_CHARS = 4_000
@@ -19,11 +19,22 @@ def update(
     at: datetime,
     source: str = Source.WEB,
     since: int | None = None,
+    impact: str = "",
+    next_step: str = "",
+    owner: Person | None = None,
 ) -> Incident:
-    """Give a status update: what is known, what is done next. It is posted and moves the next due time."""
+    """Give a status update: what is known, what is done next. It is posted and moves the next due time.
+
+    ``impact`` and ``next_step``, which is ``owner``'s or else ``by``'s, are entries of their own, told with it.
+    """
     text = rules.text(text)
     with rules.changing(incident, by=by, since=since, clash={"updated"}) as now:
-        timeline.append(now, "updated", at=at, by=by, source=source, text=text, data={"room": now.room})
+        event = timeline.append(now, "updated", at=at, by=by, source=source, text=text, data={"room": now.room})
+        told = {"room": 0, "update": event.n}
+        if impact.strip():
+            stating.append_impact(now, impact, by=by, at=at, source=source, told=told)
+        if next_step.strip():
+            stating.append_next_step(now, next_step, owner=owner or by, by=by, at=at, source=source, told=told)
         now.update_due_at = rules.next_update_at(now, at=at)
         rules.save(now, "update_due_at")
     return now
@@ -190,6 +201,6 @@ def _change(
     change = timeline.append(
         incident, kind, at=at, by=by, source=source, text=text, about_n=event.n, data={"about": event.n}
     )
-    if event.kind == "updated":
+    if event.kind in event_kinds.TOLD:
         rules.save(incident)  # what was posted follows the edit
     return change

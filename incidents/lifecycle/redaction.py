@@ -96,5 +96,13 @@ def _taken_out(event: Event, *, by: Person | None, at: datetime) -> Iterator[str
     values = {"text": "", "data": left, "link": ""}
     said = redacting.redact(KEPT_AS, event.pk, left=values, by=who, by_name=name, at=at)
     if said is not None:
-        typed = (said["data"].get(one) for one in TYPED[event.kind])
-        yield from (str(words) for words in (said["text"], said["link"], *typed) if words)
+        typed = (words for one in TYPED[event.kind] for words in _words(said["data"].get(one)))
+        yield from (words for words in (said["text"], said["link"], *typed) if words)
+
+
+def _words(kept: Any) -> Iterator[str]:
+    """Yield words as they were typed, and lines of a plan as they were shown: after their sign."""
+    if isinstance(kept, str):
+        yield kept
+    elif isinstance(kept, list):
+        yield from (f"{sign} {text}" for sign, text, *_ in kept)

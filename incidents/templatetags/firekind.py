@@ -150,6 +150,8 @@ PICTURES = {
     "renamed": "tag",
     "described": "doc",
     "served": "list",
+    "impact": "people",
+    "next_step": "right",
     "mitigated": "shield",
     "resolved": "check",
     "reopened": "undo",

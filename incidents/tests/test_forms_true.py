@@ -23,6 +23,8 @@ NOW = timezone.now
 # What each verb is asked about in the address, and what is sent: right for an incident that may take it.
 RIGHT: dict[str, Callable[[Incident, Incident, Person], tuple[str, Given]]] = {
     "update": lambda *_: ("", {"text": "looking"}),
+    "impact": lambda *_: ("", {"text": "carts fail"}),
+    "next-step": lambda one, other, ada: ("", {"text": "roll back", "people": ada.pk}),
     "note": lambda *_: ("", {"text": "seen"}),
     "mitigate": lambda *_: ("", {}),
     "resolve": lambda *_: ("", {}),

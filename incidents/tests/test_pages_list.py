@@ -74,8 +74,8 @@ def test_the_newest_update_is_the_last_one_that_still_stands(
         elif n is not None:
             lifecycle.retract(one, n=n, by=ada, at=now)
             del stand[n]
-    shown = timeline.last_updates([one, other])
-    assert {pk: (entry.event.n, entry.text) for pk, entry in shown.items()} == {
+    shown = timeline.last_said([one, other])
+    assert {pk: (said["updated"].event.n, said["updated"].text) for pk, said in shown.items()} == {
         other.pk: (2, "Of the other"),
         **({one.pk: max(stand.items())} if stand else {}),
     }

@@ -52,6 +52,7 @@ class IncidentRow:
     overdue: bool
     is_sample: bool = False
     snippet: Snippet | None = None
+    impact: TimelineEntry | None = None
 
     @property
     def urgency(self) -> tuple[bool, bool, bool]:
@@ -138,13 +139,14 @@ def harmless(value: object) -> object:
 
 def rows(found: list[Incident], types: dict[int, IncidentType], *, at: datetime) -> list[IncidentRow]:
     """Return the rows of a page: active ones by urgency, and otherwise in the order given."""
-    updates, samples = timeline.last_updates(one for one in found if one.is_active), sample_mark.among(found)
+    said, samples = timeline.last_said(one for one in found if one.is_active), sample_mark.among(found)
     made = []
     for one in found:
         policy = types[one.type_id].policy
         waited_for = one.is_active and policy.update_every_min is not None
         overdue = waited_for and (one.update_due_at is None or one.update_due_at <= at)
-        made.append(IncidentRow(one, policy, updates.get(one.pk), overdue, one.pk in samples))
+        stated, is_sample = said.get(one.pk, {}), one.pk in samples
+        made.append(IncidentRow(one, policy, stated.get("updated"), overdue, is_sample, impact=stated.get("impact")))
     active = sorted((one for one in made if one.incident.is_active), key=lambda one: one.urgency, reverse=True)
     return active + [one for one in made if not one.incident.is_active]
 

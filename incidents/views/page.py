@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from incidents import event_kinds, sample_mark, timeline, timeline_layout, visibility
+from incidents import catch_up, event_kinds, sample_mark, timeline, timeline_layout, visibility
 from incidents.forms import VERBS
 from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
@@ -21,7 +21,7 @@ from incidents.views.signed_in import Request, incident_or_404, signed_in
 SHOWN = 40
 MOST_SHOWN = 160
 STEPS = ("mitigate", "resolve", "reopen")
-REST = ("lead", "bring", "rename", "summary", "services", "duplicate", "cancel", "archive")
+REST = ("impact", "next-step", "lead", "bring", "rename", "summary", "services", "duplicate", "cancel", "archive")
 
 
 @signed_in
@@ -31,7 +31,7 @@ def page(request: Request, codename: str) -> HttpResponse:
     if incident.codename != codename:
         return redirect(incident)
     newest = timeline.latest(incident, limit=SHOWN + 1, reader=request.person)
-    context = head(incident, request.person, shown=newest) | told(newest, limit=SHOWN)
+    context = head(incident, request.person) | told(newest, limit=SHOWN)
     return render(request, "incidents/incident.html", context)
 
 
@@ -49,7 +49,7 @@ def live(request: Request, codename: str) -> HttpResponse:
         context: dict[str, Any] = told(shown, limit=SHOWN) | {"restart": True}
     else:
         context = told(shown, limit=MOST_SHOWN)
-    context |= head(incident, request.person, shown=shown)
+    context |= head(incident, request.person)
     context |= {"seen": seen or 0, "arrived": _arrived(incident, seen or 0, request.person)}
     context["closed"] = incident.private and "public" in request.GET  # since this page was opened
     return render(request, "incidents/incident.html#live", context)
@@ -99,9 +99,10 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
     return render(request, name, {"incident": incident, "entry": entry}, status=status)
 
 
-def head(incident: Incident, person: Person, *, shown: list[TimelineEntry]) -> dict[str, Any]:
-    """Return what the page says besides its timeline, of which ``shown`` is read already."""
-    retyped = Event.objects.filter(incident=incident, kind="retyped").select_related("by").order_by("-n")[:20]
+def head(incident: Incident, person: Person) -> dict[str, Any]:
+    """Return what the page says besides its timeline."""
+    known = catch_up.read(incident)
+    stated = timeline.stated(known)
     return {
         "incident": incident,
         "policy": incident.policy,
@@ -111,8 +112,11 @@ def head(incident: Incident, person: Person, *, shown: list[TimelineEntry]) -> d
         "zone": timezone.get_current_timezone_name(),
         "original": visibility.original(person, incident),
         "done": sum(item in incident.checked for item in incident.policy.checklist),
-        "update": _last_update(incident, shown),
-        "retyped": list(retyped),
+        "update": stated.get("updated"),
+        "impact": stated.get("impact"),
+        "next_step": stated.get("next_step"),
+        "catch_up": catch_up.told(incident, known),
+        "retyped": [one.event for one in reversed(known) if one.event.kind == "retyped"][:20],
         "roles": _roles(incident),
         "steps": [(name, VERBS[name]) for name in STEPS if VERBS[name].offered(incident)],
         "rest": [(name, VERBS[name]) for name in REST if VERBS[name].offered(incident)],
@@ -149,12 +153,6 @@ def read_place(text: str) -> tuple[datetime, int] | None:
 def tints() -> dict[str, str]:
     """Return the colour of every type by its slug."""
     return {one.slug: one.policy.colour for one in IncidentType.objects.select_related("current")}
-
-
-def _last_update(incident: Incident, shown: list[TimelineEntry]) -> TimelineEntry | None:
-    """Return the newest status update; it need not be looked for when it is among the entries shown."""
-    updates = (one for one in shown if one.event.kind == "updated" and one.stands)
-    return max(updates, key=lambda one: one.event.n, default=None) or timeline.last_update(incident)
 
 
 def _roles(incident: Incident) -> list[tuple[str, Person | None]]:

@@ -48,6 +48,8 @@ SCHEMAS: Final = {
     "Incident": thing(
         **ROW,
         summary=TEXT,
+        impact=NAME,
+        next_step={"anyOf": [{"type": "null"}, thing(text=TEXT, owner=NAME)]},
         services=several(TEXT),
         duplicate_of=NAME,
         settled=YES_NO,

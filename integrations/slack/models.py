@@ -34,3 +34,17 @@ class OnHome(models.Model):
 
     def __str__(self) -> str:
         return f"{self.chat_id}: {self.incident_id}"
+
+
+class CaughtUp(models.Model):
+    """Someone who came into an incident's channel and was told where it stands: that is said once."""
+
+    chat_id = models.CharField(max_length=40)
+    incident = models.ForeignKey("incidents.Incident", on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        verbose_name_plural = "caught up"
+        constraints = [models.UniqueConstraint(fields=["chat_id", "incident"], name="caught_up_once")]
+
+    def __str__(self) -> str:
+        return f"{self.chat_id}: {self.incident_id}"

@@ -63,9 +63,16 @@ def edited(incident: Incident, by: Person) -> None:
     lifecycle.retract(incident, n=n, by=by, because=f"it says {SECRET}", at=timezone.now())
 
 
+def stepped(incident: Incident, by: Person) -> None:
+    """State a next step with an update, which a message of ours tells."""
+    lifecycle.update(incident, text="we look", next_step=SAID, by=by, at=timezone.now())
+
+
 def retyped(house: House) -> Way:
     def run(incident: Incident, by: Person) -> None:
-        lifecycle.retype(incident, to=house.type("internal"), by=by, because=SAID, at=timezone.now())
+        lines = [("+", SAID, "page/x"), ("~", "move it", "channel/1")]  # a plan names what people named
+        to = house.type("internal")
+        lifecycle.retype(incident, to=to, by=by, because=SAID, changes=lines, at=timezone.now())
 
     return run
 
@@ -82,6 +89,8 @@ Way = Callable[[Incident, Person], object]
 WAYS: dict[str, Callable[[House], Way]] = {
     "noted": lambda house: lambda incident, by: lifecycle.note(incident, text=SAID, by=by, at=timezone.now()),
     "updated": lambda house: edited,
+    "impact": lambda house: lambda incident, by: lifecycle.state_impact(incident, text=SAID, by=by, at=timezone.now()),
+    "next_step": lambda house: stepped,
     "captured": lambda house: captured,
     "described": lambda house: described,
     "renamed": lambda house: renamed,

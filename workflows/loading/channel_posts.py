@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from incidents import event_kinds
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from incidents import event_kinds, timeline
+from incidents.event_kinds import TOLD
 from incidents.models import Event
-from workflows.loading.incident_rows import IncidentRows
+from workflows.loading.incident_rows import IncidentRows, someone
 from workflows.planning.facts import ChannelPost, RetypeNews
+from workflows.planning.invitee import Invitee
 
 ONE_OF = "gap/one-of/"
 WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too
+
+
+def posts(events: Iterable[Event], rows: IncidentRows, answers: Mapping[int, Event]) -> tuple[ChannelPost, ...]:
+    """Return what entries of one incident say in the channel; an update says also what was stated with it."""
+    found = {event.n: (event, post(event, rows, answers.get(event.n))) for event in events if event.kind in TOLD}
+    stated: dict[int, list[tuple[str, ChannelPost]]] = defaultdict(list)
+    for event, one in found.values():
+        if "update" in event.data and one.text and not (one.retracted or one.redacted):
+            stated[event.data["update"]].append((event_kinds.of(event.kind).label, one))
+    return tuple(replace(one, stated=tuple(stated[n])) if n in stated else one for n, (_, one) in found.items())
+
+
+def last_stated(told: Iterable[ChannelPost]) -> dict[str, ChannelPost]:
+    """Return the newest of each kind that holds until it is stated anew; one without words says that there is none."""
+    standing = (one for one in told if one.kind in timeline.STATED and not (one.retracted or one.redacted))
+    newest = {one.kind: one for one in standing}
+    return {kind: one for kind, one in newest.items() if one.text}
 
 
 def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> ChannelPost:
@@ -35,7 +58,14 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         answer=_answer(answer) if answer else "",
         at=event.at,
         retype=_retype(event) if event.kind == "retyped" else None,
+        owner=_owner(event, rows) if "owner" in event.data else None,
     )
+
+
+def _owner(event: Event, rows: IncidentRows) -> Invitee | None:
+    """Return who takes a next step: someone who takes part, or did."""
+    people = (one.person for one in rows.participants[event.incident_id])
+    return next((someone(one, "") for one in people if one.pk == event.data["owner"]), None)
 
 
 def _retype(event: Event) -> RetypeNews:

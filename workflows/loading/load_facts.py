@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 
-from incidents import event_kinds
 from incidents.models import AccessRequest, Codename, Event, Incident, IncidentType, Participant, Person
 from incidents.policies.policy import Capture
 from workflows import ports
@@ -100,9 +99,8 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
     participants = rows.participants[incident.pk]
     events = rows.events[incident.pk]
     answers = {event.data["request"]: event for event in events if event.kind in ANSWERS}
-    told = tuple(
-        channel_posts.post(event, rows, answers.get(event.n)) for event in events if event.kind in event_kinds.TOLD
-    )
+    told = channel_posts.posts(events, rows, answers)
+    last = channel_posts.last_stated(told)
     slack = settings.FIREKIND.slack
     return Facts(
         revision=incident.revision,
@@ -126,9 +124,9 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         groups=rows.groups,
         chosen=_chosen(incident, events, participants),
         told=tuple(one for one in told if channel_posts.is_told(one)),
-        update=next(
-            (one for one in reversed(told) if one.kind == "updated" and not (one.retracted or one.redacted)), None
-        ),
+        update=last.get("updated"),
+        impact=last.get("impact"),
+        next_step=last.get("next_step"),
         due_at=_due_at(incident, events),
         archive_asked=incident.archive_asked,
         announce_channel=slack.announce_channel if slack else "incidents",

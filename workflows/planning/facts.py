@@ -68,8 +68,8 @@ class ChannelPost:
     ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
     number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
     ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked,
-    ``by_hand`` what someone has to do. ``at`` is when it happened,
-    ``retype`` what a retype changed.
+    ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed. ``owner`` takes
+    the next step that it states; ``stated`` is what an update states with it, each with a label.
     """
 
     n: int
@@ -91,6 +91,8 @@ class ChannelPost:
     by_hand: str = ""
     at: datetime | None = None
     retype: RetypeNews | None = None
+    owner: Invitee | None = None
+    stated: tuple[tuple[str, ChannelPost], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,8 @@ class Facts:
     ``is_closed`` says that people come in by name alone; ``turned_away`` are those its people did not let in, each
     with the rule that named them. ``there`` are keys of things that exist or are being made. ``triggers`` are what
     profiles may be captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of role,
-    by role. ``due_at`` is when the next status update is due, or was where that is overdue.
+    by role. ``update``, ``impact`` and ``next_step`` are as last stated. ``due_at`` is when the next status update is
+    due, or was where that is overdue.
     ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
     name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
     ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
@@ -141,6 +144,8 @@ class Facts:
     chosen: Mapping[str, Invitee] = field(default_factory=dict)
     told: tuple[ChannelPost, ...] = ()
     update: ChannelPost | None = None
+    impact: ChannelPost | None = None
+    next_step: ChannelPost | None = None
     due_at: datetime | None = None
     archive_asked: bool = False
     announce_channel: str = "incidents"

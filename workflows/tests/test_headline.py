@@ -44,6 +44,15 @@ def test_the_latest_update_has_an_age_that_the_reader_counts() -> None:
     assert [label for label, _ in over.sections] == ["Last update"]
 
 
+def test_impact_and_next_step_are_as_last_stated_and_only_the_impact_is_announced() -> None:
+    step = replace(UPDATE, kind="next_step", text="roll back", owner=someone("ben"))
+    known = replace(facts(), impact=replace(UPDATE, kind="impact", text="carts fail"), next_step=step)
+    said = dict(headline.headline(known).sections)
+    assert (marks.bare(said["Impact"]), marks.bare(said["Next step"])) == ("carts fail", "Ben: roll back")
+    assert "Next step" not in dict(headline.announcement(known).sections)
+    assert "Next step" not in dict(headline.headline(replace(known, active=False, status="resolved")).sections)
+
+
 def test_what_is_due_is_said_while_somebody_responds() -> None:
     due = replace(facts(), due_at=AT + timedelta(hours=1))
     assert "Next update due" in dict(headline.headline(due).fields)

@@ -18,7 +18,7 @@ from workflows.tests.world import World
 types = st.sampled_from(sorted(POLICIES))
 steps = st.one_of(
     st.tuples(st.just("retype"), types),
-    st.tuples(st.just("tell"), st.sampled_from(["updated", "due", "gap"])),
+    st.tuples(st.just("tell"), st.sampled_from(["updated", "impact", "next_step", "due", "gap"])),
     st.tuples(st.just("measure"), st.just("")),
     st.tuples(st.just("take_back"), st.integers(0, 9)),
     st.tuples(st.just("lead"), st.sampled_from(["ann", "zoe"])),

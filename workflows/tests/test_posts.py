@@ -10,7 +10,7 @@ import pytest
 from workflows.planning.facts import ChannelPost, RetypeNews
 from workflows.planning.wording import marks, posts
 from workflows.planning.wording.card import Card
-from workflows.tests.shipped_facts import facts
+from workflows.tests.shipped_facts import facts, someone
 
 MANY = tuple(f"+ invite Person {n} (@everybody)" for n in range(120))
 LONG = "+ invite " + ", ".join(f"Person {n}" for n in range(130))
@@ -51,6 +51,15 @@ def test_what_needs_something_is_a_card_that_offers_it(kind: str, given: dict[st
     assert verbs(found) == offers
     assert found.title
     assert found.tone
+
+
+def test_an_update_says_what_it_states_and_else_that_is_a_card_of_its_own() -> None:
+    step = ChannelPost(9, "next_step", "", "Ann", "did it", "roll back", 0, owner=someone("ben"))
+    found = card("updated", text="we look", stated=(("Next step", step),))
+    assert marks.bare(dict(found.sections)["Next step"]) == "Ben: roll back"
+    assert marks.bare(card("next_step", text="roll back", owner=someone("ben")).text) == "Ben: roll back"
+    assert card("impact", text="carts fail").title == "Impact from Ann"
+    assert (card("next_step").title, card("next_step").text) == ("", "Ann did it")
 
 
 def test_what_asks_for_nothing_stays_one_line() -> None:

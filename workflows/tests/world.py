@@ -263,10 +263,9 @@ class World:
         """Write an event that is posted."""
         n = len(self.facts.told) + 2
         event = ChannelPost(n, kind, f"the message “{kind}”", "Dee", f"{kind} it", f"secret words {n}", self.facts.room)
-        update = event if kind == "updated" else self.facts.update
-        self.facts = replace(
-            self.facts, told=(*self.facts.told, event), update=update, revision=self.facts.revision + 1
-        )
+        stated = {"updated": "update", "impact": "impact", "next_step": "next_step"}
+        last: dict[str, Any] = {stated[kind]: event} if kind in stated else {}
+        self.facts = replace(self.facts, told=(*self.facts.told, event), revision=self.facts.revision + 1, **last)
 
     def measure(self) -> None:
         """Write an event that a picture goes below."""

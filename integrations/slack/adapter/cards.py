@@ -52,6 +52,8 @@ SIGNS: Final[Mapping[str, str]] = {
     "offered": ":door:",
     "glass": ":rotating_light:",
     "updated": ":speech_balloon:",
+    "impact": ":busts_in_silhouette:",
+    "next_step": ":point_right:",
     "resolved": ":white_check_mark:",
     "reopened": ":repeat:",
 }

@@ -16,7 +16,7 @@ from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import evidence, findings, profiles, read
 from integrations.slack.listeners.incident import access, declare, details, lead, retype
 from integrations.slack.listeners.pager import oncall, paging
-from integrations.slack.listeners.timeline import redact, say
+from integrations.slack.listeners.timeline import catching_up, redact, say, stating
 from integrations.slack.protocol import blocks, mrkdwn, setup
 
 PICK: Final = "firekind:pick"
@@ -58,7 +58,34 @@ COMMANDS: Final = (
         about=retype.command,
         aliases=("retype",),
     ),
-    Command("update", "update [text]", "posts a status update", about=say.command(say.VERBS["update"])),
+    Command(
+        "update",
+        "update [text; impact: …; next: @person …]",
+        "posts a status update, with impact and next step if you like",
+        about=say.command(say.VERBS["update"]),
+    ),
+    Command(
+        "catchup",
+        "catchup",
+        "says where it stands, in twenty seconds",
+        about=catching_up.command,
+        of=ALL,
+        aliases=("catch-up", "catch"),
+    ),
+    Command(
+        "impact",
+        "impact [text]",
+        "states who feels it, and how much",
+        about=say.command(say.VERBS["impact"]),
+        of=ALL,
+    ),
+    Command(
+        "next",
+        "next [@person] text",
+        "states the next step and whose it is; `none` clears it",
+        about=stating.next_step,
+        aliases=("next-step", "step"),
+    ),
     Command("lead", "lead [@person]", "makes you, or someone else, the lead", about=lead.command),
     Command(
         "role",

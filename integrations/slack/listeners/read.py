@@ -22,8 +22,10 @@ def status(asked: SlackRequest, incident: Incident) -> Answer:
     """Say where an incident stands."""
     channels = incident_lookup.channels([incident])
     lines = [f"*{mrkdwn.escape(incident.title)}*", _facts(incident, channels, at=asked.at)]
-    update = timeline.last_update(incident)
-    if update is not None:
+    stated = timeline.last_said([incident]).get(incident.pk, {})
+    if (impact := stated.get("impact")) is not None:
+        lines.append(f"Impact: {mrkdwn.escape(mrkdwn.cut(impact.text, 300))}")
+    if (update := stated.get("updated")) is not None:
         lines.append(f"Last update, {mrkdwn.when(update.event.at)}: {mrkdwn.escape(mrkdwn.cut(update.text, 600))}")
     if incident.update_due_at:
         lines.append(f"The next update is due {mrkdwn.when(incident.update_due_at)}.")

@@ -23,7 +23,7 @@ from workflows.planning.plan_lines import PlanLine
 from workflows.planning.wording.card import Button, Card
 from workflows.tests.shipped_facts import POLICIES, facts, someone
 
-KINDS = ("updated", "offered", "failed", "due", "glass", "alert", "evidence", "judged", "noted")
+KINDS = ("updated", "impact", "next_step", "offered", "failed", "due", "glass", "alert", "evidence", "judged", "noted")
 OUTSIDE = {"channel/1": {"id": "C1", "name": "one"}, "outlet": {"id": "C2", "name": "two"}}
 
 
@@ -41,10 +41,12 @@ def typed_into(known: Facts, said: str) -> Facts:
     lead = replace(someone("ann"), name=said)
     public = Published("amber-otter", "outlet", said, "https://firekind.test/summaries/1/")
     told = posted(said)
+    told = (replace(told[0], stated=(("Impact", told[1]), ("Next step", replace(told[2], owner=lead)))), *told[1:])
     policy = replace(known.policy, name=said, says=said)
     return replace(
-        known, title=said, summary=said, lead=lead, roles=((said, lead),), told=told, update=told[0], published=public,
-        policy=policy, rooms=tuple(replace(room, shown=said) for room in known.rooms),
+        known, title=said, summary=said, lead=lead, roles=((said, lead),), told=told, update=told[0], impact=told[1],
+        next_step=replace(told[2], owner=lead), published=public, policy=policy,
+        rooms=tuple(replace(room, shown=said) for room in known.rooms),
     )  # fmt: skip
 
 

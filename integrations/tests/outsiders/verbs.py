@@ -77,6 +77,8 @@ ACTED: Final[Mapping[str, Verb]] = {
     "serve": lambda a: lifecycle.serve(a.incident, services=["mine"], **a.asked),
     "set_lead": lambda a: lifecycle.set_lead(a.incident, lead=a.by, **a.asked),
     "set_role": lambda a: lifecycle.set_role(a.incident, role="Scribe", holder=a.by, **a.asked),
+    "state_impact": lambda a: lifecycle.state_impact(a.incident, text=TEXT, **a.asked),
+    "state_next_step": lambda a: lifecycle.state_next_step(a.incident, text=TEXT, **a.asked),
     "take_back": lambda a: lifecycle.take_back(a.incident, n=1, **a.asked),
     "turn_away": lambda a: lifecycle.turn_away(a.incident, n=1, **a.asked),
     "update": lambda a: lifecycle.update(a.incident, text=TEXT, **a.asked),

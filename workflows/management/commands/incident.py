@@ -21,6 +21,7 @@ from workflows.status import page_status
 # The verbs that take words: name -> (lifecycle's verb, help, whether words are needed).
 WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
     "update": (lifecycle.update, "Post a status update.", True),
+    "impact": (lifecycle.state_impact, "State the impact: who feels it, and how much.", True),
     "note": (lifecycle.note, "Add a note to the timeline.", True),
     "mitigate": (lifecycle.mitigate, "Mark the incident as mitigated.", False),
     "resolve": (lifecycle.resolve, "Resolve the incident.", False),

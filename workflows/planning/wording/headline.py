@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from workflows.planning.facts import Facts
+from dataclasses import replace
+
+from workflows.planning.facts import ChannelPost, Facts
 from workflows.planning.wording.card import Button, Card, cut
 from workflows.planning.wording.marks import Words, ago, joined, room, when
 
@@ -47,7 +49,7 @@ def announcement(facts: Facts) -> Card:
             ("Lead", lead(facts)),
             ("Channel", (room(facts.room),)),
         ),
-        sections=said_so_far(facts),
+        sections=said_so_far(facts, to_all=True),
         context=(_declared(facts),),
         link=facts.url,
         link_label=PAGE,
@@ -55,14 +57,27 @@ def announcement(facts: Facts) -> Card:
     )
 
 
-def said_so_far(facts: Facts) -> tuple[tuple[str, Words], ...]:
-    """Return the summary, and the latest update with its age and author; each cut to what a phone shows."""
+def said_so_far(facts: Facts, *, to_all: bool = False) -> tuple[tuple[str, Words], ...]:
+    """Return summary, impact, next step and the latest update with its age; each cut to what a phone shows.
+
+    ``to_all`` leaves out the next step, which is of those who respond.
+    """
     found: list[tuple[str, Words]] = [("Summary", cut(facts.summary, SHOWN_CHARS))] if facts.summary else []
+    if facts.impact is not None:
+        found.append(("Impact", cut(facts.impact.text, SHOWN_CHARS)))
+    if facts.next_step is not None and facts.active and not to_all:
+        text = cut(facts.next_step.text, SHOWN_CHARS)
+        found.append(("Next step", step(replace(facts.next_step, text=text))))
     if facts.update is not None:
         label = "Latest update" if facts.active else "Last update"
         aside = (ago(facts.update.at), " · ") if facts.update.at else ()
         found.append((label, joined(aside, f"{facts.update.by or 'Firekind'}\n{cut(facts.update.text, SHOWN_CHARS)}")))
     return tuple(found)
+
+
+def step(stated: ChannelPost) -> Words:
+    """Say what was stated, after who does it where it is a next step."""
+    return joined(stated.owner.mention, ": ", stated.text) if stated.owner is not None else stated.text
 
 
 def lead(facts: Facts) -> Words:

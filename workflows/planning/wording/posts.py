@@ -8,13 +8,14 @@ from typing import Final
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews
 from workflows.planning.wording.card import Button, Card, cut
 from workflows.planning.wording.cards import redacted, withdrawn
-from workflows.planning.wording.headline import PAGE
+from workflows.planning.wording.headline import PAGE, step
 from workflows.planning.wording.marks import Words, joined
 
 ASKS: Final = {"update": "Post an update", "resolve": "Resolve the incident", "fill": "Choose someone"}
 ANSWERS: Final = (("Let in", "let-in", "primary"), ("Not now", "turn-away", ""))
 ASKING: Final = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
 BY_HAND: Final = "Manual action required"
+STATED: Final = {"updated": "Update", "impact": "Impact", "next_step": "Next step"}
 LINKS: Final = {"page": "Open the page", "alert": "Open the alert"}
 # The title and the colour of the cards of some kinds; entries of all others are one plain line.
 CARDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -42,8 +43,8 @@ def told(event: ChannelPost, facts: Facts) -> Card:
     """Return the message for an event in the channel."""
     if event.redacted or event.retracted:
         return redacted() if event.redacted else withdrawn()
-    if event.kind == "updated":
-        return Card("updated", f"Update from {event.by}", text=event.text, tone="slate")
+    if event.kind in STATED:
+        return _statement(event)
     if event.retype is not None:
         return _retyped(event, event.retype, facts)
     if event.evidence:
@@ -82,6 +83,18 @@ def _card(event: ChannelPost, facts: Facts) -> Card:
     if not title:
         return Card(event.kind, "", text, link=event.link, link_label=label if event.link else "")
     return Card(event.kind, title, text, buttons=(*_asked(event, facts), *_opening(event.link, label)), tone=tone)
+
+
+def _statement(event: ChannelPost) -> Card:
+    """Say an update with what it states besides its words, or what was stated by itself.
+
+    A next step without words says that there is none any more.
+    """
+    if not event.text:
+        return Card(event.kind, "", _said(event))
+    stated = tuple((label, step(one)) for label, one in event.stated)
+    title = f"{STATED[event.kind]} from {event.by or 'Firekind'}"
+    return Card(event.kind, title, step(event), tone="slate", sections=stated)
 
 
 def _retyped(event: ChannelPost, news: RetypeNews, facts: Facts) -> Card:

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 
 from django.db.models import Exists, F, OuterRef
 
-from incidents import lifecycle
-from incidents.models import Participant, Source
+from incidents import catch_up, lifecycle
+from incidents.models import Event, Incident, Participant, Person, Source
 from incidents.people import person_matching
+from integrations.slack.interaction import afterwards
 from integrations.slack.interaction.slack_event import Deed, SlackEvent
+from integrations.slack.listeners.timeline import catching_up
+from integrations.slack.models import CaughtUp
 from workflows.channels import rooms
 from workflows.models import Resource
 from workflows.planning.observed import THERE
 
 
 def joined(told: SlackEvent) -> Deed | None:
-    """Note that someone came into an incident's room, unless we invited them: that is known."""
+    """Note that someone came into an incident's room, unless we invited them, and tell them once where it stands."""
+    news, catches_up = _brings(told)
+    if not (news or catches_up) or told.text("user") == told.bot_user_id:
+        return None
     chat_id = told.text("inviter")
     inviter = person_matching.by_chat_id(chat_id) if chat_id and chat_id != told.bot_user_id else None
-    return _moved(told, partial(rooms.joined, inviter=inviter)) if _is_news(told) else None
+    note = _moved(told, partial(rooms.joined, inviter=inviter)) if news else None
+    greet = _moved(told, _greet) if catches_up else None
+    deeds = [deed for deed in (note, greet) if deed is not None]
+    return (lambda: [deed() for deed in deeds]) if deeds else None
 
 
 def left(told: SlackEvent) -> Deed | None:
@@ -66,14 +76,28 @@ def _moved(told: SlackEvent, note: Callable[..., None]) -> Deed | None:
     return partial(note, incident, person=person, channel_id=channel_id, at=told.at)
 
 
-def _is_news(told: SlackEvent) -> bool:
-    """Tell in one query whether someone is in a current room who was not asked in: each invitation comes back."""
+def _greet(incident: Incident, *, person: Person, channel_id: str, at: datetime) -> None:
+    if catching_up.greets(incident, person):
+        afterwards.leave(partial(catching_up.greet, incident, person, channel_id))
+
+
+def _brings(told: SlackEvent) -> tuple[bool, bool]:
+    """Tell in one query whether someone is in a current room who was not asked in, and whether they missed anything.
+
+    Each invitation comes back, and all that a declaration says stands in the headline.
+    """
     user = told.text("user")
-    in_it = Participant.objects.filter(incident=OuterRef("incident"), person__chat_id=user, left_at=None)
-    members = Resource.objects.filter(incident=OuterRef("incident"), kind="member", room=OuterRef("room"))
+    here = {"incident": OuterRef("incident")}
+    in_it = Participant.objects.filter(**here, person__chat_id=user, left_at=None)
+    members = Resource.objects.filter(**here, kind="member", room=OuterRef("room"))
     elsewhere = members.filter(spec__person=user).exclude(state=THERE)
+    happened = Event.objects.filter(**here, kind__in=catch_up.NEWS)
     room = Resource.objects.filter(kind="channel", external_id=told.text("channel"), room=F("incident__room"))
-    return room.filter(~Exists(in_it) | Exists(elsewhere)).exists()
+    found = room.annotate(
+        news=~Exists(in_it) | Exists(elsewhere),
+        missed=Exists(happened) & ~Exists(CaughtUp.objects.filter(**here, chat_id=user)),
+    )
+    return found.values_list("news", "missed").first() or (False, False)
 
 
 def _noted(told: SlackEvent, says: str, *, archived: bool | None = None) -> Deed | None:

@@ -6,16 +6,14 @@ import re
 from typing import Final
 
 from incidents import lifecycle
-from incidents.forms.people import joinable
 from incidents.models import Incident, Person, Source
-from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction import incident_lookup, mentions, messages
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
 
 NUMBER: Final = re.compile(r"[0-9]{1,3}", re.ASCII)
 CLEARS: Final = {"none", "nobody", "-"}
-PICK_THEM: Final = "Name people by typing @ and choosing them from Slack's list. Guests and apps cannot be brought in."
 
 
 def rename(asked: SlackRequest, incident: Incident) -> Answer:
@@ -36,7 +34,7 @@ def summary(asked: SlackRequest, incident: Incident) -> Answer:
 
 def bring(asked: SlackRequest, incident: Incident) -> Answer:
     """Bring in everyone who is mentioned."""
-    people = _mentioned(asked)
+    people = mentions.people(asked.words, by=asked.by)
     lifecycle.bring_in(incident, people=people, by=asked.by, at=asked.at, source=Source.SLACK)
     names = ", ".join(mrkdwn.mention(one.chat_id, one.name) for one in people)
     return Say(f"{names} {'is' if len(people) == 1 else 'are'} in {incident_lookup.linked(incident)} now.")
@@ -76,16 +74,7 @@ def duplicate(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def _one(asked: SlackRequest) -> Person:
-    people = _mentioned(asked)
+    people = mentions.people(asked.words, by=asked.by)
     if len(people) != 1:
         raise lifecycle.Refused("Name one person: type @ and choose them from Slack's list.")
     return people[0]
-
-
-def _mentioned(asked: SlackRequest) -> list[Person]:
-    """Return everyone who is mentioned, of those whom the one who asks may pick; raise ``Refused`` for others."""
-    ids = list(dict.fromkeys(mrkdwn.people(asked.words)))
-    found = {one.chat_id: one for one in joinable(by=asked.by).filter(chat_id__in=ids)}
-    if not ids or len(found) < len(ids):
-        raise lifecycle.Refused(PICK_THEM)
-    return [found[chat_id] for chat_id in ids]

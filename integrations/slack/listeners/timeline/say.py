@@ -1,4 +1,4 @@
-"""Update, note, mitigate, resolve, reopen and cancel: verbs that take words, from a command or a modal."""
+"""Update, impact, note, mitigate, resolve, reopen and cancel: verbs that take words, from a command or a modal."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from incidents.models import Incident, Source
 from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Replace, Say
 from integrations.slack.interaction.request import SlackRequest, keep
+from integrations.slack.listeners.timeline import stating
+from integrations.slack.listeners.timeline.stating import UpdateDraft
 from integrations.slack.protocol import blocks, mrkdwn
 
 CALLBACK: Final = "firekind:say"
+NOTHING: Final = UpdateDraft()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class Verb:
     close: str = "Cancel"
     bare: bool = True
     checks: bool = True  # told when someone else changed the same thing meanwhile
+    states: bool = False  # asks for impact and the next step, too
 
 
 VERBS: Final[Mapping[str, Verb]] = {
@@ -42,7 +46,18 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Update",
             "Post",
             "Update posted.",
-            hint="What you know, what is being done, and when to expect the next update.",
+            hint="What you know, and when to expect the next update.",
+            bare=False,
+            states=True,
+        ),
+        Verb(
+            "impact",
+            lifecycle.state_impact,
+            "Impact",
+            "Impact",
+            "Post",
+            "Impact posted.",
+            hint="Who feels it, and how much.",
             bare=False,
         ),
         Verb(
@@ -84,6 +99,8 @@ def command(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
     def run(asked: SlackRequest, incident: Incident) -> Answer:
         if not asked.words and not verb.bare:
             return Open(modal(verb, incident))
+        if verb.states:
+            return Say(stating.post(incident, stating.typed(asked), asked))
         _do(verb, incident, asked, messages.typed(asked.words))
         return Say(_done(verb, incident))
 
@@ -105,27 +122,31 @@ def submitted(asked: SlackRequest) -> Answer:
     verb = VERBS[str(form.kept["v"])]
     incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
     since = {"since": form.kept["n"]} if verb.checks else {}
-    text = form.text("text")
+    said = stating.filled(form)
     try:
-        _do(verb, incident, asked, text, **since)
+        if verb.states:
+            stating.post(incident, said, asked, **since)
+        else:
+            _do(verb, incident, asked, said.text, **since)
     except lifecycle.Stale as stale:  # sent once more after having read what changed, it goes through
-        return Replace(modal(verb, incident, text=text, changed=str(stale)))
+        return Replace(modal(verb, incident, said=said, changed=str(stale)))
     return Nothing()
 
 
-def modal(verb: Verb, incident: Incident, *, text: str = "", changed: str = "") -> blocks.Block:
-    """Build a verb's modal: one field of words, below what ``changed`` while they were written."""
+def modal(verb: Verb, incident: Incident, *, said: UpdateDraft = NOTHING, changed: str = "") -> blocks.Block:
+    """Build a verb's modal: its field of words, below what ``changed`` while they were written."""
     about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}"
     parts = [
         blocks.context(about),
         *([blocks.section(mrkdwn.escape(changed))] if changed else ()),
         blocks.field(
             verb.label,
-            blocks.text_input(action_id="text", lines=True, initial=text),
+            blocks.text_input(action_id="text", lines=True, initial=said.text),
             block_id="text",
             hint=verb.hint or None,
             optional=verb.bare,
         ),
+        *(stating.fields(incident, said) if verb.states else ()),
     ]
     kept = keep(v=verb.name, i=incident.codename, n=incident.last_n)
     return blocks.modal(verb.title, parts, callback_id=CALLBACK, submit=verb.submit, close=verb.close, kept=kept)

@@ -1,0 +1,266 @@
+"""What a latecomer has to know, in twenty seconds: composed from the timeline, and never guessed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models.expressions import RawSQL
+
+from incidents import timeline
+from incidents.models import Event, Incident
+from incidents.timeline import TimelineEntry
+
+MOVES: Final = {
+    "mitigated": "Mitigated",
+    "resolved": "Resolved",
+    "cancelled": "Cancelled",
+    "duplicated": "Ended as a duplicate",
+    "reopened": "Reopened",
+}
+VERDICTS: Final = {
+    "root_cause": "Root cause",
+    "supported": "Supported",
+    "partial": "Partly true",
+    "refuted": "Ruled out",
+    "open": "Being looked into",
+}
+ANSWERS: Final = ("let_in", "turned_away", "request_over")
+ASKED: Final = ("asked_in", "offered")
+TURNS: Final = ("declared", "retyped", "updated", "reopened", "policy")  # from which the next update is counted
+# What there is to catch up on: an incident that was only declared says all of it in its headline.
+NEWS: Final = frozenset({*MOVES, "retyped", "updated", "impact", "next_step", "claimed", "judged"})
+KINDS: Final = sorted({*NEWS, *TURNS, *ANSWERS, *ASKED, "led", "due", "page", "gap", "gap_closed"})
+WORDS: Final = frozenset({"updated", "impact", "next_step", "claimed", "judged"})  # nothing is left of those taken back
+OF_A_KIND: Final = 40  # entries of a kind that are read, the newest
+SHORT, LONG, UPDATE = 90, 140, 220  # characters of a line
+AT_MOST: Final = 2  # lines that begin alike
+ANSWERED_PAGE: Final = frozenset({"acknowledged", "resolved", "joined"})  # after which no one waits for it
+_NEWEST: Final = """
+    SELECT one.id FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
+        SELECT id FROM incidents_event WHERE incident_id = %s AND kind = wanted ORDER BY n DESC LIMIT %s) AS one
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidEntry:
+    """An entry of the timeline as it reads now; one that was taken back or redacted does not stand, and has no text."""
+
+    n: int
+    kind: str
+    at: datetime
+    by: str
+    text: str
+    data: Mapping[str, Any]
+    stands: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StandsNow:
+    """How the incident is now: who leads it, and when the next update is due by its policy."""
+
+    active: bool
+    lead: str
+    due_at: datetime | None
+    asks_updates: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUpLine:
+    """One thing to know: since when, from whom, and the numbers of the entries that it is said of."""
+
+    label: str
+    text: str
+    backed_by: tuple[int, ...]
+    at: datetime | None = None
+    by: str = ""
+    ahead: bool = False  # ``at`` is when it is due
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """What a latecomer is told, and whether anything came after the declaration."""
+
+    lines: tuple[CatchUpLine, ...]
+    has_news: bool
+
+
+def of(incident: Incident) -> CatchUp:
+    """Return what to know of an incident. The caller asks who may see it."""
+    return told(incident, read(incident))
+
+
+def read(incident: Incident) -> list[TimelineEntry]:
+    """Return the entries that decide it, oldest first: two queries, however long the timeline is."""
+    found = RawSQL(_NEWEST, [list(KINDS), incident.pk, OF_A_KIND])  # noqa: S611 (all of it is in the parameters)
+    events = Event.objects.filter(pk__in=found).select_related("by").order_by("n")
+    return timeline.entries(events)
+
+
+def told(incident: Incident, entries: Iterable[TimelineEntry]) -> CatchUp:
+    """Return what to know of an incident whose entries were read already."""
+    said = tuple(map(_said, entries))
+    now = StandsNow(
+        active=incident.is_active,
+        lead=incident.lead.name if incident.lead else "",
+        due_at=incident.update_due_at,
+        asks_updates=bool(incident.policy.update_every_min),
+    )
+    return CatchUp(compose(said, now), any(one.kind in NEWS for one in said))
+
+
+def _said(entry: TimelineEntry) -> SaidEntry:
+    event = entry.event
+    by = event.by.name if event.by else ""
+    text = " ".join(entry.text.split()) if entry.stands else ""
+    return SaidEntry(event.n, event.kind, event.at, by, text, event.data, entry.stands)
+
+
+def compose(said: Iterable[SaidEntry], now: StandsNow) -> tuple[CatchUpLine, ...]:
+    """Say what is known, what matters most first. Pure: every line follows from the entries that it names."""
+    kinds: dict[str, list[SaidEntry]] = defaultdict(list)
+    for one in sorted(said, key=lambda one: one.n, reverse=True):
+        if one.stands or one.kind not in WORDS:
+            kinds[one.kind].append(one)
+    parts: tuple[Part, ...] = (
+        _type,
+        _status,
+        _impact,
+        _lead,
+        _update,
+        _due,
+        _findings,
+        _next_step,
+        _pages,
+        _gaps,
+        _requests,
+    )
+    return tuple(line for part in parts for line in _few(part(kinds, now)))
+
+
+Newest = Mapping[str, Sequence[SaidEntry]]
+Part = Callable[[Newest, StandsNow], Iterable[CatchUpLine]]
+
+
+def _type(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    for one in (*kinds["retyped"][:1], *kinds["declared"][:1])[:1]:
+        if one.kind == "declared":
+            yield CatchUpLine("Type", str(one.data["type_name"]), (one.n,), one.at, one.by)
+        else:
+            was = f"{one.data['to_name']}, was {one.data['from_name']}"
+            yield CatchUpLine("Type", _because(was, one.text, LONG), (one.n,), one.at, one.by)
+
+
+def _status(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    for one in _newest(kinds, *MOVES):
+        yield CatchUpLine("Status", _because(MOVES[one.kind], one.text, LONG), (one.n,), one.at, one.by)
+
+
+def _impact(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    for one in kinds["impact"][:1]:
+        yield CatchUpLine("Impact", _cut(one.text, LONG), (one.n,), one.at, one.by)
+
+
+def _lead(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    if not now.active:
+        return
+    if now.lead:
+        for one in [one for one in kinds["led"] if one.data["name"] == now.lead][:1]:
+            yield CatchUpLine("Lead", now.lead, (one.n,), one.at)
+    else:
+        for one in _newest(kinds, "led", "declared", "retyped"):
+            yield CatchUpLine("Lead", "no one yet", (one.n,))
+
+
+def _update(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    for one in kinds["updated"][:1]:
+        label = "Latest update" if now.active else "Last update"
+        yield CatchUpLine(label, _cut(one.text, UPDATE), (one.n,), one.at, one.by)
+
+
+def _due(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    if not (now.active and now.asks_updates):
+        return
+    turns = _newest(kinds, "due") if now.due_at is None else _newest(kinds, *TURNS)
+    for one in turns:
+        at, text = (one.at, "overdue, was due") if now.due_at is None else (now.due_at, "due")
+        yield CatchUpLine("Next update", text, (one.n,), at, ahead=True)
+
+
+def _findings(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    newest: dict[int, SaidEntry] = {}
+    for one in kinds["judged"]:
+        newest.setdefault(one.data["n"], one)
+    claims = [one for one in kinds["claimed"] if one.data["n"] not in newest]
+    for verdict, label in VERDICTS.items():
+        for one in newest.values():
+            if one.data["verdict"] == verdict and (now.active or verdict != "open"):
+                yield CatchUpLine(label, _because(str(one.data["claim"]), one.text, LONG), (one.n,), one.at, one.by)
+    for one in claims if now.active else ():
+        yield CatchUpLine(VERDICTS["open"], _cut(one.text, SHORT), (one.n,), one.at, one.by)
+
+
+def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    for one in kinds["next_step"][:1] if now.active else ():
+        owner = f"{one.data['name']}: " if one.data.get("name") else ""
+        if one.text:  # without words it says that there is none any more
+            yield CatchUpLine("Next step", _cut(f"{owner}{one.text}", LONG), (one.n,), one.at)
+
+
+def _pages(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    newest: dict[str, SaidEntry] = {}
+    for one in kinds["page"] if now.active else ():
+        newest.setdefault(str(one.data.get("page", "")), one)
+    for key, one in newest.items():
+        if key and one.data.get("news") not in ANSWERED_PAGE:
+            yield CatchUpLine("Not acknowledged", _cut(one.text, SHORT), (one.n,), one.at)
+
+
+def _gaps(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    newest: dict[str, SaidEntry] = {}
+    for one in sorted((*kinds["gap"], *kinds["gap_closed"]), key=lambda one: one.n):
+        newest[str(one.data["gap"])] = one
+    for one in newest.values() if now.active else ():
+        if one.kind == "gap":
+            yield CatchUpLine("Missing", _cut(one.text, SHORT), (one.n,), one.at)
+
+
+def _requests(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    answered = {one.data.get("request") for kind in ANSWERS for one in kinds[kind]}
+    for kind in ASKED:
+        for one in kinds[kind] if now.active else ():
+            if one.n not in answered:
+                words = f"{one.by} requested access" if kind == "asked_in" else one.text
+                yield CatchUpLine("Let them in?", _cut(words, SHORT), (one.n,), one.at)
+
+
+def _newest(kinds: Newest, *of: str) -> list[SaidEntry]:
+    """Return the newest entry of some kinds, if there is any."""
+    return sorted((one for kind in of for one in kinds[kind][:1]), key=lambda one: one.n)[-1:]
+
+
+def _few(lines: Iterable[CatchUpLine]) -> list[CatchUpLine]:
+    """Keep the first lines of a label, the last of which says how many more there are."""
+    alike: dict[str, list[CatchUpLine]] = defaultdict(list)
+    for line in lines:
+        alike[line.label].append(line)
+    return [one for some in alike.values() for one in _folded(some)]
+
+
+def _folded(lines: list[CatchUpLine]) -> list[CatchUpLine]:
+    if len(lines) <= AT_MOST:
+        return lines
+    last, rest = lines[AT_MOST - 1], lines[AT_MOST:]
+    backed = (*last.backed_by, *(n for one in rest for n in one.backed_by))
+    return [*lines[: AT_MOST - 1], replace(last, text=f"{last.text}, and {len(rest)} more", backed_by=backed)]
+
+
+def _because(words: str, why: str, longest: int) -> str:
+    return _cut(f"{words}: {why}" if why else words, longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"

@@ -1,0 +1,97 @@
+"""What a latecomer is told: each line is said of the entries that it names, and of nothing that was taken back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incidents import catch_up
+from incidents.catch_up import SaidEntry, StandsNow
+
+AT = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
+NAMES = ("Ada", "Ben", "")
+WORDS = st.sampled_from(["", "carts fail", "the card service times out " * 40])
+TYPES = st.sampled_from(["Ambiguous", "Major", "Security"])
+DATA: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+    "retyped": st.fixed_dictionaries({"from_name": TYPES, "to_name": TYPES}),
+    "led": st.fixed_dictionaries({"name": st.sampled_from(NAMES)}),
+    "next_step": st.fixed_dictionaries({}, optional={"name": st.sampled_from(NAMES)}),
+    "claimed": st.fixed_dictionaries({"n": st.integers(1, 9)}),
+    "judged": st.fixed_dictionaries(
+        {"n": st.integers(1, 9), "claim": st.just("a deploy"), "verdict": st.sampled_from(sorted(catch_up.VERDICTS))}
+    ),
+    "page": st.fixed_dictionaries(
+        {"page": st.sampled_from(["page/a", "page/b"])},
+        optional={"news": st.sampled_from(["escalated", "acknowledged", "resolved"])},
+    ),
+    "gap": st.fixed_dictionaries({"gap": st.sampled_from(["group/a", "group/b"])}),
+    "gap_closed": st.fixed_dictionaries({"gap": st.sampled_from(["group/a", "group/b"])}),
+    "let_in": st.fixed_dictionaries({"request": st.integers(2, 30)}),
+}
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> tuple[SaidEntry, ...]:
+    """Any entries in any order, after a declaration."""
+    said = [SaidEntry(1, "declared", AT, "Ada", "Checkout is slow", {"type_name": "Ambiguous"})]
+    for n, kind in enumerate(draw(st.lists(st.sampled_from(catch_up.KINDS), max_size=30)), 2):
+        if kind == "declared":
+            continue
+        data, stands = draw(DATA.get(kind, st.just({}))), draw(st.booleans())
+        text = draw(WORDS) if stands else ""
+        if kind in {"updated", "impact", "claimed"}:
+            text = text or ("something" if stands else "")
+        said.append(SaidEntry(n, kind, AT + timedelta(minutes=n), draw(st.sampled_from(NAMES)), text, data, stands))
+    return tuple(said)
+
+
+STATES = st.builds(
+    StandsNow,
+    active=st.booleans(),
+    lead=st.sampled_from(NAMES),
+    due_at=st.sampled_from([None, AT + timedelta(hours=1)]),
+    asks_updates=st.booleans(),
+)
+
+
+@given(stories(), STATES)
+def test_each_line_is_said_of_the_entries_that_it_names_and_of_no_others(
+    said: tuple[SaidEntry, ...], now: StandsNow
+) -> None:
+    for line in catch_up.compose(said, now):
+        assert line.backed_by
+        alone = [one for one in said if one.n in line.backed_by]
+        assert len(alone) == len(line.backed_by)
+        assert line in catch_up.compose(alone, now)
+
+
+@given(stories(), STATES)
+def test_what_was_taken_back_is_not_said(said: tuple[SaidEntry, ...], now: StandsNow) -> None:
+    left = [one for one in said if one.stands or one.kind not in catch_up.WORDS]
+    assert catch_up.compose(said, now) == catch_up.compose(left, now)
+
+
+@given(stories(), STATES, st.randoms())
+def test_the_order_of_reading_changes_nothing(said: tuple[SaidEntry, ...], now: StandsNow, dice: Any) -> None:
+    mixed = list(said)
+    dice.shuffle(mixed)
+    assert catch_up.compose(mixed, now) == catch_up.compose(said, now)
+
+
+@given(stories(), STATES)
+def test_it_fits_a_phone(said: tuple[SaidEntry, ...], now: StandsNow) -> None:
+    lines = catch_up.compose(said, now)
+    assert lines[0].label == "Type"
+    labels = [one.label for one in lines]
+    assert max(labels.count(label) for label in labels) <= catch_up.AT_MOST
+    assert all(len(one.text) <= catch_up.UPDATE for one in lines)
+
+
+@given(stories(), STATES)
+def test_what_is_over_waits_for_nobody(said: tuple[SaidEntry, ...], now: StandsNow) -> None:
+    if not now.active:
+        labels = {one.label for one in catch_up.compose(said, now)}
+        assert not labels & {"Lead", "Next update", "Next step", "Not acknowledged", "Missing", "Let them in?"}
