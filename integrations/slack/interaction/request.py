@@ -90,6 +90,7 @@ class SlackRequest:
     form: Form | None = None
     message: Mapping[str, Any] = field(default_factory=dict)
     number: int = 0
+    on_home: bool = False
 
     def numbered(self, number: int) -> SlackRequest:
         """The same with the number under which its delivery was recorded."""
@@ -146,6 +147,7 @@ def by_button(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
         trigger_id=str(body.get("trigger_id", "")),
         block_id=str(action.get("block_id", "")),
         form=Form.of(view) if view and view.get("type") == "modal" else None,
+        on_home=(view or {}).get("type") == "home",
     )
 
 

@@ -12,7 +12,17 @@ from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.interaction.slack_event import Listener
 from integrations.slack.listeners import commands, evidence, findings
 from integrations.slack.listeners.events import home, links, messages, rooms, workspace
-from integrations.slack.listeners.incident import access, by_hand, declare, fill, lead, retry, retype, retyped
+from integrations.slack.listeners.incident import (
+    access,
+    by_hand,
+    declare,
+    fill,
+    lead,
+    opening_up,
+    retry,
+    retype,
+    retyped,
+)
 from integrations.slack.listeners.pager import paging
 from integrations.slack.listeners.timeline import capture, say
 
@@ -45,11 +55,14 @@ BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     "firekind:let-in": access.answer(lifecycle.let_in),
     "firekind:turn-away": access.answer(lifecycle.turn_away),
     "firekind:by-hand": by_hand.pressed,
+    "firekind:publish": opening_up.pressed,
     **{f"firekind:{verb.name}": say.button(verb) for verb in say.VERBS.values()},
 }
 MODALS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     declare.CALLBACK: declare.submitted,
     retype.CALLBACK: retype.submitted,
+    opening_up.WRITE: opening_up.submitted,
+    opening_up.CONFIRM: opening_up.confirmed,
     say.CALLBACK: say.submitted,
     paging.CALLBACK: paging.submitted,
     fill.CALLBACK: fill.submitted,

@@ -14,7 +14,7 @@ from integrations.slack.interaction import inbox, incident_lookup
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import evidence, findings, profiles, read
-from integrations.slack.listeners.incident import access, declare, details, lead, retype
+from integrations.slack.listeners.incident import access, declare, details, lead, opening_up, retype
 from integrations.slack.listeners.pager import oncall, paging
 from integrations.slack.listeners.timeline import catching_up, redact, say, stating
 from integrations.slack.protocol import blocks, mrkdwn, setup
@@ -163,8 +163,22 @@ COMMANDS: Final = (
         of=ALL,
         aliases=("todo",),
     ),
+    Command(
+        "services",
+        "services name[, name …]",
+        "names the services affected; alone, shows them",
+        about=details.services,
+        aliases=("service",),
+    ),
     Command("status", "status", "shows the current status", about=read.status, of=ALL),
     Command("timeline", "timeline", "shows recent events", about=read.recent, of=ALL),
+    Command(
+        "edit",
+        "edit number text",
+        "changes what an entry says; for its author and the lead",
+        about=redact.edit,
+        of=ALL,
+    ),
     Command(
         "redact",
         "redact number",
@@ -200,6 +214,20 @@ COMMANDS: Final = (
         "requests access to a private incident",
         run=access.command,
     ),
+    Command(
+        "break-glass",
+        "break-glass codename because …",
+        "lets you into a private incident at once; its people are told why",
+        run=access.glass,
+    ),
+    Command(
+        "open-up",
+        "open-up",
+        "writes a public summary of a private incident, for someone else to confirm",
+        about=opening_up.command,
+        of=ALL,
+    ),
+    Command("archive", "archive", "archives the channel once it has ended", about=details.archive, of=ENDED),
     Command("list", "list", "shows the open incidents", run=read.listed, aliases=("ls",)),
     Command("help", "help", "shows this help", run=help_),
 )

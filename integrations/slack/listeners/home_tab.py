@@ -1,4 +1,4 @@
-"""Home tabs as Slack shows them: what each shows is recorded, and redrawn when an incident turns private.
+"""Home tabs: what waits for someone, then what is open. What each shows is redrawn when an incident turns private.
 
 Slack keeps the tab that was last drawn, and shows it before we hear that someone opened it.
 """
@@ -17,7 +17,8 @@ from incidents.models import Incident, Person
 from incidents.people import person_matching
 from integrations.slack.adapter import current
 from integrations.slack.interaction import incident_lookup, replying
-from integrations.slack.listeners import read
+from integrations.slack.listeners import read, waiting
+from integrations.slack.listeners.waiting import WaitingItem
 from integrations.slack.models import OnHome
 from integrations.slack.protocol import blocks, mrkdwn, setup
 from workflows import ports
@@ -25,7 +26,10 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-SHOWN: Final = 30
+SHOWN: Final = 24  # three blocks each, of the hundred that a tab may have
+TITLE: Final = 100
+QUIET: Final = "No open incidents that you can see."
+FIRST: Final = "When something looks wrong, declare it. A title is enough, and you can change the type later."
 DECLARE: Final = "firekind:declare"
 TRIES: Final = 3
 AT_ONCE: Final = 20  # of the hundred a minute that Slack grants
@@ -35,10 +39,10 @@ def draw(chat_id: str) -> None:
     """Draw someone's tab. What stands on it is noted first, and asked again after: it may have closed meanwhile."""
     viewer = person_matching.by_chat_id(chat_id)
     for _ in range(TRIES):
-        found = on_tab(viewer)
-        shown = {one.pk for one in found}
-        OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident=one) for one in found), ignore_conflicts=True)
-        replying.call("views.publish", user_id=chat_id, view=view(found))
+        found, waits = on_tab(viewer), waiting.on(viewer, at=timezone.now())
+        shown = {one.pk for one in (*found, *(one.incident for one in waits))}
+        OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
+        replying.call("views.publish", user_id=chat_id, view=view(found, waits))
         if _still_seen(viewer, shown):
             OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).delete()
             return
@@ -62,23 +66,36 @@ def redraw() -> int:
 
 
 def on_tab(viewer: Person) -> list[Incident]:
-    """Return what stands on someone's tab, and one more where there is more."""
+    """Return the open incidents of someone's tab, and one more where there are more."""
     return list(incident_lookup.seen(viewer).filter(active=True)[: SHOWN + 1])
 
 
-def view(found: Sequence[Incident]) -> blocks.Block:
-    """Build the tab that shows these."""
+def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = ()) -> blocks.Block:
+    """Build the tab: what waits for its viewer first, then what is open."""
     declare = blocks.button("Declare an incident", action_id=DECLARE, style="primary")
     links = blocks.button("Open Firekind", action_id="firekind:open", url=f"{setup.base_url()}/")
-    parts = [blocks.header("Open incidents"), blocks.actions(declare, links)]
+    parts = [blocks.actions(declare, links)]
+    if waits:
+        parts.append(blocks.header("Waiting for you"))
+    for item in waits:
+        parts += _waiting(item)
+    parts.append(blocks.header("Open incidents"))
     if not found:
-        parts.append(blocks.section("No open incidents that you can see."))
+        parts.append(blocks.section(f"{QUIET}\n{FIRST}"))
     channels = incident_lookup.channels(found)
     for incident in found[:SHOWN]:
         parts += _incident(incident, channels)
     if len(found) > SHOWN:
         parts.append(blocks.context(mrkdwn.link(f"{setup.base_url()}/", "See all")))
     return {"type": "home", "blocks": parts}
+
+
+def _waiting(item: WaitingItem) -> list[blocks.Block]:
+    private = ":lock: " if item.incident.private else ""
+    title = mrkdwn.escape(mrkdwn.cut(item.incident.title, TITLE))
+    about = f"{private}{incident_lookup.linked(item.incident)}  {title}"
+    parts = [blocks.section(f"{item.says}\n{about}")]
+    return [*parts, blocks.actions(*item.buttons)] if item.buttons else parts
 
 
 def _still_seen(viewer: Person, shown: set[int]) -> bool:

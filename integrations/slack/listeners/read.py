@@ -70,7 +70,8 @@ def age(seconds: float) -> str:
 
 
 def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:
-    parts = [mrkdwn.escape(incident.policy.name), str(incident.get_status_display()), age(incident.age_s(at=at))]
+    parts = [":lock: Private"] if incident.private else []
+    parts += [mrkdwn.escape(incident.policy.name), str(incident.get_status_display()), age(incident.age_s(at=at))]
     parts.append(_lead(incident.lead))
     if incident.pk in channels:
         parts.append(f"<#{channels[incident.pk]}>")

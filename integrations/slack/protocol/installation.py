@@ -14,6 +14,7 @@ METHODS: Final = (
     "bookmarks.edit",
     "bookmarks.list",
     "bookmarks.remove",
+    "chat.postEphemeral",
     "chat.postMessage",
     "chat.unfurl",
     "chat.update",

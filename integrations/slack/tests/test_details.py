@@ -63,3 +63,33 @@ def test_it_ends_as_a_duplicate_of_one_that_can_be_seen(door: Door, incident: In
     assert "no such incident" in door.command("ann", "duplicate quiet-heron", channel=channel)
     door.command("ann", f"duplicate {other.codename}", channel=channel)
     assert (now(incident).status, now(incident).duplicate_of) == ("duplicate", other)
+
+
+def test_services_are_named_and_cleared(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "services checkout, the <cart>", channel=channel)
+    assert now(incident).services == ["checkout", "the <cart>"]
+    assert "checkout, the &lt;cart&gt;" in door.command("ann", "services", channel=channel)
+    door.command("ann", "services none", channel=channel)
+    assert now(incident).services == []
+
+
+def test_an_entry_is_changed_by_its_number(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "update carts are <slow>", channel=channel)
+    n = incident.events.latest("n").n
+    for words in ("edit", f"edit {n}", "edit twelve x", "edit 999 x"):
+        door.command("ann", words, channel=channel)
+    assert "Only the person who wrote this" in door.command("ben", f"edit {n} all is well", channel=channel)
+    assert not incident.events.filter(kind="edited").exists()
+    door.command("ann", f"edit {n} carts <fail>", channel=channel)
+    assert incident.events.get(kind="edited").text == "carts <fail>"
+    door.house.settle(incident)
+    assert "carts &lt;fail&gt;" in str(door.slack.messages(channel)[-1])
+
+
+def test_the_channel_is_archived_once_it_has_ended(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "archive", channel=channel)
+    assert not now(incident).archive_asked
+    door.command("ann", "resolved", channel=channel)
+    door.command("ann", "archive", channel=channel)
+    door.house.settle(incident)
+    assert door.slack.channel(channel).is_archived

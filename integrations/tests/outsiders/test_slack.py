@@ -43,7 +43,8 @@ BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:let-in": "THAT|1",
     "firekind:turn-away": "THAT|1",
     "firekind:by-hand": "THAT|1",
-    **{f"firekind:{verb}": "THAT" for verb in ("update", "note", "mitigate", "resolve", "reopen", "cancel")},
+    "firekind:publish": "THAT|1",
+    **{f"firekind:{verb}": "THAT" for verb in ("update", "impact", "note", "mitigate", "resolve", "reopen", "cancel")},
 }
 TEXT: Final = {"text": {"text": {"type": "plain_text_input", "value": "hello"}}}
 TO: Final = {"type": {"firekind:retype-type": {"type": "static_select", "selected_option": {"value": "major"}}}}
@@ -62,6 +63,11 @@ MODALS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]] | None]] 
         {"i": "THAT"},
         {"link": {"link": {"type": "url_text_input", "value": "https://example.com"}}},
     ),
+    "firekind:open-up": (
+        {"i": "THAT"},
+        {"summary": {"summary": {"type": "plain_text_input", "value": "A token was public"}}},
+    ),
+    "firekind:confirm-summary": ({"i": "THAT", "s": 1}, {}),
     "firekind:finding": ({"i": "THAT"}, {"claim": {"claim": {"type": "plain_text_input", "value": "It is the cache"}}}),
 }
 # What is typed after a command that is about no incident.
@@ -71,6 +77,7 @@ ALONE: Final[Mapping[str, str]] = {
     "list": "THAT",
     "help": "THAT",
     "access": "THAT because I must look",
+    "break-glass": "THAT because help",  # with a whole sentence it is the one way to learn it: test_misses
 }
 SHORTCUTS: Final = {"firekind:declare", "firekind:declare-from", "firekind:capture-this"}
 # What else an event holds beside its channel and who did it; None where it names neither channel nor incident.

@@ -28,6 +28,7 @@ CARDS: Final[Mapping[str, tuple[str, str]]] = {
     "offered": ("Let them in?", "violet"),
     "glass": ("Someone broke glass", "red"),
     "warned": ("Warning", "red"),
+    "opening": ("A summary to confirm", "violet"),
     "mitigated": ("Mitigated", "green"),
     "resolved": ("Resolved", "green"),
     "reopened": ("Reopened", "orange"),
@@ -131,6 +132,10 @@ def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
         about = f"{facts.codename}|{event.retry}"
         done = (Button("Mark as done", "by-hand", about),) if event.by_hand else ()
         return (Button("Retry", "retry", about), *done)
+    if event.kind == "opening":
+        is_over = any(one.kind in {"opening", "opened_up"} and one.n > event.n for one in facts.told)
+        about = f"{facts.codename}|{event.n}"
+        return () if is_over else (Button("Read and publish", "publish", about, "primary"),)
     if event.kind in ASKING:
         about = f"{facts.codename}|{event.n}"
         return () if event.answer else tuple(Button(says, verb, about, style) for says, verb, style in ANSWERS)

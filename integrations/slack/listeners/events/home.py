@@ -1,4 +1,4 @@
-"""The Home tab: the open incidents that its viewer may see, with what can be done about each."""
+"""The Home tab: what waits for its viewer, and the open incidents that they may see."""
 
 from __future__ import annotations
 

@@ -1,17 +1,19 @@
-"""Request access to a private incident, and answer requests."""
+"""Request access to a private incident, break glass, and answer requests."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from incidents import lifecycle, visibility
 from incidents.models import Incident, Source
-from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction import afterwards, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Say
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.protocol import setup
+from integrations.slack.listeners import home_tab
+from integrations.slack.protocol import mrkdwn, setup
 
 SAID: Final = re.compile(r"#?(?P<name>[\w-]{1,80})\s*(?:\bbecause\b:?)?\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
 ASKED: Final = "If that incident exists, the people in it have your request."
@@ -30,6 +32,28 @@ def command(asked: SlackRequest) -> Answer:
     return Say(f"You already have access: {incident_lookup.linked(seen)}.")
 
 
+def glass(asked: SlackRequest) -> Answer:
+    """Break glass: whoever does it with a reason gets access at once, and its people are told.
+
+    A refusal is an answer like any other here: raised, it would take the note of a wrong codename back with it.
+    """
+    said = SAID.fullmatch(messages.typed(asked.words))
+    if said is None:
+        return Say(f"Say which incident and why: `{setup.command()} break-glass amber-otter because …`.")
+    try:
+        return Say(
+            f"You already have access: {incident_lookup.linked(visibility.find(asked.by, said['name'].lower()))}."
+        )
+    except Incident.DoesNotExist:
+        pass
+    name, why = said["name"].lower(), said["because"]
+    try:
+        incident = lifecycle.break_glass(name, by=asked.by, because=why, at=asked.at, source=Source.SLACK)
+    except lifecycle.Refused as refused:
+        return Say(mrkdwn.escape(str(refused)))
+    return Say(f"You have access to {incident_lookup.linked(incident)} now. Its people are told who you are and why.")
+
+
 def answer(verb: Callable[..., object]) -> Callable[[SlackRequest], Answer]:
     """Make the button of an answer: the card then says who answered, and its buttons go."""
 
@@ -37,6 +61,8 @@ def answer(verb: Callable[..., object]) -> Callable[[SlackRequest], Answer]:
         codename, _, n = asked.value.partition("|")
         incident = incident_lookup.named(codename, by=asked.by)
         verb(incident, n=int(n), by=asked.by, at=asked.at, source=Source.SLACK)
+        if asked.on_home:  # no card there follows the answer
+            afterwards.leave(partial(home_tab.draw, str(asked.by.chat_id)))
         return Nothing()
 
     return run

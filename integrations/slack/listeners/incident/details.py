@@ -73,6 +73,23 @@ def duplicate(asked: SlackRequest, incident: Incident) -> Answer:
     return Say(f"{incident_lookup.linked(incident)} is ended as a duplicate of {incident_lookup.linked(of)}.")
 
 
+def services(asked: SlackRequest, incident: Incident) -> Answer:
+    """Name the services affected, with commas between them; without any, show those that are named."""
+    said = messages.typed(asked.words)
+    if said:
+        named = [] if said.lower() in CLEARS else said.split(",")
+        incident = lifecycle.serve(incident, services=named, by=asked.by, at=asked.at, source=Source.SLACK)
+    names = ", ".join(mrkdwn.escape(one) for one in incident.services) or "none"
+    hint = "" if said else f"\n`{setup.command()} services checkout, payments` names them, `none` clears them."
+    return Say(f"Affected services of {incident_lookup.linked(incident)}: {names}.{hint}")
+
+
+def archive(asked: SlackRequest, incident: Incident) -> Answer:
+    """Archive the channel of an incident that has ended."""
+    lifecycle.archive_channel(incident, by=asked.by, at=asked.at, source=Source.SLACK)
+    return Say(f"The channel of {incident_lookup.linked(incident)} is being archived. Only a person can unarchive it.")
+
+
 def _one(asked: SlackRequest) -> Person:
     people = mentions.people(asked.words, by=asked.by)
     if len(people) != 1:

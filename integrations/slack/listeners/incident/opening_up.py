@@ -1,0 +1,66 @@
+"""Open a private incident up with a summary: one person writes it, another reads it and confirms."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from incidents import lifecycle
+from incidents.lifecycle import opening
+from incidents.models import Incident, Source
+from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction.answers import Answer, Nothing, Open
+from integrations.slack.interaction.request import SlackRequest, keep
+from integrations.slack.protocol import blocks, mrkdwn
+
+WRITE: Final = "firekind:open-up"
+CONFIRM: Final = "firekind:confirm-summary"
+ASKS: Final = (
+    "Write what everyone may read. Once someone else confirms it, it is published on a page and in a new public "
+    "channel under a different codename. Nothing else is, not even the title."
+)
+CONFIRMS: Final = "Everyone in the workspace will be able to read this and nothing else. You cannot undo this."
+
+
+def command(asked: SlackRequest, incident: Incident) -> Answer:
+    """Open the window in which a summary is written."""
+    _must_be_private(incident)
+    known = opening.proposed(incident) or opening.published(incident)
+    text = blocks.text_input(action_id="summary", lines=True, initial=known.text if known else "")
+    parts = [blocks.section(ASKS), blocks.field("The summary", text, block_id="summary")]
+    kept = keep(i=incident.codename)
+    return Open(blocks.modal("Open up", parts, callback_id=WRITE, submit="Ask to confirm", close="Cancel", kept=kept))
+
+
+def submitted(asked: SlackRequest) -> Answer:
+    """Keep the summary until someone else confirms it; the channel is told who has to."""
+    form = asked.filled
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    lifecycle.open_up(incident, summary=form.text("summary"), by=asked.by, at=asked.at, source=Source.SLACK)
+    return Nothing()
+
+
+def pressed(asked: SlackRequest) -> Answer:
+    """Show the summary that waits to whoever may confirm it."""
+    incident = incident_lookup.named(asked.value.partition("|")[0], by=asked.by)
+    waits = opening.proposed(incident)
+    if waits is None:
+        raise lifecycle.Refused("Nothing to confirm.")
+    opening.must_be_for(asked.by, waits)
+    parts = [blocks.section(CONFIRMS), blocks.divider(), blocks.section(mrkdwn.escape(waits.text))]
+    kept = keep(i=incident.codename, s=waits.pk)
+    return Open(
+        blocks.modal("Publish this summary", parts, callback_id=CONFIRM, submit="Publish", close="Cancel", kept=kept)
+    )
+
+
+def confirmed(asked: SlackRequest) -> Answer:
+    """Publish the summary as it was shown."""
+    form = asked.filled
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    lifecycle.publish(incident, summary=int(form.kept["s"]), by=asked.by, at=asked.at, source=Source.SLACK)
+    return Nothing()
+
+
+def _must_be_private(incident: Incident) -> None:
+    if not incident.private:
+        raise lifecycle.Refused(f"{incident.codename} is public: everyone can see it.")

@@ -1,0 +1,90 @@
+"""What waits for one person: updates that are late where they lead, pages, next steps, and who wants to come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db.models import Exists, OuterRef
+
+from incidents import timeline
+from incidents.models import AccessRequest, Event, Incident, Person
+from integrations.slack.interaction import incident_lookup
+from integrations.slack.protocol import blocks, mrkdwn
+from workflows.models import Page
+
+SHOWN: Final = 8
+WORDS: Final = 150
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingItem:
+    """One thing that waits for someone: in words, about an incident, with the buttons that answer it."""
+
+    incident: Incident
+    says: str
+    buttons: tuple[blocks.Block, ...]
+
+
+def on(viewer: Person, *, at: datetime) -> list[WaitingItem]:
+    """Return what waits for someone now, what is most urgent first; a fixed number of queries."""
+    return [*_pages(viewer), *_requests(viewer), *_updates(viewer, at=at), *_steps(viewer)][:SHOWN]
+
+
+def _pages(viewer: Person) -> Iterator[WaitingItem]:
+    """Yield pages that reached them and nobody has acknowledged."""
+    waiting = Page.objects.filter(
+        incident__in=incident_lookup.seen(viewer).filter(active=True), rung=viewer, status=Page.Status.TRIGGERED
+    )
+    for page in waiting.select_related(*(f"incident__{one}" for one in ("type", "policy_version", "lead"))):
+        says = f"*You were paged* {_ago(page.opened_at)}, and nobody has acknowledged it: {mrkdwn.escape(page.name)}"
+        yield WaitingItem(page.incident, says, _leading("Open the page", page.url))
+
+
+def _requests(viewer: Person) -> Iterator[WaitingItem]:
+    """Yield who wants to come into private incidents that they take part in; guests answer nobody."""
+    if not viewer.can_join:
+        return
+    mine = incident_lookup.seen(viewer).filter(private=True, participants__person=viewer, participants__left_at=None)
+    asked = AccessRequest.objects.filter(incident__in=mine, let_in=None).order_by("asked_at")
+    about = (f"incident__{one}" for one in ("type", "policy_version", "lead"))
+    for one in asked.select_related("person", *about):
+        value = f"{one.incident.codename}|{one.n}"
+        why = mrkdwn.escape(mrkdwn.cut(one.because, WORDS))
+        buttons = (
+            blocks.button("Let in", action_id="firekind:let-in", value=value, style="primary"),
+            blocks.button("Not now", action_id="firekind:turn-away", value=value),
+        )
+        yield WaitingItem(one.incident, f"*Let {mrkdwn.escape(one.person.name)} in?*  {why}", buttons)
+
+
+def _updates(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
+    """Yield incidents that they lead, whose update is late."""
+    for one in incident_lookup.seen(viewer).filter(active=True, lead=viewer):
+        if one.policy.update_every_min and (one.update_due_at is None or one.update_due_at <= at):
+            button = blocks.button("Update", action_id="firekind:update", value=one.codename, style="primary")
+            yield WaitingItem(one, "*A status update is overdue.* You lead this incident.", (button,))
+
+
+def _steps(viewer: Person) -> Iterator[WaitingItem]:
+    """Yield next steps that are theirs."""
+    theirs = Event.objects.filter(incident=OuterRef("pk"), kind="next_step", data__owner=viewer.pk)
+    found = list(incident_lookup.seen(viewer).filter(Exists(theirs), active=True))
+    stated = timeline.last_said(found) if found else {}
+    for one in found:
+        step = stated.get(one.pk, {}).get("next_step")
+        if step is not None and step.event.data.get("owner") == viewer.pk:
+            says = f"*Your next step*, since {_ago(step.event.at)}: {mrkdwn.escape(mrkdwn.cut(step.text, WORDS))}"
+            button = blocks.button("Update", action_id="firekind:update", value=one.codename)
+            yield WaitingItem(one, says, (button,))
+
+
+def _leading(label: str, url: str) -> tuple[blocks.Block, ...]:
+    """Return a button that leads to the pager, where there is an address."""
+    return (blocks.button(label, action_id="firekind:open", url=url),) if url.startswith("https://") else ()
+
+
+def _ago(at: datetime) -> str:
+    return mrkdwn.age(int(at.timestamp()), f"{at:%Y-%m-%d %H:%M} UTC")
