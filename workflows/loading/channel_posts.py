@@ -12,6 +12,7 @@ from incidents.models import Event
 from workflows.loading.incident_rows import IncidentRows, someone
 from workflows.planning.facts import ChannelPost, RetypeNews
 from workflows.planning.invitee import Invitee
+from workflows.planning.plan import Plan, PlanLine
 
 ONE_OF = "gap/one-of/"
 WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too
@@ -72,12 +73,14 @@ def _retype(event: Event) -> RetypeNews:
     """Return what a retype changed; one that closed the incident cannot be taken back, as people were shut out."""
     data = event.data
     changes = data.get("changes")
+    lines = tuple(PlanLine(*one) for one in changes or ())
     return RetypeNews(
         before=data["from_name"],
         now=data["to_name"],
         colour=str(data.get("colour", "")),
         back="" if data.get("closed") else str(data.get("from", "")),
-        changes=None if changes is None else tuple(f"{sign} {text}" for sign, text, _ in changes),
+        changes=None if changes is None else tuple(map(str, lines)),
+        nameless=tuple(map(str, Plan(lines=lines).without_names().lines)),
         stays_out=bool(data.get("stays_out")),
     )
 

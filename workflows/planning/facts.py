@@ -50,7 +50,8 @@ class RetypeNews:
     """What a retype changed, as it was confirmed: between which types, in which colour, and the plan's lines.
 
     ``back`` is the slug of the type before it where going back loses nothing, else empty. ``changes`` is None for a
-    retype that was written down without them. ``stays_out`` says that who retyped it did not come along.
+    retype that was written down without them, ``nameless`` the same lines as guests read them. ``stays_out`` says that
+    who retyped it did not come along.
     """
 
     before: str
@@ -59,6 +60,7 @@ class RetypeNews:
     back: str = ""
     changes: tuple[str, ...] | None = None
     stays_out: bool = False
+    nameless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class Facts:
     due, or was where that is overdue.
     ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
     name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
+    ``guests`` says that someone is in who may be told no names but of those they respond with.
     ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
     vendor may make a public channel private.
     """
@@ -161,6 +164,7 @@ class Facts:
     asked: tuple[RequestedPage, ...] = ()
     paged: tuple[Paged, ...] = ()
     published: Published | None = None
+    guests: bool = False
     converts: bool = False
 
     def is_there(self, key: str) -> bool:

@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from workflows.planning.facts import ChannelPost, RetypeNews
+from workflows.planning.plan import NAMELESS, Plan, PlanLine
 from workflows.planning.wording import marks, posts
 from workflows.planning.wording.card import Card
 from workflows.tests.shipped_facts import facts, someone
@@ -104,3 +107,18 @@ def test_a_card_stays_as_it_is_while_the_incident_goes_on() -> None:
     event = ChannelPost(7, "retyped", "", "Ann", "", "", 1, retype=RetypeNews("A", "B", "red", "a", ("+ x",)))
     later = replace(facts("major"), active=False, status="resolved", title="another")
     assert posts.told(event, facts()) == posts.told(event, later)
+
+
+@given(st.lists(st.sampled_from(["page/a", "member/1/UEVE", "group/a", "channel", "archived", "post"]), max_size=12))
+def test_while_a_guest_reads_along_a_retype_names_nobody(keys: list[str]) -> None:
+    named = [key for key in keys if key not in NAMELESS]
+    lines = tuple(PlanLine("+", f"invite Eve {n}" if key in named else f"do it {n}", key) for n, key in enumerate(keys))
+    nameless = tuple(map(str, Plan(lines=lines).without_names().lines))
+    news = RetypeNews("Ambiguous", "Major", "red", "ambiguous", tuple(map(str, lines)), nameless=nameless)
+    event = ChannelPost(7, "retyped", "", "Ann", "", "", 1, retype=news)
+    known = replace(facts(), guests=True)
+    assert "Eve" not in str(posts.told(event, known))
+    assert ("changes" in verbs(posts.told(event, known))) >= bool(named)
+    assert ("Eve" in str(posts.told(event, facts()))) == bool(
+        named[: posts.LINES] and "Eve" in str(lines[: posts.LINES])
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incidents.models import Incident
+from incidents.models import Incident, Person
 from integrations.slack.fake import Message
 from integrations.slack.tests.door import Door
 
@@ -60,3 +60,22 @@ def test_turning_private_is_not_undone_and_names_nobody_in_public(door: Door, in
     old = door.slack.channel(door.house.channel(private, 1)).messages[old.ts]
     assert old.attachments == []
     assert "Major" not in str([old.text, old.blocks])
+
+
+def test_while_a_guest_is_in_the_channel_its_card_names_nobody_the_type_brings(door: Door, incident: Incident) -> None:
+    retyped = door.house.retype(incident, "major", by="ann")
+    channel = door.house.channel(retyped)
+    assert "Sue" in str(card(door, retyped).attachments)
+    door.slack.add_person("gus", name="Gus", email="gus@example.com", is_restricted=True)
+    door.house.chat.people()
+    door.slack.acts.invite("ann", channel, ["gus"])
+    door.deliver()
+    gus = Person.objects.get(chat_id=door.slack.person("gus").id)
+    Person.objects.filter(pk=gus.pk).update(is_guest=True)
+    door.house.settle(retyped)
+    shown = card(door, retyped)
+    assert "Sue" not in str([shown.blocks, shown.attachments])
+    assert offers(shown)[0] == "firekind:changes"
+    for who, names in (("gus", False), ("ann", True)):
+        door.press(who, "firekind:changes", channel=channel, ts=shown.ts)
+        assert ("Sue" in door.reads(door.modal(who))) == names

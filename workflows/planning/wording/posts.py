@@ -99,15 +99,19 @@ def _statement(event: ChannelPost) -> Card:
 
 
 def _retyped(event: ChannelPost, news: RetypeNews, facts: Facts) -> Card:
-    """Say between which types, why, and what that changed for whom; long lists are folded behind a button."""
+    """Say between which types, why, and what that changed for whom; long lists are folded behind a button.
+
+    Guests read a channel's messages, too: while one is in, whom the type names stands behind that button alone.
+    """
     sections: list[tuple[str, Words]] = [("Why", cut(event.text, WHY_CHARS))] if event.text else []
     buttons: list[Button] = []
     if news.changes is not None:
-        lines = [cut(line, LINE_CHARS) for line in news.changes[:LINES]]
-        hidden = len(news.changes) - len(lines)
+        told = news.nameless if facts.guests else news.changes
+        lines = [cut(line, LINE_CHARS) for line in told[:LINES]]
+        hidden = len(told) - len(lines)
         lines += [f"and {hidden} more"] if hidden else []
         sections.append(("What changes", "\n" + "\n".join(lines) if lines else UNCHANGED))
-        if hidden or any(len(line) > LINE_CHARS for line in news.changes):
+        if hidden or told != news.changes or any(len(line) > LINE_CHARS for line in told):
             buttons.append(Button("Show everything", "changes", f"{facts.codename}|{event.n}"))
     if news.back:
         buttons.append(Button("Undo", "undo-retype", f"{facts.codename}|{event.n}"))
