@@ -1,4 +1,4 @@
-"""What a latecomer has to know, in twenty seconds: composed from the timeline, and never guessed."""
+"""What a latecomer has to know, in twenty seconds: composed from the timeline, and never guessed. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
-
-from django.db.models.expressions import RawSQL
-
-from incidents import timeline
-from incidents.models import Event, Incident
-from incidents.timeline import TimelineEntry
 
 MOVES: Final = {
     "mitigated": "Mitigated",
@@ -39,10 +33,6 @@ OF_A_KIND: Final = 40  # entries of a kind that are read, the newest
 SHORT, LONG, UPDATE = 90, 140, 220  # characters of a line
 AT_MOST: Final = 2  # lines that begin alike
 ANSWERED_PAGE: Final = frozenset({"acknowledged", "resolved", "joined"})  # after which no one waits for it
-_NEWEST: Final = """
-    SELECT one.id FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
-        SELECT id FROM incidents_event WHERE incident_id = %s AND kind = wanted ORDER BY n DESC LIMIT %s) AS one
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +60,7 @@ class StandsNow:
 
 @dataclass(frozen=True, slots=True)
 class CatchUpLine:
-    """One thing to know: since when, from whom, and the numbers of the entries that it is said of."""
+    """One thing to know, and the numbers of the entries that it is said of; since when and from whom where it helps."""
 
     label: str
     text: str
@@ -78,45 +68,6 @@ class CatchUpLine:
     at: datetime | None = None
     by: str = ""
     ahead: bool = False  # ``at`` is when it is due
-
-
-@dataclass(frozen=True, slots=True)
-class CatchUp:
-    """What a latecomer is told, and whether anything came after the declaration."""
-
-    lines: tuple[CatchUpLine, ...]
-    has_news: bool
-
-
-def of(incident: Incident) -> CatchUp:
-    """Return what to know of an incident. The caller asks who may see it."""
-    return told(incident, read(incident))
-
-
-def read(incident: Incident) -> list[TimelineEntry]:
-    """Return the entries that decide it, oldest first: two queries, however long the timeline is."""
-    found = RawSQL(_NEWEST, [list(KINDS), incident.pk, OF_A_KIND])  # noqa: S611 (all of it is in the parameters)
-    events = Event.objects.filter(pk__in=found).select_related("by").order_by("n")
-    return timeline.entries(events)
-
-
-def told(incident: Incident, entries: Iterable[TimelineEntry]) -> CatchUp:
-    """Return what to know of an incident whose entries were read already."""
-    said = tuple(map(_said, entries))
-    now = StandsNow(
-        active=incident.is_active,
-        lead=incident.lead.name if incident.lead else "",
-        due_at=incident.update_due_at,
-        asks_updates=bool(incident.policy.update_every_min),
-    )
-    return CatchUp(compose(said, now), any(one.kind in NEWS for one in said))
-
-
-def _said(entry: TimelineEntry) -> SaidEntry:
-    event = entry.event
-    by = event.by.name if event.by else ""
-    text = " ".join(entry.text.split()) if entry.stands else ""
-    return SaidEntry(event.n, event.kind, event.at, by, text, event.data, entry.stands)
 
 
 def compose(said: Iterable[SaidEntry], now: StandsNow) -> tuple[CatchUpLine, ...]:
@@ -198,9 +149,9 @@ def _findings(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
     for verdict, label in VERDICTS.items():
         for one in newest.values():
             if one.data["verdict"] == verdict and (now.active or verdict != "open"):
-                yield CatchUpLine(label, _because(str(one.data["claim"]), one.text, LONG), (one.n,), one.at, one.by)
+                yield CatchUpLine(label, _because(str(one.data["claim"]), one.text, LONG), (one.n,), by=one.by)
     for one in claims if now.active else ():
-        yield CatchUpLine(VERDICTS["open"], _cut(one.text, SHORT), (one.n,), one.at, one.by)
+        yield CatchUpLine(VERDICTS["open"], _cut(one.text, SHORT), (one.n,), by=one.by)
 
 
 def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:

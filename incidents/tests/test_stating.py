@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from incidents import catch_up, lifecycle, timeline
+from incidents import catch_up_reading, lifecycle, timeline
 from incidents.models import Event, Incident, Participant, Person
 from incidents.tests import shipped as types_shipped
 from incidents.tests.conftest import Open
@@ -38,7 +38,7 @@ class TestAsLastStated(TestCase):
         expected = {kind: words for kind, entries in said.items() if entries and (words := entries[max(entries)])}
         now = timeline.last_said([incident]).get(incident.pk, {})
         assert {kind: entry.text for kind, entry in now.items()} == expected
-        told = {line.label: line.text for line in catch_up.of(Incident.objects.get(pk=incident.pk)).lines}
+        told = {line.label: line.text for line in catch_up_reading.of(Incident.objects.get(pk=incident.pk)).lines}
         assert told.get("Impact") == expected.get("impact")
         assert told.get("Latest update") == expected.get("updated")
         assert told.get("Next step", "Ada: ").removeprefix("Ada: ") == expected.get("next_step", "")

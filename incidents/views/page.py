@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from incidents import catch_up, event_kinds, sample_mark, timeline, timeline_layout, visibility
+from incidents import catch_up_reading, event_kinds, sample_mark, timeline, timeline_layout, visibility
 from incidents.forms import VERBS
 from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
@@ -101,7 +101,7 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
 
 def head(incident: Incident, person: Person) -> dict[str, Any]:
     """Return what the page says besides its timeline."""
-    known = catch_up.read(incident)
+    known = catch_up_reading.read(incident)
     stated = timeline.stated(known)
     return {
         "incident": incident,
@@ -115,7 +115,7 @@ def head(incident: Incident, person: Person) -> dict[str, Any]:
         "update": stated.get("updated"),
         "impact": stated.get("impact"),
         "next_step": stated.get("next_step"),
-        "catch_up": catch_up.told(incident, known),
+        "catch_up": catch_up_reading.told(incident, known),
         "retyped": [one.event for one in reversed(known) if one.event.kind == "retyped"][:20],
         "roles": _roles(incident),
         "steps": [(name, VERBS[name]) for name in STEPS if VERBS[name].offered(incident)],

@@ -9,18 +9,20 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import uvicorn
 from slack_sdk import WebClient
 
 from config.env import ROOT
+from incidents.catch_up import CatchUpLine
 from incidents.policies.policy import Policy
 from integrations.sandbox.app import build
 from integrations.sandbox.settings import Settings
-from integrations.slack.adapter import cards
+from integrations.slack.adapter import cards, catch_up_blocks
 from stack.services import chromium
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews, Room
 from workflows.planning.invitee import Invitee
@@ -28,19 +30,27 @@ from workflows.planning.wording import headline, posts
 from workflows.planning.wording.card import Card
 
 PLACE: Final = ROOT / "docs" / "images"
+CAUGHT_UP: Final = "slack-catch-up"
 EMOJI: Final = re.compile(r":[a-z_]+: ")
+UPDATE: Final = "Payments time out since deploy 2041. We are rolling it back."
+IMPACT: Final = "One cart in three fails at payment, in every region."
+STEP: Final = "roll back deploy 2041, done by 17:30"
 WIDTH, HEIGHT = 390, 844
 SHARPNESS: Final = 1.25  # enough to read, and small enough for a repository
 
 
 def main(*words: str) -> int:
-    """Write both pictures, or into the folder that is named."""
+    """Write the pictures; into the folder that is named also as they are in the dark."""
     place = Path(words[0]) if words else PLACE
     place.mkdir(parents=True, exist_ok=True)
     for name, drawn in stories().items():
         with served() as (url, client):
             channel = _told(client, drawn)
-            _drawn(f"{url}/?as=ada&in={channel}", place / f"{name}.png")
+            if name == CAUGHT_UP:
+                _caught_up(client, channel)
+            _drawn(f"{url}/?as=ada&in={channel}", place / f"{name}.png", scheme="light")
+            if words:  # to look at, not for the documentation
+                _drawn(f"{url}/?as=ada&in={channel}", place / f"{name}-dark.png", scheme="dark")
         print(f"{place / name}.png: {(place / f'{name}.png').stat().st_size / 1000:.0f} kB")
     return 0
 
@@ -50,6 +60,7 @@ def stories() -> dict[str, list[Card]]:
     known = facts()
     return {
         "slack-headline": [headline.headline(known), posts.told(_post("due", "A status update is due."), known)],
+        CAUGHT_UP: [posts.told(_update(known), known)],
         "slack-retype": [posts.told(_retype(), known), posts.told(_missing(), known), posts.told(_evidence(), known)],
     }
 
@@ -59,16 +70,45 @@ def facts() -> Facts:
     now = datetime.now(UTC)
     policy = Policy("major", "Major", "Key features or important customers are definitely hit.", colour="red")
     url = "https://firekind.example/incidents/amber-otter/"
-    update = _post(
-        "updated", "", by="Wei Chen", text="Payments time out for one in three carts. Rolling back 2041 now."
-    )
+    update = _post("updated", "", by="Wei Chen", text=UPDATE)
     return Facts(
         revision=4, codename="amber-otter", title="Checkout is slow for everyone", policy=policy, private=False,
         summary="Customers wait ten seconds and more at payment; some give up.", room=1,
         rooms=(Room(1, "inc-amber-otter", private=False, shown="inc-amber-otter"),), url=url, update=update,
         declared_at=now - timedelta(minutes=41), due_at=now + timedelta(minutes=22),
         roles=(("Communications", Invitee("", "Nadia Rahimi")),),
+        impact=_post("impact", "", text=IMPACT), next_step=_step(),
     )  # fmt: skip
+
+
+def _step() -> ChannelPost:
+    return _post("next_step", "", text=STEP, owner=Invitee("", "Wei Chen"))
+
+
+def _update(known: Facts) -> ChannelPost:
+    """Give an update that states impact and next step with it."""
+    assert known.update is not None
+    assert known.impact is not None
+    return replace(known.update, stated=(("Impact", known.impact), ("Next step", _step())))
+
+
+def _caught_up(client: WebClient, channel: str) -> None:
+    """Tell Ada, who came in, what is known."""
+    now = datetime.now(UTC)
+    ago = {minutes: now - timedelta(minutes=minutes) for minutes in (8, 33)}
+    lines = (
+        CatchUpLine("Type", "Major, was Ambiguous: every region sees it", (4,), ago[33], "Ada Okafor"),
+        CatchUpLine("Impact", IMPACT, (9,), ago[8], "Wei Chen"),
+        CatchUpLine("Lead", "no one yet", (1,)),
+        CatchUpLine("Latest update", UPDATE, (8,), ago[8], "Wei Chen"),
+        CatchUpLine("Next update", "due", (8,), now + timedelta(minutes=22), ahead=True),
+        CatchUpLine("Supported", "Deploy 2041 holds a lock of the pool", (7,), by="Wei Chen"),
+        CatchUpLine("Ruled out", "the card provider is down", (6,), by="Nadia Rahimi"),
+        CatchUpLine("Next step", f"Wei Chen: {STEP}", (10,), ago[8]),
+    )
+    shown = catch_up_blocks.shown("Checkout is slow for everyone", lines, page="https://firekind.example/")
+    user = next(one["id"] for one in client.users_list()["members"] if one["name"] == "ada")
+    client.chat_postEphemeral(channel=channel, user=user, text="Where amber-otter stands", blocks=list(shown))
 
 
 def _post(kind: str, sentence: str, *, by: str = "", text: str = "", **more: object) -> ChannelPost:
@@ -126,13 +166,13 @@ def _told(client: WebClient, shown: list[Card]) -> str:
     return channel
 
 
-def _drawn(url: str, path: Path) -> None:
+def _drawn(url: str, path: Path, *, scheme: Literal["light", "dark"]) -> None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.require(), args=chromium.flags())
         page = browser.new_page(
-            viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SHARPNESS, color_scheme="light"
+            viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SHARPNESS, color_scheme=scheme
         )
         page.goto(url)
         page.locator(".line").last.wait_for()

@@ -12,7 +12,8 @@ from incidents.models import Event
 from workflows.loading.incident_rows import IncidentRows, someone
 from workflows.planning.facts import ChannelPost, RetypeNews
 from workflows.planning.invitee import Invitee
-from workflows.planning.plan import Plan, PlanLine
+from workflows.planning.plan import Plan
+from workflows.planning.plan_lines import PlanLine
 
 ONE_OF = "gap/one-of/"
 WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too

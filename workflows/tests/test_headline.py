@@ -38,8 +38,8 @@ def test_only_what_the_state_allows_is_offered(state: dict[str, Any], verbs: lis
 
 def test_the_latest_update_has_an_age_that_the_reader_counts() -> None:
     card = headline.headline(replace(facts(), summary="all carts fail", update=UPDATE))
-    assert [label for label, _ in card.sections] == ["Summary", "Latest update"]
-    assert marks.ago(AT) in tuple(marks.parts(card.sections[1][1]))
+    assert [label for label, _ in card.sections] == ["Latest update", "Summary"]
+    assert marks.ago(AT) in tuple(marks.parts(card.sections[0][1]))
     over = headline.headline(replace(facts(), update=UPDATE, active=False, status="resolved"))
     assert [label for label, _ in over.sections] == ["Last update"]
 
@@ -48,6 +48,7 @@ def test_impact_and_next_step_are_as_last_stated_and_only_the_impact_is_announce
     step = replace(UPDATE, kind="next_step", text="roll back", owner=someone("ben"))
     known = replace(facts(), impact=replace(UPDATE, kind="impact", text="carts fail"), next_step=step)
     said = dict(headline.headline(known).sections)
+    assert list(said) == ["Impact", "Next step"]
     assert (marks.bare(said["Impact"]), marks.bare(said["Next step"])) == ("carts fail", "Ben: roll back")
     assert "Next step" not in dict(headline.announcement(known).sections)
     assert "Next step" not in dict(headline.headline(replace(known, active=False, status="resolved")).sections)

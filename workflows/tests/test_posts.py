@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflows.planning.facts import ChannelPost, RetypeNews
-from workflows.planning.plan import NAMELESS, Plan, PlanLine
+from workflows.planning.plan import NAMELESS, Plan
+from workflows.planning.plan_lines import PlanLine
 from workflows.planning.wording import marks, posts
 from workflows.planning.wording.card import Card
 from workflows.tests.shipped_facts import facts, someone

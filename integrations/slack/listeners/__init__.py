@@ -10,7 +10,7 @@ from incidents import lifecycle
 from integrations.slack.interaction.answers import Answer
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.interaction.slack_event import Listener
-from integrations.slack.listeners import commands, evidence, findings
+from integrations.slack.listeners import commands, evidence, findings, home_tab
 from integrations.slack.listeners.events import home, links, messages, rooms, workspace
 from integrations.slack.listeners.incident import (
     access,
@@ -52,8 +52,8 @@ BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     paging.TARGET: paging.chosen,
     "firekind:pick": commands.picked,
     "firekind:retry": retry.pressed,
-    "firekind:let-in": access.answer(lifecycle.let_in),
-    "firekind:turn-away": access.answer(lifecycle.turn_away),
+    "firekind:let-in": home_tab.redrawn(access.answer(lifecycle.let_in)),
+    "firekind:turn-away": home_tab.redrawn(access.answer(lifecycle.turn_away)),
     "firekind:by-hand": by_hand.pressed,
     "firekind:publish": opening_up.pressed,
     **{f"firekind:{verb.name}": say.button(verb) for verb in say.VERBS.values()},

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from django.utils import timezone
@@ -16,7 +17,9 @@ from incidents import visibility
 from incidents.models import Incident, Person
 from incidents.people import person_matching
 from integrations.slack.adapter import current
-from integrations.slack.interaction import incident_lookup, replying
+from integrations.slack.interaction import afterwards, incident_lookup, replying
+from integrations.slack.interaction.answers import Answer
+from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import read, waiting
 from integrations.slack.listeners.waiting import WaitingItem
 from integrations.slack.models import OnHome
@@ -46,6 +49,18 @@ def draw(chat_id: str) -> None:
         if _still_seen(viewer, shown):
             OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).delete()
             return
+
+
+def redrawn(listener: Callable[[SlackRequest], Answer]) -> Callable[[SlackRequest], Answer]:
+    """Make a button of a Home tab draw the tab anew: no card there follows what it did."""
+
+    def run(asked: SlackRequest) -> Answer:
+        answer = listener(asked)
+        if asked.on_home:
+            afterwards.leave(partial(draw, str(asked.by.chat_id)))
+        return answer
+
+    return run
 
 
 def redraw() -> int:

@@ -21,8 +21,7 @@ SHOWN_CHARS = 700  # more than a phone's screen holds is on the page
 
 def headline(facts: Facts) -> Card:
     """Say what this is, who leads, what was said last, and offer what can be done now."""
-    fields: list[tuple[str, Words]] = [("Type", _type(facts)), ("Status", STATUS_WORDS[facts.status])]
-    fields += [("Lead", lead(facts))]
+    fields: list[tuple[str, Words]] = [("Type", _type(facts)), ("Lead", lead(facts))]
     fields += [(role, holder.mention) for role, holder in facts.roles]
     if facts.active and facts.due_at is not None:
         fields += [("Next update due", (when(facts.due_at),))]
@@ -58,21 +57,22 @@ def announcement(facts: Facts) -> Card:
 
 
 def said_so_far(facts: Facts, *, to_all: bool = False) -> tuple[tuple[str, Words], ...]:
-    """Return summary, impact, next step and the latest update with its age; each cut to what a phone shows.
+    """Return impact, the latest update with its age, next step and summary; each cut to what a phone shows.
 
     ``to_all`` leaves out the next step, which is of those who respond.
     """
-    found: list[tuple[str, Words]] = [("Summary", cut(facts.summary, SHOWN_CHARS))] if facts.summary else []
+    found: list[tuple[str, Words]] = []
     if facts.impact is not None:
         found.append(("Impact", cut(facts.impact.text, SHOWN_CHARS)))
+    if facts.update is not None:
+        label = "Latest update" if facts.active else "Last update"
+        aside: Words = (", ", ago(facts.update.at)) if facts.update.at else ""
+        text = cut(facts.update.text, SHOWN_CHARS)
+        found.append((label, joined(f"{text}\n{facts.update.by or 'Firekind'}", aside)))
     if facts.next_step is not None and facts.active and not to_all:
         text = cut(facts.next_step.text, SHOWN_CHARS)
         found.append(("Next step", step(replace(facts.next_step, text=text))))
-    if facts.update is not None:
-        label = "Latest update" if facts.active else "Last update"
-        aside = (ago(facts.update.at), " · ") if facts.update.at else ()
-        found.append((label, joined(aside, f"{facts.update.by or 'Firekind'}\n{cut(facts.update.text, SHOWN_CHARS)}")))
-    return tuple(found)
+    return (*found, ("Summary", cut(facts.summary, SHOWN_CHARS))) if facts.summary else tuple(found)
 
 
 def step(stated: ChannelPost) -> Words:
@@ -86,7 +86,9 @@ def lead(facts: Facts) -> Words:
 
 
 def _type(facts: Facts) -> str:
-    return f"{facts.policy.name} · private" if facts.private else facts.policy.name
+    """Say type and status in one line, which a phone has few of."""
+    private = " · private" if facts.private else ""
+    return f"{facts.policy.name}{private} · {STATUS_WORDS[facts.status]}"
 
 
 def _declared(facts: Facts) -> Words:

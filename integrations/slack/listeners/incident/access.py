@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from incidents import lifecycle, visibility
 from incidents.models import Incident, Source
-from integrations.slack.interaction import afterwards, incident_lookup, messages
+from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Say
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.listeners import home_tab
 from integrations.slack.protocol import mrkdwn, setup
 
 SAID: Final = re.compile(r"#?(?P<name>[\w-]{1,80})\s*(?:\bbecause\b:?)?\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
@@ -61,8 +59,6 @@ def answer(verb: Callable[..., object]) -> Callable[[SlackRequest], Answer]:
         codename, _, n = asked.value.partition("|")
         incident = incident_lookup.named(codename, by=asked.by)
         verb(incident, n=int(n), by=asked.by, at=asked.at, source=Source.SLACK)
-        if asked.on_home:  # no card there follows the answer
-            afterwards.leave(partial(home_tab.draw, str(asked.by.chat_id)))
         return Nothing()
 
     return run

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 
-from incidents import catch_up, visibility
-from incidents.catch_up import CatchUpLine
+from incidents import catch_up_reading, visibility
 from incidents.models import Incident, Person
+from integrations.slack.adapter import catch_up_blocks
 from integrations.slack.interaction import incident_lookup, replying
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.models import CaughtUp
-from integrations.slack.protocol import blocks, mrkdwn
+from integrations.slack.protocol import blocks
 from workflows.channels import rooms
 from workflows.ports import VendorError
 
@@ -49,19 +49,5 @@ def greet(incident: Incident, person: Person, channel_id: str) -> None:
 
 def said(incident: Incident) -> tuple[str, tuple[blocks.Block, ...]]:
     """Write what is known of an incident: in a line, and as blocks."""
-    lines = "\n".join(map(_line, catch_up.of(incident).lines))
-    title = f"*{mrkdwn.escape(incident.title)}*"
-    whole = mrkdwn.link(incident_lookup.page(incident), "Open the timeline")
-    return f"Where {incident.codename} stands", (
-        blocks.section(f"{title}\n{lines}"),
-        blocks.context(f"Only you can see this  ·  {whole}"),
-    )
-
-
-def _line(line: CatchUpLine) -> str:
-    since = [mrkdwn.escape(line.by)] if line.by else []
-    if line.at is not None and not line.ahead:
-        since.append(mrkdwn.age(int(line.at.timestamp()), f"{line.at:%Y-%m-%d %H:%M} UTC"))
-    due = f" {mrkdwn.when(line.at)}" if line.at is not None and line.ahead else ""
-    aside = f"  _{', '.join(since)}_" if since else ""
-    return f"*{line.label}*  {mrkdwn.escape(line.text)}{due}{aside}"
+    known, page = catch_up_reading.of(incident), incident_lookup.page(incident)
+    return f"Where {incident.codename} stands", catch_up_blocks.shown(incident.title, known.lines, page=page)

@@ -1,0 +1,58 @@
+"""Read from the timeline what a latecomer has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models.expressions import RawSQL
+
+from incidents import catch_up, timeline
+from incidents.catch_up import CatchUpLine, SaidEntry, StandsNow
+from incidents.models import Event, Incident
+from incidents.timeline import TimelineEntry
+
+_NEWEST: Final = """
+    SELECT one.id FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
+        SELECT id FROM incidents_event WHERE incident_id = %s AND kind = wanted ORDER BY n DESC LIMIT %s) AS one
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """What a latecomer is told, and whether anything came after the declaration."""
+
+    lines: tuple[CatchUpLine, ...]
+    has_news: bool
+
+
+def of(incident: Incident) -> CatchUp:
+    """Return what to know of an incident. The caller asks who may see it."""
+    return told(incident, read(incident))
+
+
+def read(incident: Incident) -> list[TimelineEntry]:
+    """Return the entries that decide it, oldest first: two queries, however long the timeline is."""
+    found = RawSQL(_NEWEST, [list(catch_up.KINDS), incident.pk, catch_up.OF_A_KIND])  # noqa: S611 (all of it is in the parameters)
+    events = Event.objects.filter(pk__in=found).select_related("by").order_by("n")
+    return timeline.entries(events)
+
+
+def told(incident: Incident, entries: Iterable[TimelineEntry]) -> CatchUp:
+    """Return what to know of an incident whose entries were read already."""
+    said = tuple(map(_said, entries))
+    now = StandsNow(
+        active=incident.is_active,
+        lead=incident.lead.name if incident.lead else "",
+        due_at=incident.update_due_at,
+        asks_updates=bool(incident.policy.update_every_min),
+    )
+    return CatchUp(catch_up.compose(said, now), any(one.kind in catch_up.NEWS for one in said))
+
+
+def _said(entry: TimelineEntry) -> SaidEntry:
+    event = entry.event
+    by = event.by.name if event.by else ""
+    text = " ".join(entry.text.split()) if entry.stands else ""
+    return SaidEntry(event.n, event.kind, event.at, by, text, event.data, entry.stands)

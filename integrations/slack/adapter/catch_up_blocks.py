@@ -1,0 +1,33 @@
+"""A catch-up as blocks: what it is, line by line, and the way to all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from incidents.catch_up import CatchUpLine
+from integrations.slack.protocol import blocks, mrkdwn
+
+# What stands together: what it is, how it goes; all other lines are what is known and what waits.
+PARTS: Final = {
+    **dict.fromkeys(("Type", "Status", "Impact"), 0),
+    **dict.fromkeys(("Lead", "Latest update", "Last update", "Next update"), 1),
+}
+
+
+def shown(title: str, lines: Iterable[CatchUpLine], *, page: str) -> tuple[blocks.Block, ...]:
+    """Draw what is known, for one person to read."""
+    said: list[list[str]] = [[f"*{mrkdwn.escape(title)}*"], [], []]
+    for line in lines:
+        said[PARTS.get(line.label, len(said) - 1)].append(_line(line))
+    sections = (blocks.section("\n".join(part)) for part in said if part)
+    return (*sections, blocks.context(mrkdwn.link(page, "Open the timeline")))
+
+
+def _line(line: CatchUpLine) -> str:
+    since = [mrkdwn.escape(line.by)] if line.by else []
+    if line.at is not None and not line.ahead:
+        since.append(mrkdwn.age(int(line.at.timestamp()), f"{line.at:%Y-%m-%d %H:%M} UTC"))
+    due = f" {mrkdwn.when(line.at)}" if line.at is not None and line.ahead else ""
+    aside = f"  _{', '.join(since)}_" if since else ""
+    return f"*{line.label}*  {mrkdwn.escape(line.text)}{due}{aside}"
