@@ -32,7 +32,7 @@ WORDS: Final = frozenset({"updated", "impact", "next_step", "claimed", "judged"}
 OF_A_KIND: Final = 40  # entries of a kind that are read, the newest
 SHORT, LONG, UPDATE = 90, 140, 220  # characters of a line
 AT_MOST: Final = 2  # lines that begin alike
-ANSWERED_PAGE: Final = frozenset({"acknowledged", "resolved", "joined"})  # after which no one waits for it
+ANSWERED: Final = frozenset({"acknowledged", "resolved"})  # news of a page after which no one waits for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def _pages(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
     for one in kinds["page"] if now.active else ():
         newest.setdefault(str(one.data.get("page", "")), one)
     for key, one in newest.items():
-        if key and one.data.get("news") not in ANSWERED_PAGE:
+        if key and one.data.get("news") not in ANSWERED and not one.data.get("over"):
             yield CatchUpLine("Not acknowledged", _cut(one.text, SHORT), (one.n,), one.at)
 
 

@@ -25,7 +25,7 @@ DATA: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     ),
     "page": st.fixed_dictionaries(
         {"page": st.sampled_from(["page/a", "page/b"])},
-        optional={"news": st.sampled_from(["escalated", "acknowledged", "resolved"])},
+        optional={"news": st.sampled_from(["escalated", "acknowledged", "resolved"]), "over": st.booleans()},
     ),
     "gap": st.fixed_dictionaries({"gap": st.sampled_from(["group/a", "group/b"])}),
     "gap_closed": st.fixed_dictionaries({"gap": st.sampled_from(["group/a", "group/b"])}),

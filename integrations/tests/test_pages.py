@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from incidents import lifecycle
+from incidents import catch_up_reading, lifecycle
 from incidents.models import Incident, Participant
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
@@ -18,6 +18,11 @@ from workflows.status import progress
 
 def said(incident: Incident, kind: str = "page") -> list[str]:
     return list(incident.events.filter(kind=kind).order_by("n").values_list("text", flat=True))
+
+
+def awaited(incident: Incident) -> list[str]:
+    """What a latecomer is told that nobody has acknowledged."""
+    return [line.text for line in catch_up_reading.of(incident).lines if line.label == "Not acknowledged"]
 
 
 def test_a_type_pages_its_policy_and_brings_in_who_is_rung(duty: Duty) -> None:
@@ -40,8 +45,10 @@ def test_the_plan_says_who_would_be_rung(duty: Duty) -> None:
 
 def test_a_retype_resolves_what_nobody_is_on_and_then_there_is_nothing_left_to_do(duty: Duty) -> None:
     incident = duty.house.declare(type="major")
+    assert awaited(incident) == ["paged Major incidents: pages Max"]
     incident = duty.house.retype(incident, "isolated")
     assert duty.opened(incident) == ["Major incidents: resolved"]
+    assert awaited(incident) == []
     writes = len(duty.account.writes())
     duty.house.settle(incident)
     assert len(duty.account.writes()) == writes
@@ -54,6 +61,7 @@ def test_a_page_that_somebody_is_on_is_left_to_them_until_it_is_over(duty: Duty)
     incident = duty.house.retype(incident, "internal")
     assert duty.opened(incident) == ["Major incidents: acknowledged"]
     assert "left the page to Major incidents open: acknowledged by Max" in said(incident)
+    assert awaited(incident) == []
     lifecycle.resolve(incident, by=None, at=duty.house.now())
     incident = duty.house.settle(incident)
     assert duty.opened(incident) == ["Major incidents: resolved"]

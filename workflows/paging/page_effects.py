@@ -93,7 +93,7 @@ def resolve(pager: Pager, work: Work) -> Outcome:
         acknowledgements.note_found(page, now)
     if (kept := _kept(page, now, incident)) is not None:
         thing = made(work, external=external, external_id=page.pager_id)
-        return Outcome([thing], says=kept, kind="page")
+        return Outcome([thing], says=kept, kind="page", data={"page": page.key, "over": True})
     spec = work.effect.spec
     if incident.private:
         spec = spec | {"title": cards.neutral_title(incident.codename)}
@@ -101,7 +101,7 @@ def resolve(pager: Pager, work: Work) -> Outcome:
     says = f"resolved the page to {page.name}" if _end(pager, page, now) else SHARED.format(page=page.name)
     thing = made(work, external=external, external_id=page.pager_id, spec=spec)
     thing.state = GONE
-    return Outcome([thing], says=says, kind="page", data={"room": 0})
+    return Outcome([thing], says=says, kind="page", data={"room": 0, "page": page.key, "over": True})
 
 
 def _kept(page: Page, now: PageStatus | None, incident: Incident) -> str | None:
@@ -210,7 +210,7 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
     says += f". Why: {page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name
-    data = {"page": page.key, "url": page.url}
+    data = {"page": page.key, "url": page.url, "over": bool(page.joined)}
     # Before whatever was heard of it meanwhile: who acknowledges is often quicker than the answer to our request.
     return Outcome([thing], says=says, kind="page", data=data, at=page.opened_at)
 

@@ -105,7 +105,7 @@ def _joined(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
     page.joined, page.url = rung.joined[:200], rung.url or page.url
     page.save(update_fields=["joined", "url"])
     text = page_effects.JOINED.format(page=page.name, joined=page.joined)
-    data = {"page": page.key, "url": page.url}
+    data = {"page": page.key, "url": page.url, "over": True}
     lifecycle.remark(page.incident, "page", by=None, at=looked_at, source=Source.SYSTEM, text=text, data=data)
     return True
 
