@@ -59,6 +59,26 @@ def test_what_waited_too_long_for_a_thread_is_left_to_whoever_took_it_over(house
     assert not house.writes()
 
 
+@pytest.mark.parametrize("is_planned", [False, True])
+def test_what_waited_for_a_thread_while_it_turned_private_is_not_said(house: House, is_planned: bool) -> None:
+    incident = house.settle(planned(house))
+    lifecycle.update(incident, text="The keys leaked", by=house.person("dee"), at=timezone.now())
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    waiting = effect_queue.claim(incident.pk, at=timezone.now(), limit=perform.AT_ONCE)
+    lifecycle.retype(incident, to=house.type("security"), by=house.person("dee"), at=timezone.now())
+    if is_planned:
+        reconcile.reconcile(incident.pk, at=timezone.now())
+    house.slack.calls.clear()
+    for work in waiting:
+        perform.perform(house.chat, replace(work, claimed_s=work.claimed_s - 1))
+    assert waiting
+    assert not house.writes()
+
+    house.settle(incident)
+    public = [one for one in house.slack.workspace.channels.values() if not one.is_private]
+    assert not [said.text for one in public for said in one.messages.values() if "The keys leaked" in said.text]
+
+
 def test_what_waited_long_is_held_anew_before_the_vendor_is_asked(house: House) -> None:
     incident = planned(house)
     work = claimed(incident)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from incidents import event_kinds as kinds_of_events
 from incidents import hints, lifecycle, timeline
@@ -26,6 +27,7 @@ ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being d
 # Claims in a row that nothing was recorded of: each is renewed while its worker lives, so that many workers died.
 UNANSWERED = 20
 BACK_OFF_AT_MOST_S = 300
+WAITED_S = 0.5  # older claims are looked at again before a vendor is called
 # Not told where people talk: that is what failed, or it adds nothing to the words that stand there.
 QUIET_FAILURES = {("channel", CREATE), ("post", CREATE), ("post", CHANGE), ("pin", CREATE)}
 QUIET_FAILURES |= {("upload", CREATE), ("picture", CREATE)}
@@ -196,6 +198,21 @@ def put_back(work: Work, *, until: datetime) -> None:
     CLAIMS.mine(effect).update(
         state=Effect.State.WAITING, unanswered=effect.unanswered - 1, due_at=until, leased_until=None
     )
+
+
+def has_moved_on(work: Work, *, at: datetime) -> bool:
+    """Return whether the facts moved on while a claim waited for a thread; such a claim is given back, or ended.
+
+    A claim is acted on at once unless no thread is free, as while a vendor is silent. Then it may be a minute old.
+    """
+    if time.monotonic() - work.claimed_s < WAITED_S:
+        return False
+    behind = Q(incident__revision__gt=F("incident__planned__revision"))
+    found = CLAIMS.mine(work.effect).filter(Q(abandoned=True) | behind).values_list("abandoned", flat=True).first()
+    if found is None or (found and work.unsure):  # the latter is looked for, and not done
+        return False
+    give_up(work, at=at) if found else put_back(work, until=at)
+    return True
 
 
 def blocked_until(method: str, *, at: datetime) -> datetime | None:

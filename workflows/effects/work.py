@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -14,10 +15,14 @@ from workflows.planning.observed import THERE
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A claimed effect with what its performer needs: the ids of things that it is about."""
+    """A claimed effect with what its performer needs: the ids of things that it is about.
+
+    ``claimed_s`` is when it was claimed, by a clock that only measures how long something takes.
+    """
 
     effect: Effect
     external: dict[str, dict[str, Any]]
+    claimed_s: float = field(default_factory=time.monotonic, compare=False)
 
     @property
     def unsure(self) -> bool:

@@ -123,7 +123,9 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     if until := effect_queue.blocked_until(effect.method, at=timezone.now()):
         effect_queue.put_back(work, until=until)
         return []
-    if not effect_queue.CLAIMS.still_held(effect, at=timezone.now()):  # it may have waited long for a thread
+    # It may have waited long for a thread.
+    at = timezone.now()
+    if not effect_queue.CLAIMS.still_held(effect, at=at) or effect_queue.has_moved_on(work, at=at):
         return []
     if effect.unanswered > effect_queue.UNANSWERED:
         effect_queue.record_error(work, _endless(effect.method), at=timezone.now())
