@@ -18,7 +18,7 @@ INCIDENTS: Final = """
       FROM incidents_incident i LEFT JOIN workflows_planned p ON p.incident_id = i.id ORDER BY i.id
 """
 EVENTS: Final = """
-    SELECT i.codename, e.n, e.kind, e.text || ' ' || e.data::text || ' ' || e.link AS said
+    SELECT i.codename, e.n, e.kind, e.text || CASE e.kind WHEN 'renamed' THEN '' ELSE e.data::text || e.link END AS said
       FROM incidents_event e JOIN incidents_incident i ON i.id = e.incident_id ORDER BY i.id, e.n
 """
 EFFECTS: Final = """

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from incidents import lifecycle
 from incidents.models import Incident, Person
+from workflows.effects import effect_queue
 from workflows.models import Resource
 from workflows.planning.observed import GONE, THEIRS, THERE
 
@@ -54,6 +55,7 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime) -> None:
     if incident is None or room is None:
         return
     known = Resource.objects.filter(incident=incident, key=f"archived/{room.room}")
+    effect_queue.plan_anew(incident.pk)  # what is missing now, or no longer
     if archived:
         _note_archived(incident, room, at=at)
     elif room.room == incident.room:

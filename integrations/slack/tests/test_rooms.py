@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
@@ -9,6 +11,7 @@ from integrations.slack.fake.server import shapes
 from integrations.slack.tests.door import Door
 from workflows.channels import rooms
 from workflows.models import DirectoryRead
+from workflows.reconcile import sweep
 from workflows.usergroups import workspace_cache
 
 
@@ -90,6 +93,29 @@ def test_a_channel_archived_by_hand_is_noted(door: Door, incident: Incident, cha
     door.slack.calls.clear()
     door.house.settle(incident)
     assert not door.slack.calls.writes()
+
+
+@pytest.mark.parametrize(
+    "acts",
+    [
+        [("archive", "ann")],
+        [("archive", "ann"), ("unarchive", "ben")],
+        [("rename", "ann", "something-else")],
+        [("leave", "lea")],
+        [("join", "eve")],
+        [("invite", "ann", ["eve"])],
+        [("kick", "ann", "lea")],
+    ],
+)
+def test_what_people_do_to_a_channel_is_planned_without_waiting_for_other_news(
+    door: Door, incident: Incident, channel: str, acts: list[tuple[Any, ...]]
+) -> None:
+    for name, who, *more in acts:
+        getattr(door.slack.acts, name)(who, channel, *more)
+        door.deliver()
+        if incident.pk in sweep.unplanned(at=timezone.now()):
+            door.house.settle(incident)
+        assert sweep.unsettled() == [], f"after {name}"
 
 
 def test_who_left_and_is_asked_for_by_name_is_invited_again(door: Door, incident: Incident, channel: str) -> None:
