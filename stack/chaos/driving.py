@@ -20,7 +20,7 @@ from stack.chaos.acting import ActOutcome, Cast, Rooms, WebForms
 from stack.chaos.aftermath import Aftermath
 from stack.chaos.breaking import FaultMaker
 from stack.chaos.invariants import Violation
-from stack.chaos.scenario import AT_THE_WEB, PlannedAct, PlannedFault, Scenario
+from stack.chaos.scenario import AT_THE_WEB, GUESTS, OUTSIDERS, PlannedAct, PlannedFault, Scenario
 from stack.errors import StackError
 from stack.outside import Api, Records, SandboxAccount, SandboxWorkspace, until
 from stack.supervisor.running import Stack
@@ -74,6 +74,7 @@ def _cast(stack: Stack) -> Cast:
         until(records.knows_on_call, what="nobody is known to be on call", timeout_s=PATIENCE_S)
     token = stack.manage("evidence_token", "ada@example.com", "--name", "chaos").stdout.split()[-1]
     names = {one["handle"]: one["name"] for one in workspace.state()["people"]}
+    workspace.act("invite", user="ada", channel="general", who=[*GUESTS, *OUTSIDERS])  # from where everyone types
     forms = {who: WebForms(stack.base_url, names[who]) for who in AT_THE_WEB}
     return Cast(workspace, account, Api(stack.base_url, token), forms, Rooms(workspace))
 
