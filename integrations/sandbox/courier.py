@@ -54,6 +54,15 @@ class Carrier(ABC, Generic[Delivery, Sent]):
         """
         return await self._lanes.idle(timeout_s)
 
+    @property
+    def unfinished(self) -> int:
+        """How many lanes still have something to deliver, those included that rest before it is tried again."""
+        return self._lanes.unfinished
+
+    def hurry(self) -> None:
+        """Try again now what rests."""
+        self._lanes.hurry()
+
     def log(self, *, since: int = 0) -> list[dict[str, Any]]:
         """List the attempts made for deliveries after number `since`."""
         return [asdict(sent) for sent in self.sent if sent.n > since]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 Work = Callable[[], Awaitable[None]]
 
@@ -19,6 +20,17 @@ class Lanes:
         self._busy = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
+        self._hurry = asyncio.Event()
+
+    @property
+    def unfinished(self) -> int:
+        """How many lanes have work left, those that rest included."""
+        return len(self._queues)
+
+    def hurry(self) -> None:
+        """End every rest now."""
+        self._hurry.set()
+        self._hurry = asyncio.Event()
 
     def put(self, lane: str, work: Work) -> None:
         """Have a piece of work done after all that was put into its lane before."""
@@ -35,7 +47,9 @@ class Lanes:
         """Block your own lane for a while; a resting lane does not count as busy."""
         self._leave()
         try:
-            await asyncio.sleep(wait_s)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self._hurry.wait()
         finally:
             self._enter()
 

@@ -79,9 +79,12 @@ class Switches:
         return JSONResponse({"deliveries": self.served(request).courier.log(since=_since(request))})
 
     async def idle(self, request: Request) -> Response:
-        """Wait until everything was delivered; what waits to be tried again does not count."""
-        done = await self.served(request).courier.idle(float(request.query_params.get("timeout_s", "10")))
-        return JSONResponse({"ok": done}, 200 if done else 504)
+        """Wait until everything was delivered. What waits to be tried again is counted, or with `hurry` tried now."""
+        courier = self.served(request).courier
+        if "hurry" in request.query_params:
+            courier.hurry()
+        done = await courier.idle(float(request.query_params.get("timeout_s", "10")))
+        return JSONResponse({"ok": done, "left": courier.unfinished}, 200 if done else 504)
 
     async def faults(self, request: Request) -> Response:
         """Order a fault, list those in force, or lift them."""

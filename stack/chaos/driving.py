@@ -157,9 +157,8 @@ UNREAD: Final = """
 
 
 def _idle(workspace: SandboxWorkspace, account: SandboxAccount) -> bool:
+    """Return whether Firekind was told of everything; what waits to be sent again is sent now."""
     try:
-        workspace.wait_idle()
-        account.wait_idle()
+        return not workspace.wait_idle(hurry=True) and not account.wait_idle(hurry=True)
     except StackError:
         return False
-    return True

@@ -52,9 +52,12 @@ class SandboxAccount:
         deliveries: list[Json] = self._ask("deliveries", since=since)["deliveries"]
         return deliveries
 
-    def wait_idle(self) -> None:
-        """Wait until the app was told of everything that happened."""
-        self._ask("idle")
+    def wait_idle(self, *, hurry: bool = False) -> int:
+        """Wait until the app was told of everything that happened.
+
+        Return how much of it waits to be tried again; who is in a `hurry` has that tried now.
+        """
+        return int(self._ask(f"idle{'?hurry=1' if hurry else ''}")["left"])
 
     def fault(self, kind: str, *, path: str = "*", method: str = "*", **how: Any) -> None:
         """Order a fault."""

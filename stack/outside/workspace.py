@@ -48,9 +48,12 @@ class SandboxWorkspace:
         """Count the calls the app made so far."""
         return int(self._ask("/sandbox/calls", since=1 << 40)["next"])
 
-    def wait_idle(self) -> None:
-        """Wait until the app has heard of everything that people did."""
-        self._ask("/sandbox/idle")
+    def wait_idle(self, *, hurry: bool = False) -> int:
+        """Wait until the app has heard of everything that people did.
+
+        Return how much of it waits to be tried again; who is in a `hurry` has that tried now.
+        """
+        return int(self._ask(f"/sandbox/idle{'?hurry=1' if hurry else ''}")["left"])
 
     def fault(self, kind: str, *, method: str = "*", **how: Any) -> None:
         """Order a fault."""

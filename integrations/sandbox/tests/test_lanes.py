@@ -33,6 +33,26 @@ def test_a_lane_keeps_its_order_and_holds_no_other_up() -> None:
     assert asyncio.run(play()) == ["b1", "a1", "a2"]
 
 
+def test_who_hurries_ends_every_rest() -> None:
+    async def play() -> list[str]:
+        lanes, done = Lanes(at_once=1), list[str]()
+
+        async def resting() -> None:
+            await lanes.rest(3600)
+            done.append("rested")
+
+        lanes.put("a", resting)
+        await asyncio.sleep(0)
+        assert (await lanes.idle(1), lanes.unfinished) == (True, 1)
+        lanes.hurry()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not lanes.unfinished
+        return done
+
+    assert asyncio.run(play()) == ["rested"]
+
+
 def test_what_rests_holds_its_lane_but_is_not_under_way() -> None:
     async def play() -> list[str]:
         lanes, done = Lanes(at_once=1), list[str]()
