@@ -32,19 +32,31 @@ def is_current(incident: Incident, channel_id: str) -> bool:
     return channel is not None and channel.external_id == channel_id
 
 
-def joined(incident: Incident, *, person: Person, channel_id: str, at: datetime, inviter: Person | None = None) -> None:
-    """Note that someone is in the room, whether we invited them or a member did: ``inviter``, where that is known."""
-    if not is_current(incident, channel_id):
+def joined(
+    incident: Incident,
+    *,
+    person: Person,
+    channel_id: str,
+    at: datetime,
+    inviter: Person | None = None,
+    stamp: float = 0.0,
+) -> None:
+    """Note that someone is in the room, whether we invited them or a member did: ``inviter``, where that is known.
+
+    ``stamp`` is when that was, in seconds by the vendor's clock, where it is known: what is older than what was last
+    told of them is not news. A join that is told late must let nobody in who left since.
+    """
+    if not is_current(incident, channel_id) or _is_old(incident, person, stamp=stamp):
         return
-    _note_member(incident, person, THERE, at=at)
+    _note_member(incident, person, THERE, at=at, stamp=stamp)
     lifecycle.joined(incident, person=person, room=incident.room, inviter=inviter, at=at)
 
 
-def left(incident: Incident, *, person: Person, channel_id: str, at: datetime) -> None:
+def left(incident: Incident, *, person: Person, channel_id: str, at: datetime, stamp: float = 0.0) -> None:
     """Note that someone left the room or was removed by hand: workflows do not fetch them back."""
-    if not is_current(incident, channel_id):
+    if not is_current(incident, channel_id) or _is_old(incident, person, stamp=stamp):
         return
-    _note_member(incident, person, GONE, at=at)
+    _note_member(incident, person, GONE, at=at, stamp=stamp)
     lifecycle.left(incident, person=person, room=incident.room, at=at)
 
 
@@ -82,23 +94,25 @@ def _note_archived(incident: Incident, room: Resource, *, at: datetime) -> None:
     )
 
 
-def _note_member(incident: Incident, person: Person, state: str, *, at: datetime) -> None:
+def _is_old(incident: Incident, person: Person, *, stamp: float) -> bool:
+    told = Resource.objects.filter(incident=incident, key=_member(incident, person), external__moved__gt=stamp)
+    return stamp > 0 and told.exists()
+
+
+def _member(incident: Incident, person: Person) -> str:
+    return f"member/{incident.room}/{person.chat_id}"
+
+
+def _note_member(incident: Incident, person: Person, state: str, *, at: datetime, stamp: float) -> None:
+    values = {
+        "kind": "member",
+        "room": incident.room,
+        "label": person.name,
+        "spec": {"room": incident.room, "person": person.chat_id},
+        "state": state,
+        **({"external": {"moved": stamp}} if stamp else {}),
+    }
+    key = _member(incident, person)
     Resource.objects.update_or_create(
-        incident=incident,
-        key=f"member/{incident.room}/{person.chat_id}",
-        defaults={
-            "kind": "member",
-            "room": incident.room,
-            "label": person.name,
-            "spec": {"room": incident.room, "person": person.chat_id},
-            "state": state,
-        },
-        create_defaults={
-            "kind": "member",
-            "room": incident.room,
-            "label": person.name,
-            "spec": {"room": incident.room, "person": person.chat_id},
-            "state": state,
-            "since_at": at,
-        },
+        incident=incident, key=key, defaults=values, create_defaults=values | {"since_at": at}
     )

@@ -39,6 +39,14 @@ class SlackEvent:
         value = self.event.get(name)
         return value if isinstance(value, str) else ""
 
+    @property
+    def stamp(self) -> float:
+        """When it happened by Slack's clock, in seconds; 0 where that is not said. Events come late and in any order."""
+        try:
+            return float(self.text("event_ts") or 0)
+        except ValueError:
+            return 0.0
+
     def part(self, name: str) -> Mapping[str, Any]:
         """One of the event's own values that is an object; empty when it is not there or something else."""
         value = self.event.get(name)

@@ -38,6 +38,23 @@ def test_who_leaves_is_not_fetched_back(door: Door, incident: Incident, channel:
     assert "lea" not in door.slack.members(channel)
 
 
+@pytest.mark.parametrize("who", ["eve", "lea"])
+@pytest.mark.parametrize("type", ["ambiguous", "security"])
+def test_a_join_that_is_told_late_lets_nobody_in_who_left_since(door: Door, who: str, type: str) -> None:
+    incident = door.declared(type=type)
+    channel, acts = door.house.channel(incident), door.slack.acts
+    door.slack.take_deliveries()
+    if who in door.slack.members(channel):
+        acts.kick("ann", channel, who)
+        door.deliver()
+    acts.invite("ann", channel, [who])
+    acts.leave(who, channel)
+    told = {one.type: one for one in door.slack.take_deliveries()}
+    for one in (told["member_left_channel"], told["member_joined_channel"]):
+        assert door.post(one).status_code == 200
+    assert not incident.participants.filter(person=door.house.person(who), left_at=None).exists()
+
+
 def test_invited_people_and_the_app_itself_are_no_news(door: Door) -> None:
     door.command("ann", "declare checkout is slow")
     incident = door.house.settle(door.incident())

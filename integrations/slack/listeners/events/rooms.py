@@ -73,7 +73,7 @@ def _moved(told: SlackEvent, note: Callable[..., None]) -> Deed | None:
     if incident is None or not rooms.is_current(incident, channel_id):
         return None
     person = person_matching.by_chat_id(told.text("user"))
-    return partial(note, incident, person=person, channel_id=channel_id, at=told.at)
+    return partial(note, incident, person=person, channel_id=channel_id, at=told.at, stamp=told.stamp)
 
 
 def _greet(incident: Incident, *, person: Person, channel_id: str, at: datetime) -> None:
