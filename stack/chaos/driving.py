@@ -30,10 +30,11 @@ OVERTIME: Final = 1.15  # of the length: what was not begun by then is left out 
 PATIENCE_S: Final = 120
 CALM_S: Final = 6.0  # two looks that find nothing owed lie so far apart, and the sweep rings in between
 Tell = Callable[[str], None]
-# What backs off waits minutes for its next try: vendors are well again, so it may come now.
+# What backs off waits minutes for its next try: vendors are well again, so it may come soon; not at once, as a request
+# that was not answered may still be under way.
 HURRY: Final = """
-    UPDATE workflows_effect SET due_at = now()
-     WHERE state = 'waiting' AND attempt > 0 AND due_at > now() + interval '5 s'
+    UPDATE workflows_effect SET due_at = now() + interval '20 s'
+     WHERE state = 'waiting' AND attempt > 0 AND due_at > now() + interval '25 s'
 """
 
 

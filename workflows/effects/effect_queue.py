@@ -35,6 +35,10 @@ QUIET_FAILURES |= {("upload", CREATE), ("picture", CREATE)}
 CLAIMS = Leases(
     Effect.objects, working=Effect.State.RUNNING, length=lambda: timedelta(seconds=settings.FIREKIND.lease_s), beats=3
 )
+# Made twice where a request that was not answered is carried out after we looked; all else the vendor would refuse.
+DOUBLED = {("post", CREATE), ("bookmark", CREATE), ("upload", CREATE), ("picture", CREATE)}
+LINGERS_S = 20.0
+
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
 
@@ -121,7 +125,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             attempt=attempt,
             unanswered=0,
             unsure=effect.unsure or error.unknown,
-            due_at=at + timedelta(seconds=_wait_s(error, attempt)),
+            due_at=at + timedelta(seconds=_wait_s(effect, error, attempt)),
             leased_until=None,
             ended_at=at if final else None,
             error=error.says,
@@ -160,10 +164,12 @@ def plan_anew(incident_id: int) -> None:
     hints.tell(Incident(pk=incident_id))
 
 
-def _wait_s(error: VendorError, attempt: int) -> float:
+def _wait_s(effect: Effect, error: VendorError, attempt: int) -> float:
     if error.retry_after is not None:
         return error.retry_after
-    return float(min(0.5 * 2 ** min(attempt, 20), BACK_OFF_AT_MOST_S))
+    back_off_s = float(min(0.5 * 2 ** min(attempt, 20), BACK_OFF_AT_MOST_S))
+    may_double = error.lingers and (effect.kind, effect.verb) in DOUBLED
+    return max(back_off_s, LINGERS_S) if may_double else back_off_s
 
 
 def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:

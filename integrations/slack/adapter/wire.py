@@ -152,7 +152,8 @@ def _broken(method: str, error: Exception) -> VendorError:
     reason = error.reason if isinstance(error, URLError) else error
     sent = not isinstance(reason, NEVER_SENT)
     code = "connection_lost" if sent else "connection_failed"
-    return VendorError(error_messages.words(code), code=code, method=method, retryable=True, unknown=sent)
+    words, lingers = error_messages.words(code), isinstance(reason, TimeoutError)
+    return VendorError(words, code=code, method=method, retryable=True, unknown=sent, lingers=lingers)
 
 
 def _seconds(header: str | None) -> float:

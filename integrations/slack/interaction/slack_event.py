@@ -41,7 +41,7 @@ class SlackEvent:
 
     @property
     def stamp(self) -> float:
-        """When it happened by Slack's clock, in seconds; 0 where that is not said. Events come late and in any order."""
+        """When it happened by Slack's clock, in seconds; 0 where that is not said. Events come in any order."""
         try:
             return float(self.text("event_ts") or 0)
         except ValueError:

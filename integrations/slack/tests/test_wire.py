@@ -82,6 +82,7 @@ def test_an_answer_that_does_not_come_in_time_is_unknown(served: Served) -> None
     with pytest.raises(VendorError) as caught:
         served.wire.call("conversations.create", name="inc-a-b")
     assert (caught.value.code, caught.value.unknown) == ("connection_lost", True)
+    assert caught.value.lingers, "it may still be carried out"
 
 
 def test_a_connection_that_was_never_made_did_nothing() -> None:
