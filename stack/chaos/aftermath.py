@@ -32,6 +32,7 @@ class Aftermath:
     events: Sequence[Row] = ()  # codename, n, kind, said: all its words
     effects: Sequence[Row] = ()  # codename, key, state, error
     rooms: Sequence[Row] = ()  # codename, room, channel (its id)
+    gaps: Sequence[Row] = ()  # codename, key: what an incident says is missing
     takes_part: Sequence[Row] = ()  # codename, chat_id: who is in
     pages: Sequence[Row] = ()  # codename, pager_id, dedup_key, status
     wanted: Mapping[str, Sequence[str]] = field(default_factory=dict)  # chat ids, of active incidents

@@ -30,6 +30,10 @@ ROOMS: Final = """
     SELECT i.codename, r.room, r.external_id AS channel, r.state, r.kind FROM workflows_resource r
       JOIN incidents_incident i ON i.id = r.incident_id WHERE r.kind IN ('channel', 'outlet')
 """
+GAPS: Final = """
+    SELECT i.codename, r.key FROM workflows_resource r
+      JOIN incidents_incident i ON i.id = r.incident_id WHERE r.kind = 'gap'
+"""
 TAKES_PART: Final = """
     SELECT i.codename, w.chat_id FROM incidents_participant t JOIN incidents_incident i ON i.id = t.incident_id
       JOIN incidents_person w ON w.id = t.person_id WHERE t.left_at IS NULL AND w.chat_id IS NOT NULL
@@ -64,6 +68,7 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
         rest: dict[str, Any] = {
             "effects": records.rows(EFFECTS),
             "rooms": records.rows(ROOMS),
+            "gaps": records.rows(GAPS),
             "takes_part": records.rows(TAKES_PART),
             "pages": records.rows(PAGES),
         }

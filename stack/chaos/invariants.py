@@ -112,12 +112,21 @@ def _what_is_private_is_talked_about_in_private(found: Aftermath) -> Broken:
 
 
 def _nothing_private_is_left_in_public(found: Aftermath) -> Broken:
+    """But for what somebody archived before it could be withdrawn, where the incident says so."""
     public = [one for one in found.channels if not one["is_private"]]
-    ours = {one["name"]: json.dumps([_ours(one, found.bot), one["topic"], one["bookmarks"]]) for one in public}
+    ours = {one["id"]: json.dumps([_ours(one, found.bot), one["topic"], one["bookmarks"]]) for one in public}
+    names, known = {one["id"]: one["name"] for one in public}, _kept_knowingly(found)
     for one in found.incidents:
         for word in found.words.get(one["codename"], ()) if one["private"] else ():
-            for name in (name for name, said in ours.items() if word in said):
-                yield one["codename"], f"#{name} is public and says {word}", word
+            for id in (id for id, said in ours.items() if word in said and id not in known):
+                yield one["codename"], f"#{names[id]} is public and says {word}", word
+
+
+def _kept_knowingly(found: Aftermath) -> set[str]:
+    archived = {one["id"] for one in found.channels if one["is_archived"]}
+    said = {(one["codename"], one["key"]) for one in found.gaps}
+    kept = {one["channel"] for one in found.rooms if (one["codename"], f"gap/kept/{one['room']}") in said}
+    return kept & archived
 
 
 def _nothing_is_said_in_public_once_private(found: Aftermath) -> Broken:

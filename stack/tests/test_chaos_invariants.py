@@ -111,6 +111,16 @@ def test_no_law_goes_without_a_test() -> None:
     assert {law for law, _ in BREAKS} == set(invariants.LAWS)
 
 
+def test_what_could_not_be_withdrawn_may_stay_where_it_is_archived_and_the_incident_says_so() -> None:
+    old = {**PUBLIC, "is_archived": True, "messages": [SAID]}
+    rooms = [*GOOD.rooms, {"codename": "red-fox", "room": 0, "channel": "C0"}]
+    gaps = [{"codename": "red-fox", "key": "gap/kept/0"}]
+    kept = replace(GOOD, channels=[channel(), old], rooms=rooms, gaps=gaps)
+    assert invariants.violations(kept) == []
+    for broken in (replace(kept, gaps=[]), replace(kept, channels=[channel(), {**old, "is_archived": False}])):
+        assert {one.law for one in invariants.violations(broken)} == {"nothing private is left in public"}
+
+
 def test_who_left_may_be_invited_again_and_what_was_said_before_stays_unnoticed() -> None:
     left = {"subtype": "channel_leave", "user": ADA}
     again = replace(GOOD, channels=[channel(messages=[joined(ADA), left, joined(ADA)]), PUBLIC])

@@ -38,7 +38,7 @@ def _talk(facts: Facts, who: Participation) -> Desired:
         return Desired()
     if not (facts.active or opened):
         return Desired(tuple(withdrawal.withdrawals(facts)))
-    gaps = list(who.gaps)
+    gaps = [*who.gaps, *_kept_in_archives(facts)]
     things = [*_current_room(facts, who), *withdrawal.announcement(facts), *_told(facts)]
     things = [
         *withdrawal.once_closed(things, facts),
@@ -142,6 +142,19 @@ def _picture(event: ChannelPost) -> Iterator[Thing]:
     yield Thing(upload, "upload", spec, label, needs=(f"channel/{event.room}",), room=event.room)
     shown = spec | {"post": post, "upload": upload}
     yield Thing(f"picture/{event.n}", "picture", shown, label, needs=(post, upload), room=event.room)
+
+
+def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
+    """Public rooms that somebody archived while our words were in them: nothing there can be changed.
+
+    We archive a room ourselves only after its farewell, which comes after our words were withdrawn.
+    """
+    for number in range(1, facts.room if facts.private else 1):
+        room = facts.room_of(number)
+        early = facts.is_there(f"archived/{number}") and not facts.is_there(f"farewell/{number}")
+        if early and not room.private and facts.is_there(f"headline/{number}"):
+            says = f"#{room.shown} was archived before our messages could be withdrawn: everyone can still read them."
+            yield Gap(f"kept/{number}", f"{says} Unarchive it in Slack, and they are withdrawn.")
 
 
 def _archived_gap(facts: Facts) -> Gap:

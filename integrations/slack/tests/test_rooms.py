@@ -12,6 +12,7 @@ from integrations.slack.tests.door import Door
 from workflows.channels import rooms
 from workflows.models import DirectoryRead
 from workflows.reconcile import sweep
+from workflows.status import progress
 from workflows.usergroups import workspace_cache
 
 
@@ -168,6 +169,23 @@ def test_a_room_that_the_talk_left_may_be_brought_back_by_hand(door: Door, incid
     lifecycle.update(incident, text="we look", by=None, at=timezone.now())
     door.house.settle(incident)
     assert not door.slack.channel(channel).is_archived
+
+
+def test_what_could_not_be_withdrawn_from_an_archived_channel_is_missing_until_it_is_brought_back(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    door.slack.acts.archive("ann", channel)
+    door.deliver()
+    incident = door.house.retype(incident, "security", by="ann")
+    assert incident.title in str(door.slack.messages(channel)), "what is archived cannot be changed"
+    (gap,) = progress.of(incident).gaps
+    assert "archived before" in gap.says
+    door.slack.acts.unarchive("ben", channel)
+    door.deliver()
+    assert incident.pk in sweep.unplanned(at=timezone.now())
+    incident = door.house.settle(incident)
+    assert incident.title not in str(door.slack.messages(channel))
+    assert not progress.of(incident).gaps
 
 
 def test_a_rename_is_followed(door: Door, incident: Incident, channel: str) -> None:
