@@ -7,6 +7,7 @@ dictionary first.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import SampleType, Stacks
 
+# Sample types that say what there is at a time.
+STANDING = re.compile(r"inuse|in_use|live|goroutine|thread")
 NAME = "otlp"
 # What tells one process from another, on samples or on their resource, the most telling first.
 PROCESS = ("process.executable.name", "process.command", "service.name")
@@ -73,7 +76,8 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     for each in codes.values():
         each.pour(several=several)
     periods = [(file.dictionary, profile) for file, profile, _, _ in found if profile.period]
-    return gather.stacks(NAME, default_type=_default(types), about=_about(profiles, labels, periods))
+    about = {**_about(profiles, labels, periods), **_added_up(profiles, [kind for kind, _ in kinds])}
+    return gather.stacks(NAME, default_type=_default(types), about=about)
 
 
 class _OneFile(NamedTuple):
@@ -109,6 +113,18 @@ def _samples(
         here = f"{where}.samples[{at}]"
         value = sum(sample.values) * times if sample.values else len(sample.timestamps_unix_nano) * times
         yield sample, value, dictionary.attributes(sample.attribute_indices, here), here
+
+
+def _added_up(profiles: Sequence[tuple[Any, dict[str, str], str]], kinds: Sequence[SampleType]) -> dict[str, str]:
+    """Return the caution that what is there at one time, not what happened since, was taken at several of them."""
+    times: dict[tuple[Any, ...], set[int]] = defaultdict(set)
+    for (profile, resource, _), kind in zip(profiles, kinds, strict=True):
+        if STANDING.match(kind.name):
+            times[kind.name, *sorted(resource.items())].add(profile.time_unix_nano)
+    name, taken = max(((key[0], len(found)) for key, found in times.items()), key=lambda one: one[1], default=("", 0))
+    if taken < 2:
+        return {}
+    return {"caution": f"{name} was taken {taken} times of one process and is added up: shares hold, totals don't."}
 
 
 def _default(types: Sequence[SampleType]) -> int:

@@ -90,6 +90,21 @@ def test_profiles_that_count_something_else_are_another_sample_type() -> None:
     assert stacks.default_type == 1
 
 
+def test_what_stands_is_not_told_as_added_up_without_a_caution() -> None:
+    def taken(*times: int) -> Stacks:
+        data = written()
+        data.dictionary.string_table.append("inuse_space")
+        for time in times:
+            profile = data.resource_profiles[0].scope_profiles[0].profiles.add(time_unix_nano=time)
+            profile.sample_type.type_strindex = len(data.dictionary.string_table) - 1
+            profile.samples.add(stack_index=1, values=[70])
+        return read(data)
+
+    assert "inuse_space was taken 2 times" in taken(5, 9).about["caution"]
+    assert "caution" not in taken(5).about
+    assert "caution" not in taken(5, 5).about
+
+
 def test_several_processes_are_each_the_root_of_their_stacks() -> None:
     data = written()
     data.resource_profiles[0].scope_profiles[0].profiles[0].samples.add(
