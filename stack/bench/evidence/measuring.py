@@ -20,7 +20,7 @@ from stack.terminal import paint, say
 MIB = 1 << 20
 # Below this, starting Python is most of it: seconds are compared, not shares.
 SMALL = 50 * MIB
-MEMORY_MIB = 280
+MEMORY_MIB, COMPARED_MIB = 350, 260
 
 
 def main(*words: str) -> int:
@@ -81,7 +81,9 @@ class _Bench:
         self._table.head(f"{before.name} and {after.name}: compared")
         diff, draw = installed("inferno-diff-folded"), installed("inferno-flamegraph")
         theirs = rivals.piped([diff, before, after], [draw], middle=self._room / "diff") if diff else None
-        self._beside("cold: both read and merged, what moved", tasks.compared(before, after), theirs, 0.6)
+        self._beside(
+            "cold: both read and merged, what moved", tasks.compared(before, after), theirs, 0.6, memory=COMPARED_MIB
+        )
 
     def others(self) -> None:
         """perf script, pprof and JFR."""
@@ -120,6 +122,7 @@ class _Bench:
         target: float,
         *,
         seconds: bool = False,
+        memory: int = MEMORY_MIB,
     ) -> None:
         """Add a row in units of theirs, or in seconds; and one of memory where a process of its own was measured."""
         mine, other, ratio = paired(ours, theirs, times=self._times)
@@ -129,12 +132,12 @@ class _Bench:
             self._table.add(Figure(name, ratio, target, TIMES, said))
         else:
             self._table.add(Figure(name, mine.seconds, target, " s", said))
-        self._memory(mine, other)
+        self._memory(mine, other, memory)
 
-    def _memory(self, mine: Cost, other: Cost | None) -> None:
+    def _memory(self, mine: Cost, other: Cost | None, most: int) -> None:
         if mine.mib:
             said = f"theirs {other.mib:.0f} MiB" if other else ""
-            self._table.add(Figure("its memory at most", mine.mib, MEMORY_MIB, " MiB", said))
+            self._table.add(Figure("its memory at most", mine.mib, most, " MiB", said))
 
 
 def _told(cost: Cost) -> str:
