@@ -128,6 +128,8 @@ class _Bench:
         mine, other, ratio = paired(ours, theirs, times=self._times)
         said = f"{_told(mine)}; theirs {_told(other)}" if other else _told(mine)
         said += f", {ratio:.2f}{TIMES}" if other and seconds else ""
+        if other and other.processor:  # which says more than seconds where a machine is busy
+            said += f"; processors {mine.processor / other.processor:.2f}{TIMES}"
         if other and not seconds:
             self._table.add(Figure(name, ratio, target, TIMES, said))
         else:
