@@ -7,6 +7,7 @@ from incidents.views import access, act, audit, declare, listing, page, people, 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
     path("incidents.csv", listing.as_csv, name="incidents-csv"),
+    path("jump", listing.jump, name="jump"),
     path("views/keep", listing.keep, name="view-keep"),
     path("views/<int:pk>/drop", listing.drop, name="view-drop"),
     path("declare", declare.declare, name="declare"),

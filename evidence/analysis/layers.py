@@ -76,10 +76,9 @@ GO = re.compile(r"^([\w~%-]+([./][\w~%-]+)*/)?[\w~%-]+(\.v\d+)?\.(\(\*?[\w\[\].,
 GO_SURE = re.compile(
     r"\.\(\*\w|^(main|runtime|net|net/http|sync|syscall|internal|encoding|crypto|os|fmt|io)[./]|\.func\d|^[\w.-]+\.\w+/"
 )
-RUST_SURE = re.compile(
-    r"::h[0-9a-f]{16}$|\{\{|\{closure|\{impl#|^<.* as .*>::|\bimpl\b|^_R"
-    r"|^(core|alloc|tokio|hyper|futures\w*|serde\w*|mio|rustls|quinn\w*|iroh\w*)::"
-)
+RUST_SURE = re.compile(r"::h[0-9a-f]{16}$|\{\{|\{closure|\{impl#|^<.* as .*>::|<impl\b|^_R[A-Z]")
+# Crates whose names C++ gives to namespaces as well.
+RUST_CRATE = re.compile(r"^(core|alloc|tokio|hyper|futures\w*|serde\w*|mio|rustls|quinn\w*|iroh\w*)::")
 RUST_LIKE = re.compile(r"^[a-z_]\w*(::(<[^>]*>|\w+))+(:[\w./-]+\.rs(:\d+)?)?$")
 RUST_FILE = re.compile(r"\.rs(:\d+)?$")
 CPP = re.compile(r"::|^operator\b|^std::|\(anonymous namespace\)|^_Z[NTS]|^void .*\(|<.*>\(")
@@ -130,6 +129,8 @@ def _go(name: str, mostly: str) -> bool:
 def _rust(name: str, mostly: str) -> bool:
     if RUST_SURE.search(name) or RUST_FILE.search(name):
         return True
+    if mostly != "cpp" and RUST_CRATE.match(name) and not CPP_SURE.search(name):
+        return True
     return mostly == "rust" and RUST_LIKE.match(name) is not None and not CPP_SURE.search(name)
 
 
@@ -159,6 +160,8 @@ def mostly(names: Iterable[str], *, look_at: int = 4000) -> str:
             votes["go"] += 1
         elif "::" in name and CPP_SURE.search(name):
             votes["cpp"] += 1
+        elif RUST_CRATE.match(name):
+            votes["rust"] += 1
     return votes.most_common(1)[0][0] if votes else ""
 
 

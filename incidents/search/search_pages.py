@@ -36,6 +36,14 @@ def find(filters: IncidentFilters, *, person: Person) -> SearchPage:
     return SearchPage(rows[:PAGE], cursor(rows[PAGE - 1]) if len(rows) > PAGE else "")
 
 
+def jumps(q: str, *, person: Person, limit: int = 8) -> list[Incident]:
+    """Return the first few whose title or codename has these letters, or whose timeline has these words."""
+    seen = visibility.visible_to(person).only("codename", "title", "type_id", "status")
+    if q:
+        seen = seen.filter(Q(title__icontains=q) | Q(codename__icontains=q) | _worded(q))
+    return list(seen.order_by("-active", "-declared_at", "-pk")[:limit])
+
+
 def newest(filters: IncidentFilters, *, person: Person) -> list[Incident]:
     """Return all of what the filters ask for, up to 1,000, for a spreadsheet."""
     return list(_ordered(replace(filters, after=""), person)[:CSV_ROWS])

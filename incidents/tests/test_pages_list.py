@@ -248,3 +248,16 @@ def test_no_cell_of_the_export_is_run_by_a_spreadsheet(
 ) -> None:
     lifecycle.declare("=HYPERLINK(1)", by=ada, at=timezone.now())
     assert ",'=HYPERLINK(1)," in browse(ada).get("/incidents.csv").content.decode()
+
+
+def test_a_jump_leads_to_what_one_may_see(
+    incident: Incident, secret: Incident, ben: Person, eve: Person, browse: Open
+) -> None:
+    def found(person: Person, q: str) -> list[str]:
+        return [one["codename"] for one in browse(person).get("/jump", {"q": q}).json()["incidents"]]
+
+    assert found(ben, "") == [secret.codename, incident.codename]
+    assert found(ben, "oken lea") == [secret.codename]
+    assert found(eve, "oken lea") == []
+    assert found(eve, secret.codename) == []
+    assert found(eve, "") == found(eve, "heckout") == [incident.codename]

@@ -9,7 +9,7 @@ from typing import Final
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -21,7 +21,7 @@ from incidents.audited import audit_notes
 from incidents.lifecycle import BadInput
 from incidents.models import Incident, IncidentType, Status
 from incidents.policies.policy import Policy
-from incidents.search import IncidentFilters, SearchPage, find, newest, open_now, saved_views, snippets
+from incidents.search import IncidentFilters, SearchPage, find, jumps, newest, open_now, saved_views, snippets
 from incidents.search.snippets import Snippet
 from incidents.timeline import TimelineEntry
 from incidents.views.signed_in import Request, signed_in
@@ -109,6 +109,25 @@ def as_csv(request: Request) -> HttpResponse:
         said += [one.lead.name if one.lead else "", ", ".join(one.services)]
         writer.writerow([harmless(cell) for cell in (*said, *times)])
     return response
+
+
+@require_GET
+@signed_in
+def jump(request: Request) -> JsonResponse:
+    """Give the few incidents that somebody may mean by what they type, for the command palette."""
+    found = jumps(IncidentFilters.read(request.GET).q, person=request.person)
+    names = {one.pk: one.policy.name for one in IncidentType.objects.select_related("current")}
+    rows = [
+        {
+            "title": one.title,
+            "codename": one.codename,
+            "type": names[one.type_id],
+            "state": one.get_status_display(),
+            "url": one.get_absolute_url(),
+        }
+        for one in found
+    ]
+    return JsonResponse({"incidents": rows})
 
 
 @require_POST

@@ -163,6 +163,9 @@ def test_before_and_after_are_compared_from_both_sides(ada: Page) -> None:
     here = bring(ada, {"before.folded": SMALL, "after.folded": AFTER})
     page = opened(ada, f"{here}compare/?control=1&with=2")
     expect(page.get_by_text("61 % → 6 %")).to_be_visible()
+    steps = page.get_by_role("list", name="Colours").get_by_role("listitem")
+    expect(steps).to_have_count(9)
+    expect(steps.nth(0)).to_have_text("−20 pp or more")
     table = page.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text="hash")).to_contain_text("−55.0 pp")
     expect(table.get_by_role("row").filter(has_text="new_cache")).to_contain_text("+10.0 pp")
@@ -172,9 +175,12 @@ def test_before_and_after_are_compared_from_both_sides(ada: Page) -> None:
 
 def test_speedscope_opens_the_same_profile_under_a_policy_of_its_own(ada: Page) -> None:
     here = bring(ada, {"cpu.folded": SMALL})
+    warned: list[str] = []
+    ada.on("console", lambda said: warned.append(said.text) if said.type == "warning" else None)
     ada.goto(f"{here}1/speedscope/")
     frame = ada.frame_locator("iframe")
     expect(frame.locator("canvas").first).to_be_visible(timeout=15_000)
+    assert not [one for one in warned if "sandbox" in one]
 
 
 def test_everybody_can_read_it(ada: Page) -> None:

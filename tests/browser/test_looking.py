@@ -79,3 +79,27 @@ def test_a_thumb_reaches_confirm_from_where_the_plan_begins(sit: Sit) -> None:
     page.locator("#plan-title").scroll_into_view_if_needed()
     expect(page.get_by_role("button", name="Retype to Security")).to_be_in_viewport()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_every_incident_and_every_verb_is_a_few_keys_away(page: Page) -> None:
+    codename = declare(page, "The mash tun foams over")
+    page.goto("/types/")
+    page.keyboard.press("Control+k")
+    jump = page.get_by_role("combobox", name="Jump to an incident or an action")
+    expect(jump).to_be_focused()
+    page.keyboard.type("mash tu")
+    option = page.get_by_role("listbox", name="Results").get_by_role("option")
+    expect(option).to_have_count(1)
+    expect(option).to_have_accessible_name(re.compile("The mash tun foams over"))
+    assert jump.get_attribute("aria-activedescendant") == option.get_attribute("id")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/incidents/{codename}/$"))
+    offered = page.locator("#head [id^=do-]").evaluate_all("nodes => nodes.map((one) => one.textContent.trim())")
+    page.keyboard.press("Control+k")
+    expect(option.filter(has_text="On-call").first).to_be_attached()
+    listed = option.locator("span").all_inner_texts()
+    assert set(offered) <= set(listed)
+    page.keyboard.type("resol")
+    expect(option.first).to_contain_text("Resolve")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Resolve")).to_be_visible()

@@ -1,7 +1,8 @@
 """A profile in speedscope: its own page in a frame, under a policy of its own, for those who may see the incident.
 
 speedscope styles itself from its script and starts a small WebAssembly program for Java recordings, so its page alone
-may do both. It loads nothing but its own files and the one profile.
+may do both. It loads nothing but its own files and the one profile. The frame has no ``sandbox``: what needs scripts
+and its own origin could take that off itself, of which browsers warn, so its policy alone holds it.
 """
 
 from __future__ import annotations

@@ -144,6 +144,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "account/sessions/end": Row(),
     "": Row(asks=(*LOOKED_FOR, *NARROWED)),
     "incidents.csv": Row(asks=(*LOOKED_FOR, *NARROWED)),
+    "jump": Row(asks=("", "?q={}", "?q=WORD", "?q=xylo", "?q=leaks")),
     "views/keep": Row(posts=({}, {"name": "WORD", "list": "?q=WORD&type=security"})),
     "views/<int:pk>/drop": Row(PK),
     "access/": Row(posts=({}, {"codename": "{}"})),

@@ -1,8 +1,14 @@
 // Which colours mean what: the layers that are drawn, or the scale.
-const SCALES = {
-  heat: ["low self time", "high self time"],
-  change: ["less than before", "as before", "more than before"],
-};
+import { CHANGE } from "./paint.js";
+
+const points = (share) => `${Number((100 * share).toPrecision(2))}`;
+const HEAT = ["low self time", "high self time"];
+// A colour for each step, the same in every comparison: less, as before, more.
+const STEPS = [
+  ...CHANGE.map((least) => `−${points(least)} pp or more`).reverse(),
+  "as before",
+  ...CHANGE.map((least) => `+${points(least)} pp or more`),
+];
 
 export function legend(list, graph, paint) {
   list.replaceChildren(...entries(graph, paint).map(([colour, words]) => {
@@ -19,8 +25,9 @@ export function legend(list, graph, paint) {
 
 function entries(graph, paint) {
   const { palette, scheme, mode } = paint;
-  if (mode === "heat" || mode === "change") {
-    const colours = palette[mode][scheme], words = SCALES[mode];
+  if (mode === "change") return palette.change[scheme].map((colour, at) => [colour, STEPS[at]]);
+  if (mode === "heat") {
+    const colours = palette.heat[scheme], words = HEAT;
     return words.map((word, at) => [colours[Math.round((at * (colours.length - 1)) / (words.length - 1))], word]);
   }
   const { drawing } = graph;

@@ -1,6 +1,7 @@
 // Colours of boxes: by layer, by package, by heat, or by how much changed. All of them come from the server.
 const HEAT = [0, 0.0005, 0.002, 0.005, 0.01, 0.03, 0.08, 0.2];
-const CHANGE = [0.0005, 0.003, 0.01, 0.03];
+// In shares of the whole, the same for every comparison: 1.2 points never look like 40.
+export const CHANGE = [0.002, 0.01, 0.05, 0.2];
 export const MODES = ["layer", "package", "heat"];
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
