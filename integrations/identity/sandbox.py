@@ -1,8 +1,12 @@
-"""Who has which role in the sandbox, where nobody runs `manage.py role` first."""
+"""Who has which role in the sandbox, where nobody runs `manage.py role` first, and who does what there."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
+
+import yaml
+from django.conf import settings
 
 from incidents.models import Person
 from incidents.models.people import Role
@@ -20,3 +24,14 @@ def give_roles() -> None:
         return
     for email, role in ROLES.items():
         Person.objects.filter(email=email, is_guest=False, is_external=False).update(role=role)
+
+
+@cache
+def titles() -> dict[str, str]:
+    """Return what people of the sandbox's workspace do there, by e-mail address: the workspace's own file says it."""
+    path = settings.BASE_DIR / "fixtures" / "workspace.yaml"
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8") as file:
+        people = yaml.safe_load(file)["people"]
+    return {one["email"]: one["title"] for one in people if "email" in one and "title" in one}

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST
 from incidents.forms.people import joinable
 from incidents.models import Person
 from integrations.identity import browsers, second_factor, tries
-from integrations.identity.sandbox import give_roles
+from integrations.identity.sandbox import give_roles, titles
 
 BACKEND = settings.AUTHENTICATION_BACKENDS[0]
 DOWN = 503  # a provider does not answer: accounts of our own are for that day
@@ -101,7 +101,7 @@ class SignInPage(LoginView):
 def ways() -> dict[str, Any]:
     """Return what the page offers."""
     sandbox, rules = in_sandbox(), settings.FIREKIND.sign_in
-    people = pickable() if sandbox else Person.objects.none()
+    people = [(one, titles().get(one.email, "")) for one in pickable()] if sandbox else []
     return {"people": people, "sandbox": sandbox, "providers": rules.providers, "local": rules.local}
 
 
