@@ -2,18 +2,25 @@
 // seconds, so a stream that cannot be had costs nothing but those seconds. On other pages it does nothing.
 const RESTS_MS = [1000, 2000, 5000, 15000, 60000];
 const GATHERS_MS = 400; // what comes of one verb is heard several times in a row: the page looks at once, and once after
+// A part that is being fetched drops what it hears meanwhile: the next look waits for its answer.
+const FETCHED = ":is([hx-trigger^='load'], [hx-trigger*='firekind:changed']).htmx-request";
 let source, failures = 0, resting, gathering, more = false;
 
 const cursor = () => document.getElementById("live");
 
 function changed() {
-  more = Boolean(gathering);
-  if (more) return;
-  document.dispatchEvent(new CustomEvent("firekind:changed"));
-  gathering = setTimeout(() => {
-    gathering = 0;
-    if (more) changed();
-  }, GATHERS_MS);
+  more = true;
+  if (!gathering) look();
+}
+
+function look() {
+  gathering = 0;
+  if (!more) return;
+  if (!document.querySelector(FETCHED)) {
+    more = false;
+    document.dispatchEvent(new CustomEvent("firekind:changed"));
+  }
+  gathering = setTimeout(look, GATHERS_MS);
 }
 
 function connect() {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -153,6 +154,27 @@ def late(route: Route) -> None:
     if route.request.method == "POST":
         time.sleep(2)
     route.fulfill(response=answer)
+
+
+def test_what_is_heard_while_the_page_looks_is_looked_at_afterwards(sit: Sit, running_stack: Stack) -> None:
+    page = sit("Ada")
+    name = declare(page, "Checkout is slow")
+    expect(page.locator("#progress")).to_contain_text("all done", timeout=60_000)
+    written: list[str] = []
+
+    def before_it(route: Route) -> None:
+        answer = route.fetch()
+        if "/live?" in route.request.url and not written:
+            written.append(name)
+            running_stack.manage("shell", "--no-imports", "-c", NOTES.format(codename=name, count=1))
+            time.sleep(1)
+        route.fulfill(response=answer, body=answer.text().replace("every 10s, ", ""))  # nor does it look by itself
+
+    page.route(re.compile(rf"/incidents/{name}/(live.*)?$"), before_it)
+    page.reload()
+    page.locator("#text").fill("Seen.")
+    page.locator("#keep-note").press("Enter")
+    expect(page.locator("main .event").filter(has_text="note 0")).to_be_visible()
 
 
 def test_what_failed_and_what_is_missing_is_true_until_it_is_done(sit: Sit, running_stack: Stack) -> None:
