@@ -9,6 +9,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from slack_sdk.webhook import WebhookClient
 from integrations.sandbox.slack import control
 from integrations.sandbox.tests.conftest import SECRET, App, Sandbox, serving
 from integrations.slack import fake
+from stack.outside import waiting
 
 
 def test_slacks_client_does_what_an_incident_needs(sandbox: Sandbox) -> None:
@@ -98,13 +100,16 @@ def test_server_errors_carry_their_status(sandbox: Sandbox) -> None:
     assert sandbox.client.auth_test()["ok"]
 
 
+def by_begin(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(calls, key=lambda call: float(call["began_at"]))
+
+
 def test_latency_holds_nobody_else_up(sandbox: Sandbox) -> None:
     sandbox.act("faults", kind="latency", ms=500)
-    began = time.monotonic()
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(lambda _: sandbox.client.auth_test(), range(20)))
-    assert 0.5 <= time.monotonic() - began < 8  # one after the other they would take ten seconds
     spans = sandbox.ask("GET", "/sandbox/calls?method=auth.test")["calls"]
+    assert any(later["began_at"] < call["ended_at"] for call, later in combinations(by_begin(spans), 2))
     assert all(call["ended_at"] - call["began_at"] >= 0.49 for call in spans)
 
 
@@ -127,9 +132,7 @@ def test_events_are_signed_and_arrive_in_order(sandbox: Sandbox, app: App) -> No
 def test_a_failed_event_is_sent_again_with_slacks_headers(sandbox: Sandbox, app: App) -> None:
     app.answer = lambda _: (500, b"")
     sandbox.act("message", user="ada", channel="incidents", text="hi")
-    deadline = time.monotonic() + 3
-    while len(app.received) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    waiting.until(lambda: len(app.received) > 1, what="the second time", timeout_s=60)
     first, again = app.received
     assert "X-Slack-Retry-Num" not in first[0]
     assert (again[0]["X-Slack-Retry-Num"], again[0]["X-Slack-Retry-Reason"]) == ("1", "http_error")

@@ -18,6 +18,7 @@ import pytest
 from integrations.pagerduty import fake
 from integrations.sandbox.pagerduty.acting import ACTS
 from integrations.sandbox.tests.conftest import WEBHOOK_SECRET, App, Sandbox, serving
+from stack.outside import waiting
 
 HEADERS = {"Authorization": "Token token=sandbox", "From": "firekind@example.com", "Content-Type": "application/json"}
 
@@ -65,9 +66,7 @@ def idle(sandbox: Sandbox) -> None:
 
 
 def until(app: App, *, n: int) -> None:
-    deadline = time.monotonic() + 5
-    while len(app.received) < n and time.monotonic() < deadline:
-        time.sleep(0.01)
+    waiting.until(lambda: len(app.received) >= n, what=f"delivery {n}", timeout_s=60)
     assert len(app.received) == n
 
 
