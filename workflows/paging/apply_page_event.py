@@ -27,11 +27,13 @@ from workflows.planning.wording import cards
 SOON: Final = timedelta(seconds=10)
 ID_CHARS: Final = 120
 STILL_OPEN: Final = "The incident itself is still open here: resolve it when it is over"
-# Those that are surely meant, the ones known by id first; then all that the fallback opened and whose id is not known.
+# Those that are surely meant, the ones known by id first; then all that the fallback opened, or may just be opening,
+# and whose id is not known.
 CANDIDATES: Final = """
     SELECT p.id, p.pager_id <> '' OR p.dedup_key = %s, i.codename, p.service_id
       FROM workflows_page p JOIN incidents_incident i ON i.id = p.incident_id
-     WHERE p.pager_id <> '' AND p.pager_id = %s OR p.dedup_key = %s OR p.pager_id = '' AND p.via = 'events'
+     WHERE p.pager_id <> '' AND p.pager_id = %s OR p.dedup_key = %s
+        OR p.pager_id = '' AND (p.via = 'events' OR p.status = 'opening')
      ORDER BY p.pager_id = '', p.dedup_key <> %s, p.opened_at DESC LIMIT 50
 """
 Status = Page.Status
@@ -49,29 +51,35 @@ class Heard(StrEnum):
 def hear(news: PagerEvent, *, at: datetime) -> Heard:
     """Take a piece of news in, in one transaction; what is heard again changes nothing."""
     with transaction.atomic(savepoint=False):
-        page = find(news)
-        if page is None:
+        found = find(news)
+        if not found:
             return Heard.ALERT if intake.hear(news, at=at) else Heard.NOTHING
-        page = held(page)
+        if len(found) > 1:
+            Page.objects.filter(pk__in=[page.pk for page in found]).update(looked_at=None)
+            return Heard.PAGE
+        page = held(found[0])
         if news.id[:ID_CHARS] in page.news:
             return Heard.AGAIN
         take(page, news, at=at)
     return Heard.PAGE
 
 
-def find(news: PagerEvent) -> Page | None:
+def find(news: PagerEvent) -> list[Page]:
     """Return the page that news are about: by the pager's id, else by the key that it was opened with.
 
     What the fallback opened has no key there, so until its id is known it is told by a title that we gave it. Taken for
     someone else's, it could declare an incident; someone else's that only mentions our codename is not taken for it.
+    Pages of one incident have one title: where that fits several, all of them are returned, and a look by their keys
+    has to say which is meant.
     """
     told = news.page
     values = [told.key, told.id, told.key, told.key]
     with connection.cursor() as cursor:
         cursor.execute(CANDIDATES, values)
         rows = cursor.fetchall()
-    fits = [pk for pk, known, codename, service_id in rows if known or _is_ours(told, codename, service_id)]
-    return Page.objects.get(pk=fits[0]) if fits else None
+    surely = [pk for pk, known, _, _ in rows if known]
+    fits = [pk for pk, _, codename, service_id in rows if _is_ours(told, codename, service_id)]
+    return list(Page.objects.filter(pk__in=surely[:1] or fits))
 
 
 def _is_ours(told: PagerIncident, codename: str, service_id: str) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from django.db import DatabaseError
 from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from incidents import lifecycle
 from incidents.models import Incident, Person
@@ -17,7 +19,7 @@ from integrations.pagerduty.tests.posted import EVE, LEO, NINE, OURS, Door, abou
 from integrations.pagerduty.tests.told import hear, in_it, last, paged, said
 from integrations.pagerduty.webhooks import inbox, translate_webhook
 from workflows.alerts import intake
-from workflows.models import PagerUser, Shift
+from workflows.models import Page, PagerUser, Shift
 from workflows.oncall.pager_events import PagerEvent
 
 SAYS = [
@@ -121,6 +123,37 @@ def test_what_the_fallback_opened_is_known_by_our_codename(
     page.refresh_from_db()
     assert page.pager_id == "PNEW"
     assert not incident.alerts.exists()
+
+
+@given(st.data())
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_pages_of_one_incident_are_never_taken_for_each_other(
+    door: Door, incident: Incident, data: st.DataObject
+) -> None:
+    """Whatever is known of each, and in whatever order news come: what the fallback opened has one title for all."""
+    Page.objects.all().delete()
+    stages = data.draw(st.lists(st.sampled_from(["opening", "fallback", "known"]), min_size=2, max_size=3))
+    rows = {
+        f"PX{n}": paged(
+            incident,
+            key=f"page/policy/P{n}",
+            dedup_key=f"firekind-{n}",
+            pager_id=f"PX{n}" if stage == "known" else "",
+            via="" if stage == "opening" else "events",
+            status="opening" if stage == "opening" else "triggered",
+            service_id="PS1",
+        )
+        for n, stage in enumerate(stages)
+    }
+    told = data.draw(st.lists(st.tuples(st.sampled_from(sorted(rows)), st.sampled_from(["triggered", "resolved"]))))
+    for id, kind in told:
+        title = f"Checkout is slow ({incident.codename})"
+        hear(door, event(kind, posted.incident(id, title=title, incident_key=None), agent=None))
+    for id, row in rows.items():
+        row.refresh_from_db()
+        assert row.pager_id in {"", id} or sum(stage != "known" for stage in stages) == 1
+    assert not incident.alerts.exists()
+    assert Incident.objects.count() == 1
 
 
 def test_late_news_stand_at_their_own_time_and_change_nothing(
