@@ -117,6 +117,13 @@ def parents(one: psutil.Process) -> list[psutil.Process]:
         return []
 
 
+def name_of(one: psutil.Process) -> str:
+    try:
+        return one.name()
+    except psutil.NoSuchProcess:
+        return ""
+
+
 def lives(one: psutil.Process) -> bool:
     try:
         return one.is_running() and one.status() != psutil.STATUS_ZOMBIE
@@ -217,8 +224,8 @@ def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
         ours = {one.pid for one in stack.processes.values() if one.alive}
         # What began below a process that was there before is another stack's, for instance a session of its database.
         begun = {one for one in psutil.Process().children(recursive=True) if not before & {one, *parents(one)}}
-        servers = {one for one in begun if one.name() in ("postgres", "valkey-server", "redis-server")}
-        assert len({one.name() for one in servers}) == len(("database", "broker"))
+        servers = {one: name for one in begun if (name := name_of(one)) in SERVERS}
+        assert len(set(servers.values())) == len(("database", "broker"))
         family = [one for one in begun if one.pid in ours or one in servers]
         assert len(family) == len(ours) + len(servers)
 
@@ -234,6 +241,7 @@ def test_a_process_that_cannot_start_is_named() -> None:
         stack.start("worker", env={"FIREKIND_LEASE_S": "soon"})
 
 
+SERVERS = ("postgres", "valkey-server", "redis-server")
 SLUGS = (
     "from incidents.models import *; import incidents.models as m; print(*m.IncidentType.objects.values_list('slug'))"
 )

@@ -30,10 +30,10 @@ class WaitingItem:
 
 def on(viewer: Person, *, at: datetime) -> list[WaitingItem]:
     """Return what waits for someone now, what is most urgent first; a fixed number of queries."""
-    return [*_pages(viewer), *_requests(viewer), *_updates(viewer, at=at), *_steps(viewer)][:SHOWN]
+    return [*_unanswered(viewer), *_requests(viewer), *_updates(viewer, at=at), *_steps(viewer)][:SHOWN]
 
 
-def _pages(viewer: Person) -> Iterator[WaitingItem]:
+def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
     """Yield pages that reached them and nobody has acknowledged."""
     waiting = Page.objects.filter(
         incident__in=incident_lookup.seen(viewer).filter(active=True), rung=viewer, status=Page.Status.TRIGGERED

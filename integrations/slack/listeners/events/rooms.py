@@ -76,7 +76,7 @@ def _moved(told: SlackEvent, note: Callable[..., None]) -> Deed | None:
     return partial(note, incident, person=person, channel_id=channel_id, at=told.at, stamp=told.stamp)
 
 
-def _greet(incident: Incident, *, person: Person, channel_id: str, at: datetime) -> None:
+def _greet(incident: Incident, *, person: Person, channel_id: str, at: datetime, stamp: float) -> None:
     if catching_up.greets(incident, person):
         afterwards.leave(partial(catching_up.greet, incident, person, channel_id))
 
