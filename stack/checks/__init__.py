@@ -19,7 +19,7 @@ from stack.terminal import paint, say
 
 BIN = Path(sys.executable).parent
 MOST = 8  # at once: each has a database and what it loads
-SPARE = 1  # works while others wait for a process or a page
+SPARE = 2  # work while others wait for a process or a page
 PARALLEL = (
     f"--numprocesses={max(2, min(MOST, SPARE + (os.cpu_count() or 1)))}",
     "--dist=loadfile",
