@@ -120,6 +120,7 @@ def try_few_examples(items: list[pytest.Item], *, most: int) -> None:
     """Give every law at most so many examples."""
     for item in items:
         law: Any = getattr(item, "obj", None)
+        law = getattr(law, "__func__", law)  # a method takes no settings, its function does
         if is_hypothesis_test(law):
             known = law._hypothesis_internal_use_settings  # noqa: SLF001 (Hypothesis refuses settings a second time)
             few = settings(known, max_examples=min(known.max_examples, most))
