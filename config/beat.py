@@ -16,7 +16,7 @@ from config.process import garbage
 
 def main() -> int:
     """Ring and work until told to end; give the exit code."""
-    ended = threading.Event()
+    ended, fell = threading.Event(), threading.Event()
     for asked in (signal.SIGTERM, signal.SIGINT):
         signal.signal(asked, lambda *_: ended.set())
     django.setup()
@@ -26,19 +26,19 @@ def main() -> int:
     garbage.leave_out_what_is_loaded()
     loop = OwnLoop("beat", queue=None)
     loop.start()
-    ringing = threading.Thread(target=_ring, args=(ended,), name="beat", daemon=True)
-    ringing.start()
+    threading.Thread(target=_ring, args=(ended, fell), name="beat", daemon=True).start()
     print("beat ready", flush=True)
     ended.wait()
     loop.stop()
-    return 0 if ringing.is_alive() else 1
+    return 1 if fell.is_set() else 0
 
 
-def _ring(ended: threading.Event) -> None:
+def _ring(ended: threading.Event, fell: threading.Event) -> None:
     """Send what is due; without it the process is of no use, so it ends and is started again."""
     try:
         Service(app, scheduler_cls=app.conf.beat_scheduler).start()
     finally:
+        fell.set()
         ended.set()
 
 
