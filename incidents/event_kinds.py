@@ -93,6 +93,32 @@ def _judged(text: str, data: Data) -> str:
     return f"{_because(about, text)} (round {data['round']})"
 
 
+def _task(text: str, data: Data) -> str:
+    """Say something to be done with its number, who takes it and by when."""
+    word = f"added {data.get('word', 'task')} {data['followup']}"
+    return f"{word}{_terms(data)}: {text}"
+
+
+def _terms(data: Data) -> str:
+    whose = f" for {data['name']}" if data.get("name") else ""
+    return f"{whose}, due {data['due']}" if data.get("due") else whose
+
+
+def _given(text: str, data: Data) -> str:
+    about = f"{data['word']} {data['followup']}"
+    return f"gave {about} to {data['name']}" if data.get("name") else f"left {about} to anyone"
+
+
+def _due_by(text: str, data: Data) -> str:
+    about = f"{data['word']} {data['followup']}"
+    return f"made {about} due {data['due']}" if data.get("due") else f"took the due date off {about}"
+
+
+def _of_task(did: str) -> Callable[[str, Data], str]:
+    """Say what became of a task: *marked task 3 as done*."""
+    return lambda text, data: _because(did.format(f"{data['word']} {data['followup']}"), text)
+
+
 def _duplicated(text: str, data: Data) -> str:
     """Say which incident it duplicates only once a reader was found to see that one (`timeline.naming`)."""
     return f"marked it as a duplicate of {data['names']}" if data.get("names") else "marked it as a duplicate"
@@ -112,6 +138,13 @@ KINDS: dict[str, EventKind] = {
         "Impact", lambda text, data: f"stated the impact: {text}", told=True, news="the impact", editable=True
     ),
     "next_step": EventKind("Next step", _next_step, told=True, news="the next step", editable=True),
+    "task": EventKind("Task", _task, told=True, news="the task", editable=True),
+    "followup": EventKind("Follow-up", _task, told=True, news="the follow-up", editable=True),
+    "followup_given": EventKind("To do", _given, folds=True),
+    "followup_due": EventKind("To do", _due_by, folds=True),
+    "followup_done": EventKind("To do", _of_task("marked {} as done"), folds=True),
+    "followup_dropped": EventKind("To do", _of_task("dropped {}"), folds=True),
+    "followup_reopened": EventKind("To do", _of_task("reopened {}"), folds=True),
     "noted": EventKind("Note", lambda text, data: text, editable=True),
     "captured": EventKind("Message", _captured),
     "asked": EventKind("Capture", lambda text, data: f"asked to {text}", folds=True),
@@ -207,6 +240,9 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     "updated": (),
     "impact": (),
     "next_step": (),
+    "task": (),
+    "followup": (),
+    "followup_dropped": (),
     "noted": (),
     "captured": (),
     "paged": (),

@@ -21,6 +21,11 @@ GROUPS: Final = {
          "duplicated", "due"),
     ),
     "said": ("Notes and messages", ("noted", "captured")),
+    "tasks": (
+        "Tasks and follow-ups",
+        ("task", "followup", "followup_given", "followup_due", "followup_done", "followup_dropped",
+         "followup_reopened"),
+    ),
     "evidence": ("Evidence and findings", ("evidence", "asked", "claimed", "judged")),
     "people": (
         "People, pages and access",

@@ -19,6 +19,14 @@ from incidents.lifecycle.entries import (
     update,
     update_fell_due,
 )
+from incidents.lifecycle.followups import (
+    add_followup,
+    assign_followup,
+    drop_followup,
+    finish_followup,
+    reopen_followup,
+    schedule_followup,
+)
 from incidents.lifecycle.misses import TooManyMisses
 from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
@@ -36,9 +44,11 @@ __all__ = [
     "Refused",
     "Stale",
     "TooManyMisses",
+    "add_followup",
     "adopt",
     "archive_channel",
     "ask_in",
+    "assign_followup",
     "break_glass",
     "bring_in",
     "cancel",
@@ -48,9 +58,11 @@ __all__ = [
     "check_off",
     "declare",
     "describe",
+    "drop_followup",
     "duplicate",
     "edit",
     "fill",
+    "finish_followup",
     "joined",
     "leave_room",
     "left",
@@ -63,9 +75,11 @@ __all__ = [
     "remark",
     "rename",
     "reopen",
+    "reopen_followup",
     "resolve",
     "retract",
     "retype",
+    "schedule_followup",
     "serve",
     "set_lead",
     "set_role",

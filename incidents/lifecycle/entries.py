@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from incidents import event_kinds, timeline
-from incidents.lifecycle import rules, stating
+from incidents.followups import folding
+from incidents.lifecycle import followups, rules, stating
 from incidents.models import Event, Incident, Person, Source
 
 CAPTURED_CHARS = 4_000
@@ -186,7 +187,7 @@ def _owned(incident: Incident, n: int, by: Person | None) -> Event:
     if entry is not None and entry.redacted is not None:
         raise rules.Refused("This entry was redacted.")
     if entry is None or not entry.mendable:
-        raise rules.Refused("Only notes, updates and messages can be changed or retracted.")
+        raise rules.Refused("Only notes, updates, tasks and messages can be changed or retracted.")
     event = entry.event
     if by is not None and event.by_id != by.pk and incident.lead_id != by.pk:
         raise rules.Refused("Only the person who wrote this, or the lead, can change it.")
@@ -201,6 +202,8 @@ def _change(
     change = timeline.append(
         incident, kind, at=at, by=by, source=source, text=text, about_n=event.n, data={"about": event.n}
     )
+    if event.kind in folding.MADE:
+        followups.project(incident, event)
     if event.kind in event_kinds.TOLD:
         rules.save(incident)  # what was posted follows the edit
     return change

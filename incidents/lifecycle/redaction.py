@@ -11,7 +11,8 @@ from audit.sealed import redacting
 from incidents import timeline
 from incidents.audited import copies
 from incidents.event_kinds import TYPED
-from incidents.lifecycle import rules
+from incidents.followups import folding
+from incidents.lifecycle import followups, rules
 from incidents.models import Event, Incident, Participant, Person, Source
 from incidents.timeline import TimelineEntry
 
@@ -37,6 +38,8 @@ def redact(incident: Incident, *, n: int, by: Person | None, at: datetime, sourc
             timeline.append(now, "redacted", at=at, by=by, source=source, about_n=one, data={"about": one})
             for one in (one.event.n for one in entries)
         ]
+        if entry.event.kind in folding.MADE:
+            followups.project(now, entry.event)
         who, name = (by.pk, by.name) if by else (None, "")
         audit.note("redacted", by=who, by_name=name, about=now.codename, data={"entry": n}, at=at)
         rules.save(now)

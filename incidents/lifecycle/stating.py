@@ -67,12 +67,12 @@ def append_next_step(
     text = rules.text(text, field="next_step", needed=False)
     data = dict(told)
     if text and owner is not None:
-        _must_be_in(incident, owner, by=by, at=at, source=source)
+        must_be_in(incident, owner, by=by, at=at, source=source)
         data |= {"owner": owner.pk, "name": owner.name}
     return timeline.append(incident, "next_step", at=at, by=by, source=source, text=text, data=data)
 
 
-def _must_be_in(incident: Incident, owner: Person, *, by: Person | None, at: datetime, source: str) -> None:
+def must_be_in(incident: Incident, owner: Person, *, by: Person | None, at: datetime, source: str) -> None:
     """Bring the owner in; a private incident opens to nobody by a step: there it is done by name and first."""
     if owner == by or Participant.objects.filter(incident=incident, person=owner, left_at=None).exists():
         return

@@ -2,6 +2,7 @@
 
 from incidents.models.access import AccessRequest, Knock, Miss, Summary
 from incidents.models.event import Event, Source
+from incidents.models.followups import Followup
 from incidents.models.incident import Codename, Incident, Participant, Status
 from incidents.models.people import Person
 from incidents.models.proposals import Notice, Proposal
@@ -12,6 +13,7 @@ __all__ = [
     "AccessRequest",
     "Codename",
     "Event",
+    "Followup",
     "Incident",
     "IncidentType",
     "Knock",

@@ -140,7 +140,7 @@ def test_editing_and_retracting_write_entries_and_keep_the_first(
     entry = next(one for one in timeline.latest(incident, limit=9, reader=None) if one.event.n == note.n)
     assert entry.retracted is not None
     assert [change.kind for change in entry.history] == ["edited", "retracted"]
-    with pytest.raises(lifecycle.Refused, match="Only notes, updates and messages"):
+    with pytest.raises(lifecycle.Refused, match="Only notes, updates, tasks and messages"):
         lifecycle.edit(incident, n=1, text="No", by=ada, at=now)
 
 

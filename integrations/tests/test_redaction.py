@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -68,6 +69,22 @@ def stepped(incident: Incident, by: Person) -> None:
     lifecycle.update(incident, text="we look", next_step=SAID, by=by, at=timezone.now())
 
 
+def to_do(phase: str) -> Way:
+    def run(incident: Incident, by: Person) -> None:
+        about: Any = {"by": by, "at": timezone.now()}
+        made = lifecycle.add_followup(incident, text=SAID, phase=phase, link=f"https://example.com/{SECRET}", **about)
+        lifecycle.assign_followup(incident, n=made.n, owner=by, **about)
+        lifecycle.finish_followup(incident, n=made.n, **about)
+
+    return run
+
+
+def dropped(incident: Incident, by: Person) -> None:
+    """Say why it will not be done."""
+    made = lifecycle.add_followup(incident, text="change it", by=by, at=timezone.now())
+    lifecycle.drop_followup(incident, n=made.n, because=SAID, by=by, at=timezone.now())
+
+
 def retyped(house: House) -> Way:
     def run(incident: Incident, by: Person) -> None:
         lines = [("+", SAID, "page/x"), ("~", "move it", "channel/1")]  # a plan names what people named
@@ -91,6 +108,9 @@ WAYS: dict[str, Callable[[House], Way]] = {
     "updated": lambda house: edited,
     "impact": lambda house: lambda incident, by: lifecycle.state_impact(incident, text=SAID, by=by, at=timezone.now()),
     "next_step": lambda house: stepped,
+    "task": lambda house: to_do("during"),
+    "followup": lambda house: to_do("afterwards"),
+    "followup_dropped": lambda house: dropped,
     "captured": lambda house: captured,
     "described": lambda house: described,
     "renamed": lambda house: renamed,

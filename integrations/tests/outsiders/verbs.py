@@ -50,8 +50,10 @@ class Case:
 Verb = Callable[[Case], object]
 
 ACTED: Final[Mapping[str, Verb]] = {
+    "add_followup": lambda a: lifecycle.add_followup(a.incident, text=TEXT, **a.asked),
     "adopt": lambda a: lifecycle.adopt(a.incident, **a.asked),
     "archive_channel": lambda a: lifecycle.archive_channel(a.incident, **a.asked),
+    "assign_followup": lambda a: lifecycle.assign_followup(a.incident, n=1, owner=a.by, **a.asked),
     "bring_in": lambda a: lifecycle.bring_in(a.incident, people=[a.by], **a.asked),
     "cancel": lambda a: lifecycle.cancel(a.incident, **a.asked),
     "capture": lambda a: lifecycle.capture(
@@ -59,9 +61,11 @@ ACTED: Final[Mapping[str, Verb]] = {
     ),
     "check_off": lambda a: lifecycle.check_off(a.incident, item="x", done=True, **a.asked),
     "describe": lambda a: lifecycle.describe(a.incident, summary=TEXT, **a.asked),
+    "drop_followup": lambda a: lifecycle.drop_followup(a.incident, n=1, **a.asked),
     "duplicate": lambda a: lifecycle.duplicate(a.incident, of=a.other, **a.asked),
     "edit": lambda a: lifecycle.edit(a.incident, n=1, text=TEXT, **a.asked),
     "fill": lambda a: lifecycle.fill(a.incident, role="Platform leadership", person=a.by, **a.asked),
+    "finish_followup": lambda a: lifecycle.finish_followup(a.incident, n=1, **a.asked),
     "let_in": lambda a: lifecycle.let_in(a.incident, n=1, **a.asked),
     "mitigate": lambda a: lifecycle.mitigate(a.incident, **a.asked),
     "note": lambda a: lifecycle.note(a.incident, text=TEXT, **a.asked),
@@ -71,9 +75,11 @@ ACTED: Final[Mapping[str, Verb]] = {
     "remark": lambda a: lifecycle.remark(a.incident, "asked", text=TEXT, **a.asked),
     "rename": lambda a: lifecycle.rename(a.incident, title=TEXT, **a.asked),
     "reopen": lambda a: lifecycle.reopen(a.incident, **a.asked),
+    "reopen_followup": lambda a: lifecycle.reopen_followup(a.incident, n=1, **a.asked),
     "resolve": lambda a: lifecycle.resolve(a.incident, **a.asked),
     "retract": lambda a: lifecycle.retract(a.incident, n=1, **a.asked),
     "retype": lambda a: lifecycle.retype(a.incident, to=a.to, bring=[a.by], **a.asked),
+    "schedule_followup": lambda a: lifecycle.schedule_followup(a.incident, n=1, due_on=None, **a.asked),
     "serve": lambda a: lifecycle.serve(a.incident, services=["mine"], **a.asked),
     "set_lead": lambda a: lifecycle.set_lead(a.incident, lead=a.by, **a.asked),
     "set_role": lambda a: lifecycle.set_role(a.incident, role="Scribe", holder=a.by, **a.asked),

@@ -1,0 +1,188 @@
+"""Tasks and follow-ups: made, given to someone, given a day, done, dropped and reopened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import date, datetime
+from typing import Any, Final
+
+from incidents import timeline
+from incidents.followups import folding
+from incidents.followups.folding import Phase, State
+from incidents.lifecycle import rules, stating
+from incidents.models import Event, Followup, Incident, Participant, Person, Source
+
+KIND_OF: Final = {phase: kind for kind, phase in folding.MADE.items()}
+FARTHEST: Final = 3  # years ahead that something may be due
+
+
+def add_followup(
+    incident: Incident,
+    *,
+    text: str,
+    phase: str = Phase.AFTERWARDS,
+    owner: Person | None = None,
+    due_on: date | None = None,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    link: str = "",
+) -> Followup:
+    """Write down something to be done: a task while people respond, or a follow-up for afterwards.
+
+    Who is given a task takes part from now on. Raises ``BadInput`` for an owner who may not see the incident.
+    """
+    text = rules.text(text)
+    with rules.changing(incident, by=by) as now:
+        if phase == Phase.DURING:
+            rules.must_be_active(now, "add a task to")
+        n = Followup.objects.filter(incident=now).count() + 1
+        word = "task" if phase == Phase.DURING else "follow-up"
+        data = {
+            "followup": n,
+            "word": word,
+            "room": now.room,
+            **_due(due_on, at),
+            **_owner(now, phase, owner, by, at, source),
+        }
+        kind = KIND_OF[Phase(phase)]
+        event = timeline.append(now, kind, at=at, by=by, source=source, text=text, data=data, link=link)
+        made = project(now, event)
+        rules.save(now)
+    return made
+
+
+def assign_followup(
+    incident: Incident, *, n: int, owner: Person | None, by: Person | None, at: datetime, source: str = Source.WEB
+) -> Followup:
+    """Give one to someone, or to no one."""
+    with _open(incident, n, by=by) as (now, one):
+        if one.owner_id == (owner.pk if owner else None):
+            return one
+        data = _owner(now, one.phase, owner, by, at, source) or {"owner": None, "name": ""}
+        return _write(now, one, "followup_given", by=by, at=at, source=source, data=data)
+
+
+def schedule_followup(
+    incident: Incident, *, n: int, due_on: date | None, by: Person | None, at: datetime, source: str = Source.WEB
+) -> Followup:
+    """Say by which day one is due, or by none."""
+    with _open(incident, n, by=by) as (now, one):
+        if one.due_on == due_on:
+            return one
+        return _write(now, one, "followup_due", by=by, at=at, source=source, data=_due(due_on, at) or {"due": ""})
+
+
+def finish_followup(
+    incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
+) -> Followup:
+    """Mark one as done; one that is done stays so."""
+    with _held(incident, n, by=by) as (now, one):
+        if one.state == State.DONE:
+            return one
+        _must_be_open(one)
+        return _write(now, one, "followup_done", by=by, at=at, source=source)
+
+
+def drop_followup(
+    incident: Incident, *, n: int, because: str = "", by: Person | None, at: datetime, source: str = Source.WEB
+) -> Followup:
+    """Give one up: it will not be done."""
+    because = rules.text(because, field="because", needed=False)
+    with _held(incident, n, by=by) as (now, one):
+        if one.state == State.DROPPED:
+            return one
+        _must_be_open(one)
+        return _write(now, one, "followup_dropped", by=by, at=at, source=source, text=because)
+
+
+def reopen_followup(
+    incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
+) -> Followup:
+    """Say that one is still to be done after all. Raises ``Refused`` where its entry was retracted."""
+    with _held(incident, n, by=by) as (now, one):
+        if one.is_open:
+            return one
+        entry = timeline.entries(Event.objects.filter(incident=now, n=one.entry_n))[0]
+        if entry.retracted is not None:
+            raise rules.Refused(f"{_called(one)} was retracted. Add a new one.")
+        return _write(now, one, "followup_reopened", by=by, at=at, source=source)
+
+
+def project(incident: Incident, event: Event) -> Followup:
+    """Write the row of the one that an event is about, in the transaction of whatever happened to its events."""
+    about = Event.objects.filter(incident=incident, kind__in=folding.KINDS, data__followup=event.data["followup"])
+    now = folding.fold(timeline.entries(about.select_related("by").order_by("n")))
+    row, _ = Followup.objects.update_or_create(incident=incident, n=now.n, defaults=asdict(now))
+    row.incident = incident
+    return row
+
+
+@contextmanager
+def _held(incident: Incident, n: int, *, by: Person | None) -> Iterator[tuple[Incident, Followup]]:
+    with rules.changing(incident, by=by) as now:
+        one = Followup.objects.filter(incident=now, n=n).first()
+        if one is None:
+            raise rules.Refused(f"There is no task or follow-up {n} on {now.codename}.")
+        one.incident = now
+        yield now, one
+
+
+@contextmanager
+def _open(incident: Incident, n: int, *, by: Person | None) -> Iterator[tuple[Incident, Followup]]:
+    with _held(incident, n, by=by) as (now, one):
+        _must_be_open(one)
+        yield now, one
+
+
+def _must_be_open(one: Followup) -> None:
+    if not one.is_open:
+        raise rules.Refused(f"{_called(one)} is {one.state}. Reopen it first.")
+
+
+def _called(one: Followup) -> str:
+    return f"{one.word.capitalize()} {one.n}"
+
+
+def _write(
+    incident: Incident,
+    one: Followup,
+    kind: str,
+    *,
+    by: Person | None,
+    at: datetime,
+    source: str,
+    text: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> Followup:
+    about = {"followup": one.n, "word": one.word, **(data or {})}
+    event = timeline.append(incident, kind, at=at, by=by, source=source, text=text, data=about)
+    row = project(incident, event)
+    rules.save(incident)
+    return row
+
+
+def _due(due_on: date | None, at: datetime) -> dict[str, str]:
+    if due_on is None:
+        return {}
+    if abs(due_on.year - at.year) > FARTHEST:
+        raise rules.BadInput("due_on", f"Choose a day within {FARTHEST} years.")
+    return {"due": due_on.isoformat()}
+
+
+def _owner(
+    incident: Incident, phase: str, owner: Person | None, by: Person | None, at: datetime, source: str
+) -> dict[str, Any]:
+    """Return who takes it. A task brings its owner in; for afterwards it is enough that they may see the incident."""
+    if owner is None:
+        return {}
+    if phase == Phase.DURING and incident.is_active:
+        stating.must_be_in(incident, owner, by=by, at=at, source=source)
+    elif not Participant.objects.filter(incident=incident, person=owner, left_at=None).exists():
+        if incident.private:
+            raise rules.BadInput("owner", f"{owner.name} is not in this private incident. Bring them in first.")
+        if not owner.can_join:
+            raise rules.BadInput("owner", f"{owner.name} cannot be given this: choose someone from this workspace.")
+    return {"owner": owner.pk, "name": owner.name}

@@ -1,0 +1,136 @@
+"""Tasks and follow-ups: a row is what its events add up to, whoever did what in which order."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from incidents import lifecycle, timeline
+from incidents.followups import folding
+from incidents.models import Event, Followup, Incident, Participant, Person
+from incidents.models.followups import Followup as Row
+from incidents.tests import shipped as types_shipped
+
+DOINGS = ("task", "followup", "give", "leave", "due", "done", "dropped", "reopen", "edit", "retract", "redact", "end")
+STEPS = st.lists(st.tuples(st.sampled_from(DOINGS), st.integers(0, 4), st.integers(0, 2)), max_size=14)
+Rows = dict[int, dict[str, Any]]
+
+
+class TestAnyOrder(TestCase):
+    """By hand beside it: what each step should do to a task, told without events."""
+
+    @given(STEPS)
+    @settings(max_examples=15)
+    def test_a_row_is_what_its_events_add_up_to(self, steps: list[tuple[str, int, int]]) -> None:
+        types_shipped.bring()
+        people = [Person.objects.create(name=name, chat_id=f"U{name}") for name in ("Ada", "Ben", "Cem")]
+        incident = lifecycle.declare("Checkout is slow", by=people[0], lead=people[0], at=timezone.now())
+        expected: Rows = {}
+        for number, (doing, which, who) in enumerate(steps):
+            n = which % max(len(expected), 1) + 1
+            with suppress(lifecycle.Refused):  # what is refused changes nothing, which the comparison below holds
+                self.take(incident, doing, n, people[who], f"words {number}", expected)
+        rows = {one.n: one for one in Followup.objects.filter(incident=incident)}
+        assert {n: {name: getattr(one, name) for name in expected[n]} for n, one in rows.items()} == expected
+        for one in rows.values():
+            about = Event.objects.filter(incident=incident, data__followup=one.n).select_related("by").order_by("n")
+            folded = asdict(folding.fold(timeline.entries(about)))
+            assert folded == {name: getattr(one, name) for name in folded}
+
+    def take(self, incident: Incident, doing: str, n: int, owner: Person, words: str, expected: Rows) -> None:
+        about: Any = {"by": owner, "at": timezone.now()}
+        if doing in {"task", "followup"}:
+            phase = Row.Phase.DURING if doing == "task" else Row.Phase.AFTERWARDS
+            made = lifecycle.add_followup(incident, text=words, phase=phase, owner=owner, **about)
+            expected[made.n] = {"text": words, "owner_id": owner.pk, "due_on": None, "state": "open", "phase": phase}
+        elif doing == "end":
+            lifecycle.resolve(incident, **about)
+        elif doing in {"edit", "retract", "redact"}:
+            self.mend(incident, doing, n, words, expected)
+        elif n in expected:
+            self.change(incident, doing, n, owner, expected, about)
+
+    def mend(self, incident: Incident, doing: str, n: int, words: str, expected: Rows) -> None:
+        if n not in expected:
+            return
+        entry = Followup.objects.get(incident=incident, n=n).entry_n
+        about: Any = {"n": entry, "by": incident.lead, "at": timezone.now()}
+        if doing == "edit":
+            lifecycle.edit(incident, text=words, **about)
+            expected[n]["text"] = words
+        elif doing == "retract":
+            lifecycle.retract(incident, **about)
+            expected[n]["state"] = "dropped"
+        else:
+            lifecycle.redact(incident, **about)
+            expected[n]["text"] = ""
+
+    def change(
+        self, incident: Incident, doing: str, n: int, owner: Person, expected: Rows, about: dict[str, Any]
+    ) -> None:
+        if doing in {"give", "leave"}:
+            given = owner if doing == "give" else None
+            lifecycle.assign_followup(incident, n=n, owner=given, **about)
+            expected[n]["owner_id"] = given.pk if given else None
+        elif doing == "due":
+            day = date(2026, 12, 1)
+            lifecycle.schedule_followup(incident, n=n, due_on=day, **about)
+            expected[n]["due_on"] = day
+        else:
+            verb: Any = {
+                "done": lifecycle.finish_followup,
+                "dropped": lifecycle.drop_followup,
+                "reopen": lifecycle.reopen_followup,
+            }[doing]
+            verb(incident, n=n, **about)
+            expected[n]["state"] = "open" if doing == "reopen" else doing
+
+
+def test_a_task_brings_its_owner_in_and_a_follow_up_does_not(incident: Incident, ada: Person, ben: Person) -> None:
+    lifecycle.add_followup(incident, text="write it down", owner=ben, by=ada, at=timezone.now())
+    assert not Participant.objects.filter(incident=incident, person=ben).exists()
+    lifecycle.add_followup(incident, text="roll back", phase="during", owner=ben, by=ada, at=timezone.now())
+    assert Participant.objects.filter(incident=incident, person=ben, left_at=None).exists()
+
+
+@pytest.mark.parametrize("phase", ["during", "afterwards"])
+def test_a_private_incident_opens_to_nobody_by_a_task(phase: str, secret: Incident, ada: Person, eve: Person) -> None:
+    about: Any = {"phase": phase, "by": ada, "at": timezone.now()}
+    with pytest.raises(lifecycle.BadInput, match="Bring them in first"):
+        lifecycle.add_followup(secret, text="rotate the token", owner=eve, **about)
+    made = lifecycle.add_followup(secret, text="rotate the token", **about)
+    with pytest.raises(lifecycle.BadInput, match="Bring them in first"):
+        lifecycle.assign_followup(secret, n=made.n, owner=eve, by=ada, at=timezone.now())
+    assert Followup.objects.get(incident=secret).owner_id is None
+
+
+def test_a_task_that_is_left_when_the_incident_ends_is_a_follow_up(incident: Incident, ada: Person) -> None:
+    about: Any = {"by": ada, "at": timezone.now()}
+    made = lifecycle.add_followup(incident, text="roll back", phase="during", **about)
+    assert made.word == "task"
+    lifecycle.resolve(incident, **about)
+    left = Followup.objects.get(incident=incident)
+    assert (left.word, left.is_open) == ("follow-up", True)
+    with pytest.raises(lifecycle.Refused, match="reopen it before you add a task"):
+        lifecycle.add_followup(incident, text="one more", phase="during", **about)
+    assert lifecycle.finish_followup(incident, n=1, **about).state == "done"
+    said = [timeline.sentence(event) for event in incident.events.filter(kind__startswith="followup_")]
+    assert said == ["marked follow-up 1 as done"]
+
+
+def test_a_day_that_is_over_makes_what_is_open_late(incident: Incident, ada: Person) -> None:
+    today = timezone.now().date()
+    due = today + timedelta(days=2)
+    made = lifecycle.add_followup(incident, text="write it down", due_on=due, by=ada, at=timezone.now())
+    assert [made.is_late(today=today + timedelta(days=n)) for n in (2, 3)] == [False, True]
+    assert not lifecycle.finish_followup(incident, n=1, by=ada, at=timezone.now()).is_late(today=date(2999, 1, 1))
+    with pytest.raises(lifecycle.BadInput, match="within 3 years"):
+        lifecycle.add_followup(incident, text="x", due_on=date(2999, 1, 1), by=ada, at=timezone.now())
