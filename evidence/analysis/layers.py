@@ -52,6 +52,7 @@ LAYERS = (
 )
 PLACE = {layer.key: place for place, layer in enumerate(LAYERS)}
 SUFFIX = re.compile(r"_\[([kjiwgG])\]$")
+BOUNDARIES = {"-", "--"}
 OF_SUFFIX = {"k": "kernel", "g": "gpu", "G": "gpu-source", "w": "kernel"}
 OF_HINT = {
     "kernel": "kernel", "gpu": "gpu", "gpu-source": "gpu-source", "boundary": "boundary", "idle": "idle",
@@ -95,26 +96,39 @@ RUNTIME = re.compile(
 NATIVE = re.compile(r"^[A-Za-z_$][\w$]*(@[\w.]+|\.(part|constprop|isra|cold|llvm|plt)[.\w]*)*$")
 
 
+def bare(name: str) -> str:
+    """Return a name without the suffix of its layer."""
+    return SUFFIX.sub("", name) if name.endswith("]") else name
+
+
+def is_kernel(name: str, hint: str = "") -> bool:
+    """Tell what ``layer_of`` calls the kernel, without looking at what else it could be."""
+    suffix = SUFFIX.search(name) if name.endswith("]") else None
+    if suffix and suffix[1] in OF_SUFFIX:
+        return OF_SUFFIX[suffix[1]] == "kernel"
+    return hint == "kernel" and name not in BOUNDARIES and not is_idle(name)
+
+
 def layer_of(name: str, hint: str = "", *, mostly: str = "") -> str:
     """Return the key of the layer of a function; ``mostly`` is the language of the profile where that is known."""
     suffix = SUFFIX.search(name)
     if suffix and suffix[1] in OF_SUFFIX:
         return OF_SUFFIX[suffix[1]]
-    if name in {"-", "--"}:
+    if name in BOUNDARIES:
         return "boundary"
     if is_idle(name, hint):
         return "idle"
     if hint in OF_HINT:
         return OF_HINT[hint]
-    bare = SUFFIX.sub("", name)
-    found = next((key for key, tells in RULES if tells(bare, mostly)), "unknown")
+    alone = bare(name)
+    found = next((key for key, tells in RULES if tells(alone, mostly)), "unknown")
     inlined = hint == "inlined" or (suffix is not None and suffix[1] == "i")
     return "inlined" if inlined and found in {"java", "native", "unknown"} else found
 
 
 def is_idle(name: str, hint: str = "") -> bool:
     """Tell whether nothing runs while this frame is on a stack."""
-    return hint == "idle" or IDLE.match(SUFFIX.sub("", name)) is not None
+    return hint == "idle" or IDLE.match(bare(name)) is not None
 
 
 def is_thread(name: str) -> bool:
@@ -172,8 +186,8 @@ def places(names: Sequence[str], hints: Sequence[str], *, mostly: str = "") -> l
 
 def package_of(name: str, layer: str) -> str:
     """Return what a function belongs to: a crate, a Go or Java package, a Python or script file, a C++ namespace."""
-    bare = SUFFIX.sub("", name)
-    return PACKAGES.get(layer, _no_package)(bare) or _by_look(bare, layer)
+    alone = bare(name)
+    return PACKAGES.get(layer, _no_package)(alone) or _by_look(alone, layer)
 
 
 def _no_package(name: str) -> str:

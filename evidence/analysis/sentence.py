@@ -129,7 +129,7 @@ def hot(tree: CallTree, *, type: int | None = None) -> list[dict[str, float | st
 def is_plumbing(tree: CallTree, code: int) -> bool:
     """Tell whether a function belongs to what applications are built on, or stands for a thread."""
     name, hint = tree.names[code], tree.hints[code]
-    if PLUMBING.match(layers.SUFFIX.sub("", name)) or layers.is_thread(name):
+    if PLUMBING.match(layers.bare(name)) or layers.is_thread(name):
         return True
     return layers.layer_of(name, hint) in PLUMBING_LAYERS
 
@@ -206,7 +206,7 @@ def _below(tree: CallTree, type: int, code: int) -> str:
     value = int(half.self_[type, place])
     if place != code and value >= NARROWS * total:
         return f"; {percent(value / whole)} end in `{tree.names[place]}`"
-    kernel = {n for at, n in enumerate(tree.names) if layers.layer_of(n, tree.hints[at]) == "kernel"}
+    kernel = {n for at, n in enumerate(tree.names) if layers.is_kernel(n, tree.hints[at])}
     inside = half.search(kernel.__contains__, type=type).total if kernel else 0
     return f"; {percent(inside / whole)} in the kernel" if inside >= NARROWS * total else ""
 

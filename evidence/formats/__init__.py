@@ -78,6 +78,27 @@ FAMILIES = {
     "ghc_prof": "haskell", "ghc_json": "haskell",
 }  # fmt: skip
 
+# What a head must hold somewhere, or its reader claims nothing: it is not even imported then, and telling
+# what a file is costs more in imports than in looking. Readers that are not named here are always asked.
+MARKS: dict[str, tuple[bytes, ...]] = {
+    "legacy_pprof": (b" profile:", b"--- "),
+    "pprof_text": (b"-----+", b"PeriodType:"),
+    "goroutines": (b"goroutine ",),
+    "bpf_stacks": (b"]: ", *(b"-" + blank for blank in (b" ", b"\t", b"\r", b"\v", b"\f"))),
+    "jstack": (b"Full thread dump ", b"java.lang.Thread.State: "),
+    "gdb": (b"#0 ",),
+    "memray": (b"num_allocations",),
+    "callgrind": (b"# callgrind format", b"fn="),
+    "macos_sample": (b"Call graph:",),
+    "austin": (b";T",),
+    "rbspy": (b"rbspy",),
+    "ghc_prof": (b"Time and Allocation Profiling Report",),
+    "jfr": (b"FLR\0",),
+    "austin_mojo": (b"MOJ",),
+    "gperftools_cpu": (b"\0\0\0\0",),
+    "cprofile": tuple(a + b for a in (b"{", b"\xfb") for b in (b")\x03", b"\xa9\x03", b"(\x03\0", b"\xa8\x03\0")),
+}
+
 
 def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> Stacks:
     """Read a profile of any format, packed or not.
@@ -126,8 +147,10 @@ def claims(head: bytes) -> list[Claimed]:
     kind = unsupported.kind(head)
     no_text = kind == "binary" and texts.hardly(head)
     found = [] if kind == "binary" else measures.claims(head)
+    plain = texts.plain(head)
     for name, kinds in FORMATS.items():
-        if kind in kinds or (kinds == "text" and not no_text):
+        asked = name not in MARKS or claiming.marked(plain, MARKS[name])
+        if asked and (kind in kinds or (kinds == "text" and not no_text)):
             claim = module_of(name).claim(head)
             found += [Claimed(name.replace("_", " "), name, claim)] if claim else []
     return found

@@ -6,15 +6,32 @@ Each module has ``NAME``, ``KIND`` (that of the evidence), ``looks_like(head)`` 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from evidence.profile.claims import Certainty, Claim, Claimed
+from evidence.measures import bounded_text
+from evidence.profile.claims import Certainty, Claim, Claimed, marked
 
 # In the order in which content is tried.
 MODULES = ("benchmarks.benchstat", "benchmarks.gobench", "loadtest", "counts", "sweeps.sweep")
+# What the head must hold somewhere, or the module is not even imported; the last are columns of ``perf stat -x`` and a
+# number that is not the first of its row.
+MARKS: Mapping[str, tuple[str | re.Pattern[str], ...]] = {
+    "benchmarks.benchstat": ("│", "/op", "delta"),
+    "benchmarks.gobench": ("Benchmark",),
+    "loadtest": (
+        "Concurrency Level:", "This is ApacheBench", "Thread Stats", "http_req_duration", "latencyPercentiles",
+        "Success rate:", "Requests/sec:", "Latencies",
+    ),
+    "counts": (
+        "syscall", "function", "Performance counter stats", "counter-value", "@", "COUNT", "CALLS", "flat%",
+        re.compile(r"[,;]\d{1,3}\.\d\d"),
+    ),
+    "sweeps.sweep": (re.compile(r"[,\t;|][\s\"]*[-+.\d]"),),
+}  # fmt: skip
 # A table of numbers is less of a mark than the words of a tool.
 TABLES = {"sweeps.sweep": Certainty.LIKELY}
 NAMES = {
@@ -29,7 +46,10 @@ NAMES = {
 def claims(head: bytes) -> list[Claimed]:
     """Return what each module says of content beginning with ``head``."""
     found = []
+    text = bounded_text.head(head)
     for name in MODULES:
+        if not marked(text, MARKS[name]):
+            continue
         module = import_module(f"evidence.measures.{name}")
         if module.looks_like(head):
             found.append(Claimed(module.NAME, name, Claim(TABLES.get(name, Certainty.SURE), module.TELLS)))

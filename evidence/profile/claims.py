@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
 from evidence.profile.errors import Ambiguous
 
@@ -30,6 +31,11 @@ class Claimed(NamedTuple):
     name: str
     module: str
     claim: Claim
+
+
+def marked(head: AnyStr, marks: Iterable[AnyStr | re.Pattern[AnyStr]]) -> bool:
+    """Tell whether any of some marks is in a head: a reader is asked only where one of its own is."""
+    return any(mark.search(head) if isinstance(mark, re.Pattern) else mark in head for mark in marks)
 
 
 def decide(claims: Sequence[Claimed]) -> Claimed | None:

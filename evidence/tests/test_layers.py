@@ -7,6 +7,7 @@ import re
 import pytest
 
 from evidence.analysis import colours, layers
+from evidence.profile.stacks import HINTS
 
 TOLD = [
     ("do_syscall_64", "kernel", "", "kernel"),
@@ -51,6 +52,14 @@ TOLD = [
 @pytest.mark.parametrize(("name", "hint", "mostly", "layer"), TOLD)
 def test_the_layer_of_a_frame(name: str, hint: str, mostly: str, layer: str) -> None:
     assert layers.layer_of(name, hint, mostly=mostly) == layer
+
+
+@pytest.mark.parametrize("hint", HINTS)
+def test_the_quick_look_for_the_kernel_says_what_the_layer_does(hint: str) -> None:
+    ends = ("", "_[k]", "_[w]", "_[i]", "_[j]", "_[g]", "]")
+    names = [name + end for name in ("swapper", "-", "--", "vfs_read", "main.run", "[idle", "") for end in ends]
+    found = {name for name in names if layers.is_kernel(name, hint)}
+    assert found == {name for name in names if layers.layer_of(name, hint) == "kernel"}
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,10 @@ def _begins_with_two(data: Buffer) -> bool:
 
 def _of_tracing_flame(lines: FoldedLines) -> bool:
     """Tell whether every stack begins with a thread the way tracing-flame names one."""
+    if not len(lines.frames) or not TRACING_THREAD.match(lines.names[lines.frames[0]]):
+        return False  # as nearly every file, after one look
     begins = lines.offsets[:-1][np.diff(lines.offsets) > 0]
-    roots = np.unique(lines.frames[begins])
-    return len(roots) > 0 and all(TRACING_THREAD.match(lines.names[code]) for code in roots)
+    return all(TRACING_THREAD.match(lines.names[code]) for code in np.unique(lines.frames[begins]))
 
 
 def _tracing(lines: FoldedLines) -> Stacks:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from evidence import formats
+from evidence import formats, measures
 from evidence.formats.base import texts
 from evidence.formats.base.json_text import outline
 from evidence.formats.base.unpacking import unpack
+from evidence.measures import bounded_text
+from evidence.profile import claims
 from evidence.profile.claims import Certainty, Claim, Claimed, decide
 from evidence.profile.errors import Ambiguous, NotRecognised
 from evidence.reader import explaining
@@ -137,6 +140,18 @@ def test_a_reader_of_texts_that_is_not_asked_would_have_claimed_nothing(name: st
     head = FIXTURES[name][: formats.HEAD]
     asked = [one for one, kinds in formats.FORMATS.items() if kinds == "text" and texts.hardly(head)]
     assert [one for one in asked if formats.module_of(one).claim(head)] == []
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_a_reader_whose_marks_a_head_lacks_would_have_claimed_nothing(name: str) -> None:
+    data = FIXTURES[name]
+    wide = [data.decode(errors="replace").encode("utf-16")] if name in TEXTS else []
+    for head in (data[: formats.HEAD], data[: len(data) // 3], *halves(data), *wide):
+        without = [one for one, marks in formats.MARKS.items() if not claims.marked(texts.plain(head), marks)]
+        assert [one for one in without if formats.module_of(one).claim(head)] == []
+        said = bounded_text.head(head)
+        others = [one for one, marks in measures.MARKS.items() if not claims.marked(said, marks)]
+        assert [one for one in others if import_module(f"evidence.measures.{one}").looks_like(head)] == []
 
 
 def test_a_text_with_a_stray_byte_or_in_utf_16_is_still_a_text() -> None:

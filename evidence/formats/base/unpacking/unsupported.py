@@ -81,6 +81,7 @@ UNKNOWN_JSON = (
     "This is JSON, but not a kind we support (speedscope, Chrome, V8, OTLP, Firefox Profiler, stackprof, pyinstrument, "
     "Scalene, GHC)."
 )
+CONTROLS = tuple(bytes([byte]) for byte in range(9))
 # The keys of JSON that is no profile -> what to do about it.
 JSON_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (
@@ -116,7 +117,7 @@ def says(head: bytes) -> str:
 
 def kind(head: bytes) -> str:
     """Tell binary, JSON, XML and other text apart. No text has control characters below a tab, unless as UTF-16."""
-    if any(byte < 9 for byte in head):
+    if any(map(head.__contains__, CONTROLS)):
         return "binary"
     begins = head[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
     if begins[:1] in (b"{", b"["):
