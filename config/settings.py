@@ -20,6 +20,7 @@ INSTALLED_APPS = [
     "incidents",
     "evidence",
     "workflows",
+    "insights",
     "integrations.slack",
     "integrations.pagerduty",
     "integrations.identity",

@@ -21,6 +21,7 @@ urlpatterns = [
     path("", include("integrations.pagerduty.urls")),
     path("", include("integrations.api.urls")),
     path("", include("integrations.identity.urls")),
+    path("", include("insights.urls")),
     path("", include("workflows.urls")),
     path("", include("evidence.urls")),
     path("", include("incidents.urls")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
 
 from incidents.models import Event, Incident, Source
 
@@ -15,3 +16,10 @@ def among(incidents: Iterable[Incident]) -> set[int]:
         return set()
     first = Event.objects.filter(incident__in=[one.pk for one in incidents], n=1, source=Source.SAMPLE)
     return set(first.values_list("incident_id", flat=True))
+
+
+def left_out(of: QuerySet[Incident]) -> QuerySet[Incident]:
+    """Return incidents without those that were declared as sample data."""
+    if not settings.FIREKIND.sandbox_url:
+        return of
+    return of.exclude(Exists(Event.objects.filter(incident=OuterRef("pk"), n=1, source=Source.SAMPLE)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from incidents.policies.policy import Capture
+from incidents.policies.policy import Capture, Policy
 from workflows.planning import captures
 from workflows.planning.actions import CHANGE, CREATE, RETIRE, Action
 from workflows.planning.desired import desired_state
@@ -34,6 +35,7 @@ class World:
     failed: set[str] = field(default_factory=set)
     counts: dict[str, int] = field(default_factory=dict)
     done: list[Action] = field(default_factory=list)
+    policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES)
     answered: set[str] = field(default_factory=set)  # targets that were not to be paged by the type, as last planned
 
     def observed(self) -> Observed:
@@ -244,7 +246,7 @@ class World:
         converts = self.facts.converts and self.is_public(self.facts.room)
         converts = converts and f"archived/{self.facts.room}" not in self.seen
         staying = {name: Stay(someone(name), came) for name, came in self._staying(by).items()}
-        after = self.facts.retyped(POLICIES[type], staying=tuple(staying.values()), bring=(), converts=converts)
+        after = self.facts.retyped(self.policies[type], staying=tuple(staying.values()), bring=(), converts=converts)
         after = entered(after)
         rooms = tuple(
             replace(room, name=f"inc-successor-{room.number}", shown=f"inc-successor-{room.number}")

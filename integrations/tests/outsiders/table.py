@@ -107,6 +107,19 @@ NOT_BY_PAGE: Final = frozenset(
 # speedscope styles itself from its script: its page alone, in a frame of its own, may do that.
 POLICY_OF_THEIR_OWN: Final = frozenset({f"{EVIDENCE}<int:n>/speedscope/app"})
 
+INSIGHTS: Final = ("types", "response", "interruptions", "evidence")
+FIGURES: Final = (
+    "clarity",
+    "paths",
+    "held",
+    "ended",
+    "first-human",
+    "mitigate",
+    "pages",
+    "picked",
+    "refuted",
+    "evidence",
+)
 PK: Final = {"<int:pk>": ("1", "999")}
 PUBLIC: Final = Row(is_public=True)
 # ``{}`` stands for the codename of the private incident, WORD for what is written all over it.
@@ -147,6 +160,13 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "jump": Row(asks=("", "?q={}", "?q=WORD", "?q=xylo", "?q=leaks")),
     "views/keep": Row(posts=({}, {"name": "WORD", "list": "?q=WORD&type=security"})),
     "views/<int:pk>/drop": Row(PK),
+    "insights/": Row(asks=("", "?since=2020-01-01&until=2099-01-01", "?type=security&samples=1", "?service=WORD")),
+    "insights/<slug:slug>": Row({"<slug:slug>": INSIGHTS}, asks=("?since=2020-01-01&until=2099-01-01",)),
+    "insights/<slug:slug>.csv": Row({"<slug:slug>": FIGURES}, asks=("?since=2020-01-01&until=2099-01-01",)),
+    "insights/<slug:slug>/<slug:row>": Row(
+        {"<slug:slug>": ("held", "first-human", "paths"), "<slug:row>": ("security", "all", "1_ambiguous_security")},
+        asks=("?since=2020-01-01&until=2099-01-01",),
+    ),
     "access/": Row(posts=({}, {"codename": "{}"})),
     "declare": Row(asks=("", "?title=WORD&summary=WORD")),
     "declare/plan": Row(asks=("", "?type=security", "?type=major")),
@@ -161,6 +181,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "types/<slug:slug>/preview": Row({"<slug:slug>": ("security", "ambiguous")}),
     "types/<slug:slug>/versions/<int:number>": Row({"<slug:slug>": ("security",), "<int:number>": ("1",)}),
     "types/<slug:slug>/<slug:verb>": Row({"<slug:slug>": ("security",), "<slug:verb>": ("up", "no-such")}),
+    "types/<slug:slug>/try": Row({"<slug:slug>": ("security", "ambiguous")}),
     "types/<slug:slug>/adopt": Row({"<slug:slug>": ("security", "ambiguous")}),
     "proposals/": Row(),
     "proposals/<slug:ref>/": Row({"<slug:ref>": ("no-such",)}),

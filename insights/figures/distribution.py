@@ -1,0 +1,40 @@
+"""Percentiles of times, and where a time lies on the axis of a strip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+TICKS: Final = (
+    (MINUTE, "1 min"), (5 * MINUTE, "5 min"), (15 * MINUTE, "15 min"), (HOUR, "1 h"), (4 * HOUR, "4 h"),
+    (DAY, "1 d"), (7 * DAY, "7 d"), (30 * DAY, "30 d"), (90 * DAY, "90 d"), (365 * DAY, "1 y"),
+)  # fmt: skip
+EDGE = 1.5  # per cent of the width that stays free at either end
+
+
+def percentile(times: Sequence[float], share: float) -> float:
+    """Return the time that this share of all took at most, by nearest rank: always one that was measured."""
+    ranked = sorted(times)
+    return ranked[max(0, math.ceil(share * len(ranked)) - 1)]
+
+
+def ticks(longest: float) -> list[tuple[float, str]]:
+    """Return the marks of an axis that reaches past the longest time, each with where it lies in per cent."""
+    enough = next((place for place, (at, _) in enumerate(TICKS) if at >= longest), len(TICKS) - 1)
+    shown = TICKS[: max(4, enough + 1)]
+    return [(where(at, end=shown[-1][0]), name) for at, name in shown]
+
+
+def axis_end(longest: float) -> float:
+    """Return the time at the right end of an axis that holds the longest time."""
+    enough = next((place for place, (at, _) in enumerate(TICKS) if at >= longest), len(TICKS) - 1)
+    return TICKS[max(3, enough)][0]
+
+
+def where(time: float, *, end: float) -> float:
+    """Return where a time lies in per cent of the width, between a minute and ``end``, on a scale of factors."""
+    inside = min(max(time, MINUTE), end)
+    part = math.log(inside / MINUTE) / math.log(end / MINUTE)
+    return round(EDGE + part * (100 - 2 * EDGE), 2)

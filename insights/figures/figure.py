@@ -1,0 +1,116 @@
+"""What a figure is: a question, the rows that answer it, and how they are drawn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from insights.figures.history import IncidentHistory
+
+TIMES, COUNTS, FLOW, MATRIX = "times", "counts", "flow", "matrix"
+ALL: Final = "all"
+JOIN: Final = "_"  # between the parts of a row's key; no slug of a type has one
+
+
+@dataclass(frozen=True, slots=True)
+class TypeLook:
+    """How a type is written and coloured."""
+
+    slug: str
+    name: str
+    colour: str = "slate"
+    is_default: bool = False
+
+
+Types = Mapping[str, TypeLook]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedThing:
+    """One thing that a row counts: the incident it is of, its time in seconds, and whether it is in the marked part."""
+
+    history: IncidentHistory
+    seconds: float | None = None
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A row of a chart, and of the table behind it. ``key`` stands in the address of what is behind it."""
+
+    key: str
+    label: str
+    counted: tuple[CountedThing, ...]
+    colour: str = "slate"
+
+    @property
+    def times(self) -> list[float]:
+        """The times that were counted, shortest first."""
+        return sorted(one.seconds for one in self.counted if one.seconds is not None)
+
+    @property
+    def marked(self) -> int:
+        """How many are in the marked part."""
+        return sum(one.marked for one in self.counted)
+
+
+Work = Callable[[Sequence[IncidentHistory], Types], list[FigureRow]]
+
+
+@dataclass(frozen=True, slots=True)
+class InsightFigure:
+    """One figure: its name in addresses, its title, how it is counted, and what it reads of each incident.
+
+    ``unit`` is what it counts, in the plural; ``part`` what the marked part of a count is.
+    """
+
+    slug: str
+    title: str
+    says: str
+    shape: str
+    rows: Work
+    needs: tuple[str, ...] = ()
+    unit: str = "incidents"
+    part: str = ""
+
+
+def by_type(found: Iterable[tuple[str, CountedThing]], types: Types, *, whole: str = "") -> list[FigureRow]:
+    """Return a row for each type that anything was found of, in the order of the types.
+
+    With ``whole`` the first row is all of them together, under that name.
+    """
+    filed: dict[str, list[CountedThing]] = defaultdict(list)
+    for slug, one in found:
+        filed[slug].append(one)
+    rows = [row_of(slug, filed[slug], types) for slug in in_order(filed, types)]
+    if whole and len(rows) > 1:
+        every = tuple(one for row in rows for one in row.counted)
+        return [FigureRow(ALL, whole, every), *rows]
+    return rows
+
+
+def row_of(slug: str, counted: Iterable[CountedThing], types: Types) -> FigureRow:
+    """Return the row of one type."""
+    look = types.get(slug) or TypeLook(slug, slug)
+    return FigureRow(slug, look.name, tuple(counted), look.colour)
+
+
+def in_order(slugs: Iterable[str], types: Types) -> list[str]:
+    """Return slugs in the order of the types; those that no type has any more come last."""
+    order = {slug: place for place, slug in enumerate(types)}
+    return sorted(slugs, key=lambda slug: (order.get(slug, len(order)), slug))
+
+
+def name_of(slug: str, types: Types) -> str:
+    """Return how a type is written."""
+    return types[slug].name if slug in types else slug
+
+
+def grouped(found: Iterable[tuple[Hashable, CountedThing]]) -> dict[Hashable, list[CountedThing]]:
+    """File what was found by its first part."""
+    filed: dict[Hashable, list[CountedThing]] = defaultdict(list)
+    for key, one in found:
+        filed[key].append(one)
+    return filed

@@ -1,0 +1,94 @@
+"""One incident as figures see it: plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TypeStep:
+    """A type that an incident took, and when."""
+
+    slug: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPage:
+    """A page of an incident: who it went to as the pager calls it, when it was opened, when somebody answered it."""
+
+    name: str
+    target: str
+    opened_at: datetime
+    answered_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRound:
+    """A verdict on a hypothesis, which ``finding`` numbers."""
+
+    finding: int
+    verdict: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePiece:
+    """A piece of evidence: how it came, what it is, and whether a verdict rests on it."""
+
+    via: str
+    kind: str
+    used: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentHistory:
+    """What figures know of one incident.
+
+    ``steps`` are its types in order, the one it was declared as first. ``first_human_at`` is the first entry of a
+    person who did not declare it, ``led_at`` the first lead. ``picked`` counts people brought in
+    by name. Parts that were not asked for are empty.
+    """
+
+    codename: str
+    title: str = ""
+    private: bool = False
+    status: str = "open"
+    declared_at: datetime
+    mitigated_at: datetime | None = None
+    ended_at: datetime | None = None
+    steps: tuple[TypeStep, ...] = ()
+    first_human_at: datetime | None = None
+    led_at: datetime | None = None
+    picked: int = 0
+    pages: tuple[AskedPage, ...] = ()
+    rounds: tuple[FindingRound, ...] = ()
+    evidence: tuple[EvidencePiece, ...] = ()
+
+    @property
+    def declared_as(self) -> str:
+        """The type that it was declared as."""
+        return self.steps[0].slug
+
+    @property
+    def type(self) -> str:
+        """The type that it has now, or had when it ended."""
+        return self.steps[-1].slug
+
+    @property
+    def eased_at(self) -> datetime | None:
+        """When it no longer hurt: mitigated, or resolved without having been mitigated before."""
+        return self.mitigated_at or (self.ended_at if self.status == "resolved" else None)
+
+    def stays(self) -> Iterator[tuple[str, float]]:
+        """Give each type it had with how long in seconds, where that is over."""
+        ends = [one.at for one in self.steps[1:]]
+        for step, end in zip(self.steps, [*ends, self.ended_at], strict=True):
+            if end is not None:
+                yield step.slug, (end - step.at).total_seconds()
+
+    def since_declared_s(self, at: datetime | None) -> float | None:
+        """Return the seconds from the declaration to a moment; none where that never came."""
+        return None if at is None else max(0.0, (at - self.declared_at).total_seconds())

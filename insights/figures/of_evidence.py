@@ -1,0 +1,74 @@
+"""Figures about finding out: hypotheses refuted before the one that held, and what evidence was good for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from insights.figures.figure import COUNTS, CountedThing, FigureRow, InsightFigure, Types, grouped
+from insights.figures.history import IncidentHistory
+
+HOLDS = {"supported", "root_cause"}
+MANY = 3
+NAMES = {0: "None", 1: "1 hypothesis", 2: "2 hypotheses", MANY: "3 or more"}
+CAME = {
+    "capture": "Captured by the type",
+    "upload": "Uploaded",
+    "web": "Uploaded",
+    "slack": "From Slack",
+    "api": "By the API",
+    "otlp": "By OTLP",
+    "terminal": "From a terminal",
+    "sample": "Sample data",
+}
+
+
+def refuted_before(one: IncidentHistory) -> int | None:
+    """Return how many hypotheses stood refuted when one first held; none where nothing held yet."""
+    stands: dict[int, str] = {}
+    for round in one.rounds:
+        stands[round.finding] = round.verdict
+        if round.verdict in HOLDS:
+            return sum(verdict == "refuted" for verdict in stands.values())
+    return None
+
+
+def refuted(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return how many hypotheses were refuted before the first that held."""
+    counts = [(one, refuted_before(one)) for one in histories]
+    filed = grouped((min(count, MANY), CountedThing(one)) for one, count in counts if count is not None)
+    return [FigureRow(str(count), name, tuple(filed[count])) for count, name in NAMES.items() if count in filed]
+
+
+def pieces(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return how evidence came, those pieces marked that a verdict rests on."""
+    found = [
+        (CAME.get(piece.via, piece.via), CountedThing(one, marked=piece.used))
+        for one in histories
+        for piece in one.evidence
+    ]
+    filed = grouped(found)
+    names = sorted((str(name) for name in filed), key=lambda name: (-len(filed[name]), name))
+    return [FigureRow(f"by-{place}", name, tuple(filed[name])) for place, name in enumerate(names, 1)]
+
+
+FIGURES = (
+    InsightFigure(
+        "refuted",
+        "Refuted before one held",
+        "Incidents with a hypothesis that held (supported, or the root cause), by how many others had been refuted by "
+        "then. Refuting early is good work, not a failure.",
+        COUNTS,
+        refuted,
+        needs=("rounds",),
+    ),
+    InsightFigure(
+        "evidence",
+        "Evidence",
+        "How evidence came to incidents, and how much of it a verdict rests on.",
+        COUNTS,
+        pieces,
+        needs=("evidence",),
+        unit="pieces",
+        part="a verdict rests on it",
+    ),
+)

@@ -1,0 +1,52 @@
+"""Figures about the response: how long until somebody came, until somebody led, until it no longer hurt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from insights.figures.figure import TIMES, CountedThing, FigureRow, InsightFigure, Types, Work, by_type
+from insights.figures.history import IncidentHistory
+
+
+def until(moment: Callable[[IncidentHistory], datetime | None]) -> Work:
+    """Return the work that counts the time from the declaration to a moment, by the type it was declared as."""
+
+    def rows(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+        found = []
+        for one in histories:
+            seconds = one.since_declared_s(moment(one))
+            if seconds is not None:
+                found.append((one.declared_as, CountedThing(one, seconds)))
+        return by_type(found, types, whole="All types")
+
+    return rows
+
+
+FIGURES = (
+    InsightFigure(
+        "first-human",
+        "Time to a second person",
+        "Until somebody other than the person who declared it joined or did anything, by the type it was declared as. "
+        "Where the pager declared it, until the first person.",
+        TIMES,
+        until(lambda one: one.first_human_at),
+        needs=("steps", "first_human_at"),
+    ),
+    InsightFigure(
+        "lead",
+        "Time to a lead",
+        "Until somebody first led it, by the type it was declared as.",
+        TIMES,
+        until(lambda one: one.led_at),
+        needs=("steps", "led_at"),
+    ),
+    InsightFigure(
+        "mitigate",
+        "Time to mitigate",
+        "Until it was marked as mitigated, or resolved where nobody did that before, by the type it was declared as.",
+        TIMES,
+        until(lambda one: one.eased_at),
+        needs=("steps",),
+    ),
+)

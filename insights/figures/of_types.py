@@ -1,0 +1,116 @@
+"""Figures about types: how long it took until one was clear, what became what, and for how long it was held."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from insights.figures.figure import (  # fmt: skip
+    FLOW,
+    JOIN,
+    MATRIX,
+    TIMES,
+    CountedThing,
+    FigureRow,
+    InsightFigure,
+    Types,
+    by_type,
+    in_order,
+    name_of,
+)
+from insights.figures.history import IncidentHistory
+
+STEPS = 3  # retypes of one incident that are drawn
+
+
+def clarity(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return the time from the declaration to the first type that says something, by what that was."""
+    unclear = {slug for slug, look in types.items() if look.is_default}
+    found = []
+    for one in histories:
+        if one.declared_as in unclear:
+            clear = next((step for step in one.steps if step.slug not in unclear), None)
+            if clear is not None:
+                found.append((clear.slug, CountedThing(one, one.since_declared_s(clear.at))))
+    return by_type(found, types, whole="All that became clear")
+
+
+def paths(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return who became what: a row for each change, by how many retypes there had been before."""
+    filed: dict[tuple[int, str, str], list[CountedThing]] = defaultdict(list)
+    for one in histories:
+        changes = zip(one.steps, one.steps[1:], strict=False)
+        for turn, (before, after) in enumerate(changes, 1):
+            waited = (after.at - before.at).total_seconds()
+            filed[turn, before.slug, after.slug].append(CountedThing(one, waited))
+    order = {slug: place for place, slug in enumerate(in_order({s for _, *both in filed for s in both}, types))}
+    keys = sorted(filed, key=lambda key: (key[0], order[key[1]], order[key[2]]))
+    return [_change(key, filed[key], types) for key in keys]
+
+
+def _change(key: tuple[int, str, str], counted: list[CountedThing], types: Types) -> FigureRow:
+    turn, before, after = key
+    label = f"{name_of(before, types)} → {name_of(after, types)}"
+    again = f", retype {turn}" if turn > 1 else ""
+    colour = types[after].colour if after in types else "slate"
+    return FigureRow(JOIN.join((str(turn), before, after)), f"{label}{again}", tuple(counted), colour)
+
+
+def held(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return how long each type was held at a time, where that is over."""
+    found = [(slug, CountedThing(one, seconds)) for one in histories for slug, seconds in one.stays()]
+    return by_type(found, types)
+
+
+def ended(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return which type incidents were declared as, against the one they ended with."""
+    filed: dict[tuple[str, str], list[CountedThing]] = defaultdict(list)
+    for one in histories:
+        if one.ended_at is not None:
+            filed[one.declared_as, one.type].append(CountedThing(one))
+    rows = []
+    for first in in_order({first for first, _ in filed}, types):
+        for last in in_order({last for begun, last in filed if begun == first}, types):
+            label = f"{name_of(first, types)}, ended as {name_of(last, types)}"
+            colour = types[last].colour if last in types else "slate"
+            rows.append(FigureRow(JOIN.join((first, last)), label, tuple(filed[first, last]), colour))
+    return rows
+
+
+FIGURES = (
+    InsightFigure(
+        "clarity",
+        "Time to clarity",
+        "From declaring an incident without knowing what it is to the first type that says what it is.",
+        TIMES,
+        clarity,
+        needs=("steps",),
+    ),
+    InsightFigure(
+        "paths",
+        "What became what",
+        "Incidents that were retyped, from the type they were declared as. An incident that was retyped twice is in "
+        "two rows.",
+        FLOW,
+        paths,
+        needs=("steps",),
+        unit="retypes",
+    ),
+    InsightFigure(
+        "held",
+        "Time in each type",
+        "How long a type was kept, each time an incident had it, until it was retyped or ended.",
+        TIMES,
+        held,
+        needs=("steps",),
+        unit="times",
+    ),
+    InsightFigure(
+        "ended",
+        "Declared as, ended as",
+        "Incidents that have ended, by their first type and their last one.",
+        MATRIX,
+        ended,
+        needs=("steps",),
+    ),
+)

@@ -1,0 +1,77 @@
+"""Which incidents figures are about, as their address says: the filters of the list, and a default period."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils import timezone
+
+from incidents import sample_mark
+from incidents.models import Incident, Person
+from incidents.search import IncidentFilters, matching
+
+DAYS = 90
+PERIODS = {30: "30 days", 90: "90 days", 365: "A year"}
+
+
+@dataclass(frozen=True, slots=True)
+class InsightFilters:
+    """The filters of the list that stand for a period, a type and a service; sample data only when asked for."""
+
+    given: IncidentFilters
+    samples: bool = False
+
+    @classmethod
+    def read(cls, query: QueryDict) -> InsightFilters:
+        """Read them from a query string; without a first day it is the last 90 days."""
+        asked = IncidentFilters.read(query)
+        today = timezone.localdate()
+        until = asked.until or today.isoformat()
+        since = asked.since or begin(date.fromisoformat(until), days=DAYS)
+        kept = IncidentFilters(type=asked.type, service=asked.service, since=since, until=until)
+        return cls(kept, samples=query.get("samples") == "1")
+
+    def incidents(self, person: Person) -> QuerySet[Incident]:
+        """Return the incidents that a person may see and that count."""
+        # Naming both states lets the list's index, which begins with them, find a period.
+        seen = matching(self.given, person=person).filter(active__in=(True, False))
+        return seen if self.samples else sample_mark.left_out(seen)
+
+    @property
+    def query(self) -> str:
+        """The query string that means the same on any of these pages."""
+        given, today = self.given, timezone.localdate().isoformat()
+        usual = given.until == today and given.since == begin(timezone.localdate(), days=DAYS)
+        pairs = {
+            "since": "" if usual else given.since,
+            "until": "" if given.until == today else given.until,
+            "type": given.type,
+            "service": given.service,
+            "samples": "1" if self.samples else "",
+        }
+        said = urlencode({name: value for name, value in pairs.items() if value})
+        return f"?{said}" if said else ""
+
+    @property
+    def periods(self) -> list[tuple[str, str, bool]]:
+        """The usual periods up to today: the name of each, the query string, and whether it is this one."""
+        today = timezone.localdate()
+        found = []
+        for days, name in PERIODS.items():
+            given = replace(self.given, since=begin(today, days=days), until=today.isoformat())
+            found.append((name, replace(self, given=given).query or "?", given == self.given))
+        return found
+
+    @property
+    def with_samples(self) -> str:
+        """The query string with sample data turned on, or off again."""
+        return replace(self, samples=not self.samples).query or "?"
+
+
+def begin(until: date, *, days: int) -> str:
+    """Return the first of so many days, the last one included."""
+    return (until - timedelta(days=days - 1)).isoformat()

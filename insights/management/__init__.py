@@ -1,0 +1,1 @@
+"""Commands about types that are kept in a file."""

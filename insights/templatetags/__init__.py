@@ -1,0 +1,1 @@
+"""What templates of figures need beyond those of incidents."""

@@ -1,0 +1,19 @@
+"""Parts of a whole as a width, and addresses of one mark."""
+
+from __future__ import annotations
+
+from django import template
+
+register = template.Library()
+
+
+@register.simple_tag
+def part_of(count: int, most: int) -> float:
+    """Return a count in per cent of the largest."""
+    return round(100 * count / max(1, most), 2)
+
+
+@register.simple_tag
+def slotted(query: str, slot: int) -> str:
+    """Add one place of an axis to a query string."""
+    return f"{query}&slot={slot}" if query else f"?slot={slot}"

@@ -1,0 +1,5 @@
+"""The people and the types of tests of incidents."""
+
+from incidents.tests.conftest import ada, ben, browse, eve, shipped
+
+__all__ = ["ada", "ben", "browse", "eve", "shipped"]

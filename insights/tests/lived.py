@@ -1,0 +1,83 @@
+"""Small random lives of incidents, made by the verbs, and what they come to, worked out in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from random import Random
+
+from django.db import connection
+
+from incidents import lifecycle
+from incidents.models import Incident, IncidentType, Person
+
+SLUGS = ("ambiguous", "ambiguous", "isolated", "major", "time-bomb")
+
+
+def live(
+    types: Mapping[str, IncidentType], people: tuple[Person, Person], *, now: datetime, count: int, seed: int
+) -> list[Incident]:
+    """Make incidents of the last weeks: declared, led, retyped some times, mitigated and resolved, or still open."""
+    chance = Random(seed)
+    return [_one(types, people, now - timedelta(hours=chance.randint(2, 1_400)), chance) for _ in range(count)]
+
+
+def _one(types: Mapping[str, IncidentType], people: tuple[Person, Person], at: datetime, chance: Random) -> Incident:
+    first, second = people
+
+    def later() -> datetime:
+        nonlocal at
+        at += timedelta(seconds=chance.choice((20, 90, 600, 5_000, 90_000)))
+        return at
+
+    made = lifecycle.declare("Something is slow", by=first, at=at, type=types[chance.choice(SLUGS)])
+    if chance.random() < 0.7:
+        lifecycle.set_lead(made, lead=second, by=chance.choice(people), at=later())
+    for _ in range(chance.randint(0, 3)):
+        to = types[chance.choice(SLUGS)]
+        if to.pk != made.type_id:
+            made = lifecycle.retype(made, to=to, by=first, at=later())
+    if chance.random() < 0.5:
+        made = lifecycle.mitigate(made, by=second, at=later())
+    if chance.random() < 0.7:
+        made = lifecycle.resolve(made, by=first, at=later())
+    return made
+
+
+# Each gives name, count, p50 and p90; for those without times, name and count.
+HELD = """
+    WITH taken AS (
+        SELECT e.incident_id, coalesce(e.data ->> 'to', e.data ->> 'type') AS slug, e.at,
+               coalesce(lead(e.at) OVER (PARTITION BY e.incident_id ORDER BY e.n), i.ended_at) AS until
+          FROM incidents_event e JOIN incidents_incident i ON i.id = e.incident_id
+         WHERE e.kind IN ('declared', 'retyped'))
+    SELECT slug, count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM until - at)),
+           percentile_disc(0.9) WITHIN GROUP (ORDER BY extract(epoch FROM until - at))
+      FROM taken WHERE until IS NOT NULL GROUP BY slug
+"""
+UNTIL = """
+    SELECT 'all', count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM {until} - declared_at)),
+           percentile_disc(0.9) WITHIN GROUP (ORDER BY extract(epoch FROM {until} - declared_at))
+      FROM incidents_incident i WHERE {until} IS NOT NULL {more}
+"""
+CLARITY = UNTIL.format(
+    until="clear_at",
+    more="AND (SELECT data ->> 'type' FROM incidents_event WHERE incident_id = i.id AND n = 1) = 'ambiguous'",
+)
+MITIGATE = UNTIL.format(until="coalesce(mitigated_at, CASE WHEN status = 'resolved' THEN ended_at END)", more="")
+LEAD = UNTIL.format(until="(SELECT min(at) FROM incidents_event WHERE incident_id = i.id AND kind = 'led')", more="")
+SECOND = UNTIL.format(
+    until="(SELECT min(at) FROM incidents_event WHERE incident_id = i.id AND by_id <> i.declared_by_id)", more=""
+)
+PATHS = """
+    SELECT row_number() OVER (PARTITION BY e.incident_id ORDER BY e.n) || '_' || (e.data ->> 'from') || '_' ||
+           (e.data ->> 'to') AS key FROM incidents_event e WHERE e.kind = 'retyped'
+"""
+CHANGES = f"SELECT key, count(*) FROM ({PATHS}) AS changes GROUP BY key"  # noqa: S608 (nothing from outside in it)
+
+
+def asked(sql: str) -> dict[str, tuple[float, ...]]:
+    """Return what the database says, by the first column."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return {row[0]: tuple(float(value) for value in row[1:]) for row in cursor.fetchall() if row[1]}

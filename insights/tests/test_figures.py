@@ -1,0 +1,137 @@
+"""Figures are what the database says when it is asked in another way; nobody learns more by them than they may see."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.http import QueryDict
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import IncidentType, Person, Source
+from incidents.tests.conftest import Open
+from insights import histories
+from insights.figures import distribution, of_evidence, of_interruptions, strip
+from insights.figures.chapters import CHAPTERS, FIGURES
+from insights.figures.figure import CountedThing, FigureRow
+from insights.figures.history import AskedPage, FindingRound, IncidentHistory, TypeStep
+from insights.insight_filters import InsightFilters
+from insights.tests import lived
+from insights.views.charts import looks
+
+Shipped = dict[str, IncidentType]
+AT = datetime(2026, 3, 2, 9, tzinfo=timezone.get_default_timezone())
+
+
+def worked_out(slug: str, person: Person) -> dict[str, tuple[float, ...]]:
+    """What a figure says: count, p50 and p90 by row, or the count alone."""
+    figure, filters = FIGURES[slug], InsightFilters.read(QueryDict())
+    rows = figure.rows(histories.read(filters.incidents(person), *figure.needs), looks())
+    both = (0.5, 0.9)
+    return {
+        row.key: (len(row.counted), *(distribution.percentile(row.times, share) for share in both if slug != "paths"))
+        for row in rows
+    }
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_figures_equal_what_sql_says(seed: int, shipped: Shipped, ada: Person, ben: Person) -> None:
+    lived.live(shipped, (ada, ben), now=timezone.now(), count=9, seed=seed)
+    assert worked_out("held", ada) == lived.asked(lived.HELD)
+    assert worked_out("paths", ada) == lived.asked(lived.CHANGES)
+    of_all = {"clarity": lived.CLARITY, "mitigate": lived.MITIGATE, "lead": lived.LEAD, "first-human": lived.SECOND}
+    for slug, sql in of_all.items():
+        found, said = worked_out(slug, ada), lived.asked(sql)
+        alone = next(iter(found.values()), None)  # one type needs no row of all
+        assert found.get("all", alone) == said.get("all"), slug
+
+
+def test_pages_ask_few_questions_however_many_incidents(
+    shipped: Shipped, ada: Person, ben: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    lived.live(shipped, (ada, ben), now=timezone.now(), count=6, seed=3)
+    for slug in CHAPTERS:
+        address = reverse("insights-chapter", args=[slug])
+        client.get(address)
+        with CaptureQueriesContext(connection) as captured:
+            page = client.get(address).content.decode()
+        assert len(captured) <= 8, [one["sql"][:200] for one in captured]
+        assert all(figure.title in page for figure in CHAPTERS[slug].figures)
+
+
+def test_private_incidents_change_nothing_for_who_may_not_see_them(
+    shipped: Shipped, ada: Person, ben: Person, eve: Person, browse: Open
+) -> None:
+    now = timezone.now()
+    lived.live(shipped, (ada, ben), now=now, count=3, seed=4)
+    asked = [
+        reverse("insights"),
+        reverse("insights-csv", args=["held"]),
+        reverse("insights-behind", args=["held", "major"]),
+    ]
+    before, mine = ([looked(browse(one), address) for address in asked] for one in (eve, ada))
+    secret = lifecycle.declare("A token leaked", by=ada, at=now - timedelta(hours=3), type=shipped["major"])
+    secret = lifecycle.retype(secret, to=shipped["security"], by=ada, at=now - timedelta(hours=2))
+    lifecycle.resolve(secret, by=ada, at=now - timedelta(hours=1))
+    assert [looked(browse(eve), address) for address in asked] == before
+    found = [looked(browse(ada), address) for address in asked]
+    assert all(one != other for one, other in zip(found, mine, strict=True))
+
+
+def looked(browser: Client, address: str) -> str:
+    """What somebody gets, but for the token that is another each time."""
+    return re.sub(r'csrfmiddlewaretoken" value="\w+"', "", browser.get(address).content.decode())
+
+
+def test_sample_data_is_left_out_until_it_is_asked_for(
+    shipped: Shipped, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_sandbox = replace(settings.FIREKIND, sandbox_url="http://127.0.0.1:1")
+    monkeypatch.setattr(settings, "FIREKIND", in_sandbox)
+    made = lifecycle.declare("A sample", by=ada, at=timezone.now() - timedelta(hours=2), source=Source.SAMPLE)
+    lifecycle.resolve(made, by=ada, at=timezone.now())
+    address = reverse("insights-behind", args=["held", "ambiguous"])
+    assert made.codename not in browse(ada).get(address).content.decode()
+    assert made.codename in browse(ada).get(f"{address}?samples=1").content.decode()
+    assert "0 incidents" in browse(ada).get(reverse("insights")).content.decode()
+
+
+def history(**given: object) -> IncidentHistory:
+    return replace(IncidentHistory(codename="a-b", declared_at=AT, steps=(TypeStep("major", AT),)), **given)  # type: ignore[arg-type]  # any of its fields
+
+
+def test_what_was_refuted_counts_until_one_holds() -> None:
+    rounds = ((1, "refuted"), (2, "refuted"), (2, "open"), (3, "supported"), (4, "refuted"))
+    told = tuple(FindingRound(finding, verdict, AT) for finding, verdict in rounds)
+    assert of_evidence.refuted_before(history(rounds=told)) == 1  # the second was opened again, the fourth came later
+    assert of_evidence.refuted_before(history(rounds=told[:2])) is None
+
+
+def test_pages_of_one_person_are_counted_without_a_name() -> None:
+    asked = (AskedPage("Eve Ito", "user/P1", AT, None), AskedPage("Web", "policy/P2", AT, AT + timedelta(minutes=3)))
+    rows = {row.label: row for row in of_interruptions.pages([history(pages=asked)], {})}
+    assert {label: (len(row.counted), row.marked) for label, row in rows.items()} == {
+        of_interruptions.A_PERSON: (1, 0),
+        "Web": (1, 1),
+    }
+
+
+def test_every_mark_is_found_again_by_its_place() -> None:
+    times = [30.0, 61.0, 61.0, 300.0, 300.0, 300.0, 300.0, 300.0, 90_000.0]
+    row = FigureRow("all", "All", tuple(CountedThing(history(), seconds) for seconds in times))
+    (drawn,) = strip.chart([row]).rows
+    assert not drawn.is_dots
+    assert [len(one.counted) for one in drawn.marks] == [
+        len(strip.slot_of(row, one.slot, [row]).counted) for one in drawn.marks
+    ]
+    assert sum(len(one.counted) for one in drawn.marks) == len(times)
+    assert (drawn.p50, drawn.p90) == (300.0, 90_000.0)

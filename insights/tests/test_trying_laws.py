@@ -1,0 +1,105 @@
+"""What types are said to have done otherwise is what comes of playing each incident through under both."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incidents.policies.policy import Policy
+from insights.trying import difference
+from insights.trying.life import LifeMoment, PastLife
+from workflows.planning import participation
+from workflows.planning.pages import ACKNOWLEDGED
+from workflows.tests.shipped_facts import GROUPS, POLICIES, callees, entered, facts, groups, someone
+from workflows.tests.world import World
+
+EXAMPLES = int(os.environ.get("FIREKIND_TRYING_EXAMPLES", "8"))  # of policies and stories; 200 take a minute
+NAMES = sorted(name for name, callee in callees().items() if callee is not None)
+
+slugs = st.sampled_from(sorted(POLICIES))
+answers = st.frozensets(st.sampled_from(["policy/PE", "policy/PM", "policy/PS"]), max_size=2)
+moments = st.builds(LifeMoment, slugs, answers)
+stories = st.lists(moments, min_size=1, max_size=4).map(
+    lambda some: [one for place, one in enumerate(some) if not place or one.slug != some[place - 1].slug]
+)
+edits = st.fixed_dictionaries(
+    {},
+    optional={
+        "invite": st.lists(st.sampled_from(sorted(GROUPS)), unique=True, max_size=3).map(tuple),
+        "pages": st.lists(st.sampled_from(NAMES), unique=True, max_size=2).map(tuple),
+        "one_of": st.just(()),
+        "private": st.booleans(),
+    },
+)
+
+
+@dataclass(slots=True)
+class Lived(World):
+    """A world in which whoever is chosen is written down, as reconciling does."""
+
+    def settle(self) -> None:
+        """Reconcile until nothing is left, and keep who was chosen."""
+        World.settle(self)
+        chosen = participation.of(self.facts).chosen
+        self.facts = replace(self.facts, chosen={**self.facts.chosen, **chosen})
+
+
+def lived(story: list[LifeMoment], policies: Mapping[str, Policy]) -> Lived:
+    """Play a story through from nothing, with a plan and its effects at every moment."""
+    first, *rest = story
+    policy = policies[first.slug]
+    begun = facts(first.slug, pager=True)
+    room = replace(begun.rooms[0], private=policy.private)
+    world = Lived(entered(replace(begun, policy=policy, private=policy.private, rooms=(room,))), policies=policies)
+    world.settle()
+    for moment in rest:
+        for place, page in enumerate(world.facts.paged):
+            if page.is_open and page.ref in moment.answered:
+                world.hear((ACKNOWLEDGED, place))
+        world.retype(moment.slug)
+        world.settle()
+    return world
+
+
+def invited(world: World) -> set[str]:
+    """Everybody who was ever invited."""
+    return {person for action in world.done if action.kind == "member" for person in action.spec["people"]}
+
+
+def paged(world: World) -> Counter[str]:
+    """How often each was paged."""
+    return Counter(action.spec["name"] for action in world.done if action.kind == "page" and action.verb == "create")
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(edited=st.dictionaries(slugs, edits, min_size=1, max_size=3), told=st.lists(stories, min_size=1, max_size=3))
+def test_the_difference_is_that_of_planning_both_from_scratch(
+    edited: dict[str, dict[str, object]], told: list[list[LifeMoment]]
+) -> None:
+    after = {slug: replace(one, **edited.get(slug, {})) for slug, one in POLICIES.items()}  # type: ignore[arg-type]  # fields of a policy
+    base = replace(facts(pager=True), groups=groups())
+    lives = [PastLife(replace(base, codename=f"case-{n}"), tuple(story)) for n, story in enumerate(told)]
+    found = difference.between(lives, POLICIES, after)
+    pages: Counter[str] = Counter()
+    news: dict[str, set[str]] = {}
+    for life, story in zip(lives, told, strict=True):
+        was, now = lived(story, POLICIES), lived(story, after)
+        pages.update(paged(now))
+        pages.subtract(paged(was))
+        name = life.facts.codename
+        news[name] = invited(now) - invited(was)
+        assert (name in {one for some in found.brought.values() for one in some}) == bool(news[name])
+        assert (name in {one for some in found.spared.values() for one in some}) == bool(invited(was) - invited(now))
+    said: Counter[str] = Counter()
+    for (_, name), count in found.pages.items():
+        said[name] += count
+    assert {name: count for name, count in said.items() if count} == {name: n for name, n in pages.items() if n}
+    for (_, way), names in found.brought.items():
+        if way.startswith("@"):
+            members = {someone(one).chat_id for one in GROUPS[way.removeprefix("@")].split()}
+            assert all(members & news[name] for name in names), way

@@ -1,0 +1,64 @@
+"""What edited types would have done otherwise in past incidents, as counts by type. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from insights.trying.life import PastLife
+from insights.trying.play import PlayedAct, PlayedLife, Policies, play
+
+Key = TypeVar("Key", int, str)
+Place = tuple[str, str]  # a type, and what it brings, pages or captures
+
+
+@dataclass(slots=True)
+class TriedDifference:
+    """What differs. People count by incident, which are named; all else by how often, more or less.
+
+    ``joined`` are those incidents of ``brought`` which somebody it would have brought joined by hand.
+    """
+
+    lives: int = 0
+    brought: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
+    joined: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
+    spared: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
+    pages: Counter[Place] = field(default_factory=Counter)
+    captures: Counter[Place] = field(default_factory=Counter)
+    private: Counter[str] = field(default_factory=Counter)
+    gaps: dict[str, str] = field(default_factory=dict)
+
+
+def between(lives: Iterable[PastLife], before: Policies, after: Policies) -> TriedDifference:
+    """Plan past incidents under both, and return what differs."""
+    found = TriedDifference()
+    edited = {slug for slug in after if before.get(slug) != after[slug]}
+    for life in lives:
+        found.lives += 1
+        if life.slugs & edited:  # the others are planned alike
+            _tell_apart(found, life, play(life, before), play(life, after))
+    return found
+
+
+def _tell_apart(found: TriedDifference, life: PastLife, was: PlayedLife, now: PlayedLife) -> None:
+    name = life.facts.codename
+    for person, act in _only(now.people, was.people).items():
+        for way in act.words:
+            found.brought[act.slug, way].add(name)
+            if person in life.by_hand:
+                found.joined[act.slug, way].add(name)
+    for act in _only(was.people, now.people).values():
+        for way in act.words:
+            found.spared[act.slug, way].add(name)
+    for counts, had, has in ((found.pages, was.pages, now.pages), (found.captures, was.captures, now.captures)):
+        counts.update((act.slug, act.words[0]) for act in _only(has, had).values())
+        counts.subtract((act.slug, act.words[0]) for act in _only(had, has).values())
+    found.private.update(act.slug for act in _only(now.private, was.private).values())
+    found.private.subtract(act.slug for act in _only(was.private, now.private).values())
+    found.gaps.update({key: act.words[0] for key, act in _only(now.gaps, was.gaps).items()})
+
+
+def _only(these: Mapping[Key, PlayedAct], those: Mapping[Key, PlayedAct]) -> dict[Key, PlayedAct]:
+    return {key: act for key, act in these.items() if key not in those}

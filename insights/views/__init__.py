@@ -1,0 +1,1 @@
+"""The pages of figures, what is behind each mark, and their CSV."""
