@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -26,9 +26,11 @@ ANSWERS: Final = ("let_in", "turned_away", "request_over")
 ASKED: Final = ("asked_in", "offered")
 TURNS: Final = ("declared", "retyped", "updated", "reopened", "policy")  # from which the next update is counted
 # What there is to catch up on: an incident that was only declared says all of it in its headline.
-NEWS: Final = frozenset({*MOVES, "retyped", "updated", "impact", "next_step", "claimed", "judged"})
+NEWS: Final = frozenset({*MOVES, "retyped", "updated", "impact", "next_step", "task", "claimed", "judged"})
 KINDS: Final = sorted({*NEWS, *TURNS, *ANSWERS, *ASKED, "led", "due", "page", "gap", "gap_closed"})
-WORDS: Final = frozenset({"updated", "impact", "next_step", "claimed", "judged"})  # nothing is left of those taken back
+WORDS: Final = frozenset(
+    {"updated", "impact", "next_step", "task", "claimed", "judged"}
+)  # nothing is left of those taken back
 OF_A_KIND: Final = 40  # entries of a kind that are read, the newest
 SHORT, LONG, UPDATE = 90, 140, 220  # characters of a line
 AT_MOST: Final = 2  # lines that begin alike
@@ -50,12 +52,16 @@ class SaidEntry:
 
 @dataclass(frozen=True, slots=True)
 class StandsNow:
-    """How the incident is now: who leads it, and when the next update is due by its policy."""
+    """How the incident is now: who leads it, when the next update is due, and who owns which open task.
+
+    ``tasks`` are the entries that those began with, each with its owner's name.
+    """
 
     active: bool
     lead: str
     due_at: datetime | None
     asks_updates: bool
+    tasks: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,7 @@ def compose(said: Iterable[SaidEntry], now: StandsNow) -> tuple[CatchUpLine, ...
         _due,
         _findings,
         _next_step,
+        _tasks,
         _pages,
         _gaps,
         _requests,
@@ -159,6 +166,13 @@ def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
         owner = f"{one.data['name']}: " if one.data.get("name") else ""
         if one.text:  # without words it says that there is none any more
             yield CatchUpLine("Next step", _cut(f"{owner}{one.text}", LONG), (one.n,), one.at)
+
+
+def _tasks(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    for one in reversed(kinds["task"]) if now.active else ():
+        if one.n in now.tasks:
+            owner = now.tasks[one.n]
+            yield CatchUpLine("Task", _cut(f"{owner}: {one.text}" if owner else one.text, SHORT), (one.n,), one.at)
 
 
 def _pages(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:

@@ -10,6 +10,7 @@ from django.db.models.expressions import RawSQL
 
 from incidents import catch_up, timeline
 from incidents.catch_up import CatchUpLine, SaidEntry, StandsNow
+from incidents.followups import followup_lists
 from incidents.models import Event, Incident
 from incidents.timeline import TimelineEntry
 
@@ -47,8 +48,14 @@ def told(incident: Incident, entries: Iterable[TimelineEntry]) -> CatchUp:
         lead=incident.lead.name if incident.lead else "",
         due_at=incident.update_due_at,
         asks_updates=bool(incident.policy.update_every_min),
+        tasks=_tasks(incident) if any(one.kind == "task" for one in said) else {},
     )
     return CatchUp(catch_up.compose(said, now), any(one.kind in catch_up.NEWS for one in said))
+
+
+def _tasks(incident: Incident) -> dict[int, str]:
+    found = followup_lists.of_incident(incident)
+    return {one.entry_n: one.owner.name if one.owner else "" for one in found if one.is_open}
 
 
 def _said(entry: TimelineEntry) -> SaidEntry:

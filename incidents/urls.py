@@ -2,7 +2,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
 from incidents.live import live_stream
-from incidents.views import access, act, audit, declare, listing, page, people, roles, summaries, types
+from incidents.views import access, act, audit, declare, followups, listing, page, people, roles, summaries, types
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("jump", listing.jump, name="jump"),
     path("views/keep", listing.keep, name="view-keep"),
     path("views/<int:pk>/drop", listing.drop, name="view-drop"),
+    path("follow-ups", followups.listing, name="followups"),
     path("declare", declare.declare, name="declare"),
     path("people", people.people, name="people"),
     path("people/roles", roles.listing, name="roles"),

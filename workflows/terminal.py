@@ -10,7 +10,8 @@ from django.core.management.color import Style
 from django.utils import timezone
 
 from incidents import timeline, visibility
-from incidents.models import Event, Incident
+from incidents.followups import followup_lists
+from incidents.models import Event, Followup, Incident
 from incidents.visibility import Actor
 from workflows.paging.paging import PageChoice
 from workflows.planning.plan import Plan
@@ -78,6 +79,7 @@ def about(incident: Incident, *, reader: Actor, now: progress.Progress | None = 
         "summary": incident.summary,
         "impact": impact.text if impact else None,
         "next_step": {"text": step.text, "owner": step.event.data.get("name")} if step else None,
+        "followups": [followup(one) for one in followup_lists.of_incident(incident)],
         "services": incident.services,
         "duplicate_of": original.codename if original else None,
         "settled": now.settled,
@@ -85,6 +87,27 @@ def about(incident: Incident, *, reader: Actor, now: progress.Progress | None = 
         "people": [_person(one) for one in now.people],
         "gaps": [gap.says for gap in now.gaps],
     }
+
+
+def followup(one: Followup) -> dict[str, Any]:
+    """Return a task or follow-up as one object."""
+    return {
+        "n": one.n,
+        "text": one.text,
+        "phase": one.phase,
+        "state": one.state,
+        "owner": one.owner.name if one.owner else None,
+        "due_on": one.due_on.isoformat() if one.due_on else None,
+        "link": one.link,
+        "made_at": one.made_at.isoformat(),
+    }
+
+
+def _owed(incident: Incident) -> Iterator[str]:
+    for one in followup_lists.of_incident(incident):
+        due = f", due {one.due_on}" if one.due_on else ""
+        if one.is_open:
+            yield f"{one.n}. {one.says} ({one.word}): {one.owner.name if one.owner else 'no owner'}{due}"
 
 
 def _person(one: progress.PersonLine) -> dict[str, Any]:
@@ -106,6 +129,7 @@ def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
     if now.channel:
         yield f"#{now.channel.name}"
     yield from _section("People", (f"{one.name} ({one.why}), {one.state}" for one in now.people))
+    yield from _section("To do", _owed(incident))
     yield from _section("Missing", [gap.says for gap in now.gaps])
     owed = [one for one in now.effects if one.state != "done"]
     yield from _section("Pending", (f"{one.sign} {one.sentence}: {one.detail or one.state}" for one in owed))

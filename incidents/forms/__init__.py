@@ -3,6 +3,7 @@
 from incidents.forms.access import LetInForm, OpenUpForm, PublishForm, TurnAwayForm
 from incidents.forms.declare import DeclareForm
 from incidents.forms.ending import ArchiveForm, CancelForm, DuplicateForm, MitigateForm, ReopenForm, ResolveForm
+from incidents.forms.followups import DropForm, FinishForm, FollowupForm, ReassignForm, ReopenTaskForm, TaskForm
 from incidents.forms.people import BringForm, FillForm, LeadForm, NextStepForm, RoleForm
 from incidents.forms.types import TypeForm
 from incidents.forms.verb import VerbForm
@@ -23,6 +24,12 @@ VERBS: dict[str, type[VerbForm]] = {
     "update": UpdateForm,
     "impact": ImpactForm,
     "next-step": NextStepForm,
+    "task": TaskForm,
+    "follow-up": FollowupForm,
+    "finish": FinishForm,
+    "reassign": ReassignForm,
+    "drop": DropForm,
+    "reopen-task": ReopenTaskForm,
     "note": NoteForm,
     "mitigate": MitigateForm,
     "resolve": ResolveForm,

@@ -54,6 +54,7 @@ STATES = st.builds(
     lead=st.sampled_from(NAMES),
     due_at=st.sampled_from([None, AT + timedelta(hours=1)]),
     asks_updates=st.booleans(),
+    tasks=st.dictionaries(st.integers(2, 30), st.sampled_from(NAMES), max_size=20),
 )
 
 
@@ -94,4 +95,4 @@ def test_it_fits_a_phone(said: tuple[SaidEntry, ...], now: StandsNow) -> None:
 def test_what_is_over_waits_for_nobody(said: tuple[SaidEntry, ...], now: StandsNow) -> None:
     if not now.active:
         labels = {one.label for one in catch_up.compose(said, now)}
-        assert not labels & {"Lead", "Next update", "Next step", "Not acknowledged", "Missing", "Let them in?"}
+        assert not labels & {"Lead", "Next update", "Next step", "Task", "Not acknowledged", "Missing", "Let them in?"}

@@ -14,7 +14,7 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.forms import VERBS
 from incidents.lifecycle import access
-from incidents.models import Incident, Person
+from incidents.models import Followup, Incident, Person
 from incidents.tests.conftest import Open
 
 Given = Mapping[str, object]
@@ -25,6 +25,12 @@ RIGHT: dict[str, Callable[[Incident, Incident, Person], tuple[str, Given]]] = {
     "update": lambda *_: ("", {"text": "looking"}),
     "impact": lambda *_: ("", {"text": "carts fail"}),
     "next-step": lambda one, other, ada: ("", {"text": "roll back", "people": ada.pk}),
+    "task": lambda one, other, ada: ("", {"text": "roll back", "people": ada.pk, "due_on": "2026-12-01"}),
+    "follow-up": lambda *_: ("", {"text": "write it down"}),
+    "finish": lambda one, *_: (f"?n={to_do(one)}", {"n": to_do(one)}),
+    "reassign": lambda one, other, ada: (f"?n={to_do(one)}", {"n": to_do(one), "people": ada.pk}),
+    "drop": lambda one, *_: (f"?n={to_do(one)}", {"n": to_do(one), "because": "not worth it"}),
+    "reopen-task": lambda one, *_: (f"?n={done(one)}", {"n": done(one)}),
     "note": lambda *_: ("", {"text": "seen"}),
     "mitigate": lambda *_: ("", {}),
     "resolve": lambda *_: ("", {}),
@@ -56,6 +62,18 @@ STATES = {
 def led(incident: Incident, ada: Person) -> Incident:
     """Let Ada lead."""
     return lifecycle.set_lead(incident, lead=ada, by=ada, at=NOW())
+
+
+def to_do(incident: Incident) -> int:
+    """Return a follow-up that is open."""
+    found = Followup.objects.filter(incident=incident, state="open").first()
+    return (found or lifecycle.add_followup(incident, text="write it down", by=None, at=NOW())).n
+
+
+def done(incident: Incident) -> int:
+    """Return a follow-up that is done."""
+    found = Followup.objects.filter(incident=incident, state="done").first()
+    return (found or lifecycle.finish_followup(incident, n=to_do(incident), by=None, at=NOW())).n
 
 
 def noted(incident: Incident) -> int:

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from incidents import catch_up_reading, event_kinds, sample_mark, timeline, timeline_layout, visibility
+from incidents.followups import followup_lists
 from incidents.forms import VERBS
 from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
@@ -117,6 +118,7 @@ def head(incident: Incident, person: Person) -> dict[str, Any]:
         "next_step": stated.get("next_step"),
         "catch_up": catch_up_reading.told(incident, known),
         "retyped": [one.event for one in reversed(known) if one.event.kind == "retyped"][:20],
+        "todo": _todo(incident),
         "roles": _roles(incident),
         "steps": [(name, VERBS[name]) for name in STEPS if VERBS[name].offered(incident)],
         "rest": [(name, VERBS[name]) for name in REST if VERBS[name].offered(incident)],
@@ -153,6 +155,14 @@ def read_place(text: str) -> tuple[datetime, int] | None:
 def tints() -> dict[str, str]:
     """Return the colour of every type by its slug."""
     return {one.slug: one.policy.colour for one in IncidentType.objects.select_related("current")}
+
+
+def _todo(incident: Incident) -> dict[str, Any]:
+    """Return its tasks and follow-ups: the open ones, tasks first, those that are over, and which are late."""
+    found, today = followup_lists.of_incident(incident), timezone.localdate()
+    owed = sorted((one for one in found if one.is_open), key=lambda one: not one.is_task)
+    late = {one.n for one in owed if one.is_late(today=today)}
+    return {"owed": owed, "over": [one for one in found if not one.is_open], "late": late}
 
 
 def _roles(incident: Incident) -> list[tuple[str, Person | None]]:

@@ -50,6 +50,9 @@ SCHEMAS: Final = {
         summary=TEXT,
         impact=NAME,
         next_step={"anyOf": [{"type": "null"}, thing(text=TEXT, owner=NAME)]},
+        followups=several(
+            thing(n=WHOLE, text=TEXT, phase=TEXT, state=TEXT, owner=NAME, due_on=NAME, link=TEXT, made_at=TEXT)
+        ),
         services=several(TEXT),
         duplicate_of=NAME,
         settled=YES_NO,

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from incidents import event_kinds, timeline
 from incidents.event_kinds import TOLD
+from incidents.followups import folding
 from incidents.models import Event
 from workflows.loading.incident_rows import IncidentRows, someone
-from workflows.planning.facts import ChannelPost, RetypeNews
+from workflows.planning.facts import ChannelPost, RetypeNews, TaskNow
 from workflows.planning.invitee import Invitee
 from workflows.planning.plan import Plan
 from workflows.planning.plan_lines import PlanLine
@@ -61,7 +62,18 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         at=event.at,
         retype=_retype(event) if event.kind == "retyped" else None,
         owner=_owner(event, rows) if "owner" in event.data else None,
+        task=_task(event, rows) if event.kind in folding.MADE else None,
     )
+
+
+def _task(event: Event, rows: IncidentRows) -> TaskNow | None:
+    """Return how the task is now that an entry began."""
+    one = next((one for one in rows.followups[event.incident_id] if one.n == event.data["followup"]), None)
+    if one is None:
+        return None
+    owner = someone(one.owner, "") if one.owner is not None else None
+    due = f"{one.due_on:%A} {one.due_on}" if one.due_on else ""
+    return TaskNow(one.n, one.word, one.says, one.state, owner, due, one.link)
 
 
 def _owner(event: Event, rows: IncidentRows) -> Invitee | None:

@@ -10,7 +10,8 @@ from typing import TypeVar
 from django.db.models import Count, Q
 
 from incidents import event_kinds, timeline, visibility
-from incidents.models import AccessRequest, Codename, Event, Incident, Participant, Person
+from incidents.followups import folding
+from incidents.models import AccessRequest, Codename, Event, Followup, Incident, Participant, Person
 from workflows import ports
 from workflows.loading import summaries
 from workflows.models import Effect, Page, PagerUser, Resource
@@ -20,7 +21,7 @@ from workflows.planning.facts import Published
 from workflows.planning.invitee import Invitee
 from workflows.usergroups import workspace_cache
 
-Row = TypeVar("Row", Participant, Event, Codename, Resource, Effect, Page, AccessRequest)
+Row = TypeVar("Row", Participant, Event, Followup, Codename, Resource, Effect, Page, AccessRequest)
 
 ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
 NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", "paged", "chosen"]  # the kinds of entries that plans depend on
@@ -42,6 +43,7 @@ class IncidentRows:
     changes: dict[tuple[int, int], Event] = field(default_factory=dict)
     codenames: dict[int, list[Codename]] = field(default_factory=lambda: defaultdict(list))
     requests: dict[int, list[AccessRequest]] = field(default_factory=lambda: defaultdict(list))
+    followups: dict[int, list[Followup]] = field(default_factory=lambda: defaultdict(list))
     pages: dict[int, list[Page]] = field(default_factory=lambda: defaultdict(list))
     resources: dict[int, list[Resource]] = field(default_factory=lambda: defaultdict(list))
     effects: dict[int, list[Effect]] = field(default_factory=lambda: defaultdict(list))
@@ -78,6 +80,9 @@ def read(incidents: Sequence[Incident]) -> IncidentRows:
     if any(rows.events.values()):
         for change in Event.objects.filter(incident__in=ids, about_n__isnull=False).order_by("n"):
             rows.changes[change.incident_id, change.about_n or 0] = change
+    begun = [one.incident_id for some in rows.events.values() for one in some if one.kind in folding.MADE]
+    if begun:
+        _file(rows.followups, Followup.objects.filter(incident__in=begun).select_related("owner", "incident"))
     if rows.pager:
         _file(rows.pages, Page.objects.filter(incident__in=ids).order_by("pk").prefetch_related("rung"))
         rows.users = page_reach.users_of([page for some in rows.pages.values() for page in some])

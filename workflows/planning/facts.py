@@ -64,6 +64,19 @@ class RetypeNews:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskNow:
+    """How a task or follow-up is now that an entry began: whose it is, by when, and what became of it."""
+
+    n: int
+    word: str
+    text: str
+    state: str = "open"
+    owner: Invitee | None = None
+    due: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ChannelPost:
     """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words.
 
@@ -71,7 +84,8 @@ class ChannelPost:
     number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
     ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked,
     ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed. ``owner`` takes
-    the next step that it states; ``stated`` is what an update states with it, each with a label.
+    the next step that it states; ``stated`` is what an update states with it, each with a label. ``task`` is the task
+    or follow-up that it began.
     """
 
     n: int
@@ -95,6 +109,7 @@ class ChannelPost:
     retype: RetypeNews | None = None
     owner: Invitee | None = None
     stated: tuple[tuple[str, ChannelPost], ...] = ()
+    task: TaskNow | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ SIGNS: Final[Mapping[str, str]] = {
     "updated": ":speech_balloon:",
     "impact": ":busts_in_silhouette:",
     "next_step": ":point_right:",
+    "task": ":ballot_box_with_check:",
+    "followup": ":ballot_box_with_check:",
     "resolved": ":white_check_mark:",
     "reopened": ":repeat:",
 }

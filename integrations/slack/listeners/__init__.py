@@ -24,7 +24,7 @@ from integrations.slack.listeners.incident import (
     retyped,
 )
 from integrations.slack.listeners.pager import paging
-from integrations.slack.listeners.timeline import capture, say
+from integrations.slack.listeners.timeline import capture, say, to_do
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     "firekind:turn-away": home_tab.redrawn(access.answer(lifecycle.turn_away)),
     "firekind:by-hand": by_hand.pressed,
     "firekind:publish": opening_up.pressed,
+    "firekind:task-done": home_tab.redrawn(to_do.done),
+    "firekind:task-reassign": to_do.change,
     **{f"firekind:{verb.name}": say.button(verb) for verb in say.VERBS.values()},
 }
 MODALS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
@@ -67,6 +69,8 @@ MODALS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     paging.CALLBACK: paging.submitted,
     fill.CALLBACK: fill.submitted,
     capture.CALLBACK: capture.submitted,
+    to_do.ADD: to_do.added,
+    to_do.CHANGE: to_do.changed,
     evidence.CALLBACK: evidence.submitted,
     findings.CALLBACK: findings.submitted,
 }
@@ -77,6 +81,9 @@ SHORTCUTS: Final[Mapping[str, Shortcut]] = {
     ),
     "firekind:capture-this": Shortcut(
         "Add to a timeline", "Puts this message on an incident's timeline", capture.from_message
+    ),
+    "firekind:task-of": Shortcut(
+        "Make a task of this", "Adds a task to an incident, with the way to this message", to_do.from_message
     ),
 }
 EVENTS: Final[Mapping[str, Listener]] = {

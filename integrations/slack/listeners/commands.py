@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from incidents.audited import audit_notes
-from incidents.models import Incident
+from incidents.models import Followup, Incident
 from integrations.slack.interaction import inbox, incident_lookup
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import evidence, findings, profiles, read
 from integrations.slack.listeners.incident import access, declare, details, lead, opening_up, retype
 from integrations.slack.listeners.pager import oncall, paging
-from integrations.slack.listeners.timeline import catching_up, redact, say, stating
+from integrations.slack.listeners.timeline import catching_up, redact, say, stating, to_do
 from integrations.slack.protocol import blocks, mrkdwn, setup
 
 PICK: Final = "firekind:pick"
@@ -156,12 +156,34 @@ COMMANDS: Final = (
         aliases=("describe",),
     ),
     Command(
-        "tasks",
-        "tasks [number]",
-        "shows the checklist; with a number, checks that item off or puts it back",
-        about=details.tasks,
+        "task",
+        "task [@person] text [by friday]",
+        "adds a task, to be done while people respond; alone, opens a form",
+        about=to_do.command(Followup.Phase.DURING),
+    ),
+    Command(
+        "followup",
+        "followup [@person] text [by friday]",
+        "adds a follow-up, to be done afterwards; alone, opens a form",
+        about=to_do.command(Followup.Phase.AFTERWARDS),
         of=ALL,
-        aliases=("todo",),
+        aliases=("follow-up",),
+    ),
+    Command(
+        "tasks",
+        "tasks [done, drop or reopen number]",
+        "lists open tasks and follow-ups; with a number, says what became of one",
+        about=to_do.listed,
+        of=ALL,
+        aliases=("todo", "followups", "follow-ups"),
+    ),
+    Command(
+        "checklist",
+        "checklist [number]",
+        "shows the checklist; with a number, checks that item off or puts it back",
+        about=details.checklist,
+        of=ALL,
+        aliases=("check",),
     ),
     Command(
         "services",

@@ -1,4 +1,4 @@
-"""What waits for one person: updates that are late where they lead, pages, next steps, and who wants to come in."""
+"""What waits for one person: late updates where they lead, pages, next steps, tasks, and who wants to come in."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Final
 from django.db.models import Exists, OuterRef
 
 from incidents import timeline
+from incidents.followups import followup_lists
 from incidents.models import AccessRequest, Event, Incident, Person
 from integrations.slack.interaction import incident_lookup
 from integrations.slack.protocol import blocks, mrkdwn
@@ -30,7 +31,13 @@ class WaitingItem:
 
 def on(viewer: Person, *, at: datetime) -> list[WaitingItem]:
     """Return what waits for someone now, what is most urgent first; a fixed number of queries."""
-    return [*_unanswered(viewer), *_requests(viewer), *_updates(viewer, at=at), *_steps(viewer)][:SHOWN]
+    return [
+        *_unanswered(viewer),
+        *_requests(viewer),
+        *_updates(viewer, at=at),
+        *_steps(viewer),
+        *_tasks(viewer, at=at),
+    ][:SHOWN]
 
 
 def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
@@ -79,6 +86,17 @@ def _steps(viewer: Person) -> Iterator[WaitingItem]:
             says = f"*Your next step*, since {_ago(step.event.at)}: {mrkdwn.escape(mrkdwn.cut(step.text, WORDS))}"
             button = blocks.button("Update", action_id="firekind:update", value=one.codename)
             yield WaitingItem(one, says, (button,))
+
+
+def _tasks(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
+    """Yield tasks and follow-ups that are theirs, what is due first."""
+    about = (f"incident__{one}" for one in ("type", "policy_version", "lead"))
+    for one in followup_lists.owned_by(viewer).select_related(*about)[:SHOWN]:
+        due = "" if one.due_on is None else f", due {one.due_on}"
+        late = " It is late." if one.is_late(today=at.date()) else ""
+        says = f"*Your {one.word}*{due}: {mrkdwn.escape(mrkdwn.cut(one.says, WORDS))}{late}"
+        value = f"{one.incident.codename}|{one.n}"
+        yield WaitingItem(one.incident, says, (blocks.button("Done", action_id="firekind:task-done", value=value),))
 
 
 def _leading(label: str, url: str) -> tuple[blocks.Block, ...]:

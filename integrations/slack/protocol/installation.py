@@ -36,6 +36,7 @@ METHODS: Final = (
     "usergroups.list",
     "usergroups.users.update",
     "users.conversations",
+    "users.info",
     "users.list",
     "views.open",
     "views.publish",

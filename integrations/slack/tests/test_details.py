@@ -49,10 +49,10 @@ def test_a_role_is_given_and_left_open_again(door: Door, incident: Incident, cha
 
 def test_an_item_of_the_checklist_is_checked_off_and_put_back(door: Door, incident: Incident, channel: str) -> None:
     first, second = incident.policy.checklist[:2]
-    assert first in door.command("ann", "tasks", channel=channel)
-    door.command("ann", "tasks 2", channel=channel)
+    assert first in door.command("ann", "checklist", channel=channel)
+    door.command("ann", "checklist 2", channel=channel)
     assert now(incident).checked == [second]
-    for words in ("tasks 2", "tasks 99", "tasks two"):
+    for words in ("checklist 2", "checklist 99", "checklist two"):
         door.command("ann", words, channel=channel)
     assert now(incident).checked == []
 

@@ -6,6 +6,8 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.test import Client
@@ -97,6 +99,9 @@ class Scene:
         lifecycle.describe(incident, summary=f"The {word} summary", by=dee, at=self.house.now())
         lifecycle.update(incident, text=f"The {word} update", by=dee, at=self.house.now())
         lifecycle.note(incident, text=f"The {word} note", by=dee, at=self.house.now())
+        owner = None if incident.private else self.person(FORMER)  # who owns it still when they are shut out
+        late: dict[str, Any] = {"text": f"The {word} follow-up", "owner": owner, "due_on": date(2026, 1, 1)}
+        lifecycle.add_followup(incident, by=dee, at=self.house.now(), **late)
         told = PROFILE.replace(b"token", word.encode())
         for body, name in ((told, "profile.folded"), (PROFILE, "again.folded"), (BENCHES, "bench.txt")):
             self._bring(incident, body, name=f"{word}-{name}", title=f"{name} {word}")

@@ -49,7 +49,7 @@ BOXES: Final = "?small&q=rotate&search=rotate&name=rotate&root=1&control=1&with=
 OF_EVIDENCE: Final = Row(N, asks=("", BOXES))
 BASE, EVIDENCE = "incidents/<slug:codename>/", "incidents/<slug:codename>/evidence/"
 API: Final = "api/v1/incidents/<slug:codename>/"
-VERBS: Final = ("resolve", "bring", "no-such-verb")
+VERBS: Final = ("resolve", "bring", "finish", "no-such-verb")
 
 OF_INCIDENTS: Final[Mapping[str, Row]] = {
     BASE: Row(asks=("", "?n=1", "?kind=updates")),
@@ -167,6 +167,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
         {"<slug:slug>": ("held", "first-human", "paths"), "<slug:row>": ("security", "all", "1_ambiguous_security")},
         asks=("?since=2020-01-01&until=2099-01-01",),
     ),
+    "follow-ups": Row(asks=("", "?mine=1", "?late=1", "?mine=1&late=1", "?service=checkout", "?from=50")),
     "access/": Row(posts=({}, {"codename": "{}"})),
     "declare": Row(asks=("", "?title=WORD&summary=WORD")),
     "declare/plan": Row(asks=("", "?type=security", "?type=major")),

@@ -44,6 +44,8 @@ BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:turn-away": "THAT|1",
     "firekind:by-hand": "THAT|1",
     "firekind:publish": "THAT|1",
+    "firekind:task-done": "THAT|1",
+    "firekind:task-reassign": "THAT|1",
     **{f"firekind:{verb}": "THAT" for verb in ("update", "impact", "note", "mitigate", "resolve", "reopen", "cancel")},
 }
 TEXT: Final = {"text": {"text": {"type": "plain_text_input", "value": "hello"}}}
@@ -59,6 +61,8 @@ MODALS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]] | None]] 
         {"ref": "C1:1.1", "author": "Out", "text": "hello"},
         {"incident": {"incident": {"type": "static_select", "selected_option": {"value": "THAT"}}}},
     ),
+    "firekind:task-add": ({"i": "THAT", "p": "during", "l": ""}, TEXT),
+    "firekind:task-change": ({"i": "THAT", "n": 1}, {}),
     "firekind:evidence": (
         {"i": "THAT"},
         {"link": {"link": {"type": "url_text_input", "value": "https://example.com"}}},
@@ -79,7 +83,7 @@ ALONE: Final[Mapping[str, str]] = {
     "access": "THAT because I must look",
     "break-glass": "THAT because help",  # with a whole sentence it is the one way to learn it: test_misses
 }
-SHORTCUTS: Final = {"firekind:declare", "firekind:declare-from", "firekind:capture-this"}
+SHORTCUTS: Final = {"firekind:declare", "firekind:declare-from", "firekind:capture-this", "firekind:task-of"}
 # What else an event holds beside its channel and who did it; None where it names neither channel nor incident.
 EVENTS: Final[Mapping[str, Mapping[str, Any] | None]] = {
     "app_home_opened": None,  # what is shown there: test_lists

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from incidents import lifecycle, visibility
 from incidents.audited import audit_notes
-from incidents.models import Incident, IncidentType, Person, Source
+from incidents.models import Followup, Incident, IncidentType, Person, Source
 from incidents.people import person_matching
 from workflows import terminal
 from workflows.paging import paging
@@ -28,6 +29,21 @@ WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
     "reopen": (lifecycle.reopen, "Reopen the incident.", False),
     "cancel": (lifecycle.cancel, "Cancel the incident.", False),
 }
+
+ADDED = {"task": "Add a task.", "followup": "Add a follow-up."}
+# The verbs of one task or follow-up, by its number.
+NUMBERED: dict[str, tuple[Callable[..., object], str]] = {
+    "finish": (lifecycle.finish_followup, "Mark a task or follow-up as done."),
+    "drop": (lifecycle.drop_followup, "Drop a task or follow-up: it will not be done."),
+    "reopen-task": (lifecycle.reopen_followup, "Reopen a task or follow-up."),
+}
+
+
+def _day(said: str) -> date:
+    try:
+        return date.fromisoformat(said)
+    except ValueError:
+        raise ArgumentTypeError(f"{said} is no day: write it as 2026-12-01.") from None
 
 
 class Command(BaseCommand):
@@ -58,6 +74,13 @@ class Command(BaseCommand):
         retype.add_argument("--dry-run", action="store_true", help="print the plan and change nothing")
         for name, (_, says, needed) in WORDED.items():
             verb(name, says).add_argument("text", nargs="?" if not needed else None, default="")
+        for name, says in ADDED.items():
+            adding = verb(name, says)
+            adding.add_argument("text")
+            adding.add_argument("--owner", metavar="EMAIL", help="who does it")
+            adding.add_argument("--due", metavar="DAY", type=_day, help="by when, as 2026-12-01")
+        for name, (_, says) in NUMBERED.items():
+            verb(name, says).add_argument("n", type=int, metavar="NUMBER", help="as `show` lists it")
         capture = verb("capture", "Capture a profile now from a configured source.")
         capture.add_argument("source", metavar="SOURCE")
         capture.add_argument("kind", nargs="?", default="", metavar="KIND")
@@ -79,6 +102,11 @@ class Command(BaseCommand):
         try:
             if verb in WORDED:
                 self._worded(verb, by, options)
+            elif verb in ADDED:
+                self._add(verb, by, options)
+            elif verb in NUMBERED:
+                NUMBERED[verb][0](self._incident(by, options), **self._about(by), n=options["n"])
+                self._done(self._incident(by, options), by, options, [])
             else:
                 getattr(self, f"_{verb.replace('-', '_')}")(by, options)
         except lifecycle.Refused as refused:
@@ -123,6 +151,16 @@ class Command(BaseCommand):
         incident = self._incident(by, options)
         WORDED[verb][0](incident, text=options["text"], by=by, at=timezone.now(), source=Source.TERMINAL)
         self._done(self._incident(by, options), by, options, [])
+
+    def _add(self, verb: str, by: Person | None, options: dict[str, Any]) -> None:
+        incident, owner = self._incident(by, options), options["owner"] and self._person(options["owner"])
+        phase = Followup.Phase.DURING if verb == "task" else Followup.Phase.AFTERWARDS
+        what = {"text": options["text"], "owner": owner or None, "due_on": options["due"]}
+        made = lifecycle.add_followup(incident, phase=phase, **what, **self._about(by))
+        self._done(self._incident(by, options), by, options, [f"+ {made.word} {made.n}: {made.text}"])
+
+    def _about(self, by: Person | None) -> dict[str, Any]:
+        return {"by": by, "at": timezone.now(), "source": Source.TERMINAL}
 
     def _capture(self, by: Person | None, options: dict[str, Any]) -> None:
         incident = self._incident(by, options)

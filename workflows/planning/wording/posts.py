@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from workflows.planning.facts import ChannelPost, Facts, RetypeNews
+from workflows.planning.facts import ChannelPost, Facts, RetypeNews, TaskNow
 from workflows.planning.wording.card import Button, Card, cut
 from workflows.planning.wording.cards import redacted, withdrawn
 from workflows.planning.wording.headline import PAGE, step
@@ -72,6 +72,8 @@ def by_hand(event: ChannelPost, facts: Facts) -> Card:
 
 def _card(event: ChannelPost, facts: Facts) -> Card:
     """Return the card of an entry, or the plain line of one whose kind has no title."""
+    if event.task is not None:
+        return _task(event, event.task, facts)
     sentence: Words = _said(event)
     if event.kind == "offered" and facts.lead is not None and not event.answer:
         sentence = joined(facts.lead.mention, ": ", sentence)
@@ -118,6 +120,21 @@ def _retyped(event: ChannelPost, news: RetypeNews, facts: Facts) -> Card:
     title = f"{news.before} → {news.now}"
     text = f"{event.by or 'Firekind'} retyped it{' and stays out' if news.stays_out else ''}."
     return Card("retyped", title, text, sections=tuple(sections), buttons=tuple(buttons), tone=news.colour or "slate")
+
+
+def _task(event: ChannelPost, task: TaskNow, facts: Facts) -> Card:
+    """Say a task or follow-up as it is now, with what may be done while it is open."""
+    title = f"{task.word.capitalize()} {task.n}"
+    sections: tuple[tuple[str, Words], ...] = (("Owner", task.owner.mention if task.owner else "no one yet"),)
+    sections += (("Due", task.due),) if task.due else ()
+    text = cut(task.text, WHY_CHARS)
+    if task.state != "open":
+        tone = "green" if task.state == "done" else "slate"
+        return Card(event.kind, f"{title}: {task.state}", text, sections=sections, tone=tone)
+    about = f"{facts.codename}|{task.n}"
+    buttons = (Button("Done", "task-done", about), Button("Reassign", "task-reassign", about))
+    opening = _opening(task.link, "Open the message")
+    return Card(event.kind, title, text, sections=sections, buttons=(*buttons, *opening), tone="blue")
 
 
 def _measured(event: ChannelPost, title: str, url: str, label: str) -> Card:

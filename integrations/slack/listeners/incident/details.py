@@ -53,7 +53,7 @@ def role(asked: SlackRequest, incident: Incident) -> Answer:
     return Say(f"The role {mrkdwn.escape(name)} is {'open' if holder is None else 'set'}.")
 
 
-def tasks(asked: SlackRequest, incident: Incident) -> Answer:
+def checklist(asked: SlackRequest, incident: Incident) -> Answer:
     """Check an item of the checklist off, or put it back, by its number; without one, show the list."""
     items, said = incident.policy.checklist, asked.words.strip()
     if not items:
@@ -63,7 +63,7 @@ def tasks(asked: SlackRequest, incident: Incident) -> Answer:
         done = item not in incident.checked
         incident = lifecycle.check_off(incident, item=item, done=done, by=asked.by, at=asked.at, source=Source.SLACK)
     rows = (f"{'✓' if one in incident.checked else '○'}  {n}. {mrkdwn.escape(one)}" for n, one in enumerate(items, 1))
-    return Say("\n".join([*rows, f"`{setup.command()} tasks 1` checks off an item, or puts it back."]))
+    return Say("\n".join([*rows, f"`{setup.command()} checklist 1` checks off an item, or puts it back."]))
 
 
 def duplicate(asked: SlackRequest, incident: Incident) -> Answer:

@@ -1,0 +1,43 @@
+"""Which tasks and follow-ups somebody may see: of one incident, their own, those that are late."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Final
+
+from django.db.models import F, Q, QuerySet
+
+from incidents import visibility
+from incidents.models import Followup, Incident, Person
+from incidents.visibility import Actor
+
+TASK: Final = Q(phase=Followup.Phase.DURING, incident__active=True)  # what is open of those is no follow-up yet
+
+
+def of_incident(incident: Incident) -> list[Followup]:
+    """Return all of one incident, oldest first, in one query. The caller asks who may see it."""
+    found = list(Followup.objects.filter(incident=incident).select_related("owner").order_by("n"))
+    for one in found:
+        one.incident = incident
+    return found
+
+
+def owed(actor: Actor) -> QuerySet[Followup]:
+    """Return the open ones that ``actor`` may see, what is due first."""
+    found = Followup.objects.filter(incident__in=visibility.visible_to(actor), state=Followup.State.OPEN)
+    return found.select_related("incident", "owner").order_by(F("due_on").asc(nulls_last=True), "made_at", "pk")
+
+
+def followups(actor: Actor) -> QuerySet[Followup]:
+    """Return the open follow-ups that ``actor`` may see: tasks only once their incident has ended."""
+    return owed(actor).exclude(TASK)
+
+
+def late(found: QuerySet[Followup], *, today: date) -> QuerySet[Followup]:
+    """Return those whose day is over."""
+    return found.filter(due_on__lt=today)
+
+
+def owned_by(person: Person) -> QuerySet[Followup]:
+    """Return the open ones that someone owns and may see."""
+    return owed(person).filter(owner=person)

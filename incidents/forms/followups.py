@@ -1,0 +1,135 @@
+"""Verbs of tasks and follow-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django import forms
+
+from incidents import lifecycle
+from incidents.forms.given import number
+from incidents.forms.people import PickForm, joinable, suggested
+from incidents.forms.verb import VerbForm
+from incidents.models import Followup, Incident, Person
+
+
+def day(label: str) -> forms.DateField:
+    """Make a field for the day by which something is due."""
+    return forms.DateField(
+        label=label, required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+
+
+class FollowupForm(PickForm):
+    heading, button, icon = "Add a follow-up", "Add follow-up", "plus"
+    said = "Follow-up added."
+    explains = "To be done afterwards. Posted in the channel."
+    phase = Followup.Phase.AFTERWARDS
+    text = forms.CharField(label="What?", widget=forms.Textarea(attrs={"rows": 2, "data-send": ""}))
+    due_on = day("Due (optional)")
+    people = forms.ModelChoiceField(queryset=joinable(), required=False)
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
+
+    def others(self, q: str, picked: list[Person]) -> list[Person]:
+        return super().others(q, picked) or suggested(q, by=self.person, without=picked)
+
+    def run(self, *, at: datetime) -> object:
+        given = self.cleaned_data
+        what = {"text": given["text"], "due_on": given["due_on"], "owner": given["people"]}
+        return lifecycle.add_followup(self.incident, phase=self.phase, by=self.person, at=at, **what)
+
+
+class TaskForm(FollowupForm):
+    heading, button = "Add a task", "Add task"
+    said = "Task added."
+    explains = "To be done while people respond. Posted in the channel."
+    phase = Followup.Phase.DURING
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return incident.is_active
+
+
+class OneForm(VerbForm):
+    """A verb of one task or follow-up, which its page names by number; ``wants`` are the states it may have."""
+
+    wants: frozenset[str] = frozenset({Followup.State.OPEN})
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return True
+
+    @cached_property
+    def one(self) -> Followup | None:
+        """The task or follow-up that it is about."""
+        n = number(str(self["n"].value() or ""))
+        return Followup.objects.filter(incident=self.incident, n=n or 0).select_related("owner", "incident").first()
+
+    @property
+    def refusal(self) -> str:
+        """Why there is nothing to send here: it is done or dropped already, or was reopened."""
+        refusal = super().refusal
+        if refusal or self.one is None:
+            return refusal or "There is no such task or follow-up."
+        return "" if self.one.state in self.wants else f"This {self.one.word} is {self.one.state}."
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        n = number(asked.get("n"))
+        return {} if n is None else {"n": n}
+
+
+class FinishForm(OneForm):
+    heading, button, icon = "Mark as done", "Mark as done", "check"
+    said = "Done."
+    n = forms.IntegerField(widget=forms.HiddenInput)
+
+    def run(self, *, at: datetime) -> object:
+        return lifecycle.finish_followup(self.incident, n=self.cleaned_data["n"], by=self.person, at=at)
+
+
+class DropForm(OneForm):
+    heading, button, icon, tone = "Drop", "Drop it", "cross", "grave"
+    said = "Dropped."
+    explains = "It will not be done. It stays on the timeline, and can be reopened."
+    n = forms.IntegerField(widget=forms.HiddenInput)
+    because = forms.CharField(label="Why? (optional)", required=False)
+
+    def run(self, *, at: datetime) -> object:
+        given = self.cleaned_data
+        return lifecycle.drop_followup(self.incident, n=given["n"], because=given["because"], by=self.person, at=at)
+
+
+class ReopenTaskForm(OneForm):
+    heading, button, icon = "Reopen", "Reopen it", "undo"
+    said = "Reopened."
+    wants = frozenset({Followup.State.DONE, Followup.State.DROPPED})
+    n = forms.IntegerField(widget=forms.HiddenInput)
+
+    def run(self, *, at: datetime) -> object:
+        return lifecycle.reopen_followup(self.incident, n=self.cleaned_data["n"], by=self.person, at=at)
+
+
+class ReassignForm(OneForm, PickForm):
+    heading, button, icon = "Owner and due date", "Save", "person"
+    said = "Saved."
+    n = forms.IntegerField(widget=forms.HiddenInput)
+    due_on = day("Due (optional)")
+    people = forms.ModelChoiceField(queryset=joinable(), required=False)
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        now = Followup.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0).first()
+        return {"n": now.n, "people": now.owner_id, "due_on": now.due_on} if now else {}
+
+    def others(self, q: str, picked: list[Person]) -> list[Person]:
+        return super().others(q, picked) or suggested(q, by=self.person, without=picked)
+
+    def run(self, *, at: datetime) -> object:
+        given = self.cleaned_data
+        lifecycle.assign_followup(self.incident, n=given["n"], owner=given["people"], by=self.person, at=at)
+        return lifecycle.schedule_followup(self.incident, n=given["n"], due_on=given["due_on"], by=self.person, at=at)

@@ -1,0 +1,69 @@
+"""The day by which something is due, as somebody types it: *by friday*, *by tomorrow*, *by 2026-12-01*."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from datetime import date, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from incidents import lifecycle
+from incidents.models import Person
+from integrations.slack.interaction import replying
+from workflows.ports import VendorError
+
+DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+RELATIVE: Final = {"today": 0, "tomorrow": 1}
+WORDS: Final = (*DAYS, *RELATIVE)
+AT_END: Final = re.compile(r"(?:^|\s)(?:by|due)[ ]+([^\s]+)\s*$", re.IGNORECASE)
+NUMERIC: Final = re.compile(r"\d+[-/.]\d+([-/.]\d+)?", re.ASCII)
+NEAR: Final = 0.8
+HOW: Final = "Write `by friday`, `by tomorrow` or `by 2026-12-01`."
+
+
+def split(said: str, *, today: date) -> tuple[str, date | None]:
+    """Split the day off the end of what was said. Raises ``BadInput`` for what is meant as a day and is none.
+
+    *roll back by hand* names no day and stays as it is.
+    """
+    found = AT_END.search(said)
+    if found is None or not _is_meant(found[1]):
+        return said, None
+    return said[: found.start()].strip(), day(found[1], today=today)
+
+
+def day(word: str, *, today: date) -> date:
+    """Return the day that a word names, from today on: *friday* is the next one, or today if that is a Friday."""
+    name = word.lower().rstrip(".,")
+    if name in RELATIVE:
+        return today + timedelta(days=RELATIVE[name])
+    if name in DAYS:
+        return today + timedelta(days=(DAYS.index(name) - today.weekday()) % 7)
+    try:
+        meant = date.fromisoformat(name)
+    except ValueError:
+        raise lifecycle.BadInput("due", f"“{word}” is no day. {HOW}") from None
+    if meant < today:
+        raise lifecycle.BadInput("due", f"{meant} is over. {HOW}")
+    return meant
+
+
+def today_of(person: Person, *, at: datetime) -> date:
+    """Return the day it is where someone is, as Slack knows it; in UTC where Slack does not say."""
+    try:
+        user = replying.call("users.info", user=person.chat_id)["user"]
+        return at.astimezone(ZoneInfo(str(user.get("tz") or "UTC"))).date()
+    except (VendorError, KeyError, ValueError, OSError):  # a zone that this machine does not know
+        return at.date()
+
+
+def names_day(said: str) -> bool:
+    """Whether a day stands at the end, so that it has to be known which day it is."""
+    found = AT_END.search(said)
+    return found is not None and _is_meant(found[1])
+
+
+def _is_meant(word: str) -> bool:
+    name = word.lower().rstrip(".,")
+    return bool(NUMERIC.fullmatch(name)) or name in WORDS or bool(difflib.get_close_matches(name, WORDS, cutoff=NEAR))

@@ -1,0 +1,80 @@
+"""Tasks and follow-ups in Slack: typed, made of a message, done from their card and from the Home tab."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from incidents import lifecycle
+from incidents.models import Followup, Incident
+from integrations.slack.interaction import due_days
+from integrations.slack.tests.door import Door
+
+SUNDAY = date(2026, 11, 22)
+
+
+@pytest.fixture
+def channel(door: Door, incident: Incident) -> str:
+    return door.house.channel(incident)
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "due"),
+    [
+        ("roll back", "roll back", None),
+        ("roll back by hand", "roll back by hand", None),
+        ("write it down by friday", "write it down", date(2026, 11, 27)),
+        ("write it down due Sunday.", "write it down", SUNDAY),
+        ("call them by tomorrow", "call them", date(2026, 11, 23)),
+        ("call them by 2026-12-01", "call them", date(2026, 12, 1)),
+        ("by monday", "", date(2026, 11, 23)),
+    ],
+)
+def test_a_day_is_read_off_the_end(said: str, text: str, due: date | None) -> None:
+    assert due_days.split(said, today=SUNDAY) == (text, due)
+
+
+@pytest.mark.parametrize("said", ["x by firday", "x by 2026-13-01", "x by 12/24", "x by 2026-11-21", "x by 1.12.2026"])
+def test_what_is_meant_as_a_day_and_is_none_is_said(said: str) -> None:
+    with pytest.raises(lifecycle.BadInput, match="by friday"):
+        due_days.split(said, today=SUNDAY)
+
+
+def test_a_task_is_posted_and_its_card_follows_what_becomes_of_it(door: Door, incident: Incident, channel: str) -> None:
+    assert "roll back" in door.command("ann", "task @ben roll back the deploy", channel=channel)
+    door.house.settle(incident)
+    ben, card = door.slack.person("ben").id, str(door.slack.messages(channel)[-1])
+    for words in ("Task 1", "roll back the deploy", f"<@{ben}>"):
+        assert words in card
+    posts = len(door.slack.messages(channel))
+    door.press("ann", "firekind:task-reassign", channel=channel, ts=door.slack.messages(channel)[-1].ts)
+    door.submit("ann", owner=door.slack.person("ann").id, due="by 2999-01-01")
+    door.press("ann", "firekind:task-done", channel=channel, ts=door.slack.messages(channel)[-1].ts)
+    door.house.settle(incident)
+    assert "Task 1: done" in str(door.slack.messages(channel)[-1])
+    assert len(door.slack.messages(channel)) == posts
+    assert "No open tasks" in door.command("ann", "tasks", channel=channel)
+    door.command("ann", "tasks reopen 1", channel=channel)
+    assert "1. roll back the deploy" in door.command("ann", "tasks", channel=channel)
+
+
+def test_a_message_becomes_a_task_that_leads_back_to_it(door: Door, incident: Incident, channel: str) -> None:
+    said = door.slack.acts.say("ben", channel, "somebody should call the bank")
+    door.shortcut("ann", "firekind:task-of", channel=channel, ts=said)
+    door.submit("ann", owner=door.slack.person("ben").id, due="tomorrow")
+    made = Followup.objects.get(incident=incident)
+    assert (made.text, made.owner and made.owner.name) == ("somebody should call the bank", "Ben")
+    assert made.due_on is not None
+    assert made.link.endswith(said)
+
+
+def test_mine_are_on_my_home_tab_and_done_from_there(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "followup @ben write down what happened by 2026-12-01", channel=channel)
+    door.slack.acts.open_home("ben")
+    door.deliver()
+    home = door.slack.home("ben")
+    assert home is not None
+    assert "write down what happened" in door.reads(home)
+    door.press("ben", "firekind:task-done", home=True)
+    assert Followup.objects.get(incident=incident).state == "done"
