@@ -29,7 +29,7 @@ class SampleType:
 
 @dataclass(slots=True)
 class Stacks:
-    """Sampled stacks of n samples, not necessarily aggregated.
+    """Sampled stacks of n samples, not necessarily aggregated; ``samples`` is how many there were before any was.
 
     Sample ``i`` is ``frames[offsets[i]:offsets[i + 1]]``, codes into ``names``, root first; ``values[t, i]`` is what
     it counts for sample type ``t``, never negative. A sample without frames counts for the root alone. ``names`` are
@@ -48,8 +48,10 @@ class Stacks:
     hints: list[str] = field(default_factory=list)
     default_type: int = 0
     about: Mapping[str, Any] = field(default_factory=dict)
+    samples: int = 0
 
     def __post_init__(self) -> None:
+        self.samples = self.samples or len(self)
         self.hints = self.hints or [""] * len(self.names)
 
     @property

@@ -125,7 +125,7 @@ def tree_of(path: Path, *, unit: str = "", limits: Limits = DEFAULT) -> tuple[Ca
     from evidence.tree import calltree
 
     stacks = formats.read_file(path, limits=limits, unit=unit)
-    return calltree.build(stacks), len(stacks)
+    return calltree.build(stacks), stacks.samples
 
 
 def plain(error: Unreadable) -> dict[str, str]:

@@ -46,7 +46,7 @@ def joined(files: Sequence[tuple[str, Stacks]], *, limits: Limits) -> Stacks:
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(depths))])
     return Stacks(
         first.format, first.sample_types, list(codes), offsets, np.concatenate(pieces), values, hints,
-        first.default_type, _about(files),
+        first.default_type, _about(files), sum(stacks.samples for _, stacks in files),
     )  # fmt: skip
 
 

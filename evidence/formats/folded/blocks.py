@@ -3,7 +3,7 @@
 A block of whole lines is copied to where it may be changed. Every byte then belongs to one token: a frame with the
 ``;`` or the white space that ends it, or what is left of a line up to its end, which is its count or all of a bad
 line. Tokens touch, so that Arrow reads them in place; counts are blanked, so that they are few different tokens.
-What is not plain digits after white space is read line by line, by the grammar of ``folded_lines``.
+What is not plain digits after white space is read line by line, by the ``grammar``.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow._compute import call_function  # pyarrow.compute takes 50 ms to import, for functions we do not call
 
 from evidence.formats import Buffer
 from evidence.formats.base import held
 from evidence.formats.base.skipped import Skipped
-from evidence.formats.folded import grammar
+from evidence.formats.folded import grammar, repeats
+from evidence.formats.folded.arrow import encoded, found_in
 from evidence.formats.folded.digits import PAD, SLACK, Bytes, is_blank, tails
 from evidence.formats.folded.grammar import FoldedLines, FrameCodes
 from evidence.profile.limits import Limits
@@ -69,7 +68,7 @@ class Ends:
 
 
 def read(data: Buffer, *, columns: int, limits: Limits) -> FoldedLines:
-    """Read all lines; the same as ``folded_lines.read``, sooner."""
+    """Read all lines; the same as ``grammar.read``, sooner, with equal stacks added up where there are many."""
     if not len(data):
         return grammar.read(b"", columns=columns, limits=limits)
     reader = _Reader(data, columns, limits)
@@ -106,9 +105,15 @@ def _joined(blocks: list[Block], columns: int, names: FrameCodes, skipped: Skipp
     """Join blocks, each of which is let go of once its frames are copied."""
     counts = np.concatenate([block.counts for block in blocks], axis=1)
     lengths = np.concatenate([block.lengths for block in blocks])
+    samples = len(lengths)
+    ordered, rank = names.ordered()
+    repeated = not any(block.parts for block in blocks) and repeats.are_many(blocks[0].frames, blocks[0].lengths)
+    if repeated and repeats.fit(together := np.concatenate([block.frames for block in blocks]), counts):
+        blocks.clear()
+        different, lengths, counts = repeats.added_up(together, lengths, counts)
+        blocks = [Block(0, lengths, different, lengths, counts, [], [])]
     frames = np.empty(int(lengths.sum()), dtype=np.int32)
     parts: list[tuple[int, int, int]] = []
-    ordered, rank = names.ordered()
     sample = frame = 0
     for block in blocks:
         end = frame + len(block.frames)
@@ -117,7 +122,7 @@ def _joined(blocks: list[Block], columns: int, names: FrameCodes, skipped: Skipp
         sample, frame = sample + len(block.lengths), end
         block.frames = rank[:0]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return FoldedLines(ordered, offsets, frames, counts.reshape(columns, -1), parts, skipped)
+    return FoldedLines(ordered, offsets, frames, counts.reshape(columns, -1), parts, skipped, samples)
 
 
 class _Reader:
@@ -129,6 +134,7 @@ class _Reader:
         self._columns = columns
         self._room = threading.local()
         self.names = FrameCodes(limits)
+        self._known: tuple[Any, Codes] | None = None
 
     def block(self, bounds: tuple[int, int]) -> Block:
         """Read the lines between two bytes of the file."""
@@ -183,10 +189,8 @@ class _Reader:
         """Return the codes of frames and how many each line has; ``lines`` are the places of tokens that end one."""
         offsets = np.zeros(len(tokens) + 1, dtype=np.int32)
         np.add(tokens, 1, out=offsets[1:])
-        array = pa.Array.from_buffers(pa.binary(), len(tokens), [None, pa.py_buffer(offsets), pa.py_buffer(text)])
-        found = call_function("dictionary_encode", [array], memory_pool=pa.system_memory_pool())
-        written = found.dictionary.to_pylist()
-        codes = np.array(self.names(written), dtype=np.int32).take(found.indices.to_numpy(), mode="clip")
+        found = encoded(text, offsets)
+        codes = self._codes(found.dictionary).take(found.indices.to_numpy(), mode="clip")
         are = codes >= 0
         frames: NDArray[np.integer[Any]] = codes[are]
         if len(self.names.codes) <= NARROW:
@@ -195,6 +199,19 @@ class _Reader:
         if len(frames) != int(lengths.sum()):
             lengths = np.diff(np.cumsum(are)[lines], prepend=0)
         return frames, lengths
+
+    def _codes(self, written: Any) -> Codes:
+        """Return the codes of frames as written; those that the first block had are not asked for one by one."""
+        if self._known is None:
+            codes = np.array(self.names(written.to_pylist()), dtype=np.int32)
+            self._known = written, codes
+            return codes
+        known, their = self._known
+        places = found_in(written, known)
+        new = np.flatnonzero(places < 0)
+        codes = their.take(places, mode="clip")
+        codes[new] = self.names(written.take(new).to_pylist())
+        return codes
 
 
 def _joints(source: Bytes, text: Bytes, room: Codes) -> Codes:

@@ -127,7 +127,7 @@ def _stacks(lines: FoldedLines, *, name: str, unit: str, **about: Any) -> Stacks
         types = (SampleType("before", unit), SampleType("after", unit))
     return Stacks(
         NAME, types, lines.names, lines.offsets, lines.frames, lines.counts, list(map(hint_of, lines.names)),
-        default_type=len(types) - 1, about={**about, **lines.skipped.about()},
+        default_type=len(types) - 1, about={**about, **lines.skipped.about()}, samples=lines.samples,
     )  # fmt: skip
 
 

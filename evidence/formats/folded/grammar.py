@@ -52,7 +52,10 @@ class Tail(NamedTuple):
 
 @dataclass(slots=True)
 class FoldedLines:
-    """What the lines of a file say. ``parts`` holds [column, sample, billionths] for each count that is not whole."""
+    """What the lines of a file say. ``parts`` holds [column, sample, billionths] for each count that is not whole.
+
+    ``samples`` is how many lines have a stack, which may be more than there are here: equal ones may be added up.
+    """
 
     names: list[str]
     offsets: Ints
@@ -60,6 +63,7 @@ class FoldedLines:
     counts: Ints
     parts: list[tuple[int, int, int]] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
+    samples: int = 0
 
 
 class FrameCodes:
@@ -209,7 +213,9 @@ def read(data: bytes, *, columns: int, limits: Limits) -> FoldedLines:
     columned = np.array(counts, dtype=np.int64).reshape(-1, columns).T
     offsets = np.fromiter(accumulate(lengths, initial=0), dtype=np.int64, count=len(lengths) + 1)
     ordered, rank = names.ordered()
-    return FoldedLines(ordered, offsets, rank[frames], np.ascontiguousarray(columned), parts, skipped)
+    return FoldedLines(
+        ordered, offsets, rank[frames], np.ascontiguousarray(columned), parts, skipped, samples=len(stacks)
+    )
 
 
 def check_depth(depth: int, line: int, limits: Limits) -> None:

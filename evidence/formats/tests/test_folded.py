@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence.formats.folded import blocks, folded, grammar
+from evidence.formats.folded import blocks, folded, grammar, repeats
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import SampleType, Stacks
@@ -200,25 +200,48 @@ LINE = st.tuples(
 TEXT = st.lists(LINE, max_size=12).map(b"\n".join)
 
 
-@given(TEXT, st.booleans(), st.sampled_from([1, 2]), st.sampled_from([8, 64, 1 << 20]))
+def _said(found: grammar.FoldedLines, *, added_up: bool) -> object:
+    ends, frames, counts = found.offsets.tolist(), found.frames.tolist(), found.counts.T.tolist()
+    stacks = [(tuple(frames[low:high]), tuple(row)) for low, high, row in zip(ends, ends[1:], counts, strict=False)]
+    if added_up and not found.parts:
+        sums: dict[tuple[int, ...], list[int]] = {}
+        for stack, row in stacks:
+            sums[stack] = [one + two for one, two in zip(row, sums.get(stack, [0] * len(row)), strict=True)]
+        stacks = [(stack, tuple(row)) for stack, row in sums.items()]
+    return found.names, stacks, found.parts, found.skipped.about(), found.samples
+
+
+@given(
+    TEXT, st.integers(1, 3), st.booleans(), st.sampled_from([1, 2]), st.sampled_from([8, 64, 1 << 20]), st.booleans()
+)
 @settings(max_examples=150, deadline=None)
-def test_the_quick_way_says_what_the_plain_way_says(text: bytes, ended: bool, columns: int, block: int) -> None:
-    text += b"\n" if ended else b""
+def test_the_quick_way_says_what_the_plain_way_says(
+    text: bytes, times: int, ended: bool, columns: int, block: int, added_up: bool
+) -> None:
+    text = b"\n".join([text] * times) + (b"\n" if ended else b"")
     said: list[object] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", block)
         patch.setattr(blocks, "TILE", 16)
+        patch.setattr(repeats, "DIFFERENT", 2.0 if added_up else 0.0)
         for read in (grammar.read, blocks.read):
             try:
                 found = read(text, columns=columns, limits=LIMITS)
             except (grammar.NotPairs, BadProfile) as error:
                 said.append(repr(error))
                 continue
-            said.append(
-                (found.names, found.offsets.tolist(), found.frames.tolist(), found.counts.tolist(), found.parts,
-                 found.skipped.about())
-            )  # fmt: skip
+            said.append(_said(found, added_up=added_up))
     assert said[0] == said[1]
+
+
+def test_equal_stacks_are_added_up_where_there_are_many_and_where_the_sums_fit() -> None:
+    stacks = b"main;work;spin %d\nmain;rest 3\n 5\nmain;rest 4\n" * 50
+    found = blocks.read(stacks % ((7,) * 50), columns=1, limits=LIMITS)
+    assert (len(found.offsets) - 1, found.counts.tolist(), found.samples) == (3, [[350, 350, 250]], 200)
+    found = blocks.read(stacks % ((1 << 56,) * 50), columns=1, limits=LIMITS)
+    assert (len(found.offsets) - 1, found.samples) == (200, 200)
+    found = blocks.read(b"".join(b"main;f%d 1\n" % n for n in range(99)) + b"main;f7 1\n", columns=1, limits=LIMITS)
+    assert (len(found.offsets) - 1, found.samples) == (100, 100)
 
 
 NAME = st.text(alphabet="abc()<>:* _[]", min_size=1, max_size=5).map(str.strip).filter(bool)
@@ -247,4 +270,5 @@ def test_a_mapped_file_of_several_blocks_is_read_to_its_end(tmp_path: Path, monk
         read = folded.read(data)
     assert read.totals == [sum(range(9_000)) + 1]
     assert read.about["skipped_at"] == [[9_001, "bad"]]
-    assert Counter(np.diff(read.offsets).tolist()) == {3: 9_000, 1: 1}
+    assert Counter(np.diff(read.offsets).tolist()) == {3: 91, 1: 1}
+    assert read.samples == 9_001
