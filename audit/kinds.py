@@ -32,6 +32,7 @@ KINDS: Final[dict[str, str]] = {
     "access-refused": "declined an access request",
     "glass-broken": "broke glass",
     "opened-up": "opened up a private incident",
+    "review": "worked on a review",
     "redacted": "redacted an entry of a timeline",
     "done-by-hand": "marked something as done by hand",
     "audit-read": "read the audit log",

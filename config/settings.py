@@ -21,6 +21,7 @@ INSTALLED_APPS = [
     "evidence",
     "workflows",
     "insights",
+    "reviews",
     "integrations.slack",
     "integrations.pagerduty",
     "integrations.identity",

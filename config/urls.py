@@ -22,6 +22,7 @@ urlpatterns = [
     path("", include("integrations.api.urls")),
     path("", include("integrations.identity.urls")),
     path("", include("insights.urls")),
+    path("", include("reviews.urls")),
     path("", include("workflows.urls")),
     path("", include("evidence.urls")),
     path("", include("incidents.urls")),

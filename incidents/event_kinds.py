@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 Data = Mapping[str, Any]
@@ -130,6 +131,12 @@ def _opening(text: str, data: Data) -> str:
     return f"wrote a public summary for {who} to confirm: {text}"
 
 
+def _meeting(text: str, data: Data) -> str:
+    """Say when the review is discussed; in UTC, as one sentence is read in many zones."""
+    on = datetime.fromisoformat(data["meeting"])
+    return f"planned the review meeting for {on.day} {on:%b %Y, %H:%M} UTC"
+
+
 KINDS: dict[str, EventKind] = {
     "declared": EventKind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
     "retyped": EventKind("Retyped", _retyped, told=True, news="the new type"),
@@ -218,6 +225,9 @@ KINDS: dict[str, EventKind] = {
         told=True,
         news="the published summary",
     ),
+    "review_meeting": EventKind("Review", _meeting),
+    "reviewed": EventKind("Review", lambda text, data: "published the review", told=True, news="the review"),
+    "review_draft": EventKind("Review", lambda text, data: "made the review a draft again", quiet=True),
     "warned": EventKind("Warning", lambda text, data: text, told=True, news="a warning"),
     "edited": EventKind("Edit", lambda text, data: f"changed entry {data['about']} to: {text}", quiet=True),
     "retracted": EventKind(

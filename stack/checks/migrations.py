@@ -18,7 +18,7 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 from django.db.models import Field, ManyToManyField
 
-OURS: Final = ("audit", "evidence", "identity", "incidents", "pagerduty", "slack", "workflows")
+OURS: Final = ("audit", "evidence", "identity", "incidents", "pagerduty", "reviews", "slack", "workflows")
 # The newest migration of each app in version 0.1.0. What is older was never run beside another version.
 BASELINE: Final[Mapping[str, str]] = {
     "audit": "0003",

@@ -13,7 +13,7 @@ import pytest
 
 from config.env import ROOT
 
-APPS: Final = ("audit", "config", "evidence", "incidents", "insights", "integrations", "stack", "workflows")
+APPS: Final = ("audit", "config", "evidence", "incidents", "insights", "integrations", "reviews", "stack", "workflows")
 APART: Final = {"tests", "migrations"}
 # In these folders a module bears the name of what it is the model, page, form, command or listener of.
 ASPECTS: Final = {

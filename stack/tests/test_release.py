@@ -16,7 +16,18 @@ from config import env
 from stack import release
 from stack.release import bill_of_materials
 
-FOLDERS = ("audit", "config", "evidence", "incidents", "insights", "integrations", "static", "templates", "workflows")
+FOLDERS = (
+    "audit",
+    "config",
+    "evidence",
+    "incidents",
+    "insights",
+    "integrations",
+    "reviews",
+    "static",
+    "templates",
+    "workflows",
+)
 SKIPPED = re.compile(r"/tests/|__pycache__|settings_test")
 PROFILE = "main;serve;checkout 70\nmain;idle 30\n"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from config.env import ROOT
 
-APPS = ("audit", "config", "evidence", "incidents", "insights", "integrations", "stack", "workflows")
+APPS = ("audit", "config", "evidence", "incidents", "insights", "integrations", "reviews", "stack", "workflows")
 UNSEEN = {"tests", "migrations"}
 STILTED = re.compile(r"\b(whoever|whom|anew|rung|rings)\b", re.IGNORECASE)
 

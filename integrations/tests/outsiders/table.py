@@ -49,6 +49,7 @@ BOXES: Final = "?small&q=rotate&search=rotate&name=rotate&root=1&control=1&with=
 OF_EVIDENCE: Final = Row(N, asks=("", BOXES))
 BASE, EVIDENCE = "incidents/<slug:codename>/", "incidents/<slug:codename>/evidence/"
 API: Final = "api/v1/incidents/<slug:codename>/"
+SECTION: Final = {"<slug:section>": ("summary", "no-such-section")}
 VERBS: Final = ("resolve", "bring", "finish", "no-such-verb")
 
 OF_INCIDENTS: Final[Mapping[str, Row]] = {
@@ -85,6 +86,15 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
         )
     },
     f"{EVIDENCE}<int:n>/speedscope/file/<str:name>": Row({**N, "<str:name>": ("profile.speedscope.json", "x.folded")}),
+    f"{BASE}review": Row(),
+    f"{BASE}review.md": Row(),
+    f"{BASE}review.html": Row(),
+    f"{BASE}review/state": Row(posts=({}, {"to": "published"}, {"to": "meeting", "on": "2026-01-01T00:00"})),
+    f"{BASE}review/comments/<int:pk>/settle": Row({"<int:pk>": ("1",)}),
+    f"{BASE}review/<slug:section>": Row(SECTION, posts=({}, {"text": "hello", "seen": "0.0"})),
+    f"{BASE}review/<slug:section>/again": Row(SECTION, posts=({}, {"to": "2"})),
+    f"{BASE}review/<slug:section>/comment": Row(SECTION, posts=({}, {"comment": "hello"})),
+    f"{BASE}review/<slug:section>/versions": Row(SECTION),
     f"{BASE}findings/": Row(posts=({}, {"claim": "It is the cache"})),
     f"{BASE}findings/strip/": Row(),
     f"{BASE}findings/<int:n>/": Row(N, posts=({}, {"verdict": "supported", "text": "Look"})),
@@ -157,6 +167,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "account/sessions/end": Row(),
     "": Row(asks=(*LOOKED_FOR, *NARROWED)),
     "incidents.csv": Row(asks=(*LOOKED_FOR, *NARROWED)),
+    "reviews": Row(),
     "jump": Row(asks=("", "?q={}", "?q=WORD", "?q=xylo", "?q=leaks")),
     "views/keep": Row(posts=({}, {"name": "WORD", "list": "?q=WORD&type=security"})),
     "views/<int:pk>/drop": Row(PK),

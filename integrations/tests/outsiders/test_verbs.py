@@ -24,7 +24,7 @@ from integrations.tests.outsiders.verbs import ACTED, ELSEWHERE, READS, UNASKED,
 from workflows import ports
 from workflows.planning.captures import ProfileSource
 
-OURS = ("audit", "evidence", "incidents", "slack", "workflows")
+OURS = ("audit", "evidence", "incidents", "reviews", "slack", "workflows")
 
 
 class Profiler:

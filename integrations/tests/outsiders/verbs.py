@@ -1,7 +1,7 @@
 """Every verb that changes an incident, with what an outsider would send. A new verb needs its row here.
 
 ``ACTED`` holds the verbs by which a person changes an incident that they must be able to see. ``UNASKED`` are those of
-``incidents.lifecycle`` that ask nobody's access, each with why. ``ELSEWHERE`` are the verbs of evidence and workflows.
+``incidents.lifecycle`` that ask nobody's access, each with why. ``ELSEWHERE`` are the verbs of other packages.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from typing import Any, Final
 from uuid import uuid4
 
 import evidence
+import reviews
 import workflows
 from evidence.findings import findings
 from evidence.intake import fetching, receiving, tokens, withdrawing
 from evidence.models import Evidence, Finding
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person
+from reviews import editing
 from workflows.paging import paging
 from workflows.performing import capturing
 from workflows.reconcile import retyping
@@ -123,6 +125,13 @@ ELSEWHERE: Final[Mapping[str, Verb]] = {
     ),
     "evidence.intake.tokens.issue": lambda a: tokens.issue(a.by, incident=a.incident, at=a.asked["at"]),
     "evidence.intake.withdrawing.withdraw": lambda a: withdrawing.withdraw(a.evidence, **a.asked),
+    "reviews.editing.comment": lambda a: editing.comment(a.incident, section="summary", text=TEXT, **a.asked),
+    "reviews.editing.plan_meeting": lambda a: editing.plan_meeting(a.incident, on=a.asked["at"], **a.asked),
+    "reviews.editing.publish": lambda a: editing.publish(a.incident, **a.asked),
+    "reviews.editing.settle": lambda a: editing.settle(a.incident, pk=1, **a.asked),
+    "reviews.editing.take_back": lambda a: editing.take_back(a.incident, **a.asked),
+    "reviews.editing.write": lambda a: editing.write(a.incident, section="summary", text=TEXT, seen="0.0", **a.asked),
+    "reviews.editing.write_again": lambda a: editing.write_again(a.incident, section="summary", to=1, **a.asked),
     "workflows.status.manual_steps.done": lambda a: manual_steps.done(1, a.incident, **a.asked),
     "workflows.performing.capturing.ask": lambda a: capturing.ask(a.incident, source="checkout-api", **a.asked),
     "workflows.status.missing.mended": lambda a: missing.mended("gap/archived", a.incident, **a.asked),
@@ -147,8 +156,8 @@ def of_lifecycle() -> dict[str, FunctionType]:
 
 
 def of_packages() -> dict[str, FunctionType]:
-    """Return every function of evidence and workflows that is told who acts on which incident."""
-    return {name: one for package in (evidence, workflows) for name, one in _functions(package) if _acts(one)}
+    """Return every function of evidence, workflows and reviews that is told who acts on which incident."""
+    return {name: one for package in (evidence, workflows, reviews) for name, one in _functions(package) if _acts(one)}
 
 
 def _functions(package: Any) -> Iterator[tuple[str, FunctionType]]:

@@ -16,6 +16,7 @@ STATUS_WORDS = {
     "duplicate": "Duplicate",
 }
 PAGE = "Open the timeline"
+REVIEW = "Open the review"
 SHOWN_CHARS = 700  # more than a phone's screen holds is on the page
 
 
@@ -98,7 +99,7 @@ def _declared(facts: Facts) -> Words:
 def _verbs(facts: Facts) -> tuple[Button, ...]:
     """Offer what this state allows, what it waits for first."""
     if not facts.active:
-        return (Button("Reopen", "reopen", facts.codename),)
+        return (Button(REVIEW, "open", f"{facts.url}review", "primary"), Button("Reopen", "reopen", facts.codename))
     take = (Button("Take the lead", "take-lead", facts.codename, "primary"),) if facts.lead is None else ()
     mitigate = (Button("Mitigate", "mitigate", facts.codename),) if facts.status == "open" else ()
     return (

@@ -8,7 +8,7 @@ from typing import Final
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews, TaskNow
 from workflows.planning.wording.card import Button, Card, cut
 from workflows.planning.wording.cards import redacted, withdrawn
-from workflows.planning.wording.headline import PAGE, step
+from workflows.planning.wording.headline import PAGE, REVIEW, step
 from workflows.planning.wording.marks import Words, joined
 
 ASKS: Final = {"update": "Post an update", "resolve": "Resolve the incident", "fill": "Choose someone"}
@@ -74,6 +74,8 @@ def _card(event: ChannelPost, facts: Facts) -> Card:
     """Return the card of an entry, or the plain line of one whose kind has no title."""
     if event.task is not None:
         return _task(event, event.task, facts)
+    if event.kind == "reviewed":
+        return _measured(event, "Review", f"{facts.url}review", REVIEW)
     sentence: Words = _said(event)
     if event.kind == "offered" and facts.lead is not None and not event.answer:
         sentence = joined(facts.lead.mention, ": ", sentence)

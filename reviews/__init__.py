@@ -1,0 +1,1 @@
+"""The review of an ended incident: composed from its timeline, then edited, discussed and published by people."""

@@ -1,0 +1,57 @@
+"""The timeline as a review reads it: what stands now, up to the entry to which a section was written. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from incidents.catch_up import SaidEntry
+
+
+@dataclass(frozen=True, slots=True)
+class StoryEntry:
+    """An entry with what it said at first, and the edits of it, each with the number of the entry that made it.
+
+    One that was retracted or redacted does not ``stand``, and is never said again, whatever was read before.
+    """
+
+    n: int
+    kind: str
+    at: datetime
+    by: str = ""
+    text: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    edits: tuple[tuple[int, str], ...] = ()
+    stands: bool = True
+
+    def as_of(self, n: int) -> SaidEntry:
+        """Return the entry in the words that it had once entry ``n`` was written."""
+        text = [self.text, *(words for number, words in self.edits if number <= n)][-1]
+        return SaidEntry(self.n, self.kind, self.at, self.by, " ".join(text.split()), self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewStory:
+    """What a section is composed of: standing entries in the order in which things happened.
+
+    ``pages`` are the names of pages by their keys.
+    """
+
+    said: tuple[SaidEntry, ...]
+    pages: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, *kinds: str) -> Iterator[SaidEntry]:
+        """Yield the entries of some kinds."""
+        return (one for one in self.said if one.kind in kinds)
+
+    def newest(self, *kinds: str) -> list[SaidEntry]:
+        """Return the entry of some kinds that was written last, if there is any."""
+        return sorted(self.of(*kinds), key=lambda one: one.n)[-1:]
+
+
+def as_of(entries: Sequence[StoryEntry], n: int, *, pages: Mapping[str, str]) -> ReviewStory:
+    """Return the story up to entry ``n``, without what was taken back since."""
+    said = (one.as_of(n) for one in entries if one.n <= n and one.stands)
+    return ReviewStory(tuple(sorted(said, key=lambda one: (one.at, one.n))), pages)

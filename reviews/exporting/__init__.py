@@ -1,0 +1,1 @@
+"""A review as a file: Markdown, and HTML that needs nothing else."""

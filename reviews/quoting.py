@@ -1,0 +1,57 @@
+"""Take redacted words out of what people wrote in a review, and leave every other word of theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from django.db.models import F
+
+from incidents.models import Incident
+from reviews.models import ReviewComment, ReviewSection, SectionText
+
+STANDS: Final = "[redacted]"
+LOOSE: Final = 4  # characters from which on words are also looked for within others
+PIECE: Final = 12  # characters from which on a line or a sentence of what was said is looked for by itself
+_ENDS: Final = re.compile(r"(?<=[.!?:;])\s+|\n+")
+
+
+def forget(incident: Incident, said: Sequence[str]) -> None:
+    """Take what was said out of every version of every section, and out of comments.
+
+    A section that held it counts that it did, so that a form which was open meanwhile does not bring it back unseen.
+    """
+    held = set()
+    for one in SectionText.objects.filter(section__review__incident=incident):
+        if (clean := without(one.text, said)) != one.text:
+            SectionText.objects.filter(pk=one.pk).update(text=clean)
+            held.add(one.section_id)
+    ReviewSection.objects.filter(pk__in=held).update(forgot=F("forgot") + 1)
+    for comment in ReviewComment.objects.filter(section__review__incident=incident):
+        if (clean := without(comment.text, said)) != comment.text:
+            ReviewComment.objects.filter(pk=comment.pk).update(text=clean)
+
+
+def without(text: str, said: Iterable[str]) -> str:
+    """Return a text without what was said: the whole of it, and its lines and sentences where they are long enough.
+
+    White space may differ. Very short words go only where they are all that was written.
+    """
+    for words in sorted({piece for one in said for piece in _pieces(one)}, key=len, reverse=True):
+        if len(words) < LOOSE:
+            text = STANDS if " ".join(text.split()) == words else text
+        else:
+            pattern = r"\s+".join(map(re.escape, words.split()))
+            text = re.sub(pattern, STANDS, text)
+    return text
+
+
+def _pieces(said: str) -> Iterator[str]:
+    whole = " ".join(said.split())
+    if whole:
+        yield whole
+    for piece in _ENDS.split(said):
+        one = " ".join(piece.split())
+        if len(one) >= PIECE:
+            yield one

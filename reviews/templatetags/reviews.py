@@ -1,0 +1,42 @@
+"""What the templates of reviews need beyond the others' tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from incidents.templatetags import firekind
+from reviews.composing.passage import ReviewSentence
+from reviews.exporting import as_markdown
+
+register = template.Library()
+
+
+@register.filter
+def verdict(value: str) -> str:
+    """Say what became of a hypothesis."""
+    return as_markdown.verdict_of(value)
+
+
+@register.filter
+def at_key(drawn: Mapping[int, SafeString], key: int) -> str:
+    """Return what was drawn for a number; nothing where nothing was."""
+    return drawn.get(key, "")
+
+
+@register.simple_tag
+def when(at: datetime, one_day: bool) -> SafeString:
+    """Show a moment; where everything happened on one day, by its time alone."""
+    return firekind.clock(at) if one_day else firekind.moment(at)
+
+
+@register.filter
+def said(sentence: ReviewSentence) -> SafeString:
+    """Say a sentence after the name of who did it; names between backticks are code."""
+    if sentence.by:
+        return format_html("<strong>{}</strong> {}", sentence.by, firekind.ticked(sentence.text))
+    return firekind.ticked(firekind.upfirst(sentence.text))

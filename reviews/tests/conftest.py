@@ -1,0 +1,3 @@
+from incidents.tests.conftest import ada, ben, browse, eve, incident, secret, shipped
+
+__all__ = ["ada", "ben", "browse", "eve", "incident", "secret", "shipped"]

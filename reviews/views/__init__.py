@@ -1,0 +1,1 @@
+"""The pages of reviews, one module each."""

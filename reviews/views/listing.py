@@ -1,0 +1,34 @@
+"""The reviews that somebody may see, by state."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from incidents import visibility
+from incidents.models import Status
+from incidents.views.page import tints
+from incidents.views.signed_in import Request, signed_in
+from reviews.models import Review, ReviewState
+
+MOST: Final = 200  # of a state, the newest
+HEADINGS: Final = {
+    ReviewState.MEETING: "Meeting planned",
+    ReviewState.DRAFT: "Drafts",
+    ReviewState.PUBLISHED: "Published",
+}
+
+
+@require_GET
+@signed_in
+def listing(request: Request) -> HttpResponse:
+    """Show reviews by state, and which incidents ended lately without one."""
+    seen = visibility.visible_to(request.person).select_related("type", "policy_version")
+    found = Review.objects.filter(incident__in=seen).select_related("incident__policy_version").order_by("-changed_at")
+    states = [(state, heading, list(found.filter(state=state)[:MOST])) for state, heading in HEADINGS.items()]
+    waiting = seen.filter(review=None, status=Status.RESOLVED).order_by("-ended_at")[:10]
+    context = {"here": "reviews", "states": [one for one in states if one[2]], "waiting": waiting, "tints": tints()}
+    return render(request, "reviews/list.html", context)

@@ -1,0 +1,77 @@
+"""The review of one incident: what it says by itself, what people wrote, and what the timeline says since."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from incidents.models import Incident
+from incidents.views.page import tints
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+from reviews import reading
+from reviews.composing.document import SECTIONS
+from reviews.editing import EditedMeanwhile
+from reviews.models import Review
+from reviews.reading import ReviewDocument
+
+CONFLICT, UNPROCESSABLE = 409, 422
+
+
+@require_GET
+@signed_in
+def page(request: Request, codename: str) -> HttpResponse:
+    """Show the review; while people still respond and nobody has begun it, say when it begins."""
+    return shown(request, incident_or_404(request.person, codename))
+
+
+@require_GET
+@signed_in
+def versions(request: Request, codename: str, section: str) -> HttpResponse:
+    """Show everything that people ever wrote in a section."""
+    incident = incident_or_404(request.person, codename)
+    kind = next((one for one in SECTIONS if one.key == section), None)
+    if kind is None:
+        raise Http404("No such section.")
+    context = {"incident": incident, "kind": kind, "versions": reading.versions(incident, section)}
+    return render(request, "reviews/versions.html", context)
+
+
+def shown(
+    request: Request,
+    incident: Incident,
+    *,
+    refused: str = "",
+    section: str = "",
+    text: str = "",
+    clash: EditedMeanwhile | None = None,
+) -> HttpResponse:
+    """Show the review, with what stands in the way of saving ``text`` in a section."""
+    context = about(incident) | {"refused": refused, "writing": section, "typed": text, "clash": clash}
+    if is_too_early(incident):
+        return render(request, "reviews/too_early.html", context)
+    found = reading.of(incident, reader=request.person)
+    context |= {"document": found, "review": found.review, "person": request.person, "one_day": is_of_one_day(found)}
+    status = CONFLICT if clash is not None else UNPROCESSABLE if refused else 200
+    return render(request, "reviews/review.html", context, status=status)
+
+
+def is_too_early(incident: Incident) -> bool:
+    """Return whether people still respond, and nobody has begun the review."""
+    return incident.is_active and not Review.objects.filter(incident=incident).exists()
+
+
+def about(incident: Incident) -> dict[str, Any]:
+    """Return what every page of a review says of its incident."""
+    zone = timezone.get_current_timezone_name()
+    return {"incident": incident, "policy": incident.policy, "zone": zone, "tints": tints()}
+
+
+def is_of_one_day(found: ReviewDocument) -> bool:
+    """Return whether everything happened on one day of the reader's, so that times need no date."""
+    passages = (one for part in found.parts for one in part.passages)
+    moments = {timezone.localtime(one.at).date() for passage in passages for one in passage.sentences if one.at}
+    return len(moments) < 2

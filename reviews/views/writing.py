@@ -1,0 +1,138 @@
+"""What people send to a review: text, comments, its state, and that a section is written again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from incidents import lifecycle
+from incidents.forms.given import number
+from incidents.models import Incident
+from incidents.views.signed_in import Request, incident_or_404, signed_in
+from reviews import editing
+from reviews.composing.document import KEYS
+from reviews.views.page import shown
+
+
+class MeetingForm(forms.Form):
+    """When a review is discussed, in the zone of who says so."""
+
+    on = forms.DateTimeField(error_messages={"required": "Say when.", "invalid": "Give a day and a time."})
+
+
+@require_POST
+@signed_in
+def write(request: Request, codename: str, section: str) -> HttpResponse:
+    """Save what somebody wrote; when somebody else saved meanwhile, show both and save nothing."""
+    incident, text = _about(request, codename, section), request.POST.get("text", "")
+    try:
+        editing.write(
+            incident,
+            section=section,
+            text=text,
+            seen=request.POST.get("seen", ""),
+            by=request.person,
+            at=timezone.now(),
+            below="below" in request.POST,
+        )
+    except editing.EditedMeanwhile as clash:
+        return shown(request, incident, refused=str(clash), section=section, text=text, clash=clash)
+    except lifecycle.Refused as refused:
+        return shown(request, incident, refused=str(refused), section=section, text=text)
+    return _back(request, incident, "Saved.", section=section)
+
+
+@require_POST
+@signed_in
+def again(request: Request, codename: str, section: str) -> HttpResponse:
+    """Write a section again, up to the entry that its changes were shown for."""
+    incident = _about(request, codename, section)
+    to = number(request.POST.get("to")) or 0
+    return _done(
+        request,
+        incident,
+        lambda at: editing.write_again(incident, section=section, to=to, by=request.person, at=at),
+        said="Written again. What people wrote is unchanged.",
+        section=section,
+    )
+
+
+@require_POST
+@signed_in
+def comment(request: Request, codename: str, section: str) -> HttpResponse:
+    """Take a comment on a section."""
+    incident, text = _about(request, codename, section), request.POST.get("comment", "")
+    return _done(
+        request,
+        incident,
+        lambda at: editing.comment(incident, section=section, text=text, by=request.person, at=at),
+        said="Comment added.",
+        section=section,
+    )
+
+
+@require_POST
+@signed_in
+def settle(request: Request, codename: str, pk: int) -> HttpResponse:
+    """Mark a comment as dealt with."""
+    incident = incident_or_404(request.person, codename)
+    return _done(
+        request,
+        incident,
+        lambda at: editing.settle(incident, pk=pk, by=request.person, at=at),
+        said="Comment settled.",
+    )
+
+
+@require_POST
+@signed_in
+def state(request: Request, codename: str) -> HttpResponse:
+    """Plan the meeting, publish, or make it a draft again."""
+    incident, person = incident_or_404(request.person, codename), request.person
+    match request.POST.get("to"):
+        case "meeting":
+            form = MeetingForm(request.POST)
+            if not form.is_valid():
+                return shown(request, incident, refused=" ".join(map(str, form.errors["on"])))
+            on = form.cleaned_data["on"]
+            return _done(
+                request, incident, lambda at: editing.plan_meeting(incident, on=on, by=person, at=at), said="Planned."
+            )
+        case "published":
+            return _done(request, incident, lambda at: editing.publish(incident, by=person, at=at), said="Published.")
+        case "draft":
+            return _done(
+                request, incident, lambda at: editing.take_back(incident, by=person, at=at), said="A draft again."
+            )
+    raise Http404("No such state.")
+
+
+def _about(request: Request, codename: str, section: str) -> Incident:
+    incident = incident_or_404(request.person, codename)
+    if section not in KEYS:
+        raise Http404("No such section.")
+    return incident
+
+
+def _done(
+    request: Request, incident: Incident, verb: Callable[[datetime], object], *, said: str, section: str = ""
+) -> HttpResponse:
+    try:
+        verb(timezone.now())
+    except lifecycle.Refused as refused:
+        return shown(request, incident, refused=str(refused))
+    return _back(request, incident, said, section=section)
+
+
+def _back(request: Request, incident: Incident, said: str, *, section: str) -> HttpResponse:
+    messages.success(request, said)
+    response = redirect("review", codename=incident.codename)
+    response["Location"] += f"#{section}" if section else ""
+    return response
