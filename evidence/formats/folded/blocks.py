@@ -23,7 +23,7 @@ from evidence.formats import Buffer
 from evidence.formats.base import held
 from evidence.formats.base.skipped import Skipped
 from evidence.formats.folded import grammar, repeats
-from evidence.formats.folded.arrow import encoded, found_in
+from evidence.formats.folded.arrow import chosen, encoded, found_in
 from evidence.formats.folded.digits import PAD, SLACK, Bytes, is_blank, tails
 from evidence.formats.folded.grammar import FoldedLines, FrameCodes
 from evidence.profile.limits import Limits
@@ -210,7 +210,7 @@ class _Reader:
         places = found_in(written, known)
         new = np.flatnonzero(places < 0)
         codes = their.take(places, mode="clip")
-        codes[new] = self.names(written.take(new).to_pylist())
+        codes[new] = self.names(chosen(written, new))
         return codes
 
 
@@ -245,7 +245,10 @@ def _blank(text: Bytes, ends: Ends) -> None:
 
 
 def _tokens(text: Bytes, joints: Codes, at: Ints, ends: Ends) -> tuple[Codes, Ints]:
-    """Return where all tokens end, and which of them end lines; ``at`` says which of the joints do."""
+    """Return where all tokens end, and which of them end lines; ``at`` says which of the joints do.
+
+    The last frame of a stack gets the ``;`` that ends the others, so that a name is one token wherever it stands.
+    """
     if ends.bad.any():
         line = np.repeat(np.arange(len(at)), np.diff(at, prepend=-1))
         keep = ~ends.bad[line]
@@ -260,5 +263,6 @@ def _tokens(text: Bytes, joints: Codes, at: Ints, ends: Ends) -> tuple[Codes, In
     inner = np.ones(len(tokens), dtype=np.bool_)
     inner[leaves] = False
     tokens[inner] = joints
-    tokens[leaves] = ends.stacks[stacked]
+    tokens[leaves] = last = ends.stacks[stacked]
+    text[last] = JOINT
     return tokens, lines

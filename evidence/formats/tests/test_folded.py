@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import codecs
 import mmap
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -272,3 +274,14 @@ def test_a_mapped_file_of_several_blocks_is_read_to_its_end(tmp_path: Path, monk
     assert read.about["skipped_at"] == [[9_001, "bad"]]
     assert Counter(np.diff(read.offsets).tolist()) == {3: 91, 1: 1}
     assert read.samples == 9_001
+
+
+def test_what_takes_longer_to_import_than_most_files_to_read_is_not_imported() -> None:
+    code = (
+        "import sys; from evidence.formats.folded import folded; folded.SMALL = 0\n"
+        "data = b''.join(b'main;f%d;g%d 5\\n' % (n % 7, n) for n in range(400)) * 2\n"
+        "from evidence.formats.folded import blocks; blocks.BLOCK = 1 << 11\n"
+        "assert folded.read(data).totals == [4000]\n"
+        "assert 'pyarrow.compute' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
