@@ -40,7 +40,7 @@ RINGS: Final = {
     "each-minute": Ring(60.0, ROUND, ("workflows.tasks.look_at_pages", "workflows.tasks.refresh_directory")),
     "read-evidence": Ring(5.0, "evidence.tasks.sweep"),
     "audit": Ring(300.0, "workflows.tasks.audit"),
-    "forget-alerts": Ring(3600.0, "workflows.tasks.forget_alerts"),
+    "each-hour": Ring(3600.0, ROUND, ("workflows.tasks.forget_alerts", "workflows.tasks.remind")),
 }
 # What keeps promises while others work, the beat's own process does: under load the rest waits, and this does not.
 KEPT_BY_BEAT: Final = {

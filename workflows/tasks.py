@@ -24,7 +24,7 @@ from workflows.paging import poll_pages
 from workflows.performing import perform
 from workflows.planning.actions import EVIDENCE, KINDS
 from workflows.ports import VendorError
-from workflows.reconcile import missed
+from workflows.reconcile import missed, weekly
 from workflows.reconcile import reconcile as reconciling
 from workflows.reconcile import sweep as sweeping
 from workflows.usergroups import sync, workspace_cache
@@ -117,6 +117,12 @@ def look_at_pages() -> None:
 def forget_alerts() -> None:
     """Delete month-old pager events about incidents that are not ours."""
     intake.forget(at=timezone.now())
+
+
+@shared_task
+def remind() -> None:
+    """Remind owners of late follow-ups, once a week."""
+    weekly.remind(at=timezone.now())
 
 
 @shared_task

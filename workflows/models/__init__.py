@@ -7,6 +7,7 @@ from workflows.models.groups import GroupChange, GroupRule
 from workflows.models.members import MembersRead
 from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.models.pages import Page
+from workflows.models.reminders import WeeklyReminder
 from workflows.models.workers import WorkerProcess, WorkersGone
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Resource",
     "Shift",
     "VendorErrors",
+    "WeeklyReminder",
     "WorkerProcess",
     "WorkersGone",
 ]

@@ -1,0 +1,88 @@
+"""Owners of late follow-ups get one message a week, whatever fails, and private incidents are not named in it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, cast
+
+import pytest
+
+from incidents import lifecycle
+from incidents.models import Incident, Participant
+from integrations.tests.house import House
+from integrations.tests.test_missed import read
+from workflows import ports
+from workflows.planning.wording.card import Card
+from workflows.ports import Chat
+from workflows.reconcile import weekly
+
+WEDNESDAY = datetime(2026, 11, 25, 9, tzinfo=UTC)
+WEEK = timedelta(weeks=1)
+
+
+def late(house: House, incident: Incident, *, owner: str = "ben", due: date = date(2026, 11, 20)) -> int:
+    """Give somebody something whose day is over."""
+    what: dict[str, Any] = {"text": "write the hidden-words runbook", "owner": house.person(owner), "due_on": due}
+    return lifecycle.add_followup(incident, by=house.person("dee"), at=WEDNESDAY, **what).n
+
+
+def messages(house: House, handle: str) -> int:
+    """Count what the app wrote to somebody directly."""
+    person = house.slack.person(handle).id
+    found = [one for one in house.slack.workspace.channels.values() if one.kind == "im" and person in one.members]
+    return sum(len(one.messages) for one in found)
+
+
+def test_once_a_week_while_it_is_late(house: House) -> None:
+    incident = house.declare()
+    n = late(house, incident)
+    late(house, incident, owner="ann", due=date(2026, 12, 24))
+    looks = [WEDNESDAY, WEDNESDAY + timedelta(days=2), WEDNESDAY + WEEK, WEDNESDAY + WEEK + timedelta(days=4)]
+    assert [weekly.remind(at=at) for at in looks] == [1, 0, 1, 0]
+    said = read(house, "ben")
+    assert f"{incident.codename}, follow-up {n}: was due 2026-11-20" in said
+    assert "hidden-words" not in said  # could not be redacted there
+    assert not messages(house, "ann")
+    lifecycle.finish_followup(incident, n=n, by=house.person("ben"), at=WEDNESDAY)
+    assert weekly.remind(at=WEDNESDAY + 2 * WEEK) == 0
+
+
+class Dying:
+    """The chat, for a process that dies once it was told."""
+
+    def __init__(self, chat: Chat) -> None:
+        self.chat = chat
+
+    def tell(self, person: str, card: Card, *, mark: str) -> None:
+        """Post it, and die before anybody writes that down."""
+        self.chat.tell(person, card, mark=mark)
+        raise KeyboardInterrupt
+
+
+def test_who_dies_between_the_call_and_its_record_sends_no_second_one(house: House) -> None:
+    late(house, house.declare())
+    with ports.using(chat=cast("Chat", Dying(house.chat))), pytest.raises(KeyboardInterrupt):
+        weekly.remind(at=WEDNESDAY)
+    assert weekly.remind(at=WEDNESDAY) == 0
+    assert messages(house, "ben") == 1
+
+
+def test_what_the_chat_surely_did_not_take_is_sent_later_and_an_unknown_outcome_is_not(house: House) -> None:
+    late(house, house.declare())
+    house.slack.faults.add("ratelimited", method="chat.postMessage", times=1, retry_after_s=30)
+    assert [weekly.remind(at=WEDNESDAY + timedelta(hours=hour)) for hour in (0, 1, 2)] == [0, 1, 0]
+    house.slack.faults.add("drop", method="chat.postMessage", times=1)
+    assert [weekly.remind(at=WEDNESDAY + WEEK + timedelta(hours=hour)) for hour in (0, 1)] == [0, 0]
+    assert messages(house, "ben") == 2
+
+
+def test_a_private_incident_is_counted_for_who_may_see_it_and_else_as_if_there_were_none(house: House) -> None:
+    incident = house.declare()
+    late(house, incident)
+    late(house, incident, owner="ann")
+    house.retype(incident, "security", by="dee", bring=["ben"])
+    assert not Participant.objects.filter(incident=incident, person=house.person("ann"), left_at=None).exists()
+    assert weekly.remind(at=WEDNESDAY) == 1
+    assert "1 in private incidents" in read(house, "ben")
+    assert incident.codename not in read(house, "ben").split("A follow-up of yours")[-1]
+    assert not messages(house, "ann")

@@ -1,0 +1,87 @@
+"""Remind owners of late follow-ups, once a week."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
+
+from incidents.followups import followup_lists
+from incidents.models import Followup, Person
+from workflows import ports
+from workflows.models import WeeklyReminder
+from workflows.planning.wording.card import Card
+from workflows.ports import Chat, VendorError
+
+log = logging.getLogger(__name__)
+
+NAMED: Final = 10  # of the late ones; the rest is counted
+KEPT: Final = timedelta(weeks=8)
+
+
+def remind(*, at: datetime) -> int:
+    """Send everyone who has late follow-ups one message this week; return how many were sent.
+
+    The row is committed before the chat is called: who dies in between leaves it, and nobody is told twice. What the
+    chat surely did not take is tried again at the next look.
+    """
+    chat = ports.chat()
+    if chat is None:
+        return 0  # the page of follow-ups says it
+    WeeklyReminder.objects.filter(begun_at__lt=at - KEPT).delete()
+    week = at.date() - timedelta(days=at.weekday())
+    return sum(_reminded(chat, owner, week, at=at) for owner in _owners(week, today=at.date()))
+
+
+def _owners(week: date, *, today: date) -> list[Person]:
+    """Return those with something late who had no message this week; whether they may see it is asked after."""
+    late = Followup.objects.filter(owner=OuterRef("pk"), state=Followup.State.OPEN, due_on__lt=today)
+    had = WeeklyReminder.objects.filter(person=OuterRef("pk"), week=week)
+    people = Person.objects.filter(Exists(late), ~Exists(had), deactivated=False).exclude(chat_id=None)
+    return list(people.order_by("pk"))
+
+
+def _reminded(chat: Chat, owner: Person, week: date, *, at: datetime) -> bool:
+    mine = followup_lists.followups(owner).filter(owner=owner)
+    late = list(followup_lists.late(mine, today=at.date()))
+    if not late:
+        return False
+    reminder, is_ours = WeeklyReminder.objects.get_or_create(person=owner, week=week, defaults={"begun_at": at})
+    if not is_ours:
+        return False  # somebody else sends it, or died of it
+    try:
+        chat.tell(str(owner.chat_id), _card(late), mark=f"late/{owner.pk}/{week}")
+    except VendorError as error:
+        log.warning("could not remind %s of late follow-ups: %s", owner.pk, error)
+        if error.retryable and not error.unknown:
+            reminder.delete()  # surely not sent
+        return False
+    WeeklyReminder.objects.filter(pk=reminder.pk).update(told_at=at)
+    return True
+
+
+def _card(late: Sequence[Followup]) -> Card:
+    """Name them by codename and number, and never by their words: those could not be taken back out of a message.
+
+    Private incidents are only counted: who reads the message later may not see them any more.
+    """
+    named = [one for one in late if not one.incident.private]
+    lines = [f"{one.incident.codename}, {one.word} {one.n}: was due {one.due_on}" for one in named[:NAMED]]
+    if len(named) > NAMED:
+        lines.append(f"and {len(named) - NAMED} more")
+    if hidden := len(late) - len(named):
+        lines.append(f"{hidden} in private incidents")
+    many = f"{len(late)} follow-ups of yours are late" if len(late) > 1 else "A follow-up of yours is late"
+    return Card(
+        kind="late",
+        title=many,
+        text="\n".join(lines),
+        link=f"{settings.FIREKIND.base_url}{reverse('followups')}?mine=1&late=1",
+        link_label="Open your follow-ups",
+        context=("You get this at most once a week, while any of them is late.",),
+    )
