@@ -17,7 +17,7 @@ def evidence(story: ReviewStory) -> tuple[Passage, ...]:
 
 def _measurement(entry: SaidEntry, story: ReviewStory) -> Passage:
     says = str(entry.data.get("says", ""))
-    first = told(entry, f"added it: {says}" if says else "added it")
+    first = told(entry, (f"added it: {says}" if entry.by else says) if says else "added it")
     n, pictured = int(entry.data["n"]), bool(entry.data.get("picture"))
     return Passage((first, *_cited(entry, n, story)), entry.text, evidence=n, pictured=pictured)
 

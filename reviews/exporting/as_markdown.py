@@ -64,7 +64,7 @@ def _sentence(sentence: ReviewSentence, address: str) -> str:
     when = f"{at(sentence.at)} " if sentence.at else ""
     by = f"**{plain(sentence.by)}** " if sentence.by else ""
     text = plain(sentence.text) if by else plain(sentence.text[:1].upper() + sentence.text[1:])
-    took = f" (after {span(sentence.took_s)})" if sentence.took_s is not None else ""
+    took = f" ({taken(sentence.took_s)})" if sentence.took_s is not None else ""
     sources = ", ".join(f"[{n}]({address}#e{n})" for n in sentence.backed_by)
     return f"{when}{by}{text}{took} ({sources})"
 
@@ -90,6 +90,11 @@ def at(moment: datetime) -> str:
     """Write a moment in the reader's zone."""
     here = timezone.localtime(moment)
     return f"{here.day} {here:%b %Y, %H:%M}"
+
+
+def taken(seconds: float) -> str:
+    """Say how long after something else this came."""
+    return f"after {span(seconds)}" if seconds >= 60 else "within a minute"
 
 
 def lasted(incident: Incident) -> str:

@@ -23,6 +23,12 @@ def verdict(value: str) -> str:
 
 
 @register.filter
+def taken(seconds: float) -> str:
+    """Say how long after something else this came."""
+    return as_markdown.taken(seconds)
+
+
+@register.filter
 def at_key(drawn: Mapping[int, SafeString], key: int) -> str:
     """Return what was drawn for a number; nothing where nothing was."""
     return drawn.get(key, "")

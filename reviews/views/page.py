@@ -13,6 +13,7 @@ from incidents.models import Incident
 from incidents.views.page import tints
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from reviews import reading
+from reviews.composing import document
 from reviews.composing.document import SECTIONS
 from reviews.editing import EditedMeanwhile
 from reviews.models import Review
@@ -72,6 +73,5 @@ def about(incident: Incident) -> dict[str, Any]:
 
 def is_of_one_day(found: ReviewDocument) -> bool:
     """Return whether everything happened on one day of the reader's, so that times need no date."""
-    passages = (one for part in found.parts for one in part.passages)
-    moments = {timezone.localtime(one.at).date() for passage in passages for one in passage.sentences if one.at}
-    return len(moments) < 2
+    said = (one for part in found.parts for one in (*document.sentences(part.passages), *part.changes.added))
+    return len({timezone.localtime(one.at).date() for one in said if one.at}) < 2

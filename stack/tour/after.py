@@ -9,7 +9,7 @@ from typing import Any
 from stack.outside import Records, SandboxWorkspace, Visitor
 from stack.story import scenes
 from stack.story.stage import Stage
-from stack.tour import measures, pages, record, room, rung
+from stack.tour import measures, pages, record, review, room, rung
 from stack.tour.checks import Checks
 
 Terminal = Callable[[str], Mapping[str, Any]]  # what `incident show --json` says of a codename
@@ -203,6 +203,7 @@ def resolved(tour: Tour) -> None:
     record.all_done(tour.checks, tour.records, tour.stage.codename)
     record.calls_made_once(tour.checks, tour.workspace.calls())
     rung.all_over(tour.checks, tour.stage)
+    review.on_the_timeline(tour.checks, tour.records, tour.stage.codename, reader=tour.visitors["farah"])
 
 
 def _in_private(tour: Tour) -> set[str]:

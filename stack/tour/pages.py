@@ -16,6 +16,7 @@ PERSON = re.compile(r'<li><span>(.*?)</span><span class="why">(.*?)</span>')
 PAGES = (
     "", "live?n=0", "earlier", "stream?n=0", "history/1", "progress", "retype", "lead", "bring", "rename", "summary",
     "services", "mitigate", "resolve", "cancel", "duplicate", "archive", "edit?n=1", "retract?n=1", "role",
+    "review", "review.md", "review.html",
 )  # fmt: skip
 
 
