@@ -23,7 +23,7 @@ from evidence.formats import Buffer
 from evidence.formats.base import held
 from evidence.formats.base.skipped import Skipped
 from evidence.formats.folded import grammar, repeats
-from evidence.formats.folded.arrow import chosen, encoded, found_in
+from evidence.formats.folded.arrow import encoded
 from evidence.formats.folded.digits import PAD, SLACK, Bytes, is_blank, tails
 from evidence.formats.folded.grammar import FoldedLines, FrameCodes
 from evidence.profile.limits import Limits
@@ -134,7 +134,6 @@ class _Reader:
         self._columns = columns
         self._room = threading.local()
         self.names = FrameCodes(limits)
-        self._known: tuple[Any, Codes] | None = None
 
     def block(self, bounds: tuple[int, int]) -> Block:
         """Read the lines between two bytes of the file."""
@@ -190,7 +189,8 @@ class _Reader:
         offsets = np.zeros(len(tokens) + 1, dtype=np.int32)
         np.add(tokens, 1, out=offsets[1:])
         found = encoded(text, offsets)
-        codes = self._codes(found.dictionary).take(found.indices.to_numpy(), mode="clip")
+        written = np.array(self.names(found.dictionary.to_pylist()), dtype=np.int32)
+        codes = written.take(found.indices.to_numpy(), mode="clip")
         are = codes >= 0
         frames: NDArray[np.integer[Any]] = codes[are]
         if len(self.names.codes) <= NARROW:
@@ -199,19 +199,6 @@ class _Reader:
         if len(frames) != int(lengths.sum()):
             lengths = np.diff(np.cumsum(are)[lines], prepend=0)
         return frames, lengths
-
-    def _codes(self, written: Any) -> Codes:
-        """Return the codes of frames as written; those that the first block had are not asked for one by one."""
-        if self._known is None:
-            codes = np.array(self.names(written.to_pylist()), dtype=np.int32)
-            self._known = written, codes
-            return codes
-        known, their = self._known
-        places = found_in(written, known)
-        new = np.flatnonzero(places < 0)
-        codes = their.take(places, mode="clip")
-        codes[new] = self.names(chosen(written, new))
-        return codes
 
 
 def _joints(source: Bytes, text: Bytes, room: Codes) -> Codes:
