@@ -6,6 +6,7 @@ import copy
 import re
 from collections.abc import Sequence
 
+import pytest
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
@@ -14,6 +15,8 @@ from incidents import lifecycle
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
 from incidents.tests.test_forms_true import RIGHT, Given
+
+pytestmark = pytest.mark.slow
 
 NOW = timezone.now
 # What a form refuses in words of its fields.

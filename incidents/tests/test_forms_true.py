@@ -17,6 +17,8 @@ from incidents.lifecycle import access
 from incidents.models import Followup, Incident, Person
 from incidents.tests.conftest import Open
 
+pytestmark = pytest.mark.slow
+
 Given = Mapping[str, object]
 NOW = timezone.now
 

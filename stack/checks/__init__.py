@@ -5,7 +5,7 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,11 +20,7 @@ from stack.terminal import paint, say
 BIN = Path(sys.executable).parent
 MOST = 8  # at once: each has a database and what it loads
 SPARE = 2  # work while others wait for a process or a page
-PARALLEL = (
-    f"--numprocesses={max(2, min(MOST, SPARE + (os.cpu_count() or 1)))}",
-    "--dist=loadfile",
-    "--no-loadscope-reorder",
-)
+HANDING_OUT = ("--dist=loadfile", "--no-loadscope-reorder")
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "config.settings_test"}
 DEPLOY = ["python", "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
 # As it is run in earnest: behind TLS, with a secret of its own.
@@ -114,13 +110,19 @@ def _passes(name: str, *, env: Mapping[str, str]) -> bool:
     return outcome.passed
 
 
+def side_by_side(words: Sequence[str], *, cores: int | None = None) -> int:
+    """Return how many processes test at once: one a core, and more where some wait, as no quick test does."""
+    cores = cores or os.cpu_count() or 1
+    return max(2, min(MOST, cores if "quick" in words else cores + SPARE))
+
+
 def _pytest(words: tuple[str, ...], *, env: Mapping[str, str]) -> int:
     try:
         place = {chromium.PLACE: str(chromium.require())}
     except StackError as error:  # the browser tests fail one by one with the same words; the others can still run
         say(paint(str(error), "red"))
         place = {}
-    argv = [str(BIN / "python"), "-m", "pytest", *PARALLEL, *words]
+    argv = [str(BIN / "python"), "-m", "pytest", f"--numprocesses={side_by_side(words)}", *HANDING_OUT, *words]
     return subprocess.run(argv, cwd=ROOT, env={**env, **SETTINGS, **place}, check=False).returncode
 
 

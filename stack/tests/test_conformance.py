@@ -11,6 +11,8 @@ import pytest
 from evidence import formats
 from stack.conformance import judges, table
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", formats.FORMATS)
 def test_small_files_of_every_format_are_read_as_judges_say(name: str) -> None:

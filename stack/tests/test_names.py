@@ -13,6 +13,8 @@ import pytest
 
 from config.env import ROOT
 
+pytestmark = pytest.mark.slow
+
 APPS: Final = ("audit", "config", "evidence", "incidents", "insights", "integrations", "reviews", "stack", "workflows")
 APART: Final = {"tests", "migrations"}
 # In these folders a module bears the name of what it is the model, page, form, command or listener of.

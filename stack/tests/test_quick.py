@@ -5,10 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stack import testing
+from stack import checks, testing
 
 
 @given(st.integers())
@@ -29,3 +30,8 @@ def test_a_law_by_itself_and_one_in_a_class_try_few() -> None:
     testing.try_few_examples(items, most=3)
     few: list[Any] = [law, Laws.inside]
     assert [one._hypothesis_internal_use_settings.max_examples for one in few] == [3, 3]
+
+
+@pytest.mark.parametrize(("words", "processes"), [([], 4), (["-m", "quick"], 2), (["-k", "retype"], 4)])
+def test_quick_tests_wait_for_nothing_so_no_more_run_than_there_are_cores(words: list[str], processes: int) -> None:
+    assert checks.side_by_side(words, cores=2) == processes

@@ -16,6 +16,8 @@ from config import env
 from stack import release
 from stack.release import bill_of_materials
 
+pytestmark = pytest.mark.slow
+
 FOLDERS = (
     "audit",
     "config",

@@ -13,6 +13,8 @@ from incidents.models import Event, Incident, IncidentType, Person, Source
 from stack.samples import making, sample_file
 from workflows.reconcile import reconcile
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
 
 

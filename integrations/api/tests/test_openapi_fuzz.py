@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
+import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import Resolver404, resolve
@@ -15,6 +16,8 @@ from evidence.models.token import Scope
 from integrations.api import parameters
 from integrations.api.tests.conftest import Case
 from integrations.api.tests.test_openapi import OPERATIONS, wrong
+
+pytestmark = pytest.mark.slow
 
 OF_AN_UPLOAD: Final = (*parameters.LONGEST, "from", "to", "phase", "control")  # not `wait`, which does
 # What breaks parsers, queries and clocks; besides what Hypothesis thinks of.

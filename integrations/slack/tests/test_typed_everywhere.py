@@ -19,6 +19,8 @@ from workflows import ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.tests.oncall.pager import LittlePager
 
+pytestmark = pytest.mark.slow
+
 WORST = " ".join(FORGED).replace("\n", " ")
 TITLE, NAME = WORST[:190], WORST[:150]
 READ = (
