@@ -18,7 +18,7 @@ GROUPS: Final = {
     "state": (
         "Updates and state",
         ("declared", "updated", "retyped", "renamed", "described", "mitigated", "resolved", "reopened", "cancelled",
-         "duplicated", "due"),
+         "duplicated", "due", "review_meeting", "reviewed", "review_draft"),
     ),
     "said": ("Notes and messages", ("noted", "captured")),
     "tasks": (

@@ -41,8 +41,8 @@ def write(
         one = _section(now, section, at=at)
         newest = SectionText.objects.filter(section=one, version=one.version).select_related("by").first()
         before = newest.text if newest is not None else ""
-        if below and before:
-            said = rules.text(f"{before}\n\n{said}")
+        if below:
+            said = rules.text(f"{before}\n\n{said}", needed=False)
         elif seen != one.seen and said != before:
             raise EditedMeanwhile(newest, one.seen)
         if said == before:

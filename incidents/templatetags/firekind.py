@@ -177,6 +177,8 @@ PICTURES = {
     "warned": "alert",
     "opening": "doc",
     "opened_up": "doc",
+    "review_meeting": "clock",
+    "reviewed": "doc",
 }
 
 

@@ -76,7 +76,7 @@ class SectionChanges:
 
 def changes(was: tuple[Passage, ...], now: tuple[Passage, ...]) -> SectionChanges:
     """Compare a section as it stands with how it would be written now."""
-    before, after = list(sentences(was)), list(sentences(now))
+    before, after = dict.fromkeys(sentences(was)), dict.fromkeys(sentences(now))
     return SectionChanges(
         tuple(one for one in after if one not in before), tuple(one for one in before if one not in after)
     )

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incidents import lifecycle
@@ -99,6 +99,7 @@ WORDS = st.sampled_from(["carts", "fail", "again", "at", "night", "x", "."])
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
 
 
+@settings(max_examples=40)
 @given(TEXTS, TEXTS.filter(lambda one: len(one) >= quoting.LOOSE))
 def test_only_what_was_said_goes(before: str, said: str) -> None:
     said = " ".join(said.split())

@@ -58,6 +58,7 @@ SIGNS: Final[Mapping[str, str]] = {
     "followup": ":ballot_box_with_check:",
     "resolved": ":white_check_mark:",
     "reopened": ":repeat:",
+    "reviewed": ":memo:",
 }
 
 
