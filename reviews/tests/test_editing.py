@@ -149,6 +149,9 @@ def test_the_page_offers_everything_and_the_export_says_it(ended: Incident, ada:
     assert "Carts *failed*." in file
     assert not re.search(r"(src|@import|<link|<script)", file)  # nothing is fetched
     assert "Meeting planned" in client.get("/reviews").content.decode()
+    assert client.post(f"{address}/state", {"to": "published"}).status_code == 302
+    timeline = client.get(ended.get_absolute_url()).content.decode()
+    assert f'class="via" href="{address}"' in timeline
 
 
 def test_a_private_review_changes_nothing_for_who_may_not_see_it(
