@@ -23,6 +23,8 @@ NOW = timezone.now
 WRONG: dict[str, Sequence[Given]] = {
     "update": [{"text": " "}],
     "note": [{"text": " "}],
+    "task": [{"text": " "}],
+    "follow-up": [{"text": " "}],
     "edit": [{"text": " "}],
     "bring": [{"people": []}],
     "rename": [{"title": " "}],
@@ -30,7 +32,17 @@ WRONG: dict[str, Sequence[Given]] = {
     "duplicate": [{"of": "no-such-one"}],
 }
 AFTERWARDS = {"reopen", "archive"}  # verbs of an incident that has ended
-ENDING = {"mitigate", "resolve", "reopen", "archive", "cancel", "duplicate"}  # once is enough
+ENDING = {
+    "mitigate",
+    "resolve",
+    "reopen",
+    "archive",
+    "cancel",
+    "duplicate",
+    "finish",
+    "drop",
+    "reopen-task",
+}  # once is enough
 
 
 def only(content: bytes, what: str) -> bool:

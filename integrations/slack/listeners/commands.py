@@ -20,6 +20,7 @@ from integrations.slack.listeners.timeline import catching_up, redact, say, stat
 from integrations.slack.protocol import blocks, mrkdwn, setup
 
 PICK: Final = "firekind:pick"
+NEAR_ALONE, NEAR = 0.6, 0.75  # of what difflib counts
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
 
 
@@ -183,7 +184,6 @@ COMMANDS: Final = (
         "shows the checklist; with a number, checks that item off or puts it back",
         about=details.checklist,
         of=ALL,
-        aliases=("check",),
     ),
     Command(
         "services",
@@ -305,7 +305,8 @@ def _picker(command: Command, asked: SlackRequest) -> Answer:
 
 def _closest(first: str, said: str) -> Answer:
     root, quoted = setup.command(), mrkdwn.escape(mrkdwn.cut(first, 40))
-    close = difflib.get_close_matches(first.lower(), NAMED, n=1, cutoff=0.6)
+    cutoff = NEAR_ALONE if first == said else NEAR  # *checkout is slow* is no checklist
+    close = difflib.get_close_matches(first.lower(), NAMED, n=1, cutoff=cutoff)
     if close:
         return Say(
             f"Unknown command `{quoted}`. Did you mean `{root} {NAMED[close[0]].name}`? `{root} help` lists everything."
