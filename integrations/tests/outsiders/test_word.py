@@ -44,6 +44,7 @@ NOWHERE = "z" * len(WORD)
 OF_THE_INCIDENT = {
     "incidents_incident",
     "incidents_event",
+    "incidents_followup",
     "incidents_participant",
     "evidence_evidence",
     "evidence_finding",
