@@ -9,7 +9,7 @@ from typing import Final
 
 from insights.figures.figure import JOIN, FigureRow, TypeLook, Types, in_order
 
-DRAWN: Final = 3  # retypes of one incident
+DRAWN: Final = 2  # retypes of one incident
 TALL, GAP, LEAST = 220.0, 26.0, 3.0  # pixels: all incidents of the fullest column, between types, the smallest type
 LEFT, RIGHT, WIDE = 0.0, 100.0, 1.2  # per cent
 

@@ -88,7 +88,8 @@ def _row(row: FigureRow, longest: float) -> StripRow:
     is_dots = max(len(some) for some in filed.values()) <= STACK
     marks = _dots(filed) if is_dots else _bars(filed)
     p50, p90 = (distribution.percentile(row.times, share) for share in (0.5, 0.9))
-    p50_x, p90_x = (distribution.where(time, end=end) for time in (p50, p90))
+    # Dots stand in the middle of their place, and the lines go through the dots that they are.
+    p50_x, p90_x = (_middle(_slot(time, end)) if is_dots else distribution.where(time, end=end) for time in (p50, p90))
     return StripRow(row, tuple(marks), p50, p90, p50_x, p90_x, is_dots)
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from django import template
 
+from incidents.templatetags.firekind import span
+from insights.figures.distribution import MINUTE
+
 register = template.Library()
+
+
+@register.filter
+def brief(seconds: float) -> str:
+    """Say a length of time where there is little room."""
+    return span(seconds) if seconds >= MINUTE else "< 1 min"
 
 
 @register.simple_tag
