@@ -12,8 +12,8 @@ from django.db.models.functions import Coalesce, JSONObject
 
 from evidence.models import Evidence, Round, Support
 from evidence.models.evidence import State
-from incidents.models import Event, Incident, Participant
-from insights.figures.history import AskedPage, EvidencePiece, FindingRound, IncidentHistory, TypeStep
+from incidents.models import Event, Followup, Incident, Participant
+from insights.figures.history import AskedPage, EvidencePiece, FindingRound, IncidentHistory, OwedWork, TypeStep
 from workflows.models import Page
 
 MOST: Final = 20_000  # incidents of one page, the newest
@@ -30,6 +30,7 @@ _picked = Participant.objects.filter(~Q(by=F("person")), **_of, reason=Participa
 _rounds = Round.objects.filter(finding__incident=OuterRef("pk")).order_by("at", "pk")
 _used = Exists(Support.objects.filter(evidence=OuterRef("pk")))
 _evidence = Evidence.objects.filter(**_of).exclude(state=State.WITHDRAWN).order_by("n")
+_followups = Followup.objects.filter(**_of).exclude(state=Followup.State.DROPPED).order_by("n")
 
 # What each part of a history is read by.
 PARTS: Final[Mapping[str, Any]] = {
@@ -42,6 +43,9 @@ PARTS: Final[Mapping[str, Any]] = {
     ),
     "picked": Coalesce(Subquery(_picked.order_by().values("incident").values(all=Count("pk"))), Value(0)),
     "rounds": ArraySubquery(_rounds.values(one=JSONObject(finding="finding", verdict="verdict", at="at"))),
+    "followups": ArraySubquery(
+        _followups.values(one=JSONObject(phase="phase", made="made_at", ended="ended_at", state="state"))
+    ),
     "evidence": ArraySubquery(_evidence.values(one=JSONObject(via="origin__via", kind="kind", used=_used))),
 }
 
@@ -70,11 +74,17 @@ def _history(row: Mapping[str, Any]) -> IncidentHistory:
             AskedPage(one["name"], one["target"], _at(one["opened"]), _maybe(one["answered"]))
             for one in row.get("_pages", ())
         ),
+        followups=tuple(_owed(one) for one in row.get("_followups", ())),
         rounds=tuple(FindingRound(one["finding"], one["verdict"], _at(one["at"])) for one in row.get("_rounds", ())),
         evidence=tuple(
             EvidencePiece(one["via"] or "upload", one["kind"], one["used"]) for one in row.get("_evidence", ())
         ),
     )
+
+
+def _owed(row: Mapping[str, str]) -> OwedWork:
+    done_at = _maybe(row["ended"]) if row["state"] == Followup.State.DONE else None
+    return OwedWork(row["phase"], _at(row["made"]), done_at)
 
 
 def _steps(now: str, declared_at: datetime, retyped: Iterable[Mapping[str, str]]) -> tuple[TypeStep, ...]:

@@ -30,7 +30,7 @@ CHAPTERS: Final[Mapping[str, InsightChapter]] = {
         InsightChapter("types", "Types", of_types.FIGURES),
         InsightChapter("response", "Response", of_response.FIGURES),
         InsightChapter("interruptions", "Interruptions", of_interruptions.FIGURES),
-        InsightChapter("evidence", "Finding out", of_evidence.FIGURES),
+        InsightChapter("evidence", "Learning", of_evidence.FIGURES),
     )
 }
 FIGURES: Final[Mapping[str, InsightFigure]] = {

@@ -26,6 +26,15 @@ class AskedPage:
 
 
 @dataclass(frozen=True, slots=True)
+class OwedWork:
+    """A task or a follow-up that was not dropped: for when it was meant, when it was made, and when it was done."""
+
+    phase: str
+    made_at: datetime
+    done_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class FindingRound:
     """A verdict on a hypothesis, which ``finding`` numbers."""
 
@@ -64,6 +73,7 @@ class IncidentHistory:
     led_at: datetime | None = None
     picked: int = 0
     pages: tuple[AskedPage, ...] = ()
+    followups: tuple[OwedWork, ...] = ()
     rounds: tuple[FindingRound, ...] = ()
     evidence: tuple[EvidencePiece, ...] = ()
 

@@ -1,10 +1,10 @@
-"""Figures about finding out: hypotheses refuted before the one that held, and what evidence was good for."""
+"""Figures about learning: hypotheses refuted before one held, what evidence was good for, and what was done after."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from insights.figures.figure import COUNTS, CountedThing, FigureRow, InsightFigure, Types, grouped
+from insights.figures.figure import COUNTS, TIMES, CountedThing, FigureRow, InsightFigure, Types, grouped
 from insights.figures.history import IncidentHistory
 
 HOLDS = {"supported", "root_cause"}
@@ -51,6 +51,30 @@ def pieces(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow
     return [FigureRow(f"by-{place}", name, tuple(filed[name])) for place, name in enumerate(names, 1)]
 
 
+PHASES = {"during": "Tasks, during the incident", "afterwards": "Follow-ups, afterwards"}
+
+
+def followups(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return how many tasks and follow-ups there are, those marked that are done."""
+    found = [
+        (owed.phase, CountedThing(one, marked=owed.done_at is not None)) for one in histories for owed in one.followups
+    ]
+    filed = grouped(found)
+    return [FigureRow(phase, name, tuple(filed[phase])) for phase, name in PHASES.items() if phase in filed]
+
+
+def done(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return how long it took until tasks and follow-ups were done."""
+    found = [
+        (owed.phase, CountedThing(one, max(0.0, (owed.done_at - owed.made_at).total_seconds())))
+        for one in histories
+        for owed in one.followups
+        if owed.done_at is not None
+    ]
+    filed = grouped(found)
+    return [FigureRow(phase, name, tuple(filed[phase])) for phase, name in PHASES.items() if phase in filed]
+
+
 FIGURES = (
     InsightFigure(
         "refuted",
@@ -70,5 +94,24 @@ FIGURES = (
         needs=("evidence",),
         unit="pieces",
         part="a verdict rests on it",
+    ),
+    InsightFigure(
+        "follow-ups",
+        "Tasks and follow-ups",
+        "What was to be done and not dropped, and how much of it is done.",
+        COUNTS,
+        followups,
+        needs=("followups",),
+        unit="tasks",
+        part="done",
+    ),
+    InsightFigure(
+        "done",
+        "Time until done",
+        "From making a task or a follow-up to the moment it was done. What is still open is not in it.",
+        TIMES,
+        done,
+        needs=("followups",),
+        unit="tasks",
     ),
 )

@@ -22,7 +22,7 @@ from insights import histories
 from insights.figures import distribution, of_evidence, of_interruptions, strip
 from insights.figures.chapters import CHAPTERS, FIGURES
 from insights.figures.figure import CountedThing, FigureRow
-from insights.figures.history import AskedPage, FindingRound, IncidentHistory, TypeStep
+from insights.figures.history import AskedPage, FindingRound, IncidentHistory, OwedWork, TypeStep
 from insights.insight_filters import InsightFilters
 from insights.tests import lived
 from insights.views.charts import looks
@@ -135,3 +135,10 @@ def test_every_mark_is_found_again_by_its_place() -> None:
     ]
     assert sum(len(one.counted) for one in drawn.marks) == len(times)
     assert (drawn.p50, drawn.p90) == (300.0, 90_000.0)
+
+
+def test_what_was_to_be_done_counts_with_what_is_done() -> None:
+    owed = (OwedWork("during", AT, AT + timedelta(hours=1)), OwedWork("during", AT, None))
+    (row,) = of_evidence.followups([history(followups=owed)], {})
+    assert (row.key, len(row.counted), row.marked) == ("during", 2, 1)
+    assert [one.times for one in of_evidence.done([history(followups=owed)], {})] == [[3600.0]]
