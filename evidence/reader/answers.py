@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evidence.analysis import compare, deltas, sentence
-from evidence.profile import searching
+from evidence.analysis import deltas, sentence
 from evidence.reader import reading
 from evidence.tree.calltree import CallTree
+
+if TYPE_CHECKING:
+    from evidence.analysis import compare
 
 
 class NotAsked(ValueError):
@@ -71,6 +73,8 @@ def matched(tree: CallTree, *, type: int, pattern: str) -> dict[str, Any]:
 
     Case matters, as it does for grep. Raises ``NotAsked``.
     """
+    from evidence.profile import searching
+
     try:
         found = tree.search(searching.regular(pattern, any_case=False), type=type)
     except searching.BadPattern as error:
@@ -81,6 +85,8 @@ def matched(tree: CallTree, *, type: int, pattern: str) -> dict[str, Any]:
 
 def difference(before: CallTree, after: CallTree, *, type: int) -> dict[str, Any]:
     """Return the functions whose share of all moved between two profiles. Raises ``NotAsked``."""
+    from evidence.analysis import compare
+
     try:
         places = compare.same_type([before, after], before.sample_types[type].name)
     except compare.NotComparable as error:
