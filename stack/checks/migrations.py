@@ -26,6 +26,7 @@ BASELINE: Final[Mapping[str, str]] = {
     "identity": "0001",
     "incidents": "0011",
     "pagerduty": "0002",
+    "reviews": "0001",
     "slack": "0002",
     "workflows": "0013",
 }

@@ -27,9 +27,9 @@ def offered(**changes: Any) -> list[str]:
         ({"lead": someone("ann")}, ["update", "retype", "mitigate", "resolve"]),
         ({"lead": someone("ann"), "status": "mitigated"}, ["update", "retype", "resolve"]),
         ({"private": True, "lead": someone("ann")}, ["update", "retype", "mitigate", "resolve"]),
-        ({"status": "resolved", "active": False}, ["reopen"]),
-        ({"status": "cancelled", "active": False}, ["reopen"]),
-        ({"status": "duplicate", "active": False}, ["reopen"]),
+        ({"status": "resolved", "active": False}, ["open", "reopen"]),
+        ({"status": "cancelled", "active": False}, ["open", "reopen"]),
+        ({"status": "duplicate", "active": False}, ["open", "reopen"]),
     ],
 )
 def test_only_what_the_state_allows_is_offered(state: dict[str, Any], verbs: list[str]) -> None:
