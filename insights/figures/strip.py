@@ -68,15 +68,20 @@ class StripChart:
 
 def chart(rows: Sequence[FigureRow]) -> StripChart:
     """Lay out rows of times."""
-    longest = max((time for row in rows for time in row.times), default=0.0)
-    return StripChart(tuple(_row(one, longest) for one in rows if one.times), tuple(distribution.ticks(longest)))
+    longest = _longest(rows)
+    drawn = (_row(one, longest) for one in rows if any(each.seconds is not None for each in one.counted))
+    return StripChart(tuple(drawn), tuple(distribution.ticks(longest)))
 
 
 def slot_of(row: FigureRow, slot: int, rows: Sequence[FigureRow]) -> FigureRow:
     """Return what of a row lies in one slot of the axis that all rows share."""
-    end = distribution.axis_end(max((time for one in rows for time in one.times), default=0.0))
+    end = distribution.axis_end(_longest(rows))
     inside = tuple(one for one in row.counted if one.seconds is not None and _slot(one.seconds, end) == slot)
     return FigureRow(row.key, row.label, inside, row.colour)
+
+
+def _longest(rows: Sequence[FigureRow]) -> float:
+    return max((one.seconds for row in rows for one in row.counted if one.seconds is not None), default=0.0)
 
 
 def _row(row: FigureRow, longest: float) -> StripRow:
@@ -87,7 +92,8 @@ def _row(row: FigureRow, longest: float) -> StripRow:
             filed[_slot(one.seconds, end)].append(one)
     is_dots = max(len(some) for some in filed.values()) <= STACK
     marks = _dots(filed) if is_dots else _bars(filed)
-    p50, p90 = (distribution.percentile(row.times, share) for share in (0.5, 0.9))
+    times = row.times
+    p50, p90 = (distribution.percentile(times, share) for share in (0.5, 0.9))
     # Dots stand in the middle of their place, and the lines go through the dots that they are.
     p50_x, p90_x = (_middle(_slot(time, end)) if is_dots else distribution.where(time, end=end) for time in (p50, p90))
     return StripRow(row, tuple(marks), p50, p90, p50_x, p90_x, is_dots)
