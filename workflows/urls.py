@@ -12,6 +12,7 @@ from workflows.views import (
     proposals,
     residual_content,
     retype,
+    type_choices,
 )
 from workflows.views.oncall import groups, pager_people, rules, schedules
 
@@ -32,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("oncall/rules/<int:pk>/", rules.edit, name="oncall-rule"),
     path("oncall/rules/<int:pk>/delete", rules.remove, name="oncall-rule-delete"),
     path("oncall/rules/<int:pk>/<slug:verb>", rules.act, name="oncall-rule-act"),
+    path("types/choices", type_choices.choices, name="type-choices"),
     path("types/<slug:slug>/preview", policy.preview, name="type-preview"),
     path("types/<slug:slug>/adopt", adopting.adopt, name="type-adopt"),
     path("proposals/", proposals.listing, name="proposals"),

@@ -7,15 +7,21 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from incidents.policies import capture_lines, one_of_lines
-from incidents.policies.policy import COLOURS, Capture, OneOf, Policy
+from incidents.forms import type_rows
+from incidents.forms.type_rows import CAPTURES, ROLES, RowsField, TypeRow
+from incidents.policies.policy import COLOURS, MEASURES, MOMENTS, Capture, OneOf, Policy
 from incidents.policies.policy_file import HANDLE, LINE_CHARS, ROLE_CHARS, SLUG, TARGET_CHARS
 
 NAME_CHARS = 40
 
 
-def _lines(label: str, *, hint: str, rows: int = 3) -> forms.CharField:
-    area = forms.Textarea(attrs={"rows": rows})
+def _picked(of: str, *, unknown: str) -> dict[str, str]:
+    """Return what a script needs to offer a list; without it, the field takes what is typed."""
+    return {"data-picks": of, "data-unknown": unknown}
+
+
+def _lines(label: str, *, hint: str, rows: int = 3, attrs: dict[str, str] | None = None) -> forms.CharField:
+    area = forms.Textarea(attrs={"rows": rows} | (attrs or {}))
     return forms.CharField(label=label, required=False, widget=area, help_text=hint, max_length=4000)
 
 
@@ -36,14 +42,22 @@ class TypeForm(forms.Form):
     internal = forms.BooleanField(label="Internal", required=False)
     announce = forms.BooleanField(label="Announce", required=False, help_text="In the channel that everyone reads.")
     invite = forms.CharField(
-        label="Groups to bring in", required=False, help_text="Handles, separated by spaces: @support @leadership"
+        label="Groups to bring in",
+        required=False,
+        help_text="Handles of user groups, as in @support @leadership.",
+        widget=forms.TextInput(attrs=_picked("groups", unknown="not a group in Slack")),
     )
-    one_of = _lines(
-        "Exactly one person",
-        hint=f"One per line, as in: {one_of_lines.FORM}. Any one of the three is enough, as in: Scribe: @scribes.",
+    one_of = RowsField(
+        ROLES,
+        label="Roles for exactly one person",
+        hint="The person on call comes first, then someone of the group, then the person named. Fill in one or more.",
+    )
+    pages = _lines(
+        "Who to page",
+        hint="One per line: the name or ID of an escalation policy or service.",
         rows=2,
+        attrs=_picked("pages", unknown="not in PagerDuty"),
     )
-    pages = _lines("Who to page", hint="One per line: the name or ID of an escalation policy or service.", rows=2)
     update_every_min = forms.IntegerField(
         label="Update every … minutes",
         required=False,
@@ -51,15 +65,12 @@ class TypeForm(forms.Form):
         max_value=99999,
         help_text="Leave empty for no reminders.",
     )
-    roles = _lines("Roles to fill", hint="One per line.")
+    roles = _lines("Roles to fill", hint="One per line, as in Scribe.", attrs=_picked("roles", unknown="new"))
     checklist = _lines("Checklist", hint="One per line.", rows=4)
-    captures = _lines(
-        "Profiles to capture",
-        hint=(
-            f"One per line, as in: {capture_lines.FORM}. Also on retype, reopen, mitigate or resolve. Add “, 3 times "
-            "every 5 min” to repeat it."
-        ),
-        rows=2,
+    captures = RowsField(
+        CAPTURES,
+        label="Profiles to capture",
+        hint="Without a duration it takes what is there at once, or as long as that kind usually takes.",
     )
 
     def __init__(self, data: QueryDict | None = None, *, policy: Policy | None = None) -> None:
@@ -81,10 +92,10 @@ class TypeForm(forms.Form):
         return tuple(dict.fromkeys(_handle(word) for word in words))
 
     def clean_one_of(self) -> tuple[OneOf, ...]:
-        found = [_one_of(line) for line in _split(self.cleaned_data["one_of"])]
+        found: tuple[OneOf, ...] = self.cleaned_data["one_of"]
         if len({one.role.casefold() for one in found}) < len(found):
             raise forms.ValidationError("One person fills a role, so list it once.")
-        return tuple(found)
+        return found
 
     def clean_pages(self) -> tuple[str, ...]:
         return _short(_split(self.cleaned_data["pages"]), chars=TARGET_CHARS)
@@ -96,10 +107,10 @@ class TypeForm(forms.Form):
         return _short(_split(self.cleaned_data["checklist"]), chars=LINE_CHARS)
 
     def clean_captures(self) -> tuple[Capture, ...]:
-        captures = [_capture(line) for line in _split(self.cleaned_data["captures"])]
+        captures: tuple[Capture, ...] = self.cleaned_data["captures"]
         found = {one.key: one for one in captures}
         if len(found) < len(captures):
-            raise forms.ValidationError("Two lines capture the same profile at the same moment. Remove one.")
+            raise forms.ValidationError("Two rows capture the same profile at the same moment. Remove one.")
         return tuple(found.values())
 
     def clean(self) -> dict[str, Any]:
@@ -107,6 +118,38 @@ class TypeForm(forms.Form):
         if given.get("private") and given.get("announce"):
             self.add_error("announce", "A private type cannot be announced.")
         return given
+
+    def role_rows(self) -> list[TypeRow]:
+        """Return the rows of roles for exactly one person."""
+        return self._rows("one_of")
+
+    def capture_rows(self) -> list[TypeRow]:
+        """Return the rows of profiles to capture."""
+        return self._rows("captures")
+
+    def capture_kinds(self) -> list[tuple[str, str]]:
+        """Return what can be captured: its key and its name."""
+        return [(kind, measure.name) for kind, measure in MEASURES.items()]
+
+    def capture_moments(self) -> tuple[str, ...]:
+        """Return when a profile may be captured."""
+        return MOMENTS
+
+    def role_errors(self) -> list[str]:
+        """Say what is wrong with the roles for exactly one person as a whole."""
+        return type_rows.of_whole(self._wrong("one_of"))
+
+    def capture_errors(self) -> list[str]:
+        """Say what is wrong with the profiles to capture as a whole."""
+        return type_rows.of_whole(self._wrong("captures"))
+
+    def _rows(self, name: str) -> list[TypeRow]:
+        field = self.fields[name]
+        assert isinstance(field, RowsField), "declared as one"
+        return field.rows(self[name].value() or (), self._wrong(name))
+
+    def _wrong(self, name: str) -> list[forms.ValidationError]:
+        return self.errors.as_data().get(name, []) if self.is_bound else []
 
     def policy(self) -> Policy:
         """Return the policy that this form describes, once it is valid."""
@@ -117,11 +160,11 @@ def _shown(policy: Policy) -> dict[str, Any]:
     """Return a policy as the form's fields show it."""
     return policy.as_dict() | {
         "invite": " ".join(f"@{handle}" for handle in policy.invite),
-        "one_of": "\n".join(map(one_of_lines.said, policy.one_of)),
+        "one_of": policy.one_of,
         "pages": "\n".join(policy.pages),
         "roles": "\n".join(policy.roles),
         "checklist": "\n".join(policy.checklist),
-        "captures": "\n".join(map(capture_lines.said, policy.captures)),
+        "captures": policy.captures,
     }
 
 
@@ -141,17 +184,3 @@ def _handle(word: str) -> str:
     if not HANDLE.fullmatch(handle):
         raise forms.ValidationError(f"{word!r} is not a group handle: use a-z, 0-9, dots, - and _.")
     return handle
-
-
-def _capture(line: str) -> Capture:
-    try:
-        return capture_lines.read(line)
-    except capture_lines.UnclearCapture as unclear:
-        raise forms.ValidationError(str(unclear)) from unclear
-
-
-def _one_of(line: str) -> OneOf:
-    try:
-        return one_of_lines.read(line)
-    except one_of_lines.UnclearRole as unclear:
-        raise forms.ValidationError(str(unclear)) from unclear

@@ -13,6 +13,8 @@ LINE = re.compile(
     r"(?:,? (?P<repeat>\d{1,5}) times,?(?: every (?P<every_min>\d{1,5}) min(?:utes)?)?)?",
     re.IGNORECASE,
 )
+SOURCE = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+DIGITS = re.compile(r"\d{1,5}")
 KINDS = {
     word.casefold(): kind for kind, measure in MEASURES.items() for word in (kind, measure.name, measure.all) if word
 }
@@ -28,6 +30,22 @@ def said(capture: Capture) -> str:
     what = f"{capture.seconds} s of {capture.measure.name}" if capture.seconds else capture.measure.all
     again = f", {capture.repeat} times every {capture.every_min} min" if capture.repeat > 1 else ""
     return f"{what} from {capture.source} on {capture.on}{again}"
+
+
+def line(*, source: str, kind: str = "", on: str = "", seconds: str = "", repeat: str = "", every_min: str = "") -> str:
+    """Return the line of what was filled in, field by field; raise ``UnclearCapture`` when no line says that."""
+    if not source:
+        raise UnclearCapture("Name the source.")
+    if not SOURCE.fullmatch(source.lower()):
+        raise UnclearCapture(f"{source!r} is not the name of a source: use a-z, 0-9, dots, - and _.")
+    for name, value in (("seconds", seconds), ("repeat", repeat), ("every_min", every_min)):
+        if value and not DIGITS.fullmatch(value):
+            raise UnclearCapture(f"Use a number of {NAMES[name]}, not {value!r}.")
+    if every_min and not repeat:
+        raise UnclearCapture("Say how many times it is captured.")
+    what = f"{seconds} s of {kind}" if seconds else kind
+    again = f", {repeat} times" if repeat else ""
+    return f"{what} from {source} on {on}{again}{f' every {every_min} min' if every_min else ''}"
 
 
 def read(line: str) -> Capture:

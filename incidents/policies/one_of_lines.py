@@ -34,6 +34,19 @@ def who(one: OneOf) -> str:
     return ", else ".join(filter(None, ways))
 
 
+def line(*, role: str, schedule: str = "", group: str = "", otherwise: str = "") -> str:
+    """Return the line of what was filled in, field by field; raise ``UnclearRole`` when no line says that."""
+    if not role:
+        raise UnclearRole("Name the role.")
+    if not schedule and not group:
+        raise UnclearRole(f"Say who can be {role}: a schedule, a group or both.")
+    wanted = OneOf(role, group.lstrip("@").lower(), schedule, otherwise.removeprefix("@"))
+    made = said(wanted)
+    if read(made) != wanted:
+        raise UnclearRole(f"{made!r} would be read as something else. Use names without colons, @ or “, else”.")
+    return made
+
+
 def read(line: str) -> OneOf:
     """Read a line; raise ``UnclearRole`` when it says something else."""
     found = LINE.fullmatch(" ".join(line.split()))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import faults
 from tests.browser.conftest import Sit, declare
 from tests.browser.walk import WALK, Step, fill
 
@@ -70,3 +71,22 @@ def address_of(page: Page, here: str, step: Step) -> str:
         return f"{here}{step.verb}"
     page.goto(here)
     return page.locator(ABOUT[step.verb]).first.get_attribute("href") or ""
+
+
+def test_a_type_is_edited_by_keyboard_with_what_is_offered(sit: Sit) -> None:
+    page = sit("Ada")
+    page.goto("/types/internal/")
+    box = page.get_by_role("combobox", name="Groups to bring in")
+    box.press_sequentially("supp")
+    expect(page.get_by_role("option", name="@support")).to_be_visible()
+    box.press("ArrowDown")
+    box.press("Enter")
+    expect(page.get_by_role("button", name="Remove @support")).to_be_visible()
+    page.get_by_role("button", name="Add a role").press("Enter")
+    page.keyboard.type("Scribe")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type("@support")
+    page.get_by_role("button", name="Preview changes").press("Enter")
+    expect(page.get_by_text("Scribe: @support")).to_be_visible()
+    assert faults(page) == []

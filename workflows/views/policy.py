@@ -112,12 +112,19 @@ def _context(request: Request, type: IncidentType, form: TypeForm) -> dict[str, 
         "type": type,
         "policy": policy,
         "form": form,
-        "given": [(name, request.POST[name]) for name in [*form.fields, "version"] if name in request.POST],
+        "given": _given(request, form),
         "changes": policy_words.changes(type.policy, policy),
         "second": seconding.who(request.person) if _change(type, form).opens() else "",
         "meanings": meanings(incidents, policy, request.person),
         "unshown": max(0, len(incidents) - SHOWN),
     }
+
+
+def _given(request: Request, form: TypeForm) -> list[tuple[str, str]]:
+    """Return what was filled in, each part of a row by itself, for the next page to send again."""
+    names = {*form.fields, "version"}
+    lists = request.POST.lists()
+    return [(name, str(one)) for name, values in lists if name.partition(".")[0] in names for one in values]
 
 
 def open_incidents(type: IncidentType, person: Person) -> list[Incident]:

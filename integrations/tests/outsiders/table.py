@@ -189,6 +189,9 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "audit/entries.csv": Row(),
     "types/": Row(),
     "types/add": Row(),
+    "types/choices": Row(
+        asks=tuple(f"?of={one}&q=WORD" for one in ("groups", "pages", "schedules", "people", "sources", "roles")),
+    ),
     "types/<slug:slug>/": Row({"<slug:slug>": ("security", "ambiguous")}),
     "types/<slug:slug>/preview": Row({"<slug:slug>": ("security", "ambiguous")}),
     "types/<slug:slug>/versions/<int:number>": Row({"<slug:slug>": ("security",), "<int:number>": ("1",)}),
