@@ -14,11 +14,12 @@ from workflows.views import (
     retype,
     type_choices,
 )
-from workflows.views.oncall import groups, pager_people, rules, schedules
+from workflows.views.oncall import groups, pager_people, rules, schedules, week
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("declare/plan", declaring.plan_of_type, name="declare-plan"),
     path("oncall/", schedules.now, name="oncall"),
+    path("oncall/week/", week.week, name="oncall-week"),
     path("oncall/people/", pager_people.people, name="oncall-people"),
     path("oncall/people/<int:pk>/match", pager_people.match, name="oncall-match"),
     path("oncall/people/<int:pk>/part", pager_people.part, name="oncall-part"),

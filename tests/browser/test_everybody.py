@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 PAGES = ["/", "/?q=nothing-of-the-kind", "/declare", "/types/", "/types/security/", "/types/major/", "/types/add"]
-PAGES += ["/types/security/versions/1", "/oncall/", "/oncall/people/", "/oncall/rules/", "/oncall/rules/add"]
+PAGES += [
+    "/types/security/versions/1",
+    "/oncall/",
+    "/oncall/week/",
+    "/oncall/people/",
+    "/oncall/rules/",
+    "/oncall/rules/add",
+]
 PAGES += ["/oncall/groups/", "/oncall/groups/add", "/none", "/sign-in/"]
 OF_ONESELF = ["/account/", "/tokens/", "/people/roles", "/people/roles?q=a", "/audit/"]
 OF_ONESELF += ["/access/", "/access/no-such", "/access/no-such?asked", "/access/no-such/now"]

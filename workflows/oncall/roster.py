@@ -68,10 +68,10 @@ def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[RosterEntry]:
     rows: dict[Subject, list[Shift]] = defaultdict(list)
     for shift in Shift.objects.filter(subject__in=[target.pager_id for target in targets]):
         rows[shift.subject, shift.level].append(shift)
-    users = _users({shift.user for shifts in rows.values() for shift in shifts})
+    users = users_of({shift.user for shifts in rows.values() for shift in shifts})
     return [
         RosterEntry(
-            target, tuple(line(rows[target.pager_id, level], level, users, at=at) for level in _levels(target, rows))
+            target, tuple(line(rows[target.pager_id, level], level, users, at=at) for level in levels(target, rows))
         )
         for target in targets
     ]
@@ -101,7 +101,8 @@ def line(shifts: Sequence[Shift], level: int, users: Mapping[str, PagerUser], *,
     return RosterLine(level, _turns(now, shifts, users, at=at))
 
 
-def _levels(target: PagerTarget, rows: Collection[Subject]) -> Iterable[int]:
+def levels(target: PagerTarget, rows: Collection[Subject]) -> Iterable[int]:
+    """Return the levels of a target: 0 of a schedule, from 1 those of a policy."""
     if target.kind == Kind.SCHEDULE:
         return (0,)
     return range(1, 1 + max([target.levels, *(level for subject, level in rows if subject == target.pager_id)]))
@@ -133,6 +134,7 @@ def _until(own: Sequence[Shift], at: datetime) -> datetime | None:
     return at
 
 
-def _users(ids: Collection[str]) -> dict[str, PagerUser]:
+def users_of(ids: Collection[str]) -> dict[str, PagerUser]:
+    """Return the people of the pager by their ids, those not read yet as new users: one query."""
     known = {user.pager_id: user for user in PagerUser.objects.filter(pager_id__in=ids).select_related("person")}
     return {id: known.get(id) or PagerUser(pager_id=id, name=f"a new user ({id})") for id in ids}

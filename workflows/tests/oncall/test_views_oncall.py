@@ -170,3 +170,12 @@ def test_the_number_of_queries_does_not_grow_with_the_account(
     for path in ("/oncall/", "/oncall/people/"):
         with django_assert_max_num_queries(20):  # type: ignore[operator]  # pytest-django types it as a class
             client.get(path)
+
+
+def test_the_week_says_who_takes_over_when_and_where_no_one_is(pager: LittlePager, ada: Person, browse: Open) -> None:
+    page = " ".join(browse(ada).get("/oncall/week/").content.decode().split())
+    assert "<strong>Platform leadership</strong>: no one from" in page
+    assert "<strong>Major incident, level 2</strong>: no one now until the end of the week" in page
+    assert "Major incident, level 1</strong>" not in page, "where Ben always is"
+    assert 'Ada</span> <span class="tag">you</span>' in page
+    assert page.count("<tr>") == 4, "the days, a schedule, and two levels"

@@ -1,0 +1,107 @@
+"""The days ahead of a rota: who is on call from when to when, where no one is, and what is not known yet. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from itertools import pairwise
+
+from workflows.models import Shift
+
+
+@dataclass(frozen=True, slots=True)
+class RotaStretch:
+    """Some time in which the same people are on call; ``users`` are the pager's ids, empty where no one is.
+
+    ``is_known`` is false past the end of what was read.
+    """
+
+    start: datetime
+    end: datetime
+    users: frozenset[str]
+    is_known: bool = True
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether it is known that no one is on call."""
+        return self.is_known and not self.users
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return (self.end - self.start).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class RotaDay:
+    """A day in the viewer's zone; of today, what is left. ``begins`` says when those begin that begin in it."""
+
+    on: date
+    start: datetime
+    end: datetime
+    stretches: tuple[RotaStretch, ...]
+    begins: frozenset[datetime]
+
+
+def ahead(shifts: Sequence[Shift], *, since: datetime, until: datetime, known_until: datetime) -> list[RotaStretch]:
+    """Cut the time between two moments into stretches, in order and without holes; neighbours differ."""
+    moments = {known_until, *(moment for one in shifts for moment in (one.start_at, one.end_at) if moment)}
+    edges = sorted({since, until, *(moment for moment in moments if since < moment < until)})
+    found: list[RotaStretch] = []
+    for start, end in pairwise(edges):
+        known = start < known_until
+        one = RotaStretch(start, end, _on(shifts, start) if known else frozenset(), known)
+        if found and (found[-1].users, found[-1].is_known) == (one.users, one.is_known):
+            found[-1] = replace(found[-1], end=end)
+        else:
+            found.append(one)
+    return found
+
+
+def days(stretches: Sequence[RotaStretch], *, now: datetime, zone: tzinfo, count: int) -> list[RotaDay]:
+    """Lay stretches out over the days from today on, in a zone."""
+    made = []
+    for start, end in pairwise(midnights(now, zone=zone, count=count)):
+        first = max(start, now)
+        cut = [
+            replace(one, start=max(one.start, first), end=min(one.end, end))
+            for one in stretches
+            if one.start < end and one.end > first
+        ]
+        begins = frozenset(one.start for one in stretches if start <= one.start < end and one.start > now)
+        made.append(RotaDay(start.astimezone(zone).date(), start, end, tuple(cut), begins))
+    return made
+
+
+def midnights(now: datetime, *, zone: tzinfo, count: int) -> list[datetime]:
+    """Return when today and each day after it begins, and when the last one ends, in UTC: days may have 23 hours."""
+    today = now.astimezone(zone).date()
+    begins = (datetime.combine(today + timedelta(days=n), time.min, tzinfo=zone) for n in range(count + 1))
+    return [one.astimezone(UTC) for one in begins]
+
+
+def gaps(stretches: Collection[RotaStretch]) -> Iterator[RotaStretch]:
+    """Yield the stretches in which it is known that no one is on call."""
+    return (one for one in stretches if one.is_gap)
+
+
+def bars(day: RotaDay, *, hue: Callable[[frozenset[str]], str]) -> list[tuple[float, float, str]]:
+    """Return what to draw of a day: where each stretch begins, how wide it is, in per cent, and what it looks like."""
+    whole = (day.end - day.start).total_seconds()
+    return [
+        (
+            round(100 * (one.start - day.start).total_seconds() / whole, 2),
+            round(100 * one.seconds / whole, 2),
+            "unknown" if not one.is_known else hue(one.users) if one.users else "gap",
+        )
+        for one in day.stretches
+    ]
+
+
+def _on(shifts: Sequence[Shift], at: datetime) -> frozenset[str]:
+    return frozenset(
+        one.user
+        for one in shifts
+        if (one.start_at is None or one.start_at <= at) and (one.end_at is None or one.end_at > at)
+    )

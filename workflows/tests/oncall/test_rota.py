@@ -1,0 +1,58 @@
+"""The days ahead of a rota: nothing of them is left out, and nobody is made up."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workflows.models import Shift
+from workflows.oncall import rota
+from workflows.tests.oncall.pager import NINE, hours
+
+moments = st.none() | st.integers(-30, 200).map(hours)
+shifts = st.lists(
+    st.builds(Shift, user=st.sampled_from("abc"), start_at=moments, end_at=moments).filter(
+        lambda one: one.start_at is None or one.end_at is None or one.start_at < one.end_at
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=40)
+@given(shifts, st.integers(-5, 200), st.integers(0, 168))
+def test_stretches_tell_every_moment_as_the_turns_do(found: list[Shift], known: int, hour: int) -> None:
+    since, until = NINE, hours(168)
+    made = rota.ahead(found, since=since, until=until, known_until=hours(known))
+    assert [made[0].start, made[-1].end] == [since, until]
+    assert all(one.end == other.start for one, other in pairwise(made))
+    assert all((one.users, one.is_known) != (other.users, other.is_known) for one, other in pairwise(made))
+    at = hours(hour) - timedelta(minutes=30) if hour else NINE
+    [here] = [one for one in made if one.start <= at < one.end]
+    holding = {s.user for s in found if (not s.start_at or s.start_at <= at) and (not s.end_at or s.end_at > at)}
+    assert here.is_known == (at < hours(known))
+    assert here.users == (holding if here.is_known else set())
+
+
+@settings(max_examples=25)
+@given(shifts, st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu"]))
+def test_days_hold_all_that_is_ahead_of_now(found: list[Shift], zone: str) -> None:
+    there = ZoneInfo(zone)
+    until = rota.midnights(NINE, zone=there, count=7)[-1]
+    made = rota.ahead(found, since=NINE, until=until, known_until=until)
+    days = rota.days(made, now=NINE, zone=there, count=7)
+    assert days[0].on == NINE.astimezone(there).date()
+    assert sum(one.seconds for day in days for one in day.stretches) == (until - NINE).total_seconds()
+    assert all(left >= 0 and left + width <= 100.01 for day in days for left, width, _ in rota.bars(day, hue=str))
+    begun = [moment for day in days for moment in day.begins]
+    assert sorted(begun) == [one.start for one in made if one.start > NINE]
+
+
+def test_a_gap_is_known_and_has_nobody() -> None:
+    one = Shift(user="a", start_at=hours(2), end_at=hours(4))
+    made = rota.ahead([one], since=NINE, until=hours(9), known_until=hours(6))
+    assert [(gap.start, gap.end) for gap in rota.gaps(made)] == [(NINE, hours(2)), (hours(4), hours(6))]
+    assert [made[-1].is_known, made[-1].end] == [False, hours(9)]

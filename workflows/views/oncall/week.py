@@ -1,0 +1,148 @@
+"""The week ahead as a calendar: who is on call for what on which day, hand-overs, and gaps."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from zlib import crc32
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from incidents.policies.policy import COLOURS
+from incidents.views.signed_in import Request, signed_in
+from workflows.models import PagerRead, PagerTarget, Shift
+from workflows.oncall import freshness, in_use, lookup, roster, rota
+from workflows.oncall.rota import RotaDay, RotaStretch
+from workflows.views.oncall.members import member_or_404
+
+DAYS: Final = 7
+HUES: Final = tuple(one for one in COLOURS if one != "red")  # which is a gap's
+Kind = PagerTarget.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class WeekPeople:
+    """The names of the pager's people by their ids there, and the ids of the viewer."""
+
+    names: Mapping[str, str]
+    mine: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class WeekTurn:
+    """One stretch of a day in words: who, from when if they take over in it, and whether no one is or it is unknown."""
+
+    names: tuple[str, ...]
+    start: datetime | None
+    stretch: RotaStretch
+    is_mine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WeekDay:
+    """One day of a row: its date, its turns in words and its bars."""
+
+    day: RotaDay
+    turns: tuple[WeekTurn, ...]
+    bars: Sequence[tuple[float, float, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class WeekRow:
+    """A schedule, or a level of an escalation policy, and its days."""
+
+    target: PagerTarget
+    level: int
+    days: tuple[WeekDay, ...]
+    gaps: tuple[RotaStretch, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name, with the level of a policy."""
+        return f"{self.target.name}, level {self.level}" if self.level else self.target.name
+
+
+@dataclass(frozen=True, slots=True)
+class WeekGap:
+    """Some time in which no one is on call: for what, whether it is now, and whether it goes on past the week."""
+
+    name: str
+    stretch: RotaStretch
+    is_now: bool
+    goes_on: bool
+
+
+@require_GET
+@signed_in
+def week(request: Request) -> HttpResponse:
+    """Show the next seven days of every schedule and every level of a policy, today first."""
+    member_or_404(request.person)
+    at = timezone.now()
+    fresh = freshness.of(at=at)
+    rows = _rows(request, at=at) if fresh.is_known else []
+    context = {
+        "here": "oncall",
+        "tab": "week",
+        "fresh": fresh,
+        "said": fresh.words(at=at),
+        "rows": rows,
+        "gaps": _gaps(rows, at=at),
+        "starts": rota.midnights(at, zone=timezone.get_current_timezone(), count=DAYS)[:-1],
+    }
+    return render(request, "workflows/oncall_week.html", context)
+
+
+def _gaps(rows: Sequence[WeekRow], *, at: datetime) -> list[WeekGap]:
+    """Return every gap, the first one first."""
+    found = [
+        WeekGap(row.name, gap, gap.start <= at, gap.end >= row.days[-1].day.end) for row in rows for gap in row.gaps
+    ]
+    return sorted(found, key=lambda one: (one.stretch.start, one.name.casefold()))
+
+
+def _rows(request: Request, *, at: datetime) -> list[WeekRow]:
+    """Return the schedules, then the policies; four queries for all."""
+    targets = list(PagerTarget.objects.filter(pager_id__in=set[str]().union(*in_use.subjects())))
+    targets.sort(key=lambda one: (one.kind != Kind.SCHEDULE, one.name.casefold(), one.pager_id))
+    shifts: dict[lookup.Subject, list[Shift]] = defaultdict(list)
+    for shift in Shift.objects.filter(subject__in=[target.pager_id for target in targets]):
+        shifts[shift.subject, shift.level].append(shift)
+    users = roster.users_of({one.user for some in shifts.values() for one in some})
+    turns = {id: roster.RosterTurn(user) for id, user in users.items()}
+    mine = {id for id, turn in turns.items() if turn.person == request.person}
+    until = PagerRead.objects.values_list("shifts_until", flat=True).first() or at
+    people = WeekPeople({id: one.name for id, one in turns.items()}, frozenset(mine))
+    return [
+        _row(target, level, shifts[target.pager_id, level], people, known_until=until, at=at)
+        for target in targets
+        for level in roster.levels(target, shifts)
+    ]
+
+
+def _row(
+    target: PagerTarget, level: int, shifts: Sequence[Shift], people: WeekPeople, *, known_until: datetime, at: datetime
+) -> WeekRow:
+    zone = timezone.get_current_timezone()
+    end = rota.midnights(at, zone=zone, count=DAYS)[-1]
+    stretches = rota.ahead(shifts, since=at, until=end, known_until=known_until)
+    laid = [
+        WeekDay(day, tuple(_turn(one, day, people) for one in day.stretches), rota.bars(day, hue=_hue))
+        for day in rota.days(stretches, now=at, zone=zone, count=DAYS)
+    ]
+    return WeekRow(target, level, tuple(laid), tuple(rota.gaps(stretches)))
+
+
+def _turn(one: RotaStretch, day: RotaDay, people: WeekPeople) -> WeekTurn:
+    named = tuple(sorted((people.names[id] for id in one.users), key=str.casefold))
+    return WeekTurn(named, one.start if one.start in day.begins else None, one, bool(one.users & people.mine))
+
+
+def _hue(users: frozenset[str]) -> str:
+    """Return the colour of some people: the same on every row and every day."""
+    return f"k-{HUES[crc32(' '.join(sorted(users)).encode()) % len(HUES)]}"
