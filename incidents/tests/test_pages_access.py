@@ -33,6 +33,8 @@ VALUES = {
     "<int:effect>": "1",
     "<slug:slug>": "security",
     "<slug:ref>": "ab",
+    "<slug:row>": "one",
+    "<slug:section>": "summary",
 }
 VERBS = ("update", "note", "mitigate", "resolve", "reopen", "lead", "role", "bring", "rename", "cancel", "edit")
 
