@@ -14,6 +14,7 @@ import os
 import random
 import sys
 from contextlib import ExitStack
+from functools import cache
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any
@@ -28,6 +29,7 @@ from config.process import garbage
 from stack.supervisor import prepared
 
 STACKS, BROWSERS = "stack/", "tests/"
+STARTS_STACKS = "from stack.supervisor"  # imported by whatever starts one, or is handed one
 # A test that asks for one of these starts processes; one that is marked so says it itself.
 LONG_FIXTURES = {"browser", "page", "running_stack"}
 SERVERS = {"port", "sandbox", "served"}  # the same, of what is served over HTTP and waits for time-outs
@@ -100,9 +102,17 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@cache
+def lane(path: str) -> str:
+    """Return what keeps a module's tests on one worker: that they start whole stacks, or drive a browser."""
+    if path.startswith(STACKS):
+        return STACKS if STARTS_STACKS in (ROOT / path).read_text(encoding="utf-8") else ""
+    return BROWSERS if path.startswith(BROWSERS) else ""
+
+
 def _turn(item: pytest.Item) -> int:
-    whole = next((turn for turn, first in enumerate((STACKS, BROWSERS)) if item.nodeid.startswith(first)), 2)
-    return whole if whole < 2 or _is_long(item) else 3
+    turns = {STACKS: 0, BROWSERS: 1}
+    return turns.get(lane(item.nodeid.partition("::")[0]), 2 if _is_long(item) else 3)
 
 
 def _is_long(item: pytest.Item) -> bool:
@@ -147,10 +157,7 @@ class Scheduler(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist comes
     """Gives all that starts whole stacks to one worker, and all that drives a browser."""
 
     def _split_scope(self, nodeid: str) -> str:
-        for whole in (STACKS, BROWSERS):
-            if nodeid.startswith(whole):
-                return whole
-        return str(super()._split_scope(nodeid))
+        return lane(nodeid.partition("::")[0]) or str(super()._split_scope(nodeid))
 
 
 def pytest_unconfigure() -> None:

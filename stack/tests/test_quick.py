@@ -35,3 +35,16 @@ def test_a_law_by_itself_and_one_in_a_class_try_few() -> None:
 @pytest.mark.parametrize(("words", "processes"), [([], 4), (["-m", "quick"], 2), (["-k", "retype"], 4)])
 def test_quick_tests_wait_for_nothing_so_no_more_run_than_there_are_cores(words: list[str], processes: int) -> None:
     assert checks.side_by_side(words, cores=2) == processes
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("stack/tests/test_kills.py", "stack/"),
+        ("stack/tests/test_quick.py", ""),
+        ("tests/browser/test_true.py", "tests/"),
+        ("incidents/tests/test_verbs.py", ""),
+    ],
+)
+def test_modules_that_start_stacks_or_drive_a_browser_stay_on_one_worker(path: str, kept: str) -> None:
+    assert testing.lane(path) == kept
