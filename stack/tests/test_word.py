@@ -103,7 +103,9 @@ def _moved(one: Played) -> None:
     """Retype while no worker takes what waits, look at what waits, and let it go on."""
     one.stack.stop("worker")
     one.calls = one.account.called()
-    one.since = max(float(m["ts"]) for channel in one.workspace.state()["channels"] for m in channel["messages"])
+    state = one.workspace.state()
+    said = [message for channel in state["channels"] for message in channel["messages"]] + state["ephemerals"]
+    one.since = max(float(message["ts"]) for message in said)
     one.types(MEMBER, f"type security because the {WORD} is somebody's secret")
     one.waiting = held(one.stack.env["REDIS_URL"])
     one.stack.start("worker")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -77,10 +77,11 @@ def seen(scene: Scene, who: str, known: Incident, name: str) -> dict[str, str]:
 def test_nothing_changes_for_an_outsider_when_a_private_incident_comes_to_be(
     scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = _at_one_moment(scene, known, monkeypatch, name=UNSEEN)
+    now = scene.house.clock + timedelta(days=2)
+    before = _at_one_moment(scene, known, monkeypatch, name=UNSEEN, now=now)
     hidden = scene.furnish(scene.declare(f"The {WORD} printer leaks", type="security"))
     scene.alarm(hidden, count=3)
-    after = _at_one_moment(scene, known, monkeypatch, name=hidden.codename)
+    after = _at_one_moment(scene, known, monkeypatch, name=hidden.codename, now=now)
     assert known.codename in before[OUTSIDER]["/"]
     for who in WHO:
         changed = [where for where, text in after[who].items() if text != before[who][where]]
@@ -89,10 +90,9 @@ def test_nothing_changes_for_an_outsider_when_a_private_incident_comes_to_be(
 
 
 def _at_one_moment(
-    scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch, *, name: str
+    scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch, *, name: str, now: datetime
 ) -> dict[str, dict[str, str]]:
-    """Look as everybody while the clock stands still: pages say how long ago things were."""
-    now = scene.house.clock + timedelta(days=2)
+    """Look as everybody while the clock stands still: pages say how long ago things were, and what is on from now."""
     with monkeypatch.context() as stopped:
         stopped.setattr(timezone, "now", lambda: now)
         # By the real clock sessions would have ended: all that anyone sees would be the way to the sign-in page.
