@@ -5,7 +5,7 @@ import re
 import pytest
 
 from incidents.models import Incident
-from integrations.slack.listeners import commands
+from integrations.slack.listeners import command_table
 from integrations.slack.tests.door import Door
 
 
@@ -135,7 +135,7 @@ def test_list_when_all_is_quiet(door: Door) -> None:
 def test_help_names_everything_that_can_be_typed(door: Door) -> None:
     said = door.command("ann", "help")
     assert door.command("ann", "") == said
-    assert [line.split("`")[1].split()[1] for line in said.split("\n")] == [one.name for one in commands.COMMANDS]
+    assert [line.split("`")[1].split()[1] for line in said.split("\n")] == [one.name for one in command_table.COMMANDS]
 
 
 @pytest.mark.parametrize(

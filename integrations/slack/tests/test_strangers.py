@@ -9,7 +9,7 @@ import pytest
 from incidents.models import Event, Incident
 from integrations.slack import listeners
 from integrations.slack.interaction.request import NO_WINDOW
-from integrations.slack.listeners import commands
+from integrations.slack.listeners import command_table
 from integrations.slack.tests.conftest import LayOut
 from integrations.slack.tests.door import Door
 from workflows.models import Effect
@@ -34,7 +34,7 @@ def secret(incident: Incident) -> Incident:
     return incident
 
 
-ABOUT = [one.name for one in commands.COMMANDS if one.about]
+ABOUT = [one.name for one in command_table.COMMANDS if one.about]
 ENDED = {"archive", "reopen"}
 
 

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from incidents.models import Event, Incident, Knock
 from integrations.slack import fake, listeners
 from integrations.slack.interaction import inbox
-from integrations.slack.listeners import commands
+from integrations.slack.listeners import command_table
 from integrations.tests.outsiders import alike
 from integrations.tests.outsiders.scene import ANONYMOUS, EXTERNAL, FORMER, GONE, GUEST, LEFT, OUTSIDER, WORD, Scene
 
@@ -155,7 +155,7 @@ def base(scene: Scene, who: str, type: str) -> dict[str, Any]:
 
 
 def test_everything_that_slack_may_send_has_its_row() -> None:
-    alone = {one.name for one in commands.COMMANDS if one.run is not None}
+    alone = {one.name for one in command_table.COMMANDS if one.run is not None}
     for there, rows in (
         (set(listeners.BUTTONS), set(BUTTONS)),
         (set(listeners.MODALS), set(MODALS)),
@@ -184,7 +184,7 @@ def command(scene: Scene, who: str, text: str, *, name: str, channel: str = "lob
 def test_no_command_tells_a_private_incident_from_none(scene: Scene, hidden: Incident) -> None:
     none = alike.absent(hidden.codename)
     for who in WHO:
-        for one in commands.COMMANDS:
+        for one in command_table.COMMANDS:
             text = f"{one.name} {ALONE[one.name] if one.run else 'THAT hello because I say so'}"
             known, unknown = (command(scene, who, text, name=name) for name in (hidden.codename, none))
             assert known == unknown, f"{text} as {who}"
@@ -196,7 +196,7 @@ def test_the_channel_it_had_is_a_channel_like_any_other(scene: Scene, hidden: In
     slack = scene.house.slack
     elsewhere = slack.add_channel("elsewhere", members=[slack.person(who).id for who in WHO]).name
     for who in WHO:
-        for one in commands.COMMANDS:
+        for one in command_table.COMMANDS:
             text = one.name if one.name != "declare" else "help"
             there, other = (command(scene, who, text, name="", channel=where) for where in (old, elsewhere))
             assert (there.status, there.body, there.modal) == (other.status, other.body, other.modal), (

@@ -1,0 +1,250 @@
+"""What can follow the slash command: one table, also used for help and suggestions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from incidents.models import Followup, Incident
+from integrations.slack.interaction.answers import Answer, Say
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.listeners import evidence, findings, profiles, read
+from integrations.slack.listeners.incident import access, declare, details, lead, opening_up, retype
+from integrations.slack.listeners.pager import oncall, paging
+from integrations.slack.listeners.timeline import catching_up, redact, say, stating, to_do
+from integrations.slack.protocol import setup
+
+OPEN, ENDED, ALL = (True,), (False,), (True, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One word after the slash command. ``about`` ones are about an incident, out of those open, ended or all."""
+
+    name: str
+    usage: str
+    says: str
+    run: Callable[[SlackRequest], Answer] | None = None
+    about: Callable[[SlackRequest, Incident], Answer] | None = None
+    of: tuple[bool, ...] = OPEN
+    aliases: tuple[str, ...] = ()
+
+
+def help_(asked: SlackRequest) -> Answer:
+    """List what can be typed."""
+    root = setup.command()
+    lines = [f"`{root} {one.usage}`  {one.says}" for one in COMMANDS]
+    return Say("\n".join(lines))
+
+
+COMMANDS: Final = (
+    Command(
+        "declare",
+        "declare [type:] title",
+        "declares an incident; without a title, opens a form",
+        run=declare.command,
+        aliases=("new", "open", "create"),
+    ),
+    Command(
+        "type",
+        "type [slug] [because …]",
+        "retypes the incident, after showing what will happen",
+        about=retype.command,
+        aliases=("retype",),
+    ),
+    Command(
+        "update",
+        "update [text; impact: …; next: @person …]",
+        "posts a status update, with impact and next step if you like",
+        about=say.command(say.VERBS["update"]),
+    ),
+    Command(
+        "catchup",
+        "catchup",
+        "says where it stands, in twenty seconds",
+        about=catching_up.command,
+        of=ALL,
+        aliases=("catch-up", "catch"),
+    ),
+    Command(
+        "impact",
+        "impact [text]",
+        "states who feels it, and how much",
+        about=say.command(say.VERBS["impact"]),
+        of=ALL,
+    ),
+    Command(
+        "next",
+        "next [@person] text",
+        "states the next step and whose it is; `none` clears it",
+        about=stating.next_step,
+        aliases=("next-step", "step"),
+    ),
+    Command("lead", "lead [@person]", "makes you, or someone else, the lead", about=lead.command),
+    Command(
+        "role",
+        "role name @person",
+        "gives someone a role; `nobody` instead of a person leaves it open",
+        about=details.role,
+        of=ALL,
+    ),
+    Command(
+        "bring",
+        "bring @person [@person …]",
+        "brings people in by name",
+        about=details.bring,
+        of=ALL,
+        aliases=("invite",),
+    ),
+    Command(
+        "page",
+        "page [policy, service or @person] [because …]",
+        "pages someone, after showing who that is now",
+        about=paging.command,
+        aliases=("ring", "call"),
+    ),
+    Command(
+        "oncall",
+        "oncall [schedule or policy]",
+        "shows who is on call now, and until when",
+        run=oncall.command,
+        aliases=("on-call",),
+    ),
+    Command(
+        "note",
+        "note [text]",
+        "adds a note to the timeline; no one is notified",
+        about=say.command(say.VERBS["note"]),
+        of=ALL,
+    ),
+    Command(
+        "evidence",
+        "evidence [link]",
+        "adds files or a link, and shows the evidence",
+        about=evidence.command,
+        of=ALL,
+        aliases=("profile", "flame"),
+    ),
+    Command(
+        "finding",
+        "finding [hypothesis, or refuted: hypothesis because …]",
+        "adds a hypothesis or a verdict; alone, opens a form",
+        about=findings.command,
+        of=ALL,
+        aliases=("claim",),
+    ),
+    Command(
+        "capture",
+        "capture source [kind] [seconds]",
+        "captures a profile; alone, lists the sources",
+        about=profiles.command,
+        of=ALL,
+    ),
+    Command("rename", "rename title", "gives it another title", about=details.rename, of=ALL, aliases=("title",)),
+    Command(
+        "summary",
+        "summary text",
+        "writes the summary that latecomers read first",
+        about=details.summary,
+        of=ALL,
+        aliases=("describe",),
+    ),
+    Command(
+        "task",
+        "task [@person] text [by friday]",
+        "adds a task, to be done while people respond; alone, opens a form",
+        about=to_do.command(Followup.Phase.DURING),
+    ),
+    Command(
+        "followup",
+        "followup [@person] text [by friday]",
+        "adds a follow-up, to be done afterwards; alone, opens a form",
+        about=to_do.command(Followup.Phase.AFTERWARDS),
+        of=ALL,
+        aliases=("follow-up",),
+    ),
+    Command(
+        "tasks",
+        "tasks [done, drop or reopen number]",
+        "lists open tasks and follow-ups; with a number, says what became of one",
+        about=to_do.listed,
+        of=ALL,
+        aliases=("todo", "followups", "follow-ups"),
+    ),
+    Command(
+        "checklist",
+        "checklist [number]",
+        "shows the checklist; with a number, checks that item off or puts it back",
+        about=details.checklist,
+        of=ALL,
+    ),
+    Command(
+        "services",
+        "services name[, name …]",
+        "names the services affected; alone, shows them",
+        about=details.services,
+        aliases=("service",),
+    ),
+    Command("status", "status", "shows the current status", about=read.status, of=ALL),
+    Command("timeline", "timeline", "shows recent events", about=read.recent, of=ALL),
+    Command(
+        "edit",
+        "edit number text",
+        "changes what an entry says; for its author and the lead",
+        about=redact.edit,
+        of=ALL,
+    ),
+    Command(
+        "redact",
+        "redact number",
+        "deletes what an entry says for good; for the lead",
+        about=redact.command,
+        of=ALL,
+    ),
+    Command(
+        "mitigated",
+        "mitigated [text]",
+        "marks it as mitigated",
+        about=say.command(say.VERBS["mitigate"]),
+        aliases=("mit", "mitigate"),
+    ),
+    Command(
+        "resolved",
+        "resolved [text]",
+        "resolves it",
+        about=say.command(say.VERBS["resolve"]),
+        aliases=("fixed", "resolve"),
+    ),
+    Command("reopen", "reopen [text]", "reopens it", about=say.command(say.VERBS["reopen"]), of=ENDED),
+    Command("cancel", "cancel [text]", "cancels it, as it was not an incident", about=say.command(say.VERBS["cancel"])),
+    Command(
+        "duplicate",
+        "duplicate codename",
+        "ends it as a duplicate of another incident",
+        about=details.duplicate,
+    ),
+    Command(
+        "access",
+        "access codename because …",
+        "requests access to a private incident",
+        run=access.command,
+    ),
+    Command(
+        "break-glass",
+        "break-glass codename because …",
+        "lets you into a private incident at once; its people are told why",
+        run=access.glass,
+    ),
+    Command(
+        "open-up",
+        "open-up",
+        "writes a public summary of a private incident, for someone else to confirm",
+        about=opening_up.command,
+        of=ALL,
+    ),
+    Command("archive", "archive", "archives the channel once it has ended", about=details.archive, of=ENDED),
+    Command("list", "list", "shows the open incidents", run=read.listed, aliases=("ls",)),
+    Command("help", "help", "shows this help", run=help_),
+)
+NAMED: Final = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}
