@@ -243,6 +243,8 @@ KINDS: dict[str, EventKind] = {
     "chosen": EventKind("People", lambda text, data: text, folds=True),
 }
 
+WHY = ". Why: "  # after which the entry of a page repeats what whoever asked for it typed
+
 # The kinds of entries that hold what someone typed, and where in ``data`` more of it stands: it can be redacted.
 TYPED: Mapping[str, tuple[str, ...]] = {
     "declared": ("summary",),

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import audit
 from audit.sealed import redacting
-from incidents import timeline
+from incidents import event_kinds, timeline
 from incidents.audited import copies
 from incidents.event_kinds import TYPED
 from incidents.followups import folding
@@ -18,6 +18,7 @@ from incidents.timeline import TimelineEntry
 
 NOT_THE_LEAD: Final = "Only the lead can redact an entry. Ask them, or take the lead first."
 KEPT_AS: Final = "events"
+HEAD_CHARS: Final = 40  # of words that may have been cut where they are told again
 DETAIL_CHARS: Final = 120  # of why someone was brought in, which stands beside their name
 
 
@@ -77,10 +78,17 @@ def _must_be_changed_first(incident: Incident, entry: TimelineEntry) -> None:
 
 
 def _quoting(incident: Incident, event: Event) -> list[TimelineEntry]:
-    """Return other entries that hold the same words: a title is told again by the one that replaced it."""
-    if event.kind not in {"declared", "renamed"}:
+    """Return other entries that hold the same words.
+
+    A title is told again by the one that replaced it, and why someone was paged by what became of the page.
+    """
+    others = Event.objects.filter(incident=incident).exclude(n=event.n)
+    if event.kind in {"declared", "renamed"}:
+        told = others.filter(kind="renamed", data__from=event.text)
+    elif event.kind == "paged" and event.text:
+        told = others.filter(kind="page", text__contains=f"{event_kinds.WHY}{event.text[:HEAD_CHARS]}")
+    else:
         return []
-    told = Event.objects.filter(incident=incident, kind="renamed", data__from=event.text).exclude(n=event.n)
     return [one for one in timeline.entries(told) if one.redacted is None]
 
 
@@ -94,13 +102,14 @@ def _forget(incident: Incident, said: list[str]) -> None:
 
 def _taken_out(event: Event, *, by: Person | None, at: datetime) -> Iterator[str]:
     """Take the words out of one row, and yield what they were."""
-    left: dict[str, Any] = {name: value for name, value in event.data.items() if name not in TYPED[event.kind]}
+    typed = TYPED.get(event.kind, ())
+    left: dict[str, Any] = {name: value for name, value in event.data.items() if name not in typed}
     who, name = (by.pk, by.name) if by else (None, "")
     values = {"text": "", "data": left, "link": ""}
     said = redacting.redact(KEPT_AS, event.pk, left=values, by=who, by_name=name, at=at)
     if said is not None:
-        typed = (words for one in TYPED[event.kind] for words in _words(said["data"].get(one)))
-        yield from (words for words in (said["text"], said["link"], *typed) if words)
+        more = (words for one in typed for words in _words(said["data"].get(one)))
+        yield from (words for words in (said["text"], said["link"], *more) if words)
 
 
 def _words(kept: Any) -> Iterator[str]:

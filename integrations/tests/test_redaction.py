@@ -24,7 +24,9 @@ from incidents import event_kinds, lifecycle, search, timeline
 from incidents.models import Event, Incident, Person
 from incidents.search import IncidentFilters
 from integrations.slack.tests.door import Door
+from integrations.tests.duty import Duty
 from integrations.tests.house import House
+from workflows.paging import paging
 
 SECRET = "hunter2-zebracorn"
 SAID = f"The root password is {SECRET} and everybody saw it, so look at what it opens and change it everywhere at once"
@@ -124,7 +126,7 @@ WAYS: dict[str, Callable[[House], Way]] = {
 
 
 def test_every_kind_that_holds_what_someone_typed_is_walked() -> None:
-    """A declared title is renamed first and a page's reason is a note like others: the rest has its way to be said."""
+    """Edits and retractions go with what they are about; a page and what is declared have tests of their own below."""
     assert event_kinds.TYPED.keys() - {"edited", "retracted", "declared", "paged"} == WAYS.keys()
 
 
@@ -181,6 +183,44 @@ def test_what_was_redacted_is_nowhere_and_the_chain_holds(
         assert list(kept(SECRET)) == [], kind
     assert not search.find(IncidentFilters.read(QueryDict("q=zebracorn")), person=dee).rows
     assert search.find(IncidentFilters.read(QueryDict("q=checkout+slow")), person=dee).rows
+
+
+def test_why_somebody_was_paged_is_nowhere_although_the_page_told_it_too(duty: Duty) -> None:
+    house, dee = duty.house, duty.house.person("dee")
+    incident = house.declare(type="internal")
+    lifecycle.set_lead(incident, lead=dee, by=dee, at=timezone.now())
+    (choice,) = [one for one in paging.choices(incident) if one.name == "Engineering"]
+    paging.ask(incident, target=choice.target, by=dee, at=timezone.now(), because=SAID)
+    incident = house.settle(incident)
+    assert posted(house), "the channel is told why"
+
+    lifecycle.redact(incident, n=of(incident, "paged"), by=dee, at=timezone.now())
+    assert list(kept(SECRET)) == []
+    house.settle(incident)
+    assert posted(house) == []
+    assert list(kept(SECRET)) == []
+    assert Event.objects.get(incident=incident, kind="paged").data["name"] == "Engineering", "who was paged stays"
+    sealing.seal(at=timezone.now())
+    verifying.verify(at=timezone.now())
+
+
+def test_what_was_declared_is_nowhere_once_it_has_another_title_and_summary(house: House) -> None:
+    dee = house.person("dee")
+    summary = f"{SAID}, says the summary"
+    incident = lifecycle.declare(SAID, by=dee, at=house.now(), type=house.type("ambiguous"), summary=summary)
+    incident = house.settle(incident)
+    lifecycle.set_lead(incident, lead=dee, by=dee, at=timezone.now())
+    incident = house.settle(incident)
+    lifecycle.rename(incident, title="Checkout is slow", by=dee, at=timezone.now())
+    lifecycle.describe(incident, summary="", by=dee, at=timezone.now())
+    incident = house.settle(incident)
+    lifecycle.redact(incident, n=1, by=dee, at=timezone.now())
+    assert list(kept(SECRET)) == []
+    house.settle(incident)
+    assert posted(house) == []
+    assert list(kept(SECRET)) == []
+    sealing.seal(at=timezone.now())
+    verifying.verify(at=timezone.now())
 
 
 def test_pages_api_and_terminal_say_that_it_was_redacted_and_by_whom(house: House, incident: Incident) -> None:
@@ -300,6 +340,7 @@ def test_what_is_left_of_a_redacted_entry_is_still_checked(
     lifecycle.update(incident, text=SAID, by=dee, at=timezone.now())
     n = of(incident, "updated")
     lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
+    sealing.seal(at=timezone.now())
     sealing.seal(at=timezone.now())
     verifying.verify(at=timezone.now())
     for change in CHANGES:

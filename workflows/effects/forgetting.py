@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from incidents.models import Incident
-from workflows.models import Effect, Resource
+from workflows.models import Effect, Page, Resource
 
 STANDS: Final = "[redacted]"
 BEGINNING: Final = 24  # of what may have been cut: a message takes only so much
@@ -15,13 +15,14 @@ LOOSE: Final = 4  # letters from which on words are also looked for within other
 
 
 def forget(incident: Incident, said: Sequence[str]) -> None:
-    """Replace every text of the incident's effects and resources that holds what was said, or its beginning.
+    """Replace every text of the incident's effects, resources and pages that holds what was said, or its beginning.
 
     What should be posted differs from then on, so the next plan edits messages that still say it.
     """
     for rows, fields in (
         (Effect.objects, ("spec", "labels", "sentence", "error")),
         (Resource.objects, ("spec", "label")),
+        (Page.objects, ("because",)),
     ):
         for row in rows.filter(incident=incident):
             clean = {name: _without(getattr(row, name), said) for name in fields}

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from incidents import event_kinds
 from incidents.models import Incident
 from workflows.effects.work import Outcome, Work, made
 from workflows.loading import load_facts
@@ -207,7 +208,7 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
     how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
     says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"
     says = JOINED.format(page=page.name, joined=page.joined) if page.joined else says
-    says += f". Why: {page.because}" if page.because else ""
+    says += f"{event_kinds.WHY}{page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name
     data = {"page": page.key, "url": page.url, "over": bool(page.joined)}
