@@ -5,8 +5,8 @@ gives each a database of its own on the one server. The tests that start whole s
 first of all and one after the other, those that drive a browser to another; what is left fills up both. More stacks or
 browsers at once would starve each other, and begun later they would be what all else waits for.
 
-Of the others, long walks and laws come first. What starts no stack, browser or server, walks no house and tries no law
-for long is marked `quick`; run alone, it tries few examples.
+Of the others, long walks and laws come first. What starts no stack, browser or server, plays nothing through the whole
+house and tries no law for long is marked `quick`; run alone, it tries few examples.
 """
 
 import gc
@@ -36,6 +36,7 @@ SERVERS = {"port", "sandbox", "served"}  # the same, of what is served over HTTP
 LONG_MARKS = ("browser", "workers", "slow")
 # Every address as everybody, and hundreds of examples each: by the names of their folders and modules.
 WALKS, LAWS = "outsiders", "_laws.py"
+HOUSE = "integrations/tests/"  # stories through the plan, the queue and both stand-ins
 QUICK, QUICK_EXAMPLES = "quick", 15
 
 _session = ExitStack()
@@ -123,7 +124,8 @@ def _is_long(item: pytest.Item) -> bool:
 def is_quick(item: pytest.Item) -> bool:
     """Tell whether a test is over in a moment."""
     long = (LONG_FIXTURES | SERVERS) & set(getattr(item, "fixturenames", ()))
-    return not long and not _is_long(item) and not any(item.get_closest_marker(mark) for mark in LONG_MARKS)
+    plays = item.nodeid.startswith(HOUSE) or _is_long(item)
+    return not long and not plays and not any(item.get_closest_marker(mark) for mark in LONG_MARKS)
 
 
 def try_few_examples(items: list[pytest.Item], *, most: int) -> None:
