@@ -1,9 +1,12 @@
 """`python -m stack <command>`."""
 
 import importlib
+import inspect
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 from config.env import SettingError
 from stack.errors import StackError
@@ -49,10 +52,17 @@ def main() -> int:
     signal.signal(signal.SIGHUP, _end)
     module, function, _ = COMMANDS[name]
     try:
-        return int(getattr(importlib.import_module(module), function)(*words) or 0)
+        return int(_taking(words, getattr(importlib.import_module(module), function), name=name)(*words) or 0)
     except (StackError, SettingError) as error:
         print(f"firekind: {error}", file=sys.stderr)
         return 2 if isinstance(error, SettingError) else 1
+
+
+def _taking(words: list[str], run: Callable[..., Any], *, name: str) -> Callable[..., Any]:
+    """Return what runs a command. Raises StackError where words follow one that takes none."""
+    if words and not inspect.signature(run).parameters:
+        raise StackError(f"{name} takes no arguments; variables such as PORT=9000 set it. Leave out: {' '.join(words)}")
+    return run
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -1,5 +1,6 @@
 """A process that is started again: what it said before it ended says nothing of how it is now."""
 
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -39,3 +40,10 @@ def test_what_an_earlier_run_said_is_kept_and_is_not_said_by_this_one(process: P
     assert process.has_said("one failed")
     assert not process.has_said("one ready")
     assert process.output.splitlines() == ["one ready", "one failed"]
+
+
+def test_a_command_that_takes_nothing_says_so() -> None:
+    argv = [sys.executable, "-m", "stack", "demo", "--port", "9000"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("firekind: demo takes no arguments")
