@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from incidents import lifecycle, timeline
 from incidents.audited import audit_notes
@@ -11,6 +11,7 @@ from incidents.models import Event, Incident, Person, Source
 from reviews.composing.document import KEYS, SECTIONS
 from reviews.models import Review, ReviewComment, ReviewSection, ReviewState, SectionText
 
+FARTHEST = timedelta(days=3 * 366)
 AGAIN = "Copy what you want to keep into your text, then save it."
 
 
@@ -82,7 +83,9 @@ def settle(incident: Incident, *, pk: int, by: Person | None, at: datetime) -> N
 
 
 def plan_meeting(incident: Incident, *, on: datetime, by: Person | None, at: datetime) -> Review:
-    """Say when the review is discussed: an entry of the timeline and of the audit."""
+    """Say when the review is discussed: an entry of the timeline and of the audit. Raises ``BadInput``."""
+    if abs(on - at) > FARTHEST:
+        raise BadInput("on", "Choose a day within three years.")
     with rules.changing(incident, by=by) as now:
         review = _begun(now, at=at)
         review.state, review.meeting_at, review.published_at = ReviewState.MEETING, on, None

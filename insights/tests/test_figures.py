@@ -142,3 +142,8 @@ def test_what_was_to_be_done_counts_with_what_is_done() -> None:
     (row,) = of_evidence.followups([history(followups=owed)], {})
     assert (row.key, len(row.counted), row.marked) == ("during", 2, 1)
     assert [one.times for one in of_evidence.done([history(followups=owed)], {})] == [[3600.0]]
+
+
+@pytest.mark.parametrize("asked", ["until=0001-01-01", "since=9999-12-31", "until=9999-12-31", "since=0001-01-01"])
+def test_any_day_there_is_can_be_asked_for(asked: str, shipped: Shipped, ada: Person, browse: Open) -> None:
+    assert browse(ada).get(f"/insights/?{asked}").status_code == 200

@@ -182,3 +182,12 @@ def test_it_takes_few_queries(
     editing.comment(ended, section="hard", text="why?", by=ada, at=timezone.now())
     with django_assert_max_num_queries(8):  # type: ignore[operator]  # pytest-django's fixture
         reading.of(ended, reader=ada)
+
+
+@pytest.mark.parametrize("said", ["0001-01-01T00:00", "9999-12-31T23:59", "2026-02-30T10:00", ""])
+def test_a_meeting_is_on_a_day_that_can_be_meant(ended: Incident, ada: Person, browse: Open, said: str) -> None:
+    client = browse(ada)
+    client.cookies["zone"] = "Pacific/Kiritimati"
+    answer = client.post(f"/incidents/{ended.codename}/review/state", {"to": "meeting", "on": said}, follow=True)
+    assert answer.status_code < 500
+    assert not ended.events.filter(kind="review_meeting").exists()
