@@ -12,6 +12,7 @@ from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, TextField, 
 
 from incidents import timeline, visibility
 from incidents.models import Codename, Incident, Participant, Person
+from incidents.search import query_text
 from incidents.search.incident_filters import IncidentFilters, begin_of, moment
 
 PAGE = 30
@@ -118,9 +119,10 @@ class AllWords(SearchQuery):
     """
 
     def as_sql(self, *args: Any, **kwargs: Any) -> tuple[str, Any]:
-        """Write the query with each phrase operator replaced by *and*."""
+        """Write the query with each phrase operator replaced by *and*, and numbers that may follow a hyphen."""
         sql, params = super().as_sql(*args, **kwargs)
-        return f"regexp_replace(({sql})::text, '<(-|[0-9]+)>', '&', 'g')::tsquery", params
+        words = f"regexp_replace(({sql})::text, '<(-|[0-9]+)>', '&', 'g')"
+        return f"({query_text.with_either_sign(words)})::tsquery", params
 
 
 def cursor(last: Incident) -> str:

@@ -9,15 +9,17 @@ from typing import Any, Final
 from django.db import connection
 
 from incidents import timeline
+from incidents.search import query_text
 
 BEGIN, END = "\x02", "\x03"  # no text has these in it: control characters are taken out of what is written
 LOOKED_AT: Final = 200  # the newest entries of each incident
 # The words that are asked for, any of them: they may stand in several entries. What was edited, retracted or redacted
 # is passed over: the page says something else now.
-_HITS: Final = """
-    WITH asked AS (
-        SELECT NULLIF(regexp_replace(
-                      querytree(websearch_to_tsquery(%(config)s, %(q)s)), '<(-|[0-9]+)>|&', '|', 'g'), 'T') AS words),
+_ANY: Final = query_text.with_either_sign(
+    "regexp_replace(querytree(websearch_to_tsquery(%(config)s, %(q)s)), '<(-|[0-9]+)>|&', '|', 'g')"
+)
+_HITS: Final = f"""
+    WITH asked AS (SELECT NULLIF({_ANY}, 'T') AS words),
     query AS (SELECT words::tsquery AS any FROM asked WHERE words <> '')
     SELECT i.id, ts_headline(%(config)s, i.title, query.any, %(whole)s), hit.n,
            ts_headline(%(config)s, hit.text, query.any, %(piece)s)
@@ -31,7 +33,7 @@ _HITS: Final = """
                   SELECT FROM incidents_event c WHERE c.incident_id = i.id AND c.about_n = recent.n)
             ORDER BY recent.n DESC LIMIT 1) hit ON true
      WHERE i.id = ANY(%(ids)s)
-"""
+"""  # noqa: S608 (put together of constants)
 _PIECE: Final = f"StartSel={BEGIN}, StopSel={END}, MaxFragments=1, MinWords=8, MaxWords=22"
 _WHOLE: Final = f"StartSel={BEGIN}, StopSel={END}, HighlightAll=true"
 

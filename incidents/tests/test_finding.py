@@ -7,6 +7,7 @@ from incidents import lifecycle, search
 from incidents.models import Incident, IncidentType, Person
 from incidents.policies import types
 from incidents.policies.policy import Policy
+from incidents.search import snippets
 
 
 @pytest.fixture
@@ -25,6 +26,19 @@ def test_words_of_the_title_and_the_timeline_find_an_incident(dee: Person, asked
     lifecycle.declare("Something else", by=dee, at=timezone.now())
     found = search.find(search.IncidentFilters(q=asked), person=dee).rows
     assert [one.codename for one in found] == [incident.codename]
+
+
+@pytest.mark.parametrize("asked", ["12", "9e3", "4.12", "node-12", "shard-9e3 12", "slow -13"])
+def test_numbers_are_found_although_they_follow_a_hyphen(dee: Person, asked: str) -> None:
+    """PostgreSQL takes the hyphen for a minus, in what was said and not in what is asked."""
+    incident = lifecycle.declare("basket is slow", by=dee, at=timezone.now())
+    lifecycle.note(incident, text="node-12 and shard-9e3 run basket-4.12", by=dee, at=timezone.now())
+    other = lifecycle.declare("basket is slow", by=dee, at=timezone.now())
+    lifecycle.note(other, text="node-13 and shard-9e4 run basket-4.13", by=dee, at=timezone.now())
+    found = search.find(search.IncidentFilters(q=asked), person=dee).rows
+    assert [one.codename for one in found] == [incident.codename]
+    shown = snippets.of([incident.pk], asked)[incident.pk]
+    assert "\x02" in shown.title + shown.piece
 
 
 def test_a_codename_or_its_beginning_finds_an_incident(dee: Person) -> None:
