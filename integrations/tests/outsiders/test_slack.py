@@ -75,9 +75,10 @@ MODALS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]] | None]] 
     "firekind:finding": ({"i": "THAT"}, {"claim": {"claim": {"type": "plain_text_input", "value": "It is the cache"}}}),
 }
 # What is typed after a command that is about no incident.
+FAR: Final = "z" * 60  # with it, no name is spelled like a schedule's, which would be suggested
 ALONE: Final[Mapping[str, str]] = {
     "declare": "",
-    "oncall": "THAT",
+    "oncall": f"THAT {FAR}",
     "list": "THAT",
     "help": "THAT",
     "access": "THAT because I must look",
