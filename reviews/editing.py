@@ -12,7 +12,6 @@ from reviews.composing.document import KEYS, SECTIONS
 from reviews.models import Review, ReviewComment, ReviewSection, ReviewState, SectionText
 
 FARTHEST = timedelta(days=3 * 366)
-AGAIN = "Copy what you want to keep into your text, then save it."
 
 
 class NoSuchSection(Refused):

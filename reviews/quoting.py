@@ -10,9 +10,8 @@ from django.db.models import F
 
 from incidents.models import Incident
 from reviews.models import ReviewComment, ReviewSection, SectionText
+from workflows.effects.forgetting import LOOSE, STANDS
 
-STANDS: Final = "[redacted]"
-LOOSE: Final = 4  # characters from which on words are also looked for within others
 PIECE: Final = 12  # characters from which on a line or a sentence of what was said is looked for by itself
 _ENDS: Final = re.compile(r"(?<=[.!?:;])\s+|\n+")
 

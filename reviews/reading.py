@@ -60,11 +60,14 @@ def of(incident: Incident, *, reader: Person) -> ReviewDocument:
     review = Review.objects.filter(incident=incident).first()
     kept = {one.key: one for one in ReviewSection.objects.filter(review=review)} if review else {}
     texts, comments = _written(kept), _comments(kept)
+    reads = {incident.last_n, *(one.read_to for one in kept.values())}
+    stories = {n: story.as_of(entries, n, pages=pages) for n in reads}
     parts = []
     for kind in SECTIONS:
         section = kept.get(kind.key)
-        was, now = ((section.read_to if section else incident.last_n), incident.last_n)
-        passages, shown = (kind.compose(story.as_of(entries, n, pages=pages)) for n in (was, now))
+        read_to = section.read_to if section else incident.last_n
+        shown = kind.compose(stories[incident.last_n])
+        passages = shown if read_to == incident.last_n else kind.compose(stories[read_to])
         parts.append(
             ReviewPart(
                 kind,

@@ -23,7 +23,14 @@ def day(label: str) -> forms.DateField:
     )
 
 
-class FollowupForm(PickForm):
+class OwnerForm(PickForm):
+    """A verb that asks who owns something; some people are offered before anything is typed."""
+
+    def others(self, q: str, picked: list[Person]) -> list[Person]:
+        return super().others(q, picked) or suggested(q, by=self.person, without=picked)
+
+
+class FollowupForm(OwnerForm):
     heading, button, icon = "Add a follow-up", "Add follow-up", "plus"
     said = "Follow-up added."
     explains = "To be done afterwards. Posted in the channel."
@@ -35,9 +42,6 @@ class FollowupForm(PickForm):
     @classmethod
     def offered(cls, incident: Incident) -> bool:
         return True
-
-    def others(self, q: str, picked: list[Person]) -> list[Person]:
-        return super().others(q, picked) or suggested(q, by=self.person, without=picked)
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data
@@ -60,6 +64,7 @@ class OneForm(VerbForm):
     """A verb of one task or follow-up, which its page names by number; ``wants`` are the states it may have."""
 
     wants: frozenset[str] = frozenset({Followup.State.OPEN})
+    n = forms.IntegerField(widget=forms.HiddenInput)
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
@@ -87,7 +92,6 @@ class OneForm(VerbForm):
 class FinishForm(OneForm):
     heading, button, icon = "Mark as done", "Mark as done", "check"
     said = "Done."
-    n = forms.IntegerField(widget=forms.HiddenInput)
 
     def run(self, *, at: datetime) -> object:
         return lifecycle.finish_followup(self.incident, n=self.cleaned_data["n"], by=self.person, at=at)
@@ -97,7 +101,6 @@ class DropForm(OneForm):
     heading, button, icon, tone = "Drop", "Drop it", "cross", "grave"
     said = "Dropped."
     explains = "It will not be done. It stays on the timeline, and can be reopened."
-    n = forms.IntegerField(widget=forms.HiddenInput)
     because = forms.CharField(label="Why? (optional)", required=False)
 
     def run(self, *, at: datetime) -> object:
@@ -109,25 +112,20 @@ class ReopenTaskForm(OneForm):
     heading, button, icon = "Reopen", "Reopen it", "undo"
     said = "Reopened."
     wants = frozenset({Followup.State.DONE, Followup.State.DROPPED})
-    n = forms.IntegerField(widget=forms.HiddenInput)
 
     def run(self, *, at: datetime) -> object:
         return lifecycle.reopen_followup(self.incident, n=self.cleaned_data["n"], by=self.person, at=at)
 
 
-class ReassignForm(OneForm, PickForm):
+class ReassignForm(OneForm, OwnerForm):
     heading, button, icon = "Owner and due date", "Save", "person"
     said = "Saved."
-    n = forms.IntegerField(widget=forms.HiddenInput)
     due_on = day("Due (optional)")
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         now = Followup.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0).first()
         return {"n": now.n, "people": now.owner_id, "due_on": now.due_on} if now else {}
-
-    def others(self, q: str, picked: list[Person]) -> list[Person]:
-        return super().others(q, picked) or suggested(q, by=self.person, without=picked)
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data

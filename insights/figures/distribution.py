@@ -22,15 +22,18 @@ def percentile(times: Sequence[float], share: float) -> float:
 
 def ticks(longest: float) -> list[tuple[float, str]]:
     """Return the marks of an axis that reaches past the longest time, each with where it lies in per cent."""
-    enough = next((place for place, (at, _) in enumerate(TICKS) if at >= longest), len(TICKS) - 1)
-    shown = TICKS[: max(4, enough + 1)]
-    return [(where(at, end=shown[-1][0]), name) for at, name in shown]
+    shown, end = _shown(longest), axis_end(longest)
+    return [(where(at, end=end), name) for at, name in shown]
 
 
 def axis_end(longest: float) -> float:
     """Return the time at the right end of an axis that holds the longest time."""
+    return _shown(longest)[-1][0]
+
+
+def _shown(longest: float) -> Sequence[tuple[int, str]]:
     enough = next((place for place, (at, _) in enumerate(TICKS) if at >= longest), len(TICKS) - 1)
-    return TICKS[max(3, enough)][0]
+    return TICKS[: max(4, enough + 1)]
 
 
 def where(time: float, *, end: float) -> float:

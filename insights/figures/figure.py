@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from insights.figures.history import IncidentHistory
 
@@ -24,6 +24,7 @@ class TypeLook:
     is_default: bool = False
 
 
+Key = TypeVar("Key", bound=Hashable)
 Types = Mapping[str, TypeLook]
 
 
@@ -81,9 +82,7 @@ def by_type(found: Iterable[tuple[str, CountedThing]], types: Types, *, whole: s
 
     With ``whole`` the first row is all of them together, under that name.
     """
-    filed: dict[str, list[CountedThing]] = defaultdict(list)
-    for slug, one in found:
-        filed[slug].append(one)
+    filed = grouped(found)
     rows = [row_of(slug, filed[slug], types) for slug in in_order(filed, types)]
     if whole and len(rows) > 1:
         every = tuple(one for row in rows for one in row.counted)
@@ -108,9 +107,9 @@ def name_of(slug: str, types: Types) -> str:
     return types[slug].name if slug in types else slug
 
 
-def grouped(found: Iterable[tuple[Hashable, CountedThing]]) -> dict[Hashable, list[CountedThing]]:
+def grouped(found: Iterable[tuple[Key, CountedThing]]) -> dict[Key, list[CountedThing]]:
     """File what was found by its first part."""
-    filed: dict[Hashable, list[CountedThing]] = defaultdict(list)
+    filed: dict[Key, list[CountedThing]] = defaultdict(list)
     for key, one in found:
         filed[key].append(one)
     return filed

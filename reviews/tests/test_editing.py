@@ -17,6 +17,7 @@ from incidents.tests.conftest import Open
 from reviews import editing, quoting, reading
 from reviews.models import ReviewComment, SectionText
 from reviews.reading import ReviewPart
+from workflows.effects.forgetting import LOOSE
 
 SECRET = "hunter2-zebracorn"
 SAID = f"The root password is {SECRET}. Everybody saw it, so change it"
@@ -100,7 +101,7 @@ TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
 
 
 @settings(max_examples=40)
-@given(TEXTS, TEXTS.filter(lambda one: len(one) >= quoting.LOOSE))
+@given(TEXTS, TEXTS.filter(lambda one: len(one) >= LOOSE))
 def test_only_what_was_said_goes(before: str, said: str) -> None:
     said = " ".join(said.split())
     clean = quoting.without(f"{before}| {said} |after", [said])
