@@ -1,6 +1,6 @@
 # Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: chaos release rehearse help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
+.PHONY: docs pictures chaos release rehearse help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -8,6 +8,7 @@ BASE := $(VENV)/.base-installed
 DEV  := $(VENV)/.dev-installed
 MUTATE := $(VENV)/.mutate-installed
 RELEASE := $(VENV)/.release-installed
+DOCS := $(VENV)/.docs-installed
 # The first interpreter that is new enough and can make a virtual environment (Debian ships venv apart).
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python3.14; do \
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
@@ -34,7 +35,7 @@ quick: $(DEV) ## the tests that start no stack and no browser, and take no time
 test: $(DEV) ## all tests; ARGS="-k retype" passes arguments to pytest
 	@$(PY) -m stack test $(ARGS)
 
-check: $(DEV) ## what CI runs: linters, types, arrows, templates, vulnerabilities, migrations, deployment, tests
+check: $(DEV) $(DOCS) ## what CI runs: linters, types, arrows, templates, documentation, vulnerabilities, migrations, deployment, tests
 	@$(PY) -m stack check $(ARGS)
 
 bench: $(DEV) ## the benchmark table
@@ -55,6 +56,7 @@ lock: ## compile requirements/*.in to names, versions and hashes
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) base.in -o base.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) -c base.txt dev.in -o dev.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) -c dev.txt build.in -o build.txt
+	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) docs.in -o docs.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) mutate.in -o mutate.txt
 	@cd requirements && ../$(VENV)/.lock/bin/uv $(LOCK) $(ARGS) release.in -o release.txt
 	@rm -rf $(VENV)/.lock
@@ -76,6 +78,9 @@ mutate: $(MUTATE) ## change the code in small ways and count what the tests noti
 
 release: $(RELEASE) ## build the wheel and the list of what is in it, install it elsewhere, and run its demo
 	@$(PY) -m stack release $(ARGS)
+
+docs: $(DOCS) ## the documentation as a site to read without a network; a warning or a dead link fails
+	@$(PY) -m stack docs $(ARGS)
 
 clean: ## remove the virtual environment and everything that was made
 	@rm -rf $(VENV) .data dist staticfiles test-results .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
@@ -106,3 +111,8 @@ $(RELEASE): requirements/release.txt | $(DEV)
 	@echo 'Installing what writes the list of a release ...'
 	@$(PIP) -r requirements/release.txt
 	@touch $(RELEASE)
+
+$(DOCS): requirements/docs.txt | $(DEV)
+	@echo 'Installing what builds the documentation ...'
+	@$(PIP) -r requirements/docs.txt
+	@touch $(DOCS)

@@ -30,6 +30,7 @@ COMMANDS = {
     "chaos": ("stack.chaos.main", "main", "break everything while people act, and judge what is left"),
     "phone": ("stack.cli.phone", "main", "draw the messages of docs/slack.md as a phone shows them"),
     "release": ("stack.release", "main", "build the wheel and the list of what is in it, install it and run its demo"),
+    "docs": ("stack.documentation.building", "main", "build the documentation as a site, and look for dead links"),
     "rehearse": ("stack.cli.rehearsal", "main", "back up a stack, restore it elsewhere and compare"),
     "prepare": ("stack.supervisor.prepare", "main", "update the database, types and static files"),
     "web": ("stack.cli.one", "web", "run only the web, replacing this process"),

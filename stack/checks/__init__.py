@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from config.env import ROOT
-from stack.checks import compose, unsafe
+from stack.checks import compose, documents, unsafe
 from stack.checks.verdict import CheckVerdict
 from stack.errors import StackError
 from stack.services import chromium
@@ -69,6 +69,7 @@ STEPS: dict[str, Check] = {
     "mypy": command(["mypy", "."]),
     "import-linter": command(["lint-imports", "--no-cache"]),
     "djlint": command(["djlint", "templates", "integrations", "--lint", "--quiet"]),
+    "documentation": documents.built,
     "bandit": unsafe.bandit,
     "pip-audit": unsafe.pip_audit,
     "makemigrations": command(["python", "manage.py", "makemigrations", "--check", "--dry-run"], SETTINGS),
