@@ -5,7 +5,8 @@ import os
 import django
 from celery import Celery, signals
 
-from config.messages import CONFIGURATION, TAKE_TIMEOUT_S
+from config import broker
+from config.messages import BROKER_URL, CONFIGURATION
 from config.process import garbage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -19,7 +20,7 @@ _kept: list[object] = []  # signals hold their receivers weakly
 
 def take_patiently() -> None:
     """Have this process, which takes messages, wait for the next one longer than a sender waits."""
-    app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": TAKE_TIMEOUT_S}
+    app.conf.update(broker.taking(BROKER_URL))
 
 
 @signals.import_modules.connect(sender=app)

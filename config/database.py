@@ -18,10 +18,13 @@ POOL = {
 }
 
 
-def from_url(url: str) -> dict[str, Any]:
+def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
     """Turn `postgresql://user:secret@host:port/name?option=value` into Django's settings.
 
-    `?host=/folder` names a Unix socket's folder, as PostgreSQL's own tools read it.
+    `?host=/folder` names a Unix socket's folder, as PostgreSQL's own tools read it; `?host=a,b&port=5432,5432` several
+    servers, of which `&target_session_attrs=read-write` takes the one that can be written to. `pooled` is for an
+    address of PgBouncer in transaction mode: a cursor or a prepared statement of one transaction is not there in the
+    next. (psycopg prepares none under Django anyway.)
     """
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
@@ -34,5 +37,6 @@ def from_url(url: str) -> dict[str, Any]:
         "HOST": host,
         "PORT": str(options.pop("port", parts.port or "")),
         "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": pooled,
         "OPTIONS": {"pool": dict(POOL), "connect_timeout": CONNECT_S, **options},
     }

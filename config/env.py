@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import logs
+from config import broker, logs
 from config.parsing import mail, sandbox, signing_in, vendor_settings
 from config.parsing.mail import MailSettings
 from config.parsing.signing_in import SignInSettings
@@ -27,6 +27,8 @@ HOME = Path(os.environ.get("FIREKIND_HOME") or ROOT).resolve()
 # Every name this project reads, in the order of `.env.example`.
 NAMES = (
     "DATABASE_URL",
+    "DATABASE_DIRECT_URL",
+    "BROKER_URL",
     "REDIS_URL",
     "FIREKIND_DATA_DIR",
     "FIREKIND_BASE_URL",
@@ -79,7 +81,8 @@ class Env:
     """Every setting, parsed. `slack`, `pagerduty` and `mail` are None when they are left out altogether."""
 
     database_url: str
-    redis_url: str
+    database_direct_url: str  # past a pooler of connections; empty where there is none
+    broker_url: str
     data_dir: Path
     base_url: str
     host: str
@@ -175,7 +178,8 @@ def read(given: Mapping[str, str]) -> Env:
     sandbox.check(given)
     return Env(
         database_url=url(given, "DATABASE_URL", schemes=("postgresql", "postgres")),
-        redis_url=url(given, "REDIS_URL", schemes=("redis", "rediss", "redis+socket", "amqp", "amqps")),
+        database_direct_url=url(given, "DATABASE_DIRECT_URL", schemes=("postgresql", "postgres"), default=""),
+        broker_url=_broker_url(given),
         data_dir=data_dir(given),
         base_url=base_url.rstrip("/"),
         host=given.get("HOST", "127.0.0.1"),
@@ -212,6 +216,12 @@ def data_dir(given: Mapping[str, str]) -> Path:
 def port(given: Mapping[str, str]) -> int:
     """Give the port of the web process; the sandbox listens on the one after it."""
     return whole(given, "PORT", default=8000, low=1, high=65534)
+
+
+def _broker_url(given: Mapping[str, str]) -> str:
+    """Give the broker's address, which has an older name that only ever meant Redis."""
+    name = "BROKER_URL" if "BROKER_URL" in given else "REDIS_URL"
+    return url(given, name, schemes=(*broker.REDIS, *broker.RABBITMQ))
 
 
 def _storage(given: Mapping[str, str]) -> str:

@@ -7,9 +7,8 @@ finds what is due. So nothing that matters is kept, retried or delayed by the br
 from dataclasses import dataclass
 from typing import Any, Final
 
-from config import env
+from config import broker, env
 
-TAKE_TIMEOUT_S = 1.5  # for workers, who ask for messages and are answered after a second at the latest
 # The queues: the first is where everything goes that is not routed.
 EFFECTS, EVIDENCE = "celery", "evidence"
 ROUND: Final = "config.round"
@@ -60,23 +59,15 @@ def _entry(ring: Ring) -> dict[str, Any]:
     }
 
 
+BROKER_URL: Final = env.load().broker_url
 CONFIGURATION = {
-    "broker_url": env.load().redis_url,
+    "broker_url": BROKER_URL,
+    **broker.sending(BROKER_URL, queues=(EFFECTS, EVIDENCE)),
     # A hint that cannot be sent immediately is dropped: declaring an incident never waits for the broker.
     "broker_connection_timeout": 1,
     "task_publish_retry": False,
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,  # the worker waits for its broker as long as it takes
-    "broker_transport_options": {
-        "visibility_timeout": 300,
-        "unacked_restore_interval": 10,
-        "unacked_restore_throttle": 1,
-        # Whoever sends the first hint that is not taken waits so long; incidents.outages.hint_sender sees to the rest.
-        "socket_connect_timeout": 0.5,
-        "socket_timeout": 0.5,
-        "max_retries": 0,
-        "socket_keepalive": True,
-    },
     # A hint is acknowledged as it is taken: a worker that dies loses it, and the sweep finds what it was about.
     # Acknowledging late would cost a fifth of the worker's time and promise nothing more.
     "task_acks_late": False,

@@ -77,7 +77,7 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": from_url(ENV.database_url)}
+DATABASES = {"default": from_url(ENV.database_url, pooled=bool(ENV.database_direct_url))}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en-gb"

@@ -180,7 +180,7 @@ def test_a_broker_that_does_not_answer_is_wrong(alive: None, monkeypatch: pytest
     monkeypatch.setattr(readiness, "broker_answers", lambda: False)
 
     (says,) = wrong(processes.findings())
-    assert "REDIS_URL" in says
+    assert "BROKER_URL" in says
 
 
 def test_a_worker_that_hears_nothing_from_the_broker_is_a_warning(alive: None) -> None:

@@ -117,8 +117,8 @@ class Hub:
 
 
 def parameters() -> dict[str, Any]:
-    """Return how to reach Django's database without its pool."""
-    return database_watch.address() | LISTENER
+    """Return how to reach Django's database without a pool, ours or one between: LISTEN is of one session."""
+    return database_watch.direct_address() | LISTENER
 
 
 hub = Hub()

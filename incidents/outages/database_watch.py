@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from psycopg import errors
 from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict
 
 from incidents.outages.breaker import Breaker
 
@@ -30,7 +31,10 @@ CONNECT_S: Final = 3
 # What says that the server, not the statement, is at fault: connections (08), shutting down or starting (57P), full.
 STATES: Final = ("08", "57P", "53300")
 ADDRESS: Final = frozenset(
-    {"host", "port", "dbname", "user", "password", "sslmode", "sslrootcert", "sslcert", "sslkey"}
+    {
+        *("host", "port", "dbname", "user", "password", "target_session_attrs"),
+        *("sslmode", "sslrootcert", "sslcert", "sslkey"),
+    }
 )
 
 
@@ -70,6 +74,18 @@ class Bounded(psycopg.Connection[Any]):
         raise psycopg.OperationalError("the database does not answer")
 
 
+class _Brief(psycopg.Connection[Any]):
+    """A connection of a probe, which waits for nothing any longer than for the connection itself."""
+
+    def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = CONNECT_S) -> Result:
+        """Wait as usual. Raises `OperationalError` when the time is over."""
+        try:
+            return super().wait(gen, interval, timeout or CONNECT_S)
+        except errors._WaitTimeout:  # noqa: SLF001 (what the wait itself raises)
+            self.pgconn.finish()
+            raise psycopg.OperationalError("the probe was not answered") from None
+
+
 class _Probe:
     """One new connection, asked for in a thread of its own, which nobody has to wait for."""
 
@@ -87,7 +103,10 @@ class _Probe:
 
     def _connect(self) -> None:
         try:
-            psycopg.connect(**address(), connect_timeout=CONNECT_S, application_name="firekind probe").close()
+            with _Brief.connect(
+                **address(), connect_timeout=CONNECT_S, application_name="firekind probe", autocommit=True
+            ) as asked:
+                asked.execute("SELECT 1")  # a pooler takes connections whether or not there is a server behind it
             self._worked = True
         except psycopg.Error:
             self._worked = False
@@ -140,6 +159,12 @@ def is_to_blame(error: BaseException | None) -> bool:
 def address() -> dict[str, Any]:
     """Return how to reach Django's database without its pool."""
     return {key: value for key, value in connection.get_connection_params().items() if key in ADDRESS}
+
+
+def direct_address() -> dict[str, Any]:
+    """Return how to reach it past a pooler that gives each transaction another session, if the settings name a way."""
+    direct = settings.FIREKIND.database_direct_url
+    return dict(conninfo_to_dict(direct)) if direct else address()
 
 
 def _look_for_its_return() -> None:

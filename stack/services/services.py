@@ -33,10 +33,14 @@ def running(
 ) -> Iterator[dict[str, str]]:
     """Give DATABASE_URL and REDIS_URL, with servers behind them for as long as the block lasts.
 
+    A BROKER_URL that is given takes the place of REDIS_URL.
+
     Those that were started for it are put into `servers`, for who wants to trouble them.
     """
     servers = {} if servers is None else servers
     urls = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if name in given}
+    if "BROKER_URL" in given:
+        urls["REDIS_URL"] = given["BROKER_URL"]
     with ExitStack() as exits:
         if len(urls) < 2:
             folder = exits.enter_context(sockets(data_dir))

@@ -10,10 +10,15 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
 
+from config import env
+
 
 def main() -> None:
     """Check the code, migrate, load the types and gather static files."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    direct = env.reach(env.given()).get("DATABASE_DIRECT_URL")
+    if direct:  # migrations hold sessions, which a pooler does not give
+        os.environ["DATABASE_URL"] = direct
     django.setup()
     call_command("check")
     call_command("migrate", verbosity=0, interactive=False)

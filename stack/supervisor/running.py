@@ -84,7 +84,7 @@ class Stack:
     @property
     def database_url(self) -> str:
         """The database, for looking and meddling from the outside: as the owner where it is ours."""
-        return postgres.owner_url(self.env["DATABASE_URL"])
+        return postgres.owner_url(self.env.get("DATABASE_DIRECT_URL") or self.env["DATABASE_URL"])
 
     def start(self, *names: str, env: Mapping[str, str] | None = None) -> None:
         """Start processes, with settings laid over the usual ones, and wait until they serve."""
@@ -134,9 +134,8 @@ class Stack:
 
     def prepare(self) -> None:
         """Bring database, types and static files up to date. Raises StackError with the reason."""
-        done = self._run(
-            [sys.executable, "-m", "stack.supervisor.prepare"], check=False, env={"DATABASE_URL": self.database_url}
-        )
+        asked = {"DATABASE_URL": self.database_url, "DATABASE_DIRECT_URL": ""}
+        done = self._run([sys.executable, "-m", "stack.supervisor.prepare"], check=False, env=asked)
         if done.returncode:
             raise StackError(f"Could not prepare the database: {last_lines(done.stderr)}")
         if self.database_url != self.env["DATABASE_URL"]:
