@@ -14,6 +14,8 @@ from django.db import connection
 # From the kernel: who saw many codenames must not be able to work out the ones in between, which are private.
 coolname.replace_random(SystemRandom())
 
+DRILL = "drill-"  # so that whatever names a drill says that it is one
+
 TAKE = """
     INSERT INTO incidents_codename (name, room, private, incident_id) VALUES (%s, %s, %s, %s)
     ON CONFLICT DO NOTHING RETURNING name
@@ -27,14 +29,14 @@ TAKE_FIRST = """
 """
 
 
-def first(*, private: bool) -> tuple[str, int]:
+def first(*, private: bool, is_drill: bool = False) -> tuple[str, int]:
     """Take a codename for an incident that is about to be inserted; return it with the primary key it is for.
 
-    The reference is checked when the transaction commits, so the incident may follow its name. Raises ``RuntimeError``
-    when none is left.
+    That of a drill begins with ``drill-``. The reference is checked when the transaction commits, so the incident may
+    follow its name. Raises ``RuntimeError`` when none is left.
     """
     with connection.cursor() as cursor:
-        for name in _names():
+        for name in _names(is_drill=is_drill):
             cursor.execute(TAKE_FIRST, [name, private])
             if row := cursor.fetchone():
                 return name, row[0]
@@ -46,20 +48,21 @@ def alone() -> str:
     return fresh(room=1, private=False, incident_id=None)
 
 
-def fresh(*, room: int, private: bool, incident_id: int | None) -> str:
+def fresh(*, room: int, private: bool, incident_id: int | None, is_drill: bool = False) -> str:
     """Take a codename for a further room of an incident, in the caller's transaction.
 
     Raises ``RuntimeError`` when none is left.
     """
     with connection.cursor() as cursor:
-        for name in _names():
+        for name in _names(is_drill=is_drill):
             cursor.execute(TAKE, [name, room, private, incident_id])
             if cursor.fetchone():
                 return name
     raise RuntimeError("no unused codename could be found")
 
 
-def _names(*, words: int = 2, tries: int = 20) -> Iterator[str]:
+def _names(*, is_drill: bool = False, words: int = 2, tries: int = 20) -> Iterator[str]:
     """Propose pairs, then triples: there are about 300,000 pairs and tens of millions of triples."""
-    yield from (coolname.generate_slug(words) for _ in range(tries))
-    yield from (coolname.generate_slug(words + 1) for _ in range(tries))
+    before = DRILL if is_drill else ""
+    yield from (before + coolname.generate_slug(words) for _ in range(tries))
+    yield from (before + coolname.generate_slug(words + 1) for _ in range(tries))

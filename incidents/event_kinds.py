@@ -33,6 +33,10 @@ class EventKind:
     folds: bool = False
 
 
+def _declared(text: str, data: Data) -> str:
+    return f"{'opened a drill' if data.get('drill') else 'declared it'} as {data['type_name']}: {text}"
+
+
 def _retyped(text: str, data: Data) -> str:
     said = f"retyped it from {data['from_name']} to {data['to_name']}"
     return _because(f"{said} and stays out" if data.get("stays_out") else said, text)
@@ -138,7 +142,7 @@ def _meeting(text: str, data: Data) -> str:
 
 
 KINDS: dict[str, EventKind] = {
-    "declared": EventKind("Declared", lambda text, data: f"declared it as {data['type_name']}: {text}"),
+    "declared": EventKind("Declared", _declared),
     "retyped": EventKind("Retyped", _retyped, told=True, news="the new type"),
     "updated": EventKind("Update", lambda text, data: text, told=True, news="the update", editable=True),
     "impact": EventKind(

@@ -36,9 +36,10 @@ class InsightFilters:
         return cls(kept, samples=query.get("samples") == "1")
 
     def incidents(self, person: Person) -> QuerySet[Incident]:
-        """Return the incidents that a person may see and that count."""
+        """Return the incidents that a person may see and that count: no drills."""
         # Naming both states lets the list's index, which begins with them, find a period.
         seen = matching(self.given, person=person).filter(active__in=(True, False))
+        seen = seen.filter(is_drill=False)  # whatever else the filters may come to ask for
         return seen if self.samples else sample_mark.left_out(seen)
 
     @property

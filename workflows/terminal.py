@@ -49,6 +49,7 @@ def row(incident: Incident) -> dict[str, Any]:
         "type": incident.type.slug,
         "status": incident.status,
         "private": incident.private,
+        "drill": incident.is_drill,
         "declared_at": _iso(incident.declared_at),
         "mitigated_at": _iso(incident.mitigated_at),
         "ended_at": _iso(incident.ended_at),
@@ -125,7 +126,7 @@ def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
     now = progress.of(incident)
     yield style.MIGRATE_HEADING(f"{incident.codename}  {incident.title}")
     lead = incident.lead.name if incident.lead else "no one yet"
-    yield f"{incident.policy.name} · {incident.status} · {'private · ' if incident.private else ''}lead: {lead}"
+    yield f"{incident.policy.name} · {incident.status} · {_marks(incident)}lead: {lead}"
     if now.channel:
         yield f"#{now.channel.name}"
     yield from _section("People", (f"{one.name} ({one.why}), {one.state}" for one in now.people))
@@ -137,11 +138,16 @@ def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
     yield from _section("Timeline", (_told(event) for event in timeline.naming(events, reader=reader)))
 
 
+def _marks(incident: Incident) -> str:
+    return f"{'private · ' if incident.private else ''}{'drill · ' if incident.is_drill else ''}"
+
+
 def listing(incidents: Iterable[Incident]) -> Iterator[str]:
     """Say incidents one a line."""
     for incident in incidents:
         private = " (private)" if incident.private else ""
-        yield f"{incident.codename:24} {incident.type.slug:12} {incident.status:10} {incident.title}{private}"
+        drill = " (drill)" if incident.is_drill else ""
+        yield f"{incident.codename:24} {incident.type.slug:12} {incident.status:10} {incident.title}{private}{drill}"
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:

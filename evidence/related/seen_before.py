@@ -47,7 +47,8 @@ def of(incident: Incident, *, actor: Actor) -> list[SeenBefore]:
         mine[digest] = max(share, mine.get(digest, 0.0))
     if not mine:
         return []
-    seen = visibility.visible_to(actor).exclude(pk=incident.pk).filter(declared_at__lt=incident.declared_at)
+    earlier = visibility.visible_to(actor).filter(declared_at__lt=incident.declared_at, is_drill=False)
+    seen = earlier.exclude(pk=incident.pk)
     rows = (
         HotFunction.objects.filter(digest__in=mine, share__gte=DOMINANT, evidence__incident__in=seen)
         .order_by("-evidence")

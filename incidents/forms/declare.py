@@ -31,6 +31,7 @@ class DeclareForm(forms.Form):
     )
     lead = forms.ModelChoiceField(queryset=joinable(), required=False)
     services = forms.CharField(label="Affected services", required=False, help_text="Separate with commas.")
+    drill = forms.BooleanField(label="This is a drill", required=False)
 
     def __init__(self, data: QueryDict | None = None, *, person: Person, types: list[IncidentType]) -> None:
         super().__init__(data, label_suffix="")
@@ -60,6 +61,7 @@ class DeclareForm(forms.Form):
                 summary=given["summary"],
                 lead=given["lead"],
                 services=services,
+                is_drill=given["drill"],
             )
         except lifecycle.BadInput as error:
             self.add_error(error.field if error.field in self.fields else None, str(error))

@@ -111,7 +111,8 @@ def staying(
     reason = Participant.Reason
     asked = [
         (by if come else None, reason.RETYPED, "retyped it"),
-        (incident.lead, reason.LEAD, "leads"),
+        # Who leads a drill agreed to drills, or came by themselves; this one holds whatever they agree to later.
+        (incident.lead, reason.JOINED if incident.is_drill else reason.LEAD, "leads"),
         (incident.declared_by, reason.DECLARED, "declared it"),
         *((person, reason.PICKED, f"brought in by {by.name}" if by else "brought in") for person in bring),
     ]

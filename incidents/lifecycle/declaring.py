@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from incidents import codenames, hints, timeline
+from incidents.drills import agreement
 from incidents.lifecycle import circle, rules
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 
@@ -20,21 +21,26 @@ def declare(
     summary: str = "",
     lead: Person | None = None,
     services: Collection[str] = (),
+    is_drill: bool = False,
 ) -> Incident:
     """Open an incident; a title alone is enough, the type defaults to the default type.
 
-    Raises ``BadInput`` for an unusable title or summary and ``Refused`` for an archived type.
+    A drill is one from its first moment on, and stays one. Raises ``BadInput`` for an unusable title or summary, and
+    for a lead who did not agree to drills, and ``Refused`` for an archived type.
     """
     title = rules.title(title)
     summary = rules.text(summary, field="summary", needed=False)
     named = rules.names(services)
     type = _usable(type or _default_type())
+    if is_drill:
+        agreement.must_agree(lead, by=by, field="lead")
     # No savepoint inside a door's transaction: everything that may be refused was refused above.
     with transaction.atomic(savepoint=False):
-        incident = _inserted(title, summary, type, by=by, lead=lead, services=named, at=at)
+        incident = _inserted(title, summary, type, by=by, lead=lead, services=named, is_drill=is_drill, at=at)
         _first_people(incident, by=by, lead=lead, at=at)
         policy = incident.policy
         data = {"type": policy.slug, "type_name": policy.name, "room": 1, "summary": summary}
+        data |= {"drill": True} if is_drill else {}
         timeline.begin(incident, "declared", at=at, by=by, source=source, text=title, data=data)
         if lead is not None:
             data = {"name": lead.name, "self": lead == by, "room": 0}
@@ -67,10 +73,11 @@ def _inserted(
     by: Person | None,
     lead: Person | None,
     services: list[str],
+    is_drill: bool,
     at: datetime,
 ) -> Incident:
     private = type.policy.private
-    name, pk = codenames.first(private=private)
+    name, pk = codenames.first(private=private, is_drill=is_drill)
     incident = Incident(
         pk=pk,
         codename=name,
@@ -79,6 +86,7 @@ def _inserted(
         type=type,
         policy_version=type.current,
         private=private,
+        is_drill=is_drill,
         lead=lead,
         declared_by=by,
         services=services,

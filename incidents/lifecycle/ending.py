@@ -164,6 +164,8 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
         raise rules.BadInput("of", "There is no such incident.") from None
     if found.pk == incident.pk or found.duplicate_of_id == incident.pk:
         raise rules.Refused("An incident cannot be a duplicate of itself.")
+    if found.is_drill != incident.is_drill:
+        raise rules.Refused("One of the two is a drill, so they cannot be the same incident.")
     if found.private and not incident.private:
         raise rules.Refused(f"{found.codename} is private; linking to it from a public incident would expose it.")
     return found

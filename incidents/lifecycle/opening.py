@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from incidents import codenames, timeline
+from incidents.drills import agreement
 from incidents.lifecycle import rules
 from incidents.lifecycle.access import must_take_part, note
 from incidents.models import Codename, Incident, Participant, Person, Source, Summary
@@ -23,6 +24,7 @@ def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime
         raise rules.BadInput("summary", f"At most {SUMMARY_CHARS:,} characters; this has {len(text):,}.")
     with rules.changing(incident, by=by) as now:
         must_take_part(now, by)
+        agreement.must_be_real(now, "open up")
         if not now.private:
             raise rules.Refused(f"{now.codename} is already public: everyone can read it.")
         _must_not_name(now, text)

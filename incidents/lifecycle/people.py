@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from incidents import timeline
+from incidents.drills import agreement
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Participant, Person, Source
 
@@ -26,7 +27,8 @@ def set_lead(
             return now
         now.lead = lead
         if lead is not None:
-            take_part(now, lead, reason=Reason.LEAD, by=by, at=at)
+            agreement.must_come(now, lead, by=by, field="lead")
+            take_part(now, lead, reason=agreement.reason(now, lead, Reason.LEAD, by=by), by=by, at=at)
         data = {"name": lead.name if lead else "", "self": lead is not None and lead == by, "room": now.room}
         timeline.append(now, "led", at=at, by=by, source=source, data=data)
         rules.save(now, "lead")
@@ -52,7 +54,9 @@ def set_role(
         now.roles = {key: value for key, value in now.roles.items() if key != role}
         if holder is not None:
             now.roles[role] = holder.pk
-            take_part(now, holder, reason=Reason.ROLE, detail=role, by=by, at=at)
+            agreement.must_come(now, holder, by=by, field="person")
+            reason = agreement.reason(now, holder, Reason.ROLE, by=by)
+            take_part(now, holder, reason=reason, detail=role, by=by, at=at)
         data = {"role": role, "name": holder.name if holder else "", "room": now.room}
         timeline.append(now, "role", at=at, by=by, source=source, data=data)
         rules.save(now, "roles")
@@ -77,6 +81,8 @@ def bring_in(
         new = [person for person in people if person.pk not in there]
         if not new:
             return now
+        for person in new:
+            agreement.must_come(now, person, by=by)
         for person in new:
             take_part(now, person, reason=Reason.PICKED, detail=because[:120], by=by, at=at)
         names = ", ".join(person.name for person in new)

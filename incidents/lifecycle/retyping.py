@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db.models import F
 
 from incidents import codenames, hints, timeline
+from incidents.drills import agreement
 from incidents.lifecycle import circle, rules
 from incidents.lifecycle.circle import Admission, Entrant
 from incidents.lifecycle.people import take_part
@@ -46,6 +47,8 @@ def retype(
     with rules.changing(incident, by=by, since=since, clash={"retyped"}) as now:
         rules.must_be_active(now, "retype")
         version = _usable(now, to)
+        for person in bring:
+            agreement.must_come(now, person, by=by, field="bring")
         before = now.policy
         moves = moves_room(now.private, version.policy)
         _take(now, to, version, at=at)
@@ -132,7 +135,7 @@ def leave_room(incident: Incident, *, room: int) -> bool:
 def _take_room(incident: Incident) -> None:
     incident.room += 1
     incident.archive_asked = False
-    codenames.fresh(room=incident.room, private=True, incident_id=incident.pk)
+    codenames.fresh(room=incident.room, private=True, incident_id=incident.pk, is_drill=incident.is_drill)
 
 
 def _close(

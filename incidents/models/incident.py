@@ -38,8 +38,9 @@ ACTIVE = (Status.OPEN, Status.MITIGATED)
 class Incident(models.Model):
     """The case. Written by ``incidents.lifecycle`` alone.
 
-    ``private`` never goes back to false. ``room`` numbers the place where people talk: moving to a private
-    successor adds one. ``revision`` grows with every fact that workflows plan from; ``last_n`` numbers events.
+    ``private`` never goes back to false. ``is_drill`` says that it is practice, from its first moment on. ``room``
+    numbers the place where people talk: moving to a private successor adds one. ``revision`` grows with every fact
+    that workflows plan from; ``last_n`` numbers events.
     """
 
     codename = models.CharField(max_length=80, unique=True)
@@ -57,6 +58,7 @@ class Incident(models.Model):
     )
     private = models.BooleanField(default=False)
     closed_at = models.DateTimeField(null=True)  # since when people come into a private one by name alone
+    is_drill = models.BooleanField(default=False, db_default=False)
     room = models.PositiveSmallIntegerField(default=1)
     lead = models.ForeignKey(Person, null=True, blank=True, on_delete=models.SET_NULL, related_name="leads")
     declared_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -27,6 +27,7 @@ class Person(models.Model):
     is_bot = models.BooleanField(default=False)
     is_external = models.BooleanField(default=False)
     deactivated = models.BooleanField(default=False)
+    agrees_to_drills = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(Lower("email"), condition=~models.Q(email=""), name="person_email_once")]

@@ -29,6 +29,7 @@ class IncidentFilters:
     service: str = ""
     since: str = ""
     until: str = ""
+    drills: str = ""  # 1 for drills alone; no list mixes them with what was real
     q: str = ""
     after: str = ""
 
@@ -45,6 +46,7 @@ class IncidentFilters:
             service=_words(given.get("service", "")),
             since=_day(given.get("since", "")),
             until=_day(given.get("until", "")),
+            drills="1" if given.get("drills") == "1" else "",
             q=_words(given.get("q", "")),
             after=given.get("after", "")[:60],
         )

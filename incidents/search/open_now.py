@@ -26,7 +26,7 @@ def of(person: Person, types: dict[int, IncidentType], *, at: datetime) -> OpenN
     """Count what is open, in one query."""
     waits = [pk for pk, one in types.items() if one.policy.update_every_min is not None]
     late = Q(type_id__in=waits) & (Q(update_due_at=None) | Q(update_due_at__lte=at))
-    asked = visibility.visible_to(person).filter(active=True).values("type_id")
+    asked = visibility.visible_to(person).filter(active=True, is_drill=False).values("type_id")
     rows = asked.annotate(all=Count("pk"), late=Count("pk", filter=late), free=Count("pk", filter=Q(lead=None)))
     found = {row["type_id"]: row for row in rows}
     return OpenNow(

@@ -56,8 +56,8 @@ def newest(filters: IncidentFilters, *, person: Person) -> list[Incident]:
 
 
 COLUMNS = (
-    "codename", "title", "type_id", "status", "active", "private", "declared_at", "ended_at", "update_due_at",
-    "lead__name", "services",
+    "codename", "title", "type_id", "status", "active", "private", "is_drill", "declared_at", "ended_at",
+    "update_due_at", "lead__name", "services",
 )  # fmt: skip
 
 
@@ -67,6 +67,7 @@ def _ordered(filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
 
 
 def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
+    seen = seen.filter(is_drill=bool(filters.drills))
     if filters.status in {"active", "ended"}:
         seen = seen.filter(active=filters.status == "active")
     elif filters.status:

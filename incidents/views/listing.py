@@ -27,7 +27,7 @@ from incidents.timeline import TimelineEntry
 from incidents.views.signed_in import Request, signed_in
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
-CSV_COLUMNS: Final = ("codename", "title", "type", "state", "private", "lead", "services", "declared", "ended")
+CSV_COLUMNS: Final = ("codename", "title", "type", "state", "private", "lead", "services", "declared", "ended", "drill")
 STATUSES = {"": "All", "active": "Active", "ended": "Ended"}
 MINE = {"": "Everybody", "lead": "I lead", "in": "I'm in"}
 
@@ -83,6 +83,7 @@ def listing(request: Request) -> HttpResponse:
         "active": _active(found),
         "statuses": _links(filters, "status", _statuses(filters)),
         "mine": _links(filters, "me", MINE),
+        "drills": Link("Drills", address(filters, drills="" if filters.drills else "1"), bool(filters.drills)),
         "types": _types(filters, list(types.values())),
     }
     fragment = request.htmx and not request.htmx.history_restore_request
@@ -107,7 +108,7 @@ def as_csv(request: Request) -> HttpResponse:
         times = [at and timezone.localtime(at).isoformat(timespec="seconds") for at in (one.declared_at, one.ended_at)]
         said = [one.codename, one.title, types[one.type_id], one.get_status_display(), "yes" if one.private else "no"]
         said += [one.lead.name if one.lead else "", ", ".join(one.services)]
-        writer.writerow([harmless(cell) for cell in (*said, *times)])
+        writer.writerow([harmless(cell) for cell in (*said, *times, "yes" if one.is_drill else "no")])
     return response
 
 

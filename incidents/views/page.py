@@ -107,6 +107,7 @@ def head(incident: Incident, person: Person) -> dict[str, Any]:
     return {
         "incident": incident,
         "policy": incident.policy,
+        "called": f"{'Drill: ' if incident.is_drill else ''}{incident.policy.name}",
         "asks": incident.policy.held(private=incident.private),
         "person": person,
         "is_sample": bool(sample_mark.among([incident])),

@@ -87,6 +87,25 @@ def test_private_incidents_change_nothing_for_who_may_not_see_them(
     assert all(one != other for one, other in zip(found, mine, strict=True))
 
 
+def test_drills_change_no_figure_of_anybody(shipped: Shipped, ada: Person, ben: Person, browse: Open) -> None:
+    now = timezone.now()
+    lived.live(shipped, (ada, ben), now=now, count=3, seed=5)
+    asked = [
+        *(reverse("insights-csv", args=[slug]) for slug in ("held", "paths")),
+        *(reverse("insights-chapter", args=[slug]) for slug in CHAPTERS),
+        f"{reverse('insights')}?samples=1&drills=1",
+        reverse("followups"),
+        reverse("reviews"),
+    ]
+    before = [looked(browse(one), address) for one in (ada, ben) for address in asked]
+    for slug in ("major", "security"):
+        drill = lifecycle.declare("Practise", by=ada, at=now - timedelta(hours=3), type=shipped[slug], is_drill=True)
+        drill = lifecycle.retype(drill, to=shipped["isolated"], by=ada, at=now - timedelta(hours=2))
+        lifecycle.add_followup(drill, text="practise more", phase="afterwards", by=ada, at=now - timedelta(hours=2))
+        lifecycle.resolve(drill, by=ada, at=now - timedelta(hours=1))
+    assert [looked(browse(one), address) for one in (ada, ben) for address in asked] == before
+
+
 def looked(browser: Client, address: str) -> str:
     """What somebody gets, but for the token that is another each time."""
     return re.sub(r'csrfmiddlewaretoken" value="\w+"', "", browser.get(address).content.decode())

@@ -44,13 +44,16 @@ def days_of(said: str) -> int:
 def over(
     edited: Iterable[Policy], *, actor: Actor, at: datetime, days: int = DAYS, most: int = past.MOST
 ) -> TriedTypes:
-    """Plan the incidents of the last days again, under the types as they are and as edited. Sample data is left out.
+    """Plan the incidents of the last days again, under the types as they are and as edited. Sample data and drills are
+    left out.
 
     Of more than ``most`` incidents it is the newest.
     """
     before = past.current()
     after = before | {one.slug: one for one in edited}
-    declared = visibility.visible_to(actor).filter(active__in=(True, False), declared_at__gte=at - timedelta(days=days))
+    since = at - timedelta(days=days)
+    seen = visibility.visible_to(actor).filter(is_drill=False)
+    declared = seen.filter(active__in=(True, False), declared_at__gte=since)
     lives = past.lives(sample_mark.left_out(declared), before, after, most=most)
     found = difference.between(lives, before, after)
     told = sentences.told(found, after, days=days)

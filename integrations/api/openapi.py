@@ -37,6 +37,7 @@ ROW: Final = {
     "type": TEXT,
     "status": {"enum": list(Status.values)},
     "private": YES_NO,
+    "drill": YES_NO,
     "declared_at": TIME,
     "mitigated_at": MAYBE_TIME,
     "ended_at": MAYBE_TIME,

@@ -45,5 +45,6 @@ urlpatterns: list[URLPattern] = [
     path("account/codes", late("factors", "codes"), name="mfa_view_recovery_codes"),
     path("account/codes/new", late("factors", "codes_new"), name="mfa_generate_recovery_codes"),
     path("account/sessions/<slug:ref>/end", account.end, name="session-end"),
+    path("account/drills", account.drills, name="account-drills"),
     path("account/sessions/end", account.end_all, name="sessions-end"),
 ]

@@ -25,7 +25,7 @@ def of(document: ReviewDocument, *, address: str) -> str:
 
 def _lines(document: ReviewDocument, address: str) -> Iterator[str]:
     incident = document.incident
-    yield f"# {plain(incident.title)}"
+    yield f"# {'Drill: ' if incident.is_drill else ''}{plain(incident.title)}"
     yield ""
     yield f"Review of [{incident.codename}]({address}) · {state_of(document.review)} · {lasted(incident)}"
     yield f"Times in {timezone.get_current_timezone_name()}. Numbers in brackets are entries of the timeline."

@@ -43,6 +43,7 @@ class IncidentRows:
     changes: dict[tuple[int, int], Event] = field(default_factory=dict)
     codenames: dict[int, list[Codename]] = field(default_factory=lambda: defaultdict(list))
     requests: dict[int, list[AccessRequest]] = field(default_factory=lambda: defaultdict(list))
+    agreed: frozenset[int] = frozenset()
     followups: dict[int, list[Followup]] = field(default_factory=lambda: defaultdict(list))
     pages: dict[int, list[Page]] = field(default_factory=lambda: defaultdict(list))
     resources: dict[int, list[Resource]] = field(default_factory=lambda: defaultdict(list))
@@ -66,6 +67,7 @@ def read(incidents: Sequence[Incident]) -> IncidentRows:
         holders={person.pk: person for person in Person.objects.filter(pk__in=held)} if held else {},
         pager=ports.pager() is not None,
         calling=callees.Callees(),
+        agreed=agreed() if any(incident.is_drill for incident in incidents) else frozenset(),
     )
     taking_part = Participant.objects.filter(incident__in=ids).select_related("person", "by")
     _file(rows.participants, taking_part.order_by("since_at", "pk"))
@@ -117,6 +119,11 @@ def read_outside(incidents: Sequence[Incident], rows: IncidentRows) -> None:
 def _file(drawers: dict[int, list[Row]], rows: Iterable[Row]) -> None:
     for row in rows:
         drawers[row.incident_id or 0].append(row)
+
+
+def agreed() -> frozenset[int]:
+    """Return the ids of people who agreed to take part in drills."""
+    return frozenset(Person.objects.filter(agrees_to_drills=True).values_list("pk", flat=True))
 
 
 def sources() -> Mapping[str, ProfileSource]:

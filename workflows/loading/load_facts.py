@@ -52,7 +52,12 @@ def many(incidents: Sequence[Incident]) -> dict[int, IncidentState]:
 
 
 def of_declaring(
-    type: IncidentType, *, by: Person | None = None, lead: Person | None = None, services: Collection[str] = ()
+    type: IncidentType,
+    *,
+    by: Person | None = None,
+    lead: Person | None = None,
+    services: Collection[str] = (),
+    is_drill: bool = False,
 ) -> Facts:
     """Return the facts of an incident of this type as nobody has declared it yet: it has no rows to be read from."""
     leader, declarer = _someone(lead, "leads"), _someone(by, "declared it")
@@ -61,6 +66,8 @@ def of_declaring(
         revision=0,
         codename="",
         title="",
+        is_drill=is_drill,
+        agreed=incident_rows.agreed() if is_drill else frozenset(),
         policy=type.policy,
         private=type.policy.private,
         room=1,
@@ -106,6 +113,8 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         revision=incident.revision,
         codename=incident.codename,
         title=incident.title,
+        is_drill=incident.is_drill,
+        agreed=rows.agreed,
         summary=incident.summary,
         status=incident.status,
         active=incident.is_active,

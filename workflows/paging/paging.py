@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from incidents import lifecycle
+from incidents.drills import agreement
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Person, Source
 from workflows import ports
@@ -101,6 +102,7 @@ def ask(
         if callee is None or not callee.service:
             raise lifecycle.BadInput("target", "No one in PagerDuty has that name. Choose from the list.")
         because = rules.text(because, field="because", needed=False)
+        agreement.must_be_real(now, "page someone for")
         rules.must_be_active(now, "page someone for")
         data = {"target": target, "name": callee.name, "turn": _next_turn(now, callee)}
         lifecycle.remark(now, "paged", by=by, at=at, source=via, text=because, data=data)

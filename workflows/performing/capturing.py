@@ -9,6 +9,7 @@ from django.utils import timezone
 from evidence.intake import receiving
 from evidence.models import Evidence
 from incidents import lifecycle
+from incidents.drills import agreement
 from incidents.models import Incident, Person, Source
 from incidents.policies.policy import COUNTS, MEASURES, sentence
 from workflows import ports
@@ -32,6 +33,7 @@ def ask(
     Without a kind it is the first that the source gives, without seconds as many as the operator's list says of that
     one, or are usual. Raises ``BadInput`` for a source that is not on the list, and for what it does not give.
     """
+    agreement.must_be_real(incident, "capture profiles for")
     profiler = ports.profiler()
     known = {one.name: one for one in profiler.sources()} if profiler else {}
     if source not in known:

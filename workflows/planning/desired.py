@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workflows.planning import captures, pages, participation, withdrawal
+from workflows.planning import captures, drills, pages, participation, withdrawal
 from workflows.planning.facts import ChannelPost, Facts
 from workflows.planning.participation import Participation, Standing
 from workflows.planning.things import Desired, Gap, Thing, post
@@ -14,6 +14,7 @@ from workflows.planning.wording import cards, headline, posts
 
 def desired_state(facts: Facts) -> Desired:
     """Work out everything that should exist outside for an incident with these facts."""
+    facts = drills.within_reach(facts)
     who = participation.of(facts)
     talk = _talk(facts, who)
     gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts)]
@@ -24,7 +25,7 @@ def desired_state(facts: Facts) -> Desired:
         *_captures(facts),
         *withdrawal.titles(facts),
     )
-    return replace(talk, things=things, gaps=tuple(gaps), chosen=who.chosen)
+    return replace(talk, things=tuple(drills.kept_inside(things, facts)), gaps=tuple(gaps), chosen=who.chosen)
 
 
 def _talk(facts: Facts, who: Participation) -> Desired:

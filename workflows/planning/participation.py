@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from workflows.planning import choosing, pages
+from workflows.planning import choosing, drills, pages
 from workflows.planning.facts import Facts, Stay
 from workflows.planning.invitee import Invitee
 from workflows.planning.things import Gap
@@ -91,6 +91,7 @@ class Participation:
 
 def of(facts: Facts) -> Participation:
     """Work out who is in and why."""
+    facts = drills.within_reach(facts)
     stays = {stay.who.person_id: stay for stay in facts.stays}
     found = _Reasons()
     _personal(found, facts, stays)
@@ -170,14 +171,14 @@ def _standing(pk: int, found: _Reasons, facts: Facts, stay: Stay | None) -> Stan
     reasons, here, went = tuple(found.says.get(pk, ())), bool(stay and stay.here), bool(stay and stay.went)
     former = FORMER.get(stay.came, "").format(detail=stay.detail) if stay else ""
     named = here and facts.active and bool(stay and stay.named)
-    wanted = not went and (here if facts.is_closed else bool(reasons) or named)
+    wanted = not went and drills.may_come(pk, facts) and (here if facts.is_closed else bool(reasons) or named)
     who = replace(who, why=", ".join(reasons) or former)
     return Standing(who, reasons, former, wanted, here, went, found.entries.get(pk, ("", "")))
 
 
 def pages_of(facts: Facts) -> tuple[pages.WantedPage, ...]:
     """Pages that should be open: none once the incident has ended, and none that nobody could send."""
-    if not (facts.pager and facts.active):
+    if not (facts.pager and facts.active) or facts.is_drill:
         return ()
     names = facts.policy.pages
     return tuple(pages.wanted(names, callees=facts.callees, asked=facts.asked, paged=facts.paged, room=facts.room))

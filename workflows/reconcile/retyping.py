@@ -17,7 +17,7 @@ from workflows.loading import load_facts
 from workflows.loading.incident_rows import someone
 from workflows.models import Alert
 from workflows.oncall import callees
-from workflows.planning import participation
+from workflows.planning import drills, participation
 from workflows.planning.desired import desired_state
 from workflows.planning.facts import ChannelPost, Facts, Stay
 from workflows.planning.observed import Observed
@@ -122,10 +122,15 @@ def _work_out(
 
 
 def preview_declare(
-    *, type: IncidentType, by: Person | None = None, lead: Person | None = None, services: Collection[str] = ()
+    *,
+    type: IncidentType,
+    by: Person | None = None,
+    lead: Person | None = None,
+    services: Collection[str] = (),
+    is_drill: bool = False,
 ) -> Plan:
     """Return what declaring an incident of this type would do."""
-    facts = load_facts.of_declaring(type, by=by, lead=lead, services=services)
+    facts = load_facts.of_declaring(type, by=by, lead=lead, services=services, is_drill=is_drill)
     return _shown_to(by, _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts))
 
 
@@ -221,12 +226,14 @@ def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Pl
 
 
 def _without_ports(result: Plan, facts: Facts) -> Plan:
-    """Say what cannot be done because nothing is connected that could."""
+    """Say what is not done because nothing is connected that could, or because it is a drill."""
     lines: list[PlanLine] = []
     if not facts.chat:
         says = "Slack is not connected: no one is invited and nothing is posted. Only this page changes."
         lines.append(PlanLine("!", says, "chat"))
-    if facts.policy.pages and not facts.pager:
+    if facts.is_drill:
+        lines.append(PlanLine("=", drills.SAYS, "drill"))
+    elif facts.policy.pages and not facts.pager:
         lines.append(
             PlanLine("!", f"PagerDuty is not connected: {', '.join(facts.policy.pages)} cannot be paged.", "pager")
         )

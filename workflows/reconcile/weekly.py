@@ -40,7 +40,9 @@ def remind(*, at: datetime) -> int:
 
 def _owners(week: date, *, today: date) -> list[Person]:
     """Return those with something late who had no message this week; whether they may see it is asked after."""
-    late = Followup.objects.filter(owner=OuterRef("pk"), state=Followup.State.OPEN, due_on__lt=today)
+    late = Followup.objects.filter(owner=OuterRef("pk"), state=Followup.State.OPEN, due_on__lt=today).exclude(
+        incident__is_drill=True
+    )
     had = WeeklyReminder.objects.filter(person=OuterRef("pk"), week=week)
     people = Person.objects.filter(Exists(late), ~Exists(had), deactivated=False).exclude(chat_id=None)
     return list(people.order_by("pk"))

@@ -19,6 +19,7 @@ def plan_of_type(request: Request) -> HttpResponse:
     type = get_object_or_404(usable, slug=request.GET.get("type", ""))
     lead = joinable(by=request.person).filter(pk=number(request.GET.get("lead")) or 0).first()
     services = request.GET.get("services", "").split(",")
-    plan = retyping.preview_declare(type=type, by=request.person, lead=lead, services=services)
+    is_drill = bool(request.GET.get("drill"))
+    plan = retyping.preview_declare(type=type, by=request.person, lead=lead, services=services, is_drill=is_drill)
     context = {"plan": plan, "policy": type.policy, "lines": [(line, False) for line in plan.lines]}
     return render(request, "workflows/declaring.html" + ("#plan" if request.htmx else ""), context)

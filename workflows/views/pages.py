@@ -90,6 +90,7 @@ def pages(request: Request, codename: str) -> HttpResponse:
     """Show who was paged and their status; page someone once it was shown who that reaches."""
     incident = incident_or_404(request.person, codename)
     can_page = ports.pager() is not None and incident.is_active and request.person.can_join
+    can_page = can_page and not incident.is_drill
     if request.method == "POST":
         return _asked(request, incident, _form(request, incident) if can_page else None)
     now = page_status.of(incident)

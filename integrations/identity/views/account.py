@@ -17,6 +17,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
+from incidents.drills import agreement
 from incidents.views.signed_in import Request, signed_in
 from integrations.identity import sessions
 from integrations.identity.models import Session
@@ -52,6 +53,7 @@ def account(request: Request) -> HttpResponse:
         "providers": [names[key] for key in joined if key in names],
         "visits": [_visit(one, request) for one in sessions.of(user.pk)],
         "rules": rules,
+        "person": request.person,
     }
     return render(request, "identity/account.html", shown)
 
@@ -80,6 +82,16 @@ def end_all(request: Request) -> HttpResponse:
     logout(request)
     messages.success(request, "You're signed out everywhere.")
     return redirect("sign-in")
+
+
+@signed_in
+@require_POST
+def drills(request: Request) -> HttpResponse:
+    """Record whether someone agrees to be invited to drills."""
+    agreement.agree(request.person, agrees=request.POST.get("agrees") == "1")
+    agrees = request.person.agrees_to_drills
+    messages.success(request, "You are invited to drills now." if agrees else "You are no longer invited to drills.")
+    return redirect("account")
 
 
 def _user(request: HttpRequest) -> User:

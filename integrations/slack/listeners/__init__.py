@@ -52,6 +52,7 @@ BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     paging.TARGET: paging.chosen,
     "firekind:pick": commands.picked,
     "firekind:retry": retry.pressed,
+    "firekind:drills": home_tab.redrawn(home_tab.drills),
     "firekind:let-in": home_tab.redrawn(access.answer(lifecycle.let_in)),
     "firekind:turn-away": home_tab.redrawn(access.answer(lifecycle.turn_away)),
     "firekind:by-hand": by_hand.pressed,

@@ -47,6 +47,12 @@ COMMANDS: Final = (
         aliases=("new", "open", "create"),
     ),
     Command(
+        "drill",
+        "drill [type:] title",
+        "opens a drill: no one is paged, nothing is announced; without a title, opens a form",
+        run=declare.drill,
+    ),
+    Command(
         "type",
         "type [slug] [because …]",
         "retypes the incident, after showing what will happen",

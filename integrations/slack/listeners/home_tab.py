@@ -14,11 +14,12 @@ from typing import Final
 from django.utils import timezone
 
 from incidents import visibility
+from incidents.drills import agreement
 from incidents.models import Incident, Person
 from incidents.people import person_matching
 from integrations.slack.adapter import current
 from integrations.slack.interaction import afterwards, incident_lookup, replying
-from integrations.slack.interaction.answers import Answer
+from integrations.slack.interaction.answers import Answer, Nothing
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import read, waiting
 from integrations.slack.listeners.waiting import WaitingItem
@@ -45,7 +46,8 @@ def draw(chat_id: str) -> None:
         found, waits = on_tab(viewer), waiting.on(viewer, at=timezone.now())
         shown = {one.pk for one in (*found, *(one.incident for one in waits))}
         OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
-        replying.call("views.publish", user_id=chat_id, view=view(found, waits))
+        agrees = viewer.agrees_to_drills if viewer.can_join else None
+        replying.call("views.publish", user_id=chat_id, view=view(found, waits, agrees=agrees))
         if _still_seen(viewer, shown):
             OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).delete()
             return
@@ -82,14 +84,17 @@ def redraw() -> int:
 
 def on_tab(viewer: Person) -> list[Incident]:
     """Return the open incidents of someone's tab, and one more where there are more."""
-    return list(incident_lookup.seen(viewer).filter(active=True)[: SHOWN + 1])
+    return list(incident_lookup.seen(viewer).filter(active=True, is_drill=False)[: SHOWN + 1])
 
 
-def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = ()) -> blocks.Block:
-    """Build the tab: what waits for its viewer first, then what is open."""
+def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = (), *, agrees: bool | None = None) -> blocks.Block:
+    """Build the tab: what waits for its viewer first, then what is open.
+
+    ``agrees`` is whether they take part in drills; None asks for no answer.
+    """
     declare = blocks.button("Declare an incident", action_id=DECLARE, style="primary")
     links = blocks.button("Open Firekind", action_id="firekind:open", url=f"{setup.base_url()}/")
-    parts = [blocks.actions(declare, links)]
+    parts = [blocks.actions(declare, links, *_drills(agrees))]
     if waits:
         parts.append(blocks.header("Waiting for you"))
     for item in waits:
@@ -103,6 +108,19 @@ def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = ()) -> blocks
     if len(found) > SHOWN:
         parts.append(blocks.context(mrkdwn.link(f"{setup.base_url()}/", "See all")))
     return {"type": "home", "blocks": parts}
+
+
+def drills(asked: SlackRequest) -> Answer:
+    """Record whether someone wants to be invited to drills, as the button said that they pressed."""
+    agreement.agree(asked.by, agrees=asked.value == "yes")
+    return Nothing()
+
+
+def _drills(agrees: bool | None) -> Iterator[blocks.Block]:
+    """Offer the other answer than the one that stands."""
+    if agrees is not None:
+        label, value = ("Stop inviting me to drills", "no") if agrees else ("Invite me to drills", "yes")
+        yield blocks.button(label, action_id="firekind:drills", value=value)
 
 
 def _waiting(item: WaitingItem) -> list[blocks.Block]:

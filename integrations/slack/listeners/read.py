@@ -44,13 +44,15 @@ def recent(asked: SlackRequest, incident: Incident) -> Answer:
 
 def listed(asked: SlackRequest) -> Answer:
     """List the open incidents that someone may see."""
-    found = list(incident_lookup.seen(asked.by).filter(active=True)[: LISTED + 1])
-    if not found:
+    found = list(incident_lookup.seen(asked.by).filter(active=True, is_drill=False)[: LISTED + 1])
+    drills = list(incident_lookup.seen(asked.by).filter(active=True, is_drill=True)[:LISTED])
+    if not (found or drills):
         return Say(f"No incident is open. `{setup.command()} declare` opens one.")
-    channels = incident_lookup.channels(found)
+    channels = incident_lookup.channels([*found, *drills])
     lines = [line(incident, channels, at=asked.at) for incident in found[:LISTED]]
     if len(found) > LISTED:
         lines.append(mrkdwn.link(f"{setup.base_url()}/", "See all"))
+    lines += [line(incident, channels, at=asked.at) for incident in drills]
     return Say("\n".join(lines))
 
 
@@ -70,7 +72,8 @@ def age(seconds: float) -> str:
 
 
 def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:
-    parts = [":lock: Private"] if incident.private else []
+    parts = ["*Drill*"] if incident.is_drill else []
+    parts += [":lock: Private"] if incident.private else []
     parts += [mrkdwn.escape(incident.policy.name), str(incident.get_status_display()), age(incident.age_s(at=at))]
     parts.append(_lead(incident.lead))
     if incident.pk in channels:

@@ -156,6 +156,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "sign-in/code": PUBLIC,  # the second step of somebody who is not known yet
     "sign-out/": PUBLIC,
     "account/": Row(),
+    "account/drills": Row(posts=({}, {"agrees": "1"})),
     "account/app": Row(),
     "account/app/remove": Row(),
     "account/codes": Row(),

@@ -64,6 +64,7 @@ class Command(BaseCommand):
         declare.add_argument("title")
         declare.add_argument("--type", metavar="SLUG")
         declare.add_argument("--summary", default="")
+        declare.add_argument("--drill", action="store_true", help="for practice: nobody is paged, nothing announced")
         retype = verb("retype", "Retype the incident and print the plan.")
         retype.add_argument("type", metavar="TYPE")
         retype.add_argument("--because", default="", metavar="WORDS")
@@ -116,7 +117,7 @@ class Command(BaseCommand):
 
     def _declare(self, by: Person | None, options: dict[str, Any]) -> None:
         type = self._type(options["type"]) if options["type"] else self._default_type()
-        plan = retyping.preview_declare(type=type, by=by)
+        plan = retyping.preview_declare(type=type, by=by, is_drill=options["drill"])
         incident = lifecycle.declare(
             options["title"],
             by=by,
@@ -124,6 +125,7 @@ class Command(BaseCommand):
             source=Source.TERMINAL,
             type=type,
             summary=options["summary"],
+            is_drill=options["drill"],
         )
         self._done(incident, by, options, [*terminal.plan_lines(plan, style=self.style)])
 

@@ -21,16 +21,22 @@ PRIVATE: Final = "Only the people named here, and anyone they invite, will see i
 TYPED: Final = re.compile(r"\s*([A-Za-z][\w -]{0,39})\s*:\s*(\S.*)", re.DOTALL)
 
 
-def command(asked: SlackRequest) -> Answer:
+def command(asked: SlackRequest, *, drill: bool = False) -> Answer:
     """Declare at once when there is a title; open the modal when there is none, or the type is in doubt."""
     if not asked.words:
-        return Open(_first(asked))
+        return Open(_first(asked, drill=drill))
     type, title, near = typed(asked.words)
     title = messages.typed(title)
     if near is not None:
-        return Open(_first(asked, title=mrkdwn.cut(title, TITLE_CHARS), chosen=near, doubt=_doubt(asked.words)))
-    incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type)
+        title, doubt = mrkdwn.cut(title, TITLE_CHARS), _doubt(asked.words)
+        return Open(_first(asked, title=title, chosen=near, doubt=doubt, drill=drill))
+    incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type, is_drill=drill)
     return Say(_declared(incident))
+
+
+def drill(asked: SlackRequest) -> Answer:
+    """Open a drill: as an incident is declared, and real in all but reach."""
+    return command(asked, drill=True)
 
 
 def typed(said: str) -> tuple[IncidentType | None, str, IncidentType | None]:
@@ -66,7 +72,8 @@ def chosen(asked: SlackRequest) -> Answer:
     """Show what the chosen type brings along, while the modal stays open."""
     form = asked.filled
     type = incident_lookup.usable_type(form.text("type"))
-    plan = retyping.preview_declare(type=type, by=asked.by, lead=form.person("lead"))
+    drill = bool(form.kept.get("d"))
+    plan = retyping.preview_declare(type=type, by=asked.by, lead=form.person("lead"), is_drill=drill)
     view = modal(
         title=form.text("title"),
         summary=form.text("summary"),
@@ -75,6 +82,7 @@ def chosen(asked: SlackRequest) -> Answer:
         chosen=type,
         shown=plans.shown(plan),
         message=form.kept.get("m"),
+        drill=drill,
     )
     return Redraw(view, form.id, form.hash)
 
@@ -94,17 +102,20 @@ def submitted(asked: SlackRequest) -> Answer:
         summary=form.text("summary"),
         lead=lead,
         services=form.text("services").split(","),
+        is_drill=bool(form.kept.get("d")),
     )
     _capture(incident, form, asked)
     parts = [blocks.section(_declared(incident))]
     return Replace(blocks.modal("Declared", parts, callback_id="firekind:notice"))
 
 
-def _first(asked: SlackRequest, *, chosen: IncidentType | None = None, **filled: Any) -> blocks.Block:
+def _first(
+    asked: SlackRequest, *, chosen: IncidentType | None = None, drill: bool = False, **filled: Any
+) -> blocks.Block:
     """Build the modal as it opens: with what the chosen type brings along, or else the default one."""
     type = chosen or IncidentType.objects.usable().filter(is_default=True).first()
-    shown = plans.shown(retyping.preview_declare(type=type, by=asked.by)) if type is not None else None
-    return modal(chosen=type, shown=shown, **filled)
+    plan = retyping.preview_declare(type=type, by=asked.by, is_drill=drill) if type is not None else None
+    return modal(chosen=type, shown=plans.shown(plan) if plan is not None else None, drill=drill, **filled)
 
 
 def _doubt(said: str) -> str:
@@ -122,6 +133,7 @@ def modal(
     shown: list[blocks.Block] | None = None,
     message: Mapping[str, Any] | None = None,
     doubt: str = "",
+    drill: bool = False,
 ) -> blocks.Block:
     """Build the modal: a title is enough; a type shows what it brings along. ``doubt`` is said above all else."""
     types = list(IncidentType.objects.usable())
@@ -161,8 +173,10 @@ def modal(
             optional=True,
         ),
     ]
-    kept = keep(m=message) if message else ""
-    return blocks.modal("Declare an incident", parts, callback_id=CALLBACK, submit="Declare", close="Cancel", kept=kept)
+    kept = ({"m": message} if message else {}) | ({"d": 1} if drill else {})
+    heading, submit = ("Open a drill", "Open the drill") if drill else ("Declare an incident", "Declare")
+    said = keep(**kept) if kept else ""
+    return blocks.modal(heading, parts, callback_id=CALLBACK, submit=submit, close="Cancel", kept=said)
 
 
 def type_options(types: list[IncidentType]) -> list[blocks.Option]:
@@ -173,8 +187,9 @@ def type_options(types: list[IncidentType]) -> list[blocks.Option]:
 def _declared(incident: Incident) -> str:
     room = "private channel" if incident.private else "channel"
     type = mrkdwn.escape(incident.policy.name)
+    said = f"opened as a drill ({type})" if incident.is_drill else f"declared as {type}"
     return (
-        f"*{mrkdwn.escape(incident.title)}* is declared as {type}: {incident_lookup.linked(incident)}.\n"
+        f"*{mrkdwn.escape(incident.title)}* is {said}: {incident_lookup.linked(incident)}.\n"
         f"Its {room} opens in a moment, and you are invited to it."
     )
 

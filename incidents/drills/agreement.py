@@ -1,0 +1,42 @@
+"""Who may be brought into a drill, and what a drill may not do: it stays among people who agreed to drills."""
+
+from __future__ import annotations
+
+from incidents.lifecycle import rules
+from incidents.models import Incident, Participant, Person
+
+Reason = Participant.Reason
+
+
+def agree(person: Person, *, agrees: bool) -> None:
+    """Record whether someone wants to be invited to drills. Drills that run follow within minutes."""
+    Person.objects.filter(pk=person.pk).update(agrees_to_drills=agrees)
+    person.agrees_to_drills = agrees
+
+
+def must_agree(person: Person | None, *, by: Person | None, field: str = "people") -> None:
+    """Raise ``BadInput`` for someone else who did not agree to drills."""
+    if person is not None and person != by and not person.agrees_to_drills:
+        says = (
+            f"{person.name} has not agreed to drills. They can join the channel themselves, or agree in their account."
+        )
+        raise rules.BadInput(field, says)
+
+
+def must_come(incident: Incident, person: Person, *, by: Person | None, field: str = "people") -> None:
+    """Raise ``BadInput`` for someone who did not agree to drills, takes no part in this one, and is not the actor."""
+    if not incident.is_drill or person.agrees_to_drills or person == by:
+        return
+    if not Participant.objects.filter(incident=incident, person=person, left_at=None).exists():
+        must_agree(person, by=by, field=field)
+
+
+def reason(incident: Incident, person: Person, usual: str, *, by: Person | None) -> str:
+    """Return how a stay begins: whoever takes something on in a drill has come by themselves, agreed or not."""
+    return Reason.JOINED if incident.is_drill and person == by else usual
+
+
+def must_be_real(incident: Incident, verb: str) -> None:
+    """Raise ``Refused`` for a drill, which does nothing that others would notice."""
+    if incident.is_drill:
+        raise rules.Refused(f"{incident.codename} is a drill: you cannot {verb} it.")
