@@ -82,6 +82,9 @@ release: $(RELEASE) ## build the wheel and the list of what is in it, install it
 docs: $(DOCS) ## the documentation as a site to read without a network; a warning or a dead link fails
 	@$(PY) -m stack docs $(ARGS)
 
+pictures: $(DEV) ## take the pictures of README and of docs again, in a real browser; ARGS="retype" takes one
+	@$(PY) -m stack pictures $(ARGS)
+
 clean: ## remove the virtual environment and everything that was made
 	@rm -rf $(VENV) .data dist staticfiles test-results .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 

@@ -71,6 +71,7 @@ NAMES = (
     "FIREKIND_LEASE_S",
     "FIREKIND_SANDBOX_URL",
     "FIREKIND_PROFILED_URL",
+    "FIREKIND_CODENAMES",
     "FIREKIND_CRASH_AT",
 )
 RUNNING = "running.env"
@@ -104,6 +105,7 @@ class Env:
     log_format: str
     lease_s: int
     sandbox_url: str
+    codenames: tuple[str, ...]
     slack: Slack | None
     pagerduty: PagerDutySettings | None
     mail: MailSettings | None
@@ -201,6 +203,7 @@ def read(given: Mapping[str, str]) -> Env:
         log_format=shaped(given, "LOG_FORMAT", logs.FORMS[0], "|".join(logs.FORMS), " or ".join(logs.FORMS)),
         lease_s=whole(given, "FIREKIND_LEASE_S", default=30, low=1, high=3600),
         sandbox_url=url(given, "FIREKIND_SANDBOX_URL", schemes=("http", "https"), default=""),
+        codenames=_codenames(given),
         slack=vendor_settings.slack(given),
         pagerduty=vendor_settings.pagerduty(given),
         mail=mail.read(given),
@@ -263,6 +266,13 @@ def _metrics_token(given: Mapping[str, str]) -> str:
     if value and not re.fullmatch(r"[!-~]{20,}", value):
         raise SettingError("METRICS_TOKEN must be 20 random characters or more, without spaces.")
     return value
+
+
+def _codenames(given: Mapping[str, str]) -> tuple[str, ...]:
+    """Give the names that incidents of a demo or a picture take first, in this order."""
+    shape = r"|[a-z]+(-[a-z]+)+(,[a-z]+(-[a-z]+)+)*"
+    value = shaped(given, "FIREKIND_CODENAMES", "", shape, "names such as amber-otter, with commas between them")
+    return tuple(value.split(",")) if value else ()
 
 
 def _hosts(given: Mapping[str, str], base_url: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from secrets import SystemRandom
 
 import coolname
+from django.conf import settings
 from django.db import connection
 
 # From the kernel: who saw many codenames must not be able to work out the ones in between, which are private.
@@ -62,7 +63,8 @@ def fresh(*, room: int, private: bool, incident_id: int | None, is_drill: bool =
 
 
 def _names(*, is_drill: bool = False, words: int = 2, tries: int = 20) -> Iterator[str]:
-    """Propose pairs, then triples: there are about 300,000 pairs and tens of millions of triples."""
+    """Propose what a demo has set, then pairs, then triples: about 300,000 pairs, tens of millions of triples."""
     before = DRILL if is_drill else ""
+    yield from (before + name for name in settings.FIREKIND.codenames)
     yield from (before + coolname.generate_slug(words) for _ in range(tries))
     yield from (before + coolname.generate_slug(words + 1) for _ in range(tries))

@@ -34,6 +34,7 @@ PROVIDERS: Final = ("OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "SLAC
 ITS_OWN: Final = {
     "FIREKIND_SANDBOX_URL": "with which anyone signs in as anyone",
     "FIREKIND_PROFILED_URL": "which is the sandbox's",
+    "FIREKIND_CODENAMES": "under which incidents could be guessed",
     "FIREKIND_CRASH_AT": "which ends workers in tests",
 }
 

@@ -22,7 +22,7 @@ VOLUMES = {
 }
 OF_THE_CONTAINERS = {"FIREKIND_DATA_DIR"}  # volumes are mounted where it is
 OF_DEVELOPERS = {"DEBUG", "FIREKIND_CRASH_AT"}  # a deployment has no use for them
-OF_THE_SANDBOX = {"FIREKIND_SANDBOX_URL", "FIREKIND_PROFILED_URL"}
+OF_THE_SANDBOX = {"FIREKIND_SANDBOX_URL", "FIREKIND_PROFILED_URL", "FIREKIND_CODENAMES"}
 DOCKERFILE = (env.ROOT / "Dockerfile").read_text()
 DIGEST = r"\S+:[\w.-]+@sha256:[0-9a-f]{64}"
 

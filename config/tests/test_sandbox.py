@@ -51,10 +51,10 @@ SPOTS: tuple[tuple[dict[str, str], ...], ...] = (
     ({}, OIDC, SLACK_SIGN_IN),
     ({}, STAND_IN_PAGER, {**PAGING, "PAGERDUTY_API_KEY": "real"}, {**PAGING, "PAGERDUTY_API_KEY": "sandbox"}),
     ({}, {"DEBUG": "on"}),
-    ({}, {"SECRET_KEY": PUBLISHED_KEY}, {"FIREKIND_CRASH_AT": "perform"}),
+    ({}, {"SECRET_KEY": PUBLISHED_KEY}, {"FIREKIND_CRASH_AT": "perform"}, {"FIREKIND_CODENAMES": "amber-otter"}),
 )
 ALL = [dict(item for spot in spots for item in spot.items()) for spots in product(*SPOTS)]
-OPENS = ("FIREKIND_SANDBOX_URL", "FIREKIND_CRASH_AT", "FIREKIND_PROFILED_URL")
+OPENS = ("FIREKIND_SANDBOX_URL", "FIREKIND_CRASH_AT", "FIREKIND_PROFILED_URL", "FIREKIND_CODENAMES")
 REAL_SLACK, REAL_PAGER = "https://slack.com/api/", "https://api.pagerduty.com"
 
 

@@ -18,6 +18,8 @@ RUN = ("web", "worker", "evidence", "beat")
 # Settings that the stack itself fills in before any process reads them.
 SERVICES_TO_COME = {"DATABASE_URL": "postgresql://embedded", "REDIS_URL": "redis://embedded"}
 WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): use the web and the terminal."
+# What the first incidents of a demo are called, and what its stories and pictures so show.
+CODENAMES = {"FIREKIND_CODENAMES": "amber-otter,quiet-harbor,plain-meadow"}
 LOOK_S = 0.5
 # A process that ends this often within the span is not started again.
 FALLS, SPAN_S = 5, 60.0
@@ -30,7 +32,7 @@ def demo() -> None:
     port, data_dir = env.port(given), env.data_dir(given)
     services.wait_for_leftovers(data_dir)
     with _doors(port, names=("web", "sandbox"), target="demo") as doors:
-        settings = surroundings.blank() | given | surroundings.with_sandbox(data_dir=data_dir, port=port)
+        settings = surroundings.blank() | CODENAMES | given | surroundings.with_sandbox(data_dir=data_dir, port=port)
         env.read(SERVICES_TO_COME | env.present(settings))
         say(paint("Starting PostgreSQL, Redis, web, worker, beat and the sandbox ...", "grey"))
         with running.opened(settings, data_dir=data_dir, doors=doors, processes=DEMO, hear=hear) as stack:

@@ -17,7 +17,6 @@ from typing import Final, Literal
 import uvicorn
 from slack_sdk import WebClient
 
-from config.env import ROOT
 from incidents.catch_up import CatchUpLine
 from incidents.policies.policy import Policy
 from integrations.sandbox.app import build
@@ -29,7 +28,6 @@ from workflows.planning.invitee import Invitee
 from workflows.planning.wording import headline, posts
 from workflows.planning.wording.card import Card
 
-PLACE: Final = ROOT / "docs" / "images"
 CAUGHT_UP: Final = "slack-catch-up"
 EMOJI: Final = re.compile(r":[a-z_]+: ")
 UPDATE: Final = "Payments time out since deploy 2041. We are rolling it back."
@@ -39,20 +37,16 @@ WIDTH, HEIGHT = 390, 844
 SHARPNESS: Final = 1.25  # enough to read, and small enough for a repository
 
 
-def main(*words: str) -> int:
-    """Write the pictures; into the folder that is named also as they are in the dark."""
-    place = Path(words[0]) if words else PLACE
-    place.mkdir(parents=True, exist_ok=True)
+def draw(place: Path, *, dark: bool = False) -> None:
+    """Write the pictures into a folder; with `dark` also as they are in the dark, to be looked at."""
     for name, drawn in stories().items():
         with served() as (url, client):
             channel = _told(client, drawn)
             if name == CAUGHT_UP:
                 _caught_up(client, channel)
             _drawn(f"{url}/?as=ada&in={channel}", place / f"{name}.png", scheme="light")
-            if words:  # to look at, not for the documentation
+            if dark:
                 _drawn(f"{url}/?as=ada&in={channel}", place / f"{name}-dark.png", scheme="dark")
-        print(f"{place / name}.png: {(place / f'{name}.png').stat().st_size / 1000:.0f} kB")
-    return 0
 
 
 def stories() -> dict[str, list[Card]]:
