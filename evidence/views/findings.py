@@ -16,6 +16,8 @@ from evidence.models import Evidence, Finding
 from evidence.models.evidence import State
 from evidence.views.finding import evidence_of
 from incidents.models import Incident
+from incidents.views import panels
+from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 UNPROCESSABLE = 422
@@ -37,11 +39,12 @@ def listing(request: Request, codename: str) -> HttpResponse:
     return render(request, "evidence/findings.html", context, status=UNPROCESSABLE if form.errors else 200)
 
 
-@signed_in
-def strip(request: Request, codename: str) -> HttpResponse:
-    """Show what is known so far, for the incident's page: the root cause first, the refuted last."""
-    incident = incident_or_404(request.person, codename)
-    return render(request, "evidence/_strip.html", _about(incident) | {"findings": findings.of(incident)})
+def _read(_request: Request, incident: Incident) -> PanelState:
+    """Read what is known so far, for the incident's page: the root cause first, the refuted last."""
+    return PanelState("", _about(incident) | {"findings": findings.of(incident)})
+
+
+panels.register("findings", Panel(_read, {"findings": "evidence/_strip.html"}))
 
 
 @signed_in

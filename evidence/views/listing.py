@@ -19,6 +19,8 @@ from evidence.related import pairs, seen_before
 from evidence.views.finding import evidence_of
 from incidents import lifecycle
 from incidents.models import Incident
+from incidents.views import panels
+from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 UNPROCESSABLE, TOO_LARGE = 422, 413
@@ -34,13 +36,12 @@ def listing(request: Request, codename: str) -> HttpResponse:
     return render(request, name, _context(request, incident))
 
 
-@signed_in
-def panel(request: Request, codename: str) -> HttpResponse:
-    """Show the newest evidence beside the timeline."""
-    incident = incident_or_404(request.person, codename)
-    context = _context(request, incident)
-    context |= {"evidence": context["evidence"][:SHOWN], "total": len(context["evidence"])}
-    return render(request, "evidence/panel.html", context)
+def _read(request: Request, incident: Incident) -> PanelState:
+    context = _newest(request, incident)
+    return PanelState("", context | {"evidence": context["evidence"][:SHOWN], "total": len(context["evidence"])})
+
+
+panels.register("evidence", Panel(_read, {"evidence": "evidence/panel.html"}))
 
 
 @require_http_methods(["GET", "POST"])
@@ -113,18 +114,17 @@ def read_again(request: Request, codename: str, n: int) -> HttpResponse:
 
 
 def _context(request: Request, incident: Incident) -> dict[str, Any]:
+    context = _newest(request, incident)
+    found = context["evidence"]
+    forms = {"file_form": AddFile(), "link_form": AddLink()}
+    reading = any(one.state == State.READING for one in found)
+    return {**context, **forms, "policy": incident.policy, "reading": reading, "comparable": pairs.comparable(found)}
+
+
+def _newest(request: Request, incident: Incident) -> dict[str, Any]:
     found = list(shown(incident)[:MOST])
-    return {
-        "incident": incident,
-        "policy": incident.policy,
-        "evidence": found,
-        "reading": any(one.state == State.READING for one in found),
-        "pairs": pairs.of(found),
-        "seen_before": seen_before.of(incident, actor=request.person),
-        "file_form": AddFile(),
-        "link_form": AddLink(),
-        "comparable": pairs.comparable(found),
-    }
+    before = seen_before.of(incident, actor=request.person)
+    return {"incident": incident, "evidence": found, "pairs": pairs.of(found), "seen_before": before}
 
 
 def shown(incident: Incident) -> QuerySet[Evidence]:

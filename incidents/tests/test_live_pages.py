@@ -17,7 +17,9 @@ from incidents.views import page
 def cursor(text: str) -> str:
     found = re.search(r'id="live".*?hx-get="([^"]+)"', text, re.DOTALL)
     assert found is not None
-    return found[1].replace("&amp;", "&")
+    seen = re.search(r'id="seen" name="seen" value="([^"]*)"', text)
+    assert seen is not None
+    return f"{found[1].replace('&amp;', '&')}&seen={seen[1].replace(' ', '+')}"
 
 
 def test_nothing_new_is_no_content(incident: Incident, ada: Person, browse: Open) -> None:

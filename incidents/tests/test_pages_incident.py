@@ -17,7 +17,7 @@ from incidents.tests.conftest import Open
 from incidents.timeline import TimelineEntry
 from incidents.views.page import SHOWN
 
-MOST_QUERIES = 12
+MOST_QUERIES = 30
 
 
 def shown(text: str) -> list[int]:

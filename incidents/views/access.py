@@ -14,6 +14,8 @@ from incidents import lifecycle, visibility
 from incidents.lifecycle import access as asking
 from incidents.lifecycle import opening
 from incidents.models import Incident, Person
+from incidents.views import panels
+from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 UNPROCESSABLE, TOO_MANY = 422, 429
@@ -66,21 +68,32 @@ def glass(request: Request, codename: str) -> HttpResponse:
 def panel(request: Request, codename: str) -> HttpResponse:
     """Show those who take part who else may see a private incident and why, who asks to, and what is published."""
     incident = incident_or_404(request.person, codename)
+    context = {"incident": incident, "is_alone": True, **_read(request, incident).context}
+    return render(request, "incidents/access_panel.html" + ("#panel" if request.htmx else ""), context)
+
+
+def _read(request: Request, incident: Incident) -> PanelState:
+    if not incident.private:
+        return PanelState("public", {})
     proposed = opening.proposed(incident)
     reviewer = opening.reviewer_of(proposed) if proposed else None
     mine = proposed is not None and proposed.written_by_id == request.person.pk
     context = {
-        "incident": incident,
         "answers": ANSWERS,
         "waiting": asking.waiting(incident),
-        "readers": visibility.readers(incident) if incident.private else (),
+        "readers": visibility.readers(incident),
         "proposed": proposed,
         "reviewer": reviewer,
         "may_publish": not mine and reviewer in (None, request.person),
         "published": opening.published(incident),
-        "strip": bool(request.htmx) and "strip" in request.GET,  # for a page that says so at its top, too
     }
-    return render(request, "incidents/access_panel.html" + ("#panel" if request.htmx else ""), context)
+    return PanelState("", context)
+
+
+panels.register(
+    "access",
+    Panel(_read, {"access": "incidents/access_panel.html#panel", "asking": "incidents/access_panel.html#asking"}),
+)
 
 
 def _named(request: Request, codename: str) -> str:

@@ -17,6 +17,7 @@ from incidents.models import Event, Incident, IncidentType, Person
 from incidents.search import moment
 from incidents.timeline import TimelineEntry
 from incidents.timeline_filters import GROUPS, TimelineFilters
+from incidents.views import panels
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 SHOWN = 40
@@ -32,17 +33,27 @@ def page(request: Request, codename: str) -> HttpResponse:
     if incident.codename != codename:
         return redirect(incident)
     newest = timeline.latest(incident, limit=SHOWN + 1, reader=request.person)
+    drawn = panels.draw(request, incident)
     context = head(incident, request.person) | told(newest, limit=SHOWN)
+    context |= {"panels": drawn.elements, "seen": drawn.said}
     return render(request, "incidents/incident.html", context)
 
 
 @signed_in
 def live(request: Request, codename: str) -> HttpResponse:
-    """Return what is new after event ``n``; 204 when nothing is."""
+    """Return what is new after event ``n`` and every panel that changed since it was ``seen``; 204 when nothing is."""
     incident = incident_or_404(request.person, codename)
     seen = number(request.GET.get("n"))
-    if seen is not None and incident.last_n <= seen:
+    drawn = panels.draw(request, incident, seen=panels.read_seen(request.GET))
+    is_news = seen is None or incident.last_n > seen
+    if not is_news and not drawn.elements:
         return HttpResponse(status=204)
+    context = _news(request, incident, seen=seen or 0) if is_news else {"incident": incident}
+    context |= {"news": is_news, "panels": panels.joined(drawn.elements), "seen": drawn.said}
+    return render(request, "incidents/incident.html#live", context)
+
+
+def _news(request: Request, incident: Incident, *, seen: int) -> dict[str, Any]:
     oldest = read_place(request.GET.get("from", ""))
     shown = timeline.latest(incident, limit=MOST_SHOWN + 1, reader=request.person, after=oldest) if oldest else []
     if not shown or len(shown) > MOST_SHOWN:
@@ -50,10 +61,7 @@ def live(request: Request, codename: str) -> HttpResponse:
         context: dict[str, Any] = told(shown, limit=SHOWN) | {"restart": True}
     else:
         context = told(shown, limit=MOST_SHOWN)
-    context |= head(incident, request.person)
-    context |= {"seen": seen or 0, "arrived": _arrived(incident, seen or 0, request.person)}
-    context["closed"] = incident.private and "public" in request.GET  # since this page was opened
-    return render(request, "incidents/incident.html#live", context)
+    return context | head(incident, request.person) | {"arrived": _arrived(incident, seen, request.person)}
 
 
 @signed_in

@@ -16,9 +16,8 @@ OF_A_PROFILE = (
 )  # fmt: skip
 # And of an incident's evidence and findings.
 OF_AN_INCIDENT = (
-    "evidence/", "evidence/panel", "evidence/commands", "evidence/compare/?control=1&with=1",
+    "evidence/", "evidence/commands", "evidence/compare/?control=1&with=1",
     "evidence/compare.json?control=1&with=1", "evidence/compare-search.json?control=1&with=1&q=a", "findings/",
-    "findings/strip/",
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 const RESTS_MS = [1000, 2000, 5000, 15000, 60000];
 const GATHERS_MS = 400; // what comes of one verb is heard several times in a row: the page looks at once, and once after
 // A part that is being fetched drops what it hears meanwhile: the next look waits for its answer.
-const FETCHED = ":is([hx-trigger^='load'], [hx-trigger*='firekind:changed']).htmx-request";
+const FETCHED = "[hx-trigger*='firekind:changed'].htmx-request";
 let source, failures = 0, resting, gathering, more = false;
 
 const cursor = () => document.getElementById("live");
@@ -48,8 +48,6 @@ function heard(event) {
   const { requestConfig, xhr } = event.detail; // the element that asked is replaced by now
   if (requestConfig.elt.id !== "live" || xhr.status !== 200) return;
   document.body.className = cursor().dataset.look;
-  // The panels hear of it from the stream; where there is none, from here.
-  if (source?.readyState !== EventSource.OPEN) changed();
 }
 
 function returned() {
@@ -63,7 +61,7 @@ function returned() {
 }
 
 function refused(event) {
-  if (event.detail.elt.matches("#live, #progress") && event.detail.xhr.status === 404) gone();
+  if (event.detail.elt.matches("#live") && event.detail.xhr.status === 404) gone();
 }
 
 if (cursor()) {

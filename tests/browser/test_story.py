@@ -32,9 +32,9 @@ def test_declaring_shows_the_plan_first_and_the_people_afterwards(sit: Sit) -> N
     expect(page.locator("#progress")).to_contain_text("all done", timeout=SOON_MS)
     expect(page.locator("#people")).to_contain_text("@incident-response")
     first, again = (fetched(page, page.url, cold=cold) for cold in (True, False))
-    assert len(first.kinds) <= 12, first.kinds
+    assert len(first.kinds) <= 7, first.kinds
     assert first.size <= 60_000
-    assert not {"Stylesheet", "Script", "Image"} & set(again.kinds.values()), "a page's files are kept for good"
+    assert sorted(again.kinds.values()) == ["Document", "EventSource"], "one request, and the stream that stays open"
     at_once = page.evaluate(HINTED)
     assert at_once <= 1
     page.wait_for_function("once => window.looks > once", arg=at_once)

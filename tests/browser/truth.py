@@ -41,25 +41,10 @@ const offered = (page) => {
   return [page.title, page.body.className, ...[...state].map(words), ...[...controls].map(one)];
 };
 """
-# The page at the same address with all that it fetches while it loads, as it comes from the server: parsed and not
-# drawn, which a browser takes a tenth of the time for.
+# The page at the same address, as it comes from the server: parsed and not drawn, which a browser takes a tenth of the
+# time for.
 SERVED = """
-const served = async () => {
-  const get = async (address, headers) => new DOMParser().parseFromString(
-    await (await fetch(address, { headers })).text(), "text/html");
-  const page = await get(location.href, {});
-  for (const node of page.querySelectorAll("main [hx-get][hx-trigger^=load]")) {
-    const part = (await get(node.getAttribute("hx-get"), { "HX-Request": "true", "HX-Target": node.id })).body;
-    for (const other of part.querySelectorAll("[hx-swap-oob]")) {
-      const place = page.getElementById(other.id);
-      other.remove();
-      if (place) place.replaceWith(other);
-    }
-    if (node.getAttribute("hx-swap").endsWith("outerHTML")) node.replaceWith(...part.childNodes);
-    else node.replaceChildren(...part.childNodes);
-  }
-  return page;
-};
+const served = async () => new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
 """
 BOTH = f"async () => {{ {OFFERED} {SERVED} return [offered(document), offered(await served())]; }}"
 FOCUSED = """() => {

@@ -63,9 +63,10 @@ class Pages:
         return bool(self.lines or self.coming)
 
 
-def of(incident: Incident) -> Pages:
-    """Read how the pages of an incident stand."""
-    owed = {_thing(one): one for one in progress.of(incident).effects if one.kind == "page" and one.state in OWED}
+def of(incident: Incident, *, effects: Sequence[EffectLine] | None = None) -> Pages:
+    """Read how the pages of an incident stand; ``effects`` are those of its progress, where they are known already."""
+    effects = progress.of(incident).effects if effects is None else effects
+    owed = {_thing(one): one for one in effects if one.kind == "page" and one.state in OWED}
     rows = list(Page.objects.filter(incident=incident).select_related("asked_by").order_by("-opened_at", "-pk"))
     before = page_reach.before(rows)
     lines = [_line(page, before[page.pk], owed.pop(page.key, None)) for page in rows]

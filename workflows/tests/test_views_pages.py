@@ -177,10 +177,10 @@ def test_what_keeps_a_page_from_being_opened_stands_beside_it(incident: Incident
     assert "Page Checkout" in page
 
 
-def test_while_nothing_moves_the_panel_is_not_sent_again(incident: Incident, ada: Person, browse: Open) -> None:
+def test_while_nothing_moves_nothing_is_sent_again(incident: Incident, ada: Person, browse: Open) -> None:
     client = browse(ada)
     page = paged(incident)
-    seen = client.get(url(incident), headers=HTMX).content.decode().split("?seen=")[1][:16]
+    seen = client.get(url(incident)).content.decode().split("?seen=")[1][:16]
     assert client.get(url(incident, f"?seen={seen}"), headers=HTMX).status_code == 204
     Page.objects.filter(pk=page.pk).update(status="acknowledged", status_by="Ben")
     assert client.get(url(incident, f"?seen={seen}"), headers=HTMX).status_code == 200

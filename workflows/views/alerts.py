@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,6 +15,8 @@ from django.views.decorators.http import require_GET
 
 from incidents.forms.given import number
 from incidents.models import Incident
+from incidents.views import panels
+from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows.models import Alert
 
@@ -37,17 +38,22 @@ class AlertGroup(NamedTuple):
 @require_GET
 @signed_in
 def alerts(request: Request, codename: str) -> HttpResponse:
-    """Show the alerts, page by page; as the panel's fragment the newest, 204 while nothing moved since ``seen``."""
+    """Show the alerts, page by page."""
     incident = incident_or_404(request.person, codename)
+    context = {"incident": incident, "policy": incident.policy, **_counts(_groups(incident))}
+    return render(request, "workflows/alerts.html", context | _asked(request, _newest_first(incident)))
+
+
+def _read(_request: Request, incident: Incident) -> PanelState:
     groups = _groups(incident)
-    digest = hashlib.sha256(repr(groups).encode()).hexdigest()[:16]
-    if request.htmx and request.GET.get("seen") == digest:
-        return HttpResponse(status=204)
-    context = {"incident": incident, "policy": incident.policy, "digest": digest, **_counts(groups)}
-    every = Alert.objects.filter(incident=incident).order_by("-at", "-pk")
-    if request.htmx:
-        return render(request, "workflows/alerts.html#panel", context | {"alerts": every[:SHOWN]})
-    return render(request, "workflows/alerts.html", context | _asked(request, every))
+    return PanelState(panels.digest_of(groups), {**_counts(groups), "alerts": _newest_first(incident)[:SHOWN]})
+
+
+panels.register("alerts", Panel(_read, {"alerts": "workflows/alerts.html#panel"}))
+
+
+def _newest_first(incident: Incident) -> QuerySet[Alert]:
+    return Alert.objects.filter(incident=incident).order_by("-at", "-pk")
 
 
 def _groups(incident: Incident) -> list[AlertGroup]:

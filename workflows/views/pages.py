@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 from django import forms
 from django.contrib import messages
@@ -16,12 +15,15 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from incidents import lifecycle
 from incidents.models import Incident
+from incidents.views import panels
 from incidents.views.act import done
+from incidents.views.panels import PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows import ports
 from workflows.paging import paging
 from workflows.paging.paging import PageChoice
 from workflows.status import page_status
+from workflows.status.progress import EffectLine
 
 UNPROCESSABLE = 422
 
@@ -89,22 +91,27 @@ class PageForm(forms.Form):
 def pages(request: Request, codename: str) -> HttpResponse:
     """Show who was paged and their status; page someone once it was shown who that reaches."""
     incident = incident_or_404(request.person, codename)
-    can_page = ports.pager() is not None and incident.is_active and request.person.can_join
-    can_page = can_page and not incident.is_drill
+    can_page = _can_page(request, incident)
     if request.method == "POST":
         return _asked(request, incident, _form(request, incident) if can_page else None)
-    now = page_status.of(incident)
-    seen = digest_of(now, can_page=can_page)
-    if request.htmx and request.GET.get("seen") == seen:
+    digest, context = read(request, incident)
+    if request.htmx and request.GET.get("seen") == digest:
         return HttpResponse(status=204)
     part = "#dialog" if request.htmx.target == "dialog" else "#panel" if request.htmx else ""
     form = _form(request, incident) if can_page and part != "#panel" else None
-    return _render(request, incident, form, part, {"pages": now, "digest": seen, "can_page": can_page})
+    return _render(request, incident, form, part, {**context, "digest": digest})
 
 
-def digest_of(now: page_status.Pages, *, can_page: bool) -> str:
-    """Return what tells one state of the panel from another."""
-    return sha256(repr((now, can_page)).encode()).hexdigest()[:16]
+def _can_page(request: Request, incident: Incident) -> bool:
+    connected = ports.pager() is not None and not incident.is_drill
+    return connected and incident.is_active and request.person.can_join
+
+
+def read(request: Request, incident: Incident, *, effects: Sequence[EffectLine] | None = None) -> PanelState:
+    """Read what the panel of pages shows; ``effects`` are those of the plan's progress, where they are known."""
+    now, can_page = page_status.of(incident, effects=effects), _can_page(request, incident)
+    context = {"pages": now, "can_page": can_page, "connected": ports.pager() is not None}
+    return PanelState(panels.digest_of((now, can_page)), context)
 
 
 def _form(request: Request, incident: Incident) -> PageForm:

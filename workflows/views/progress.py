@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -11,24 +11,50 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from incidents.models import Incident
-from incidents.views import act
+from incidents.views import act, panels
+from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows.status import progress as progressing
 from workflows.status import workers
 from workflows.status.progress import Progress
 from workflows.status.workers import WorkersNow
+from workflows.views import pages
 
 
 @signed_in
 def progress(request: Request, codename: str) -> HttpResponse:
     """Show the plan's progress; as a fragment, 204 while nothing moved since ``seen``."""
     incident = incident_or_404(request.person, codename)
-    now, carried_out = progressing.of(incident), workers.now(at=timezone.now())
-    digest = digest_of(now, incident, carried_out)
+    digest, context = _read(request, incident)
     if request.htmx and request.GET.get("seen") == digest:
         return HttpResponse(status=204)
-    name = "workflows/progress.html" + ("#panels" if request.htmx else "")
-    return render(request, name, _context(incident, now) | {"digest": digest, "workers": carried_out})
+    name = "workflows/progress.html" + ("#look" if request.htmx else "")
+    return render(request, name, context | {"incident": incident, "digest": digest, "is_alone": True})
+
+
+def _read(_request: Request, incident: Incident) -> PanelState:
+    now, carried_out = progressing.of(incident), workers.now(at=timezone.now())
+    return PanelState(digest_of(now, incident, carried_out), _context(now) | {"workers": carried_out})
+
+
+def _read_with_pages(request: Request, incident: Incident) -> PanelState:
+    digest, context = _read(request, incident)
+    paged = pages.read(request, incident, effects=context["progress"].effects)
+    return PanelState(panels.digest_of((digest, paged.digest)), context | paged.context)
+
+
+panels.register(
+    "plan",
+    Panel(
+        _read_with_pages,
+        {
+            "pages": "workflows/pages.html#panel",
+            "progress": "workflows/progress.html#panels",
+            "trouble": "workflows/progress.html#trouble",
+            "channel_link": "workflows/progress.html#channel_link",
+        },
+    ),
+)
 
 
 @require_POST
@@ -44,16 +70,15 @@ def retry(request: Request, codename: str, effect: int) -> HttpResponse:
 def digest_of(now: Progress, incident: Incident, carried_out: WorkersNow) -> str:
     """Return what tells one state of the panels from another."""
     about = (incident.codename, incident.is_active)  # where buttons lead, and which there are
-    said = repr((about, now.effects, now.people, now.channel, now.gaps, now.planned, now.left, now.stays, carried_out))
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+    plan = (now.effects, now.people, now.channel, now.gaps, now.planned, now.left, now.stays)
+    return panels.digest_of((about, plan, carried_out))
 
 
-def _context(incident: Incident, now: Progress) -> dict[str, object]:
+def _context(now: Progress) -> dict[str, Any]:
     order = {"failed": 0, "running": 1, "waiting": 2}
     pending = sorted((one for one in now.effects if one.state in order), key=lambda one: order[one.state])
     done = [one for one in now.effects if one.state == "done"]
     return {
-        "incident": incident,
         "progress": now,
         "counts": dict(now.counts),
         "total": len(now.effects),

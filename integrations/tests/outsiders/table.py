@@ -72,7 +72,6 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
     f"{BASE}missing": Row(posts=({}, {"gap": "gap/archived"})),
     EVIDENCE: Row(asks=("", "?kind=profile")),
     f"{EVIDENCE}add": Row(posts=({}, {"link": "https://example.com/graph", "title": "A graph"})),
-    f"{EVIDENCE}panel": Row(),
     f"{EVIDENCE}captures": Row(posts=({}, {"source": "checkout-api", "kind": "cpu"})),
     f"{EVIDENCE}commands": Row(),
     f"{EVIDENCE}compare/": OF_EVIDENCE,
@@ -96,7 +95,6 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
     f"{BASE}review/<slug:section>/comment": Row(SECTION, posts=({}, {"comment": "hello"})),
     f"{BASE}review/<slug:section>/versions": Row(SECTION),
     f"{BASE}findings/": Row(posts=({}, {"claim": "It is the cache"})),
-    f"{BASE}findings/strip/": Row(),
     f"{BASE}findings/<int:n>/": Row(N, posts=({}, {"verdict": "supported", "text": "Look"})),
     f"{BASE}findings/about/<int:n>/": Row(N),
     # Asking to be let in says the same of any codename; breaking the glass, with a reason, tells and is told.
