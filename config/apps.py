@@ -17,8 +17,9 @@ class Wiring(AppConfig):
         from integrations.profilers.current import profiler
         from integrations.slack.adapter import shared_files
         from integrations.slack.adapter.current import slack
+        from integrations.trackers.adapter.current import tracker
         from workflows import ports
 
         celery.app.set_default()
-        ports.connect(chat=slack, profiler=profiler, pager=pagerduty)
+        ports.connect(chat=slack, profiler=profiler, pager=pagerduty, tracker=tracker)
         fetching.connect("slack", shared_files.fetch)

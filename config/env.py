@@ -14,9 +14,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import broker, logs
-from config.parsing import mail, sandbox, signing_in, vendor_settings
+from config.parsing import mail, sandbox, signing_in, tracker, vendor_settings
 from config.parsing.mail import MailSettings
 from config.parsing.signing_in import SignInSettings
+from config.parsing.tracker import TrackerSettings
 from config.parsing.values import LOOPBACK_HOSTS, flag, networks, safe, shaped, url, whole
 from config.parsing.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
 from config.parsing.vendor_settings import PagerDutySettings, Slack
@@ -59,6 +60,7 @@ NAMES = (
     "PAGERDUTY_WEBHOOK_SECRETS",
     "PAGERDUTY_EVENTS_URL",
     "PAGERDUTY_ROUTING_KEY",
+    *tracker.NAMES,
     *mail.NAMES,
     *signing_in.NAMES,
     "EVIDENCE_STORAGE_URL",
@@ -79,7 +81,7 @@ RUNNING = "running.env"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Env:
-    """Every setting, parsed. `slack`, `pagerduty` and `mail` are None when they are left out altogether."""
+    """Every setting, parsed. `slack`, `pagerduty`, `tracker` and `mail` are None when they are left out altogether."""
 
     database_url: str
     database_direct_url: str  # past a pooler of connections; empty where there is none
@@ -108,6 +110,7 @@ class Env:
     codenames: tuple[str, ...]
     slack: Slack | None
     pagerduty: PagerDutySettings | None
+    tracker: TrackerSettings | None
     mail: MailSettings | None
     sign_in: SignInSettings
 
@@ -206,6 +209,7 @@ def read(given: Mapping[str, str]) -> Env:
         codenames=_codenames(given),
         slack=vendor_settings.slack(given),
         pagerduty=vendor_settings.pagerduty(given),
+        tracker=tracker.read(given),
         mail=mail.read(given),
         sign_in=signing_in.read(given),
     )

@@ -36,7 +36,11 @@ RINGS: Final = {
             "workflows.tasks.refresh_on_call",
         ),
     ),
-    "each-minute": Ring(60.0, ROUND, ("workflows.tasks.look_at_pages", "workflows.tasks.refresh_directory")),
+    "each-minute": Ring(
+        60.0,
+        ROUND,
+        ("workflows.tasks.look_at_pages", "workflows.tasks.look_at_tickets", "workflows.tasks.refresh_directory"),
+    ),
     "read-evidence": Ring(5.0, "evidence.tasks.sweep"),
     "audit": Ring(300.0, "workflows.tasks.audit"),
     "each-hour": Ring(3600.0, ROUND, ("workflows.tasks.forget_alerts", "workflows.tasks.remind")),

@@ -19,6 +19,7 @@ urlpatterns = [
     path("", include("integrations.metrics.urls")),
     path("", include("integrations.slack.urls")),
     path("", include("integrations.pagerduty.urls")),
+    path("", include("integrations.trackers.urls")),
     path("", include("integrations.api.urls")),
     path("", include("integrations.identity.urls")),
     path("", include("insights.urls")),

@@ -111,17 +111,31 @@ def _terms(data: Data) -> str:
 
 def _given(text: str, data: Data) -> str:
     about = f"{data['word']} {data['followup']}"
-    return f"gave {about} to {data['name']}" if data.get("name") else f"left {about} to anyone"
+    said = f"gave {about} to {data['name']}" if data.get("name") else f"left {about} to anyone"
+    return f"{said}{_where(data)}"
 
 
 def _due_by(text: str, data: Data) -> str:
     about = f"{data['word']} {data['followup']}"
-    return f"made {about} due {data['due']}" if data.get("due") else f"took the due date off {about}"
+    said = f"made {about} due {data['due']}" if data.get("due") else f"took the due date off {about}"
+    return f"{said}{_where(data)}"
 
 
 def _of_task(did: str) -> Callable[[str, Data], str]:
     """Say what became of a task: *marked task 3 as done*."""
-    return lambda text, data: _because(did.format(f"{data['word']} {data['followup']}"), text)
+    return lambda text, data: _because(did.format(f"{data['word']} {data['followup']}") + _where(data), text)
+
+
+def _tracked(text: str, data: Data) -> str:
+    about = f"{data['word']} {data['followup']}"
+    if not data.get("ticket"):
+        return f"withdrew the ticket of {about}{_where(data)}"
+    return f"opened {data['ticket']} for {about}{_where(data)}"
+
+
+def _where(data: Data) -> str:
+    """Say in which issue tracker something was done, where it was not here."""
+    return f" in {data['tracker']}" if data.get("tracker") else ""
 
 
 def _duplicated(text: str, data: Data) -> str:
@@ -156,6 +170,7 @@ KINDS: dict[str, EventKind] = {
     "followup_done": EventKind("To do", _of_task("marked {} as done"), folds=True),
     "followup_dropped": EventKind("To do", _of_task("dropped {}"), folds=True),
     "followup_reopened": EventKind("To do", _of_task("reopened {}"), folds=True),
+    "followup_tracked": EventKind("To do", _tracked, quiet=True),
     "noted": EventKind("Note", lambda text, data: text, editable=True),
     "captured": EventKind("Message", _captured),
     "asked": EventKind("Capture", lambda text, data: f"asked to {text}", folds=True),

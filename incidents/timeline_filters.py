@@ -24,7 +24,7 @@ GROUPS: Final = {
     "tasks": (
         "Tasks and follow-ups",
         ("task", "followup", "followup_given", "followup_due", "followup_done", "followup_dropped",
-         "followup_reopened"),
+         "followup_reopened", "followup_tracked"),
     ),
     "evidence": ("Evidence and findings", ("evidence", "asked", "claimed", "judged")),
     "people": (

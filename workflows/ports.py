@@ -12,6 +12,7 @@ from incidents.people.person_matching import ChatProfile
 from workflows.pager_port import Pager
 from workflows.planning.captures import ProfileSource
 from workflows.planning.wording.card import Card
+from workflows.tracker_port import Tracker
 
 UNTELLABLE: Final = frozenset({"messages_tab_disabled"})
 """Codes of errors after which the chat takes nothing for anyone directly, until someone changes how it is set up."""
@@ -232,9 +233,10 @@ class _Ports:
     chat: Callable[[], Chat | None]
     profiler: Callable[[], Profiler | None]
     pager: Callable[[], Pager | None]
+    tracker: Callable[[], Tracker | None]
 
 
-_ports = _Ports(chat=lambda: None, profiler=lambda: None, pager=lambda: None)
+_ports = _Ports(chat=lambda: None, profiler=lambda: None, pager=lambda: None, tracker=lambda: None)
 
 
 def chat() -> Chat | None:
@@ -247,9 +249,14 @@ def profiler() -> Profiler | None:
     return _ports.profiler()
 
 
-def connected() -> dict[str, Chat | Profiler | Pager]:
+def connected() -> dict[str, Chat | Profiler | Pager | Tracker]:
     """Return everything that stands behind a port, by the port's name."""
-    found: dict[str, Chat | Profiler | Pager | None] = {"chat": chat(), "profiler": profiler(), "pager": pager()}
+    found: dict[str, Chat | Profiler | Pager | Tracker | None] = {
+        "chat": chat(),
+        "profiler": profiler(),
+        "pager": pager(),
+        "tracker": tracker(),
+    }
     return {name: port for name, port in found.items() if port is not None}
 
 
@@ -258,24 +265,38 @@ def pager() -> Pager | None:
     return _ports.pager()
 
 
+def tracker() -> Tracker | None:
+    """Return where follow-ups become tickets, or None when no tracker is connected."""
+    return _ports.tracker()
+
+
 def connect(
     *,
     chat: Callable[[], Chat | None],
     profiler: Callable[[], Profiler | None] = lambda: None,
     pager: Callable[[], Pager | None] = lambda: None,
+    tracker: Callable[[], Tracker | None] = lambda: None,
 ) -> None:
     """Say what stands behind the ports; called once, by ``config``, at start."""
     _ports.chat = chat
     _ports.profiler = profiler
     _ports.pager = pager
+    _ports.tracker = tracker
 
 
 @contextmanager
-def using(*, chat: Chat | None = None, profiler: Profiler | None = None, pager: Pager | None = None) -> Iterator[None]:
+def using(
+    *,
+    chat: Chat | None = None,
+    profiler: Profiler | None = None,
+    pager: Pager | None = None,
+    tracker: Tracker | None = None,
+) -> Iterator[None]:
     """Put something else behind the ports for the length of a block, or nothing."""
-    before = _ports.chat, _ports.profiler, _ports.pager
+    before = _ports.chat, _ports.profiler, _ports.pager, _ports.tracker
     _ports.chat, _ports.profiler, _ports.pager = lambda: chat, lambda: profiler, lambda: pager
+    _ports.tracker = lambda: tracker
     try:
         yield
     finally:
-        _ports.chat, _ports.profiler, _ports.pager = before
+        _ports.chat, _ports.profiler, _ports.pager, _ports.tracker = before

@@ -27,6 +27,7 @@ from workflows.ports import VendorError
 from workflows.reconcile import missed, weekly
 from workflows.reconcile import reconcile as reconciling
 from workflows.reconcile import sweep as sweeping
+from workflows.tickets import looks
 from workflows.usergroups import sync, workspace_cache
 
 log = logging.getLogger(__name__)
@@ -111,6 +112,21 @@ def watch_members() -> None:
 def look_at_pages() -> None:
     """Ask the pager about open pages that nobody told us about lately."""
     poll_pages.look_again(at=timezone.now())
+
+
+@shared_task
+def look_at_tickets() -> None:
+    """Ask the issue tracker which tickets were changed, in case a webhook was lost."""
+    looks.look_again()
+
+
+@shared_task
+def look_at_ticket(ticket_id: int) -> None:
+    """Look at a ticket that a webhook told of."""
+    try:
+        looks.look(ticket_id)
+    except VendorError as error:
+        log.warning("could not look at a ticket: %s", error)
 
 
 @shared_task

@@ -100,6 +100,7 @@ def followup(one: Followup) -> dict[str, Any]:
         "owner": one.owner.name if one.owner else None,
         "due_on": one.due_on.isoformat() if one.due_on else None,
         "link": one.link,
+        "ticket": {"label": one.ticket, "url": one.ticket_url} if one.ticket else None,
         "made_at": one.made_at.isoformat(),
     }
 

@@ -20,6 +20,7 @@ PARTS: Final[dict[str, Part]] = {
     "slack": vendors.slack,
     "groups": vendors.groups,
     "pagerduty": vendors.pagerduty,
+    "tracker": vendors.tracker,
     "clock": clocks.findings,  # after the vendors: by their last answers
 }
 NOT_LOOKED_AT: Final = "Not checked, because the database does not answer or lacks migrations. Mend that first."

@@ -1,4 +1,4 @@
-"""Slack and PagerDuty, as they are set up: what `slack_check` and `pagerduty_check` say, and more."""
+"""Slack, PagerDuty and the issue tracker, as they are set up; what `slack_check` and `pagerduty_check` say, too."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from integrations.pagerduty.webhooks import backlog
 from integrations.slack import checking as slack_checking
 from integrations.slack.adapter import current as slack_current
 from integrations.slack.protocol import setup as slack_setup
+from integrations.trackers import checking as tracker_checking
+from integrations.trackers.adapter import current as tracker_current
+from integrations.trackers.protocol import setup as tracker_setup
 from workflows.models import GroupChange, GroupRule
 
 WITHOUT_SLACK: Final = "Slack is not connected: SLACK_BOT_TOKEN is not set. The web and the terminal do everything."
+WITHOUT_TRACKER: Final = "No issue tracker is connected: TRACKER is not set. Follow-ups stay here."
 WITHOUT_PAGER: Final = "PagerDuty is not connected: PAGERDUTY_API_KEY is not set. No one is paged."
 
 
@@ -52,3 +56,12 @@ def pagerduty() -> Iterator[CheckResult]:
     now = timezone.now()
     yield from pagerduty_checking.findings(pager, webhook_url=pagerduty_setup.webhook_url(), at=now)
     yield from backlog.findings()
+
+
+def tracker() -> Iterator[CheckResult]:
+    """Yield what is to be said of the token, the projects and the webhook."""
+    given, found = tracker_setup.current(), tracker_current.tracker()
+    if given is None or found is None:
+        yield note(WITHOUT_TRACKER)
+        return
+    yield from tracker_checking.findings(found, given, at=timezone.now())

@@ -17,7 +17,13 @@ from audit import log_ids, request_origin
 log = logging.getLogger(__name__)
 NOT_BELIEVED: Final = "%s says that a request came over TLS and is not believed: name it in FORWARDED_ALLOW_IPS"
 # Of a vendor's door the address is the vendor's, which says nothing about who came.
-DOORS: Final = {"/slack/": "slack", "/pagerduty/": "system", "/api/": "api", "/v1development/": "api"}
+DOORS: Final = {
+    "/slack/": "slack",
+    "/pagerduty/": "system",
+    "/tracker/": "system",
+    "/api/": "api",
+    "/v1development/": "api",
+}
 ADDRESSED: Final = ("web", "api")
 REQUEST_ID: Final = re.compile(r"[A-Za-z0-9-]{8,64}")  # as proxies write it
 

@@ -25,6 +25,8 @@ SECRETS: Final = (
     "PAGERDUTY_API_KEY",
     "PAGERDUTY_WEBHOOK_SECRETS",
     "PAGERDUTY_ROUTING_KEY",
+    "TRACKER_TOKEN",
+    "TRACKER_WEBHOOK_SECRETS",
     "OIDC_CLIENT_SECRET",
     "SLACK_CLIENT_SECRET",
 )
@@ -102,6 +104,8 @@ def _stand_ins(given: Given) -> Iterator[str]:
         yield from _is(given, "PAGERDUTY_API_KEY", PAGER_KEY)
         yield from _points_here(given, "PAGERDUTY_API_URL")
         yield from _points_here(given, "PAGERDUTY_EVENTS_URL")
+    if "TRACKER" in given:
+        yield from _points_here(given, "TRACKER_URL")
 
 
 def _whole(given: Given) -> Iterator[str]:

@@ -12,7 +12,14 @@ from incidents.timeline import TimelineEntry
 
 Phase, State = Followup.Phase, Followup.State
 MADE: Final = {"task": Phase.DURING, "followup": Phase.AFTERWARDS}  # the kinds of events that one begins with
-CHANGES: Final = ("followup_given", "followup_due", "followup_done", "followup_dropped", "followup_reopened")
+CHANGES: Final = (
+    "followup_given",
+    "followup_due",
+    "followup_done",
+    "followup_dropped",
+    "followup_reopened",
+    "followup_tracked",
+)
 KINDS: Final = (*MADE, *CHANGES)
 
 
@@ -31,6 +38,8 @@ class FollowupFold:
     due_on: date | None
     state: str = State.OPEN
     ended_at: datetime | None = None
+    ticket: str = ""
+    ticket_url: str = ""
 
 
 def fold(entries: Iterable[TimelineEntry]) -> FollowupFold:
@@ -68,6 +77,8 @@ def _changed(now: FollowupFold, entry: TimelineEntry) -> FollowupFold:
         return replace(now, owner_id=event.data.get("owner"))
     if event.kind == "followup_due":
         return replace(now, due_on=_day(event.data))
+    if event.kind == "followup_tracked":
+        return replace(now, ticket=event.data.get("ticket", ""), ticket_url=event.link)
     if event.kind == "followup_reopened":
         return replace(now, state=State.OPEN, ended_at=None)
     return replace(now, state=State.DONE if event.kind == "followup_done" else State.DROPPED, ended_at=event.at)

@@ -19,14 +19,6 @@ from incidents.lifecycle.entries import (
     update,
     update_fell_due,
 )
-from incidents.lifecycle.followups import (
-    add_followup,
-    assign_followup,
-    drop_followup,
-    finish_followup,
-    reopen_followup,
-    schedule_followup,
-)
 from incidents.lifecycle.misses import TooManyMisses
 from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
@@ -34,6 +26,15 @@ from incidents.lifecycle.redaction import redact
 from incidents.lifecycle.retyping import adopt, leave_room, retype
 from incidents.lifecycle.rules import BadInput, NotThere, Refused, Stale
 from incidents.lifecycle.stating import state_impact, state_next_step
+from incidents.lifecycle.to_do.followups import (
+    add_followup,
+    assign_followup,
+    drop_followup,
+    finish_followup,
+    reopen_followup,
+    schedule_followup,
+)
+from incidents.lifecycle.to_do.tracked import follow_ticket, track_followup
 from incidents.lifecycle.wording import check_off, describe, rename, serve
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "edit",
     "fill",
     "finish_followup",
+    "follow_ticket",
     "joined",
     "leave_room",
     "left",
@@ -86,6 +88,7 @@ __all__ = [
     "state_impact",
     "state_next_step",
     "take_back",
+    "track_followup",
     "turn_away",
     "unarchived",
     "update",

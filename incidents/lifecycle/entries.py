@@ -6,7 +6,8 @@ from typing import Any
 
 from incidents import event_kinds, timeline
 from incidents.followups import folding
-from incidents.lifecycle import followups, rules, stating
+from incidents.lifecycle import rules, stating
+from incidents.lifecycle.to_do import followups
 from incidents.models import Event, Incident, Person, Source
 
 CAPTURED_CHARS = 4_000

@@ -12,7 +12,8 @@ from incidents import event_kinds, timeline
 from incidents.audited import copies
 from incidents.event_kinds import TYPED
 from incidents.followups import folding
-from incidents.lifecycle import followups, rules
+from incidents.lifecycle import rules
+from incidents.lifecycle.to_do import followups
 from incidents.models import Event, Incident, Participant, Person, Source
 from incidents.timeline import TimelineEntry
 

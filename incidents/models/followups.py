@@ -14,6 +14,7 @@ class Followup(models.Model):
 
     The row is what the events about it add up to (`incidents.followups.folding`), written in their transaction by
     ``incidents.lifecycle`` alone. ``n`` numbers those of one incident; ``entry_n`` is the event that it began with.
+    ``ticket`` names what stands for it in an issue tracker, if anything does.
     """
 
     class Phase(models.TextChoices):
@@ -35,6 +36,8 @@ class Followup(models.Model):
     owner = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="followups")
     due_on = models.DateField(null=True)
     by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+    ticket = models.CharField(max_length=120, blank=True, db_default="")
+    ticket_url = models.URLField(max_length=500, blank=True, db_default="")
     made_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 

@@ -19,7 +19,7 @@ from incidents.outages.runbook import RunbookFile
 Unlogged = TypeVar("Unlogged", bound=HttpResponse)
 AGAIN_S: Final = 15  # for programs, until they send it again
 PAGE: Final = "outage.html"
-DOORS: Final = ("/slack/", "/pagerduty/", "/metrics")
+DOORS: Final = ("/slack/", "/pagerduty/", "/tracker/", "/metrics")
 PROGRAMS: Final = ("/api/", "/v1development/")
 # What is answered without the database, or says itself how it is.
 WITHOUT_IT: Final = ("/health", "/ready", "/slack/")

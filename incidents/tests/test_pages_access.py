@@ -23,6 +23,7 @@ OPEN_TO_ALL = {
     "sign-out/",
     "slack/events",
     "pagerduty/webhook",
+    "tracker/webhook",
     "api/v1/openapi.json",
     "metrics",  # to a token alone, and not there where none is set
 }

@@ -52,7 +52,17 @@ SCHEMAS: Final = {
         impact=NAME,
         next_step={"anyOf": [{"type": "null"}, thing(text=TEXT, owner=NAME)]},
         followups=several(
-            thing(n=WHOLE, text=TEXT, phase=TEXT, state=TEXT, owner=NAME, due_on=NAME, link=TEXT, made_at=TEXT)
+            thing(
+                n=WHOLE,
+                text=TEXT,
+                phase=TEXT,
+                state=TEXT,
+                owner=NAME,
+                due_on=NAME,
+                link=TEXT,
+                ticket={"anyOf": [{"type": "null"}, thing(label=TEXT, url=TEXT)]},
+                made_at=TEXT,
+            )
         ),
         services=several(TEXT),
         duplicate_of=NAME,

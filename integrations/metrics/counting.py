@@ -26,7 +26,13 @@ from incidents.live import live_stream
 
 log = logging.getLogger(__name__)
 BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
-DOORS: Final = {"/slack/": "slack", "/pagerduty/": "pagerduty", "/api/": "api", "/v1development/": "otlp"}
+DOORS: Final = {
+    "/slack/": "slack",
+    "/pagerduty/": "pagerduty",
+    "/tracker/": "tracker",
+    "/api/": "api",
+    "/v1development/": "otlp",
+}
 NOT_COUNTED: Final = ("/health", "/ready", "/metrics", settings.STATIC_URL)
 PAUSE_S: Final = 1.0
 FORGOTTEN_S: Final = 7 * 24 * 3600.0  # after that, what a process that ended has counted is left out

@@ -9,7 +9,14 @@ from reviews.composing.passage import Passage, told, took
 from reviews.composing.story import ReviewStory
 
 MADE: Final = ("task", "followup")
-BECAME: Final = ("followup_given", "followup_due", "followup_done", "followup_dropped", "followup_reopened")
+BECAME: Final = (
+    "followup_given",
+    "followup_due",
+    "followup_done",
+    "followup_dropped",
+    "followup_reopened",
+    "followup_tracked",
+)
 
 
 def followups(story: ReviewStory) -> tuple[Passage, ...]:

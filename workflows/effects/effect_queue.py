@@ -37,6 +37,7 @@ CLAIMS = Leases(
 )
 # Made twice where a request that was not answered is carried out after we looked; all else the vendor would refuse.
 DOUBLED = {("post", CREATE), ("bookmark", CREATE), ("upload", CREATE), ("picture", CREATE)}
+DOUBLED |= {("ticket", CREATE), ("ticket", CHANGE)}
 LINGERS_S = 20.0
 
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
@@ -63,7 +64,7 @@ def record_done(
     effect = work.effect
     may_be_unwanted = effect.verb == CREATE and KINDS[effect.kind].retire is not None
     with transaction.atomic():
-        if outcome.says or may_be_unwanted:
+        if outcome.says or may_be_unwanted or outcome.also:
             timeline.hold(effect.incident_id)
         done = {"state": Effect.State.DONE, "ended_at": at, "error": "", "error_code": "", "leased_until": None}
         if not CLAIMS.mine(effect).update(**done):
@@ -75,6 +76,8 @@ def record_done(
         if outcome.there and may_be_unwanted:
             _unless_unwanted(effect)
         _tell(effect, outcome, at=at)
+        if outcome.also is not None:
+            outcome.also(at)
         return claim(effect.incident_id, at=at, limit=claim_more, kinds=kinds) if claim_more else []
 
 
@@ -232,7 +235,7 @@ _blocked: dict[str, datetime] = {}
 
 def _block(port: str, called: str, method: str, *, until: datetime) -> None:
     """Block the method that was called, and that of the effect where it stands for several calls."""
-    methods = {called, method} if port == "pager" else {called}
+    methods = {called, method} if port in {"pager", "tracker"} else {called}
     _blocked.update(dict.fromkeys(methods, until))
     Limit.objects.bulk_create(
         [Limit(vendor=port, method=one, blocked_until=until) for one in sorted(methods)],

@@ -12,6 +12,7 @@ from workflows.models import Effect, Page, Resource
 from workflows.pager_port import Pager
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
 from workflows.ports import Chat, Posted
+from workflows.tracker_port import Tracker
 
 Resources = Mapping[str, Resource]
 
@@ -143,6 +144,24 @@ def _look_at_title(pager: Pager, work: Work) -> Outcome | str:
     return Outcome([made(work, external=external, external_id=page.pager_id if key == effect.thing else "")])
 
 
+def _empty_ticket(effect: Effect, room: int, resources: Resources) -> str:
+    own = resources.get(effect.thing)
+    if own is None or not effect.spec.get("withdrawn"):
+        return ""
+    return f"Delete {own.label} in the issue tracker, or replace its title and text: {own.external.get('url', '')} ."
+
+
+def _look_at_ticket(tracker: Tracker, work: Work) -> Outcome | str:
+    own = work.external[work.effect.thing]
+    before = Resource.objects.get(incident=work.effect.incident_id, key=work.effect.thing)
+    found = tracker.look_at_ticket(own["ref"])
+    if found is not None and found.fields["title"] == before.spec.get("title"):
+        return f"{own['label']} still has its title."
+    thing = made(work, external=own, external_id=own["ref"])
+    thing.label = own["label"]
+    return Outcome([thing])
+
+
 CHECKS: Final[Mapping[tuple[str, str], Check]] = {
     ("channel", CREATE): Check(_open, _look_for_room),
     ("archived", CREATE): Check(_archive, _look_archived),
@@ -158,5 +177,6 @@ CHECKS: Final[Mapping[tuple[str, str], Check]] = {
     ("picture", RETIRE): Check(_delete_picture, _look_for_picture),
     ("bookmark", RETIRE): Check(_unlink, _look_for_bookmark),
     ("page", CHANGE): Check(_retitle, _look_at_title),
+    ("ticket", CHANGE): Check(_empty_ticket, _look_at_ticket),
     ("title", CREATE): Check(_retitle, _look_at_title),
 }

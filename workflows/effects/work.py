@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -44,7 +45,8 @@ class Outcome:
     """What came of an effect: things that exist now, things that are gone, and a sentence for the timeline.
 
     ``kind`` is the entry's: one that is told where people talk is posted there. ``data`` goes into it; ``at`` is when
-    it happened, where that is not when it was recorded.
+    it happened, where that is not when it was recorded. ``also`` writes what else follows, in the same transaction and
+    with the incident held; it is given the moment.
     """
 
     there: list[Resource] = field(default_factory=list)
@@ -53,6 +55,7 @@ class Outcome:
     kind: str = "did"
     data: dict[str, Any] = field(default_factory=dict)
     at: datetime | None = None
+    also: Callable[[datetime], None] | None = None
 
 
 def made(

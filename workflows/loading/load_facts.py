@@ -11,7 +11,7 @@ from django.conf import settings
 from incidents.models import AccessRequest, Codename, Event, Incident, IncidentType, Participant, Person
 from incidents.policies.policy import Capture
 from workflows import ports
-from workflows.loading import channel_posts, incident_rows, observing, page_rows
+from workflows.loading import channel_posts, incident_rows, observing, page_rows, ticket_rows
 from workflows.loading.incident_rows import ANSWERS, IncidentRows, someone
 from workflows.models import Resource
 from workflows.planning import captures
@@ -153,6 +153,9 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         guests=any(one.left_at is None and (one.person.is_guest or one.person.is_external) for one in participants),
         converts=rows.converts,
         published=rows.published.get(incident.pk),
+        tracker=ticket_rows.tracker(),
+        followups=ticket_rows.tracked(rows.followups[incident.pk]),
+        tickets=ticket_rows.known(observed),
     )
 
 

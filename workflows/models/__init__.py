@@ -8,6 +8,7 @@ from workflows.models.members import MembersRead
 from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.models.pages import Page
 from workflows.models.reminders import WeeklyReminder
+from workflows.models.tickets import Ticket, TrackerRead
 from workflows.models.workers import WorkerProcess, WorkersGone
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "Planned",
     "Resource",
     "Shift",
+    "Ticket",
+    "TrackerRead",
     "VendorErrors",
     "WeeklyReminder",
     "WorkerProcess",

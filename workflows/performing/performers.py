@@ -18,6 +18,7 @@ from workflows.planning.observed import REFUSED, THERE
 from workflows.planning.wording.card import Card
 from workflows.planning.wording.marks import OUTLET, Part, TextMark
 from workflows.ports import Channel, Chat, Posted, VendorError
+from workflows.tickets import ticket_effects
 
 # The first argument is what stands behind the kind's port.
 Performer = Callable[[Any, Work], Outcome]
@@ -239,6 +240,8 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("page", CREATE): page_effects.ring,
     ("page", CHANGE): page_effects.retitle,
     ("page", RETIRE): page_effects.resolve,
+    ("ticket", CREATE): ticket_effects.open_ticket,
+    ("ticket", CHANGE): ticket_effects.change_ticket,
 }
 
 # Where looking first matters. The other actions do no harm when they are done twice.
@@ -253,4 +256,6 @@ LOOKERS: dict[tuple[str, str], Looker] = {
     ("picture", CREATE): picturing.look,
     ("capture", CREATE): capturing.look_for_evidence,
     ("page", CREATE): page_effects.look,
+    ("ticket", CREATE): ticket_effects.look_for_ticket,
+    ("ticket", CHANGE): ticket_effects.look_whether_changed,
 }

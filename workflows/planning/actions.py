@@ -93,6 +93,10 @@ def _retitle(label: str, spec: Spec) -> str:
     return f"change the title of the page to {spec['name']}"
 
 
+def _change_ticket(label: str, spec: Spec) -> str:
+    return f"withdraw {label} and close it" if spec.get("withdrawn") else f"update {label}"
+
+
 KINDS: dict[str, ThingKind] = {
     "channel": ThingKind({CREATE: "conversations.create"}, 0, create=_open, line=0),
     "outlet": ThingKind(
@@ -150,6 +154,15 @@ KINDS: dict[str, ThingKind] = {
         line=3,
         port="pager",
         detail="calling PagerDuty",
+    ),
+    "ticket": ThingKind(
+        {CREATE: "tracker.open", CHANGE: "tracker.change"},
+        6,
+        create=lambda label, spec: f"open {label}",
+        change=_change_ticket,
+        line=3,
+        port="tracker",
+        detail="calling the issue tracker",
     ),
     "closed": ThingKind(
         {CREATE: "admin.conversations.convertToPrivate"},

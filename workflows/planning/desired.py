@@ -9,6 +9,7 @@ from workflows.planning import captures, drills, pages, participation, withdrawa
 from workflows.planning.facts import ChannelPost, Facts
 from workflows.planning.participation import Participation, Standing
 from workflows.planning.things import Desired, Gap, Thing, post
+from workflows.planning.tickets import wanted
 from workflows.planning.wording import cards, headline, posts
 
 
@@ -24,6 +25,7 @@ def desired_state(facts: Facts) -> Desired:
         *(_page(one, facts) for one in participation.pages_of(facts)),
         *_captures(facts),
         *withdrawal.titles(facts),
+        *_tickets(facts),
     )
     return replace(talk, things=tuple(drills.kept_inside(things, facts)), gaps=tuple(gaps), chosen=who.chosen)
 
@@ -70,6 +72,11 @@ def _summary(facts: Facts) -> Iterator[Thing]:
 
 def _page(wanted: pages.WantedPage, facts: Facts) -> Thing:
     return Thing(wanted.key, "page", wanted.spec(cards.page_title(facts)), wanted.label, why=wanted.before)
+
+
+def _tickets(facts: Facts) -> Iterator[Thing]:
+    if facts.tracker is not None:
+        yield from wanted.tickets(facts.followups, tracker=facts.tracker, known=facts.tickets, private=facts.private)
 
 
 def _missing_callees(facts: Facts) -> Iterator[Gap]:

@@ -10,6 +10,7 @@ from incidents.policies.policy import Policy, moves_room, private_after
 from workflows.planning.captures import ProfileSource, Trigger
 from workflows.planning.invitee import Invitee
 from workflows.planning.pages import Callee, Paged, RequestedPage
+from workflows.planning.tickets.wanted import TrackedFollowup, TrackerNow
 
 ENDING = frozenset({"declared", "lead", "role", "group", "one-of", "paged"})  # how stays begin that may outlast it
 
@@ -74,6 +75,8 @@ class TaskNow:
     owner: Invitee | None = None
     due: str = ""
     link: str = ""
+    ticket: str = ""
+    ticket_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,8 @@ class Facts:
     name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
     ``guests`` says that someone is in who may be told no names but of those they respond with.
     ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
-    vendor may make a public channel private.
+    vendor may make a public channel private. ``tracker`` is where ``followups`` go, if anywhere; ``tickets`` maps keys
+    of tickets that exist, or are being opened, to their projects.
     """
 
     revision: int
@@ -184,6 +188,9 @@ class Facts:
     published: Published | None = None
     guests: bool = False
     converts: bool = False
+    tracker: TrackerNow | None = None
+    followups: tuple[TrackedFollowup, ...] = ()
+    tickets: Mapping[str, str] = field(default_factory=dict)
 
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""

@@ -17,6 +17,7 @@ from workflows.planning.things import Desired, Gap, Thing
 NAMELESS = frozenset(
     {"channel", "outlet", "post", "small", "picture", "archived", "closed", "capture", "chat", "pager", "private"}
 )
+NAMELESS |= {"ticket"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,10 @@ def elsewhere(incident: Incident, resources: Mapping[str, Resource], effects: It
     logged = list(_logged(incident, effects))
     if logged:
         said.append(f"PagerDuty's log cannot be changed and keeps the old title: {', '.join(logged)}.")
+    emptied = [row.label for row in resources.values() if row.kind == "ticket" and row.spec.get("withdrawn")]
+    if emptied:
+        says = "was emptied and closed" if len(emptied) == 1 else "were emptied and closed"
+        said.append(f"{', '.join(emptied)} {says}; the issue tracker's history keeps earlier titles.")
     if named := _named_by_duplicates(incident):
         said.append(f"Archived channels cannot be changed, so the channels of its duplicates still name it: {named}.")
     if logged or any(row.kind == "channel" and not row.spec.get("private") for row in resources.values()):

@@ -210,7 +210,7 @@ def test_everything_missing_is_told_together_and_who_has_each_role() -> None:
 
 
 def test_the_queues_hold_the_kinds_that_someone_connected_can_do() -> None:
-    everything = of_queue(EFFECTS, ports={"chat", "pager", "profiler"})
+    everything = of_queue(EFFECTS, ports={"chat", "pager", "profiler", "tracker"})
     assert set(everything) | {"capture", "upload"} == set(KINDS)
     assert of_queue(EVIDENCE, ports={"chat"}) == ["upload"]
     assert of_queue(EVIDENCE, ports={"profiler"}) == ["capture"]

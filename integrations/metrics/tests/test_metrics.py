@@ -273,6 +273,7 @@ def test_a_process_goes_on_from_what_one_with_its_number_counted(tmp_path: Path)
     [
         ("/slack/events", "slack"),
         ("/pagerduty/webhook", "pagerduty"),
+        ("/tracker/webhook", "tracker"),
         ("/api/v1/incidents", "api"),
         ("/v1development/profiles", "otlp"),
         ("/incidents/amber-otter/", "web"),

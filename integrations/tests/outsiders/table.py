@@ -144,6 +144,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "metrics": PUBLIC,  # closed but to a token; not found where none is set
     "slack/events": PUBLIC,  # signed: what comes in by it is walked in test_slack
     "pagerduty/webhook": PUBLIC,  # signed
+    "tracker/webhook": PUBLIC,  # signed
     "sign-in/": PUBLIC,
     "sign-in/as/<int:pk>": Row({"<int:pk>": ("999",)}, is_public=True),
     "sign-in/with/<slug:key>": Row({"<slug:key>": ("no-such",)}, is_public=True),

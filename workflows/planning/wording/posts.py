@@ -129,14 +129,15 @@ def _task(event: ChannelPost, task: TaskNow, facts: Facts) -> Card:
     title = f"{task.word.capitalize()} {task.n}"
     sections: tuple[tuple[str, Words], ...] = (("Owner", task.owner.mention if task.owner else "no one yet"),)
     sections += (("Due", task.due),) if task.due else ()
+    ticket = _opening(task.ticket_url, f"Open {task.ticket}")
     text = cut(task.text, WHY_CHARS)
     if task.state != "open":
         tone = "green" if task.state == "done" else "slate"
-        return Card(event.kind, f"{title}: {task.state}", text, sections=sections, tone=tone)
+        return Card(event.kind, f"{title}: {task.state}", text, sections=sections, buttons=ticket, tone=tone)
     about = f"{facts.codename}|{task.n}"
     buttons = (Button("Done", "task-done", about), Button("Reassign", "task-reassign", about))
     opening = _opening(task.link, "Open the message")
-    return Card(event.kind, title, text, sections=sections, buttons=(*buttons, *opening), tone="blue")
+    return Card(event.kind, title, text, sections=sections, buttons=(*buttons, *opening, *ticket), tone="blue")
 
 
 def _measured(event: ChannelPost, title: str, url: str, label: str) -> Card:

@@ -29,6 +29,10 @@ def _closes(before: Facts, after: Facts) -> Iterator[str]:
     yield from EVERYWHERE
     if before.is_there("announcement"):
         yield f"The announcement in #{before.announce_channel} is replaced by one neutral line."
+    if count := _tickets(before):
+        name = before.tracker.name if before.tracker else "the issue tracker"
+        says = "is emptied and closed" if count == 1 else "are emptied and closed"
+        yield f"{_counted(count, 'ticket')} in {name} {says}{_again(before)}."
     if before.paged:
         yield f"The titles of {_counted(len(before.paged), 'page')} in PagerDuty change to “{cards.page_title(after)}”."
 
@@ -60,6 +64,8 @@ def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
             f"{_counted(ended, 'page')} already resolved: PagerDuty may refuse to change their titles. Firekind will "
             "try."
         )
+    if _tickets(before):
+        yield "Earlier titles in the issue tracker's history, and the emails it sent."
     if before.paged:
         yield "What phones showed or read out when paged, and PagerDuty's own log."
     if alerts:
@@ -74,6 +80,18 @@ def _left_behind(before: Facts, after: Facts) -> Iterator[str]:
         return
     yield f"Messages and files that others posted stay in {shown}: the app cannot remove them."
     yield f"Firekind cannot unarchive {shown} once it is archived."
+
+
+def _tickets(facts: Facts) -> int:
+    """Count the tickets that everyone who reads the tracker's project can read now."""
+    if facts.tracker is None or facts.private:
+        return 0
+    return sum(place == facts.tracker.place for place in facts.tickets.values())
+
+
+def _again(facts: Facts) -> str:
+    opened = facts.tracker is not None and facts.tracker.private_place
+    return "; follow-ups go on in the private project" if opened else "; follow-ups go on here alone"
 
 
 def _ours(facts: Facts) -> int:

@@ -44,8 +44,8 @@ def add_followup(
             "followup": n,
             "word": word,
             "room": now.room,
-            **_due(due_on, at),
-            **_owner(now, phase, owner, by, at, source),
+            **due(due_on, at),
+            **given(now, phase, owner, by, at, source),
         }
         kind = KIND_OF[Phase(phase)]
         event = timeline.append(now, kind, at=at, by=by, source=source, text=text, data=data, link=link)
@@ -61,8 +61,8 @@ def assign_followup(
     with _open(incident, n, by=by) as (now, one):
         if one.owner_id == (owner.pk if owner else None):
             return one
-        data = _owner(now, one.phase, owner, by, at, source) or {"owner": None, "name": ""}
-        return _write(now, one, "followup_given", by=by, at=at, source=source, data=data)
+        data = given(now, one.phase, owner, by, at, source) or {"owner": None, "name": ""}
+        return write(now, one, "followup_given", by=by, at=at, source=source, data=data)
 
 
 def schedule_followup(
@@ -72,18 +72,18 @@ def schedule_followup(
     with _open(incident, n, by=by) as (now, one):
         if one.due_on == due_on:
             return one
-        return _write(now, one, "followup_due", by=by, at=at, source=source, data=_due(due_on, at) or {"due": ""})
+        return write(now, one, "followup_due", by=by, at=at, source=source, data=due(due_on, at) or {"due": ""})
 
 
 def finish_followup(
     incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Followup:
     """Mark one as done; one that is done stays so."""
-    with _held(incident, n, by=by) as (now, one):
+    with held(incident, n, by=by) as (now, one):
         if one.state == State.DONE:
             return one
         _must_be_open(one)
-        return _write(now, one, "followup_done", by=by, at=at, source=source)
+        return write(now, one, "followup_done", by=by, at=at, source=source)
 
 
 def drop_followup(
@@ -91,24 +91,22 @@ def drop_followup(
 ) -> Followup:
     """Give one up: it will not be done."""
     because = rules.text(because, field="because", needed=False)
-    with _held(incident, n, by=by) as (now, one):
+    with held(incident, n, by=by) as (now, one):
         if one.state == State.DROPPED:
             return one
         _must_be_open(one)
-        return _write(now, one, "followup_dropped", by=by, at=at, source=source, text=because)
+        return write(now, one, "followup_dropped", by=by, at=at, source=source, text=because)
 
 
 def reopen_followup(
     incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Followup:
     """Say that one is still to be done after all. Raises ``Refused`` where its entry was retracted."""
-    with _held(incident, n, by=by) as (now, one):
+    with held(incident, n, by=by) as (now, one):
         if one.is_open:
             return one
-        entry = timeline.entries(Event.objects.filter(incident=now, n=one.entry_n))[0]
-        if entry.retracted is not None:
-            raise rules.Refused(f"{_called(one)} was retracted. Add a new one.")
-        return _write(now, one, "followup_reopened", by=by, at=at, source=source)
+        must_not_be_retracted(now, one)
+        return write(now, one, "followup_reopened", by=by, at=at, source=source)
 
 
 def project(incident: Incident, event: Event) -> Followup:
@@ -121,7 +119,8 @@ def project(incident: Incident, event: Event) -> Followup:
 
 
 @contextmanager
-def _held(incident: Incident, n: int, *, by: Person | None) -> Iterator[tuple[Incident, Followup]]:
+def held(incident: Incident, n: int, *, by: Person | None) -> Iterator[tuple[Incident, Followup]]:
+    """Lock the incident for one verb, and yield both fresh. Raises ``Refused`` where there is no such follow-up."""
     with rules.changing(incident, by=by) as now:
         one = Followup.objects.filter(incident=now, n=n).first()
         if one is None:
@@ -132,9 +131,16 @@ def _held(incident: Incident, n: int, *, by: Person | None) -> Iterator[tuple[In
 
 @contextmanager
 def _open(incident: Incident, n: int, *, by: Person | None) -> Iterator[tuple[Incident, Followup]]:
-    with _held(incident, n, by=by) as (now, one):
+    with held(incident, n, by=by) as (now, one):
         _must_be_open(one)
         yield now, one
+
+
+def must_not_be_retracted(incident: Incident, one: Followup) -> None:
+    """Raise ``Refused`` for one whose entry was taken back: it stays dropped."""
+    entry = timeline.entries(Event.objects.filter(incident=incident, n=one.entry_n))[0]
+    if entry.retracted is not None:
+        raise rules.Refused(f"{_called(one)} was retracted. Add a new one.")
 
 
 def _must_be_open(one: Followup) -> None:
@@ -146,7 +152,7 @@ def _called(one: Followup) -> str:
     return f"{one.word.capitalize()} {one.n}"
 
 
-def _write(
+def write(
     incident: Incident,
     one: Followup,
     kind: str,
@@ -156,15 +162,18 @@ def _write(
     source: str,
     text: str = "",
     data: Mapping[str, Any] | None = None,
+    link: str = "",
 ) -> Followup:
+    """Write an entry about one, and the row that follows from it, in the caller's transaction."""
     about = {"followup": one.n, "word": one.word, **(data or {})}
-    event = timeline.append(incident, kind, at=at, by=by, source=source, text=text, data=about)
+    event = timeline.append(incident, kind, at=at, by=by, source=source, text=text, data=about, link=link)
     row = project(incident, event)
     rules.save(incident)
     return row
 
 
-def _due(due_on: date | None, at: datetime) -> dict[str, str]:
+def due(due_on: date | None, at: datetime) -> dict[str, str]:
+    """Return what an entry says of a due date. Raises ``BadInput`` for one that nobody can mean."""
     if due_on is None:
         return {}
     if abs(due_on.year - at.year) > FARTHEST:
@@ -172,7 +181,7 @@ def _due(due_on: date | None, at: datetime) -> dict[str, str]:
     return {"due": due_on.isoformat()}
 
 
-def _owner(
+def given(
     incident: Incident, phase: str, owner: Person | None, by: Person | None, at: datetime, source: str
 ) -> dict[str, Any]:
     """Return who takes it. A task brings its owner in; for afterwards it is enough that they may see the incident."""

@@ -1,0 +1,76 @@
+"""How the issue tracker that follow-ups go to is reached: its settings, whole or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from config.parsing.values import SettingError, require, safe, shaped
+
+NAMES: Final = (
+    "TRACKER",
+    "TRACKER_URL",
+    "TRACKER_TOKEN",
+    "TRACKER_PROJECT",
+    "TRACKER_PRIVATE_PROJECT",
+    "TRACKER_WEBHOOK_SECRETS",
+    "TRACKER_PEOPLE",
+)
+KINDS: Final = {
+    # By the word of TRACKER: what a project looks like, and that in words.
+    "github": (r"[\w.-]+/[\w.-]+", "owner/repository"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackerSettings:
+    """What it takes to talk to one issue tracker.
+
+    Follow-ups of private incidents go to ``private_project`` alone, and nowhere while there is none. ``people`` maps
+    emails to accounts; an empty ``url`` is the vendor's own.
+    """
+
+    kind: str
+    url: str
+    token: str = field(repr=False)
+    project: str
+    private_project: str
+    webhook_secrets: tuple[str, ...] = field(repr=False)
+    people: Mapping[str, str]
+
+
+def read(given: Mapping[str, str]) -> TrackerSettings | None:
+    """Read which tracker is set; None without one. Raises ``SettingError``."""
+    if "TRACKER" not in given:
+        return None
+    kind = shaped(given, "TRACKER", "", "|".join(KINDS), " or ".join(KINDS))
+    shape, words = KINDS[kind]
+    for name in ("TRACKER_TOKEN", "TRACKER_PROJECT"):
+        require(given, name, because=f"TRACKER is {kind}")
+    project = shaped(given, "TRACKER_PROJECT", "", shape, words)
+    private = shaped(given, "TRACKER_PRIVATE_PROJECT", "", f"({shape})?", words)
+    if private == project:
+        says = "TRACKER_PRIVATE_PROJECT is TRACKER_PROJECT: name a project that only responders of private incidents"
+        raise SettingError(f"{says} can read, or leave it empty.")
+    if kind == "jira":
+        require(given, "TRACKER_URL", because="each Jira site has an address of its own")
+    secrets = [one.strip() for one in given.get("TRACKER_WEBHOOK_SECRETS", "").split(",")]
+    return TrackerSettings(
+        kind=kind,
+        url=safe(given, "TRACKER_URL", default="") if "TRACKER_URL" in given else "",
+        token=given["TRACKER_TOKEN"],
+        project=project,
+        private_project=private,
+        webhook_secrets=tuple(one for one in secrets if one),
+        people=_people(given.get("TRACKER_PEOPLE", "")),
+    )
+
+
+def _people(value: str) -> dict[str, str]:
+    pairs = [one.strip() for one in value.split(",") if one.strip()]
+    for one in pairs:
+        if not re.fullmatch(r"[^@\s=]+@[^@\s=]+=[^\s=]+", one):
+            raise SettingError(f"TRACKER_PEOPLE must be email=account pairs with commas between, not {one!r}.")
+    return dict(one.split("=") for one in pairs)

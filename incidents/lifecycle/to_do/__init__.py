@@ -1,0 +1,1 @@
+"""Tasks and follow-ups: what people do to them, and what an issue tracker did."""

@@ -1,0 +1,310 @@
+"""Follow-ups and their tickets: made once whatever goes wrong, in step both ways, and none of a private incident's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from incidents import lifecycle
+from incidents.models import Event, Followup, Incident, IncidentType, Person
+from incidents.tests import shipped
+from integrations.trackers.fake.board import Board, BoardTicket
+from integrations.trackers.tests.board import PEOPLE, VENDORS
+from workflows import ports
+from workflows.effects import effect_queue
+from workflows.models import Effect, Limit, Ticket
+from workflows.performing import perform
+from workflows.reconcile import reconcile, retyping, sweep
+from workflows.tickets import looks
+from workflows.tracker_port import Tracker
+
+
+class Killed(BaseException):
+    """The worker is killed here."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """An incident, its follow-ups and the board that their tickets stand on. No chat: nothing else is done."""
+
+    board: Board
+    tracker: Tracker
+    incident: Incident
+    clock: datetime
+    people: list[Person] = field(default_factory=list)
+
+    def now(self) -> datetime:
+        """A second later than the last time, on both sides."""
+        self.clock += timedelta(seconds=1)
+        return self.clock
+
+    def add(self, text: str = "Rotate the keys", **more: Any) -> int:
+        """Add a follow-up."""
+        return lifecycle.add_followup(self.incident, text=text, by=self.people[0], at=self.now(), **more).n
+
+    def settle(self) -> None:
+        """Do what is owed, and look once more, as the worker and the beat would."""
+        for _ in range(8):
+            self.work()
+            looks.look_again()
+            if not self.owed() and self.incident.pk not in sweep.unplanned(at=timezone.now()):
+                return
+        raise AssertionError("it does not settle")
+
+    def work(self) -> None:
+        """Plan, and perform what is ready; nothing waits."""
+        with patch("django.utils.timezone.now", self.now):
+            reconcile.reconcile(self.incident.pk, at=self.now())
+            past = self.clock - timedelta(seconds=60)
+            Limit.objects.all().delete()
+            effect_queue._blocked.clear()
+            Effect.objects.filter(state="waiting").update(due_at=past)
+            Effect.objects.filter(state="running").update(leased_until=past)
+            perform.drain(self.incident.pk, side_by_side=False)
+
+    def owed(self) -> list[str]:
+        """Effects that have not ended."""
+        return list(Effect.objects.filter(state__in=["waiting", "running"]).values_list("key", flat=True))
+
+    def row(self, n: int = 1) -> Followup:
+        """A follow-up as it is."""
+        return Followup.objects.select_related("owner").get(incident=self.incident, n=n)
+
+    def ticket(self, n: int = 1, *, private: bool = False) -> BoardTicket:
+        """What stands for it on the board."""
+        key = f"ticket/{n}/private" if private else f"ticket/{n}"
+        kept = Ticket.objects.get(incident=self.incident, key=key)
+        project = kept.place.partition(":")[2]
+        return next(one for one in self.board.tickets if one.project == project and kept.ref in {str(one.n), one.id})
+
+    def ours(self, n: int = 1) -> dict[str, str]:
+        """A follow-up by the fields of a ticket."""
+        row = self.row(n)
+        owner = PEOPLE[row.owner.email] if row.owner else ""
+        due = row.due_on.isoformat() if row.due_on else ""
+        return {"title": row.text, "state": row.state, "owner": owner, "due": due}
+
+    def theirs(self, n: int = 1) -> dict[str, str]:
+        """A ticket as the tracker shows it, by the fields that it keeps."""
+        found = self.tracker.look_at_ticket(Ticket.objects.get(incident=self.incident, key=f"ticket/{n}").ref)
+        assert found is not None
+        return dict(found.fields)
+
+    def assert_in_step(self, n: int = 1) -> None:
+        """Both sides say the same, as far as the tracker keeps it."""
+        ours, theirs = self.ours(n), self.theirs(n)
+        if theirs["state"] == "closed":
+            assert ours["state"] != "open"
+            theirs["state"] = ours["state"]
+        assert {name: ours[name] for name in theirs} == theirs
+
+
+@contextmanager
+def desk(kind: str = "github", *, type: str = "major") -> Iterator[Desk]:
+    """Put a tracker behind the port, and declare an incident."""
+    made: list[Desk] = []
+    board, tracker = VENDORS[kind](lambda: made[0].now() if made else timezone.now())
+    shipped.bring()
+    people = [
+        Person.objects.create(name=name, email=f"{name.lower()}@example.com", chat_id=f"U{name}")
+        for name in ("Ann", "Ben")
+    ]
+    with ports.using(tracker=tracker):
+        about = IncidentType.objects.get(slug=type)
+        incident = lifecycle.declare("Checkout is slow", type=about, by=people[0], lead=people[0], at=timezone.now())
+        made.append(Desk(board, tracker, incident, timezone.now(), people))
+        yield made[0]
+
+
+@pytest.fixture
+def office(db: None) -> Iterator[Desk]:
+    with desk() as made:
+        yield made
+
+
+EDITS = ("text", "own", "due", "done", "dropped", "reopen", "title", "assign", "day", "close", "open")
+WEATHER = ("work", "work", "look", "lost", "down", "refused", "limited", "killed")
+STEPS = st.lists(st.sampled_from(EDITS + WEATHER), max_size=9)
+
+
+def play(at: Desk, steps: list[str]) -> None:
+    """Do each step; edits that the verbs refuse are left out."""
+    for n, step in enumerate(steps):
+        if step in {"lost", "down", "refused", "limited"}:
+            at.board.faults.add(step, times=1)
+        elif step in {"work", "look", "killed"}:
+            act(at, step)
+        elif step in {"title", "assign", "day", "close", "open"}:
+            edit_there(at, step, n)
+        else:
+            with suppress(lifecycle.Refused):
+                edit_here(at, step, n)
+
+
+def act(at: Desk, step: str) -> None:
+    if step == "work":
+        at.work()
+    elif step == "look":
+        looks.look_again()
+    else:
+        with suppress(Killed), patch("workflows.performing.perform._recorded", side_effect=Killed):
+            at.work()
+
+
+def edit_here(at: Desk, step: str, n: int) -> None:
+    about: dict[str, Any] = {"by": at.people[0], "at": at.now()}
+    if step == "text":
+        lifecycle.edit(at.incident, n=at.row().entry_n, text=f"Ours {n}", **about)
+    elif step == "own":
+        lifecycle.assign_followup(at.incident, n=1, owner=at.people[n % 2], **about)
+    elif step == "due":
+        lifecycle.schedule_followup(at.incident, n=1, due_on=at.clock.date() + timedelta(days=n), **about)
+    else:
+        verbs = {"done": lifecycle.finish_followup, "dropped": lifecycle.drop_followup}
+        verbs.get(step, lifecycle.reopen_followup)(at.incident, n=1, **about)
+
+
+def edit_there(at: Desk, step: str, n: int) -> None:
+    for ticket in at.board.tickets:
+        fields = {
+            "title": {"title": f"Theirs {n}"},
+            "assign": {"owner": list(PEOPLE.values())[n % 2]},
+            "day": {"due": (at.clock.date() + timedelta(days=n)).isoformat()},
+            "close": {"state": "done"},
+            "open": {"state": "open"},
+        }
+        at.board.edit(ticket, **fields[step])
+
+
+class TestAnyOrder(TestCase):
+    @given(STEPS)
+    @settings(max_examples=15)
+    def test_made_once_and_equal_at_the_end(self, steps: list[str]) -> None:
+        with desk() as at:
+            at.add()
+            play(at, steps)
+            at.board.faults.clear()
+            at.settle()
+            state = at.row().state
+            if not at.board.tickets:
+                assert state != "open"
+                return
+            assert len(at.board.tickets) == 1
+            at.assert_in_step()
+            before = len(at.board.calls)
+            at.settle()
+            assert {one.method for one in at.board.calls[before:]} <= {"GET"}, "an echo is no news"
+
+
+NEWS = ("title", "assign", "close")
+
+
+@pytest.mark.parametrize("step", NEWS)
+def test_what_is_done_there_is_done_here_and_says_where(office: Desk, step: str) -> None:
+    office.add()
+    office.settle()
+    edit_there(office, step, 1)
+    office.settle()
+    office.assert_in_step()
+    said = Event.objects.filter(incident=office.incident).order_by("-n")[0]
+    assert step == "title" or said.data["tracker"] == "GitHub Issues"
+    assert office.row().ticket == "acme/ops#1"
+
+
+def test_the_newer_of_two_edits_stands(office: Desk) -> None:
+    office.add()
+    office.settle()
+    edit_here(office, "text", 1)
+    edit_there(office, "title", 2)
+    office.settle()
+    assert office.ours()["title"] == "Ours 1"  # planned after theirs, which nobody had looked at
+    edit_here(office, "text", 3)
+    reconcile.reconcile(office.incident.pk, at=office.now())
+    edit_there(office, "title", 4)
+    office.settle()
+    assert office.ours()["title"] == "Theirs 4"
+    office.assert_in_step()
+
+
+def test_what_cannot_be_done_here_is_put_back_there(office: Desk) -> None:
+    n = office.add()
+    office.settle()
+    lifecycle.retract(office.incident, n=office.row(n).entry_n, by=office.people[0], at=office.now())
+    office.settle()
+    assert office.theirs()["state"] == "dropped"
+    edit_there(office, "open", 1)
+    office.settle()
+    assert office.theirs()["state"] == "dropped"
+
+
+def test_tasks_and_what_was_done_before_get_none_and_a_deleted_one_is_left_deleted(office: Desk) -> None:
+    task = office.add(phase="during")
+    office.settle()
+    assert not office.board.tickets
+    lifecycle.resolve(office.incident, by=office.people[0], at=office.now())
+    office.settle()
+    office.board.delete(office.ticket(task))
+    edit_here(office, "own", 1)
+    office.settle()
+    assert not office.board.there("acme/ops")
+    assert len(office.board.tickets) == 1
+
+
+def test_redacted_words_leave_the_ticket(office: Desk) -> None:
+    office.add("Ana Ruiz lost the keys")
+    office.settle()
+    lifecycle.redact(office.incident, n=office.row().entry_n, by=office.people[0], at=office.now())
+    office.settle()
+    assert "Ruiz" not in office.board.tickets[0].title
+    assert "Ruiz" not in str(list(office.incident.resources.values()))
+
+
+def test_turning_private_withdraws_it_and_the_plan_says_so(office: Desk) -> None:
+    office.add("Rotate the leaked keys", owner=office.people[0])
+    office.settle()
+    public = office.ticket()
+    plan = retyping.preview(office.incident, to=IncidentType.objects.get(slug="security"), by=office.people[0])
+    assert "withdraw the ticket of follow-up 1 and close it" in {line.text for line in plan.lines}
+    assert any("GitHub Issues" in note.text for note in plan.notes)
+    about: dict[str, Any] = {
+        "to": IncidentType.objects.get(slug="security"),
+        "by": office.people[0],
+        "at": office.now(),
+    }
+    retyping.confirm(office.incident, digest=plan.digest, **about)
+    office.settle()
+    assert "keys" not in public.title + public.body
+    assert (public.state, public.owner) == ("dropped", "")
+    assert office.ticket(private=True).project == "acme/private"
+    office.board.edit(public, title="Somebody goes on here", state="open")
+    office.settle()
+    assert office.row().text == "Rotate the leaked keys"
+    assert office.row().ticket == "acme/private#1"
+
+
+def test_without_a_private_project_nothing_of_a_private_incident_goes_out(db: None) -> None:
+    with desk(type="security") as at:
+        at.tracker._projects[True] = ""  # type: ignore[attr-defined]
+        at.add()
+        at.settle()
+        assert not at.board.tickets
+        assert not at.board.writes()
+
+
+def test_a_day_that_nobody_means_is_refused(office: Desk) -> None:
+    office.add(due_on=date(office.clock.year + 1, 1, 1))
+    about: dict[str, Any] = {"owner": None, "tracker": "Jira", "at": office.now()}
+    changes = {"due": f"{office.clock.year + 9}-01-01"}
+    with transaction.atomic(), pytest.raises(lifecycle.Refused):
+        lifecycle.follow_ticket(office.incident, n=1, changes=changes, **about)

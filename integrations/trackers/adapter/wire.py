@@ -1,0 +1,165 @@
+"""One request to a tracker: what goes out, and what an error means. Nothing is sent twice: the caller owns retries."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from workflows.ports import VendorError
+
+TIMEOUT_S: Final = 15.0
+LARGEST: Final = 16 << 20
+LATER: Final = frozenset({408, 425, 429, *range(500, 600)})
+WAIT_S: Final = 60.0  # after a rate limit that does not say how long
+WAIT_AT_MOST_S: Final = 3600.0
+OPEN, CHANGE, LOOK = "tracker.open", "tracker.change", "tracker.look"
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerRequest:
+    """One request, as it goes out."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerReply:
+    """An answer; the names of its headers are in lower case."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def json(self) -> Any:
+        """Return the body's JSON, or None for anything else."""
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            return None
+
+
+class NeverSent(OSError):
+    """The request did not go out: nothing happened."""
+
+
+Carrier = Callable[[TrackerRequest], TrackerReply]
+Limited = Callable[[TrackerReply], float | None]  # the seconds to wait where an answer is a rate limit
+
+
+class Wire:
+    """Makes requests to one tracker. Safe to share between threads: each request has a connection of its own."""
+
+    def __init__(
+        self, name: str, url: str, headers: Mapping[str, str], *, limited: Limited, carrier: Carrier | None = None
+    ) -> None:
+        self.name = name
+        self._url, self._headers, self._limited = url.rstrip("/"), headers, limited
+        self._carrier = carrier or carry
+
+    def call(
+        self,
+        verb: str,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Make one request and return the answer's JSON; raise ``VendorError`` for everything else.
+
+        ``verb`` is what a rate limit stops.
+        """
+        url = f"{self._url}{path}{f'?{urlencode(query)}' if query else ''}"
+        sent = json.dumps(body).encode() if body is not None else b""
+        headers = {"User-Agent": "firekind", "Accept": "application/json", **self._headers}
+        headers |= {"Content-Type": "application/json"} if sent else {}
+        writes = verb != LOOK and method != "GET"
+        try:
+            reply = self._carrier(TrackerRequest(method, url, headers, sent))
+        except NeverSent as error:
+            raise self._passing(verb, "connection_failed", unknown=False) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise self._passing(verb, "connection_lost", unknown=writes, lingers=writes) from error
+        return self._read(verb, reply, writes=writes)
+
+    def _read(self, verb: str, reply: TrackerReply, *, writes: bool) -> Any:
+        wait_s = self._limited(reply)
+        if wait_s is not None:
+            says = f"{self.name} limits how often it is called. Retrying automatically."
+            after = min(max(1.0, wait_s), WAIT_AT_MOST_S)
+            raise VendorError(says, code="ratelimited", method=verb, retryable=True, retry_after=after)
+        if reply.status in LATER:
+            raise self._passing(verb, "unavailable", unknown=writes)
+        if reply.status >= 300:
+            raise self._refused(verb, reply)
+        if not reply.body:
+            return {}
+        found = reply.json()
+        if found is None:
+            raise self._passing(verb, "unreadable_answer", unknown=writes)
+        return found
+
+    def _passing(self, verb: str, code: str, *, unknown: bool, lingers: bool = False) -> VendorError:
+        says = f"{self.name} did not answer. Retrying automatically."
+        return VendorError(says, code=code, method=verb, retryable=True, unknown=unknown, lingers=lingers)
+
+    def _refused(self, verb: str, reply: TrackerReply) -> VendorError:
+        status = reply.status
+        if status in {401, 403}:
+            says = f"{self.name} rejects TRACKER_TOKEN, or does not let it do this. Check the token's permissions."
+        elif status in {404, 410}:
+            says = f"{self.name} has no such project or ticket, or hides it from TRACKER_TOKEN. Check both."
+        elif status < 400:
+            says = f"{self.name} redirects to another address. Put that one into TRACKER_URL or TRACKER_PROJECT."
+        else:
+            says = f"{self.name} refused it ({status}{_why(reply)})."
+        return VendorError(says, code=f"http_{status}", method=verb)
+
+
+def carry(request: TrackerRequest) -> TrackerReply:
+    """Send a request over the network, without redirects and proxies; a connection lives for one request."""
+    parts = urlsplit(request.url)
+    path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+    if parts.scheme == "https":
+        context = ssl.create_default_context()
+        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+            parts.netloc, timeout=TIMEOUT_S, context=context
+        )
+    else:
+        connection = http.client.HTTPConnection(parts.netloc, timeout=TIMEOUT_S)
+    try:
+        try:
+            connection.connect()
+        except OSError as error:
+            raise NeverSent(*error.args) from error
+        connection.request(request.method, path, body=request.body or None, headers=dict(request.headers))
+        answer = connection.getresponse()
+        body = answer.read(LARGEST + 1)
+        if len(body) > LARGEST:
+            raise http.client.HTTPException("the answer is too large")
+        return TrackerReply(answer.status, body, {name.lower(): value for name, value in answer.getheaders()})
+    finally:
+        connection.close()
+
+
+def seconds(value: str | None) -> float:
+    """Return what a header of seconds says; a usual wait where it says nothing."""
+    try:
+        return float(value) if value else WAIT_S
+    except ValueError:
+        return WAIT_S
+
+
+def _why(reply: TrackerReply) -> str:
+    """Return the tracker's own reason in a few words, where it gives one."""
+    found = reply.json()
+    said = found.get("message") or found.get("error") if isinstance(found, dict) else None
+    return f": {' '.join(said.split())[:200]}" if isinstance(said, str) else ""

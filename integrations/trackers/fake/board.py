@@ -1,0 +1,160 @@
+"""What every stand-in for a tracker shares: tickets, people's edits, faults, a log of calls and webhooks to deliver."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import RLock
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from integrations.standin.faults import LATENCY, InForce, OrderedFault
+
+EPOCH: Final = datetime.fromtimestamp(0, tz=UTC)
+DOWN, LOST, REFUSED, LIMITED = "down", "lost", "refused", "limited"
+FAULTS: Final = (LATENCY, DOWN, LOST, REFUSED, LIMITED)
+
+
+@dataclass(slots=True)
+class BoardTicket:
+    """A ticket; ``state`` is open, done or dropped, whatever the tracker calls that."""
+
+    n: int
+    project: str
+    title: str
+    body: str = ""
+    state: str = "open"
+    owner: str = ""
+    due: str = ""
+    id: str = ""
+    labels: list[str] = field(default_factory=list)
+    created_at: datetime = EPOCH
+    updated_at: datetime = EPOCH
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request to a stand-in, taken apart."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a stand-in answers; ``body`` becomes JSON."""
+
+    status: int
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A webhook that waits to be delivered."""
+
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Board(ABC):
+    """Tickets of some projects. ``clock`` is the only source of time; nothing is shared between two boards."""
+
+    def __init__(
+        self,
+        *,
+        token: str = "token",  # noqa: S107 -- opens only this stand-in
+        secret: str = "hook-secret",  # noqa: S107 -- opens only this stand-in
+        projects: tuple[str, ...],
+        people: tuple[str, ...] = (),
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.token, self.secret, self.projects, self.people, self.now = token, secret, projects, people, clock
+        self.lock = RLock()
+        self.tickets: list[BoardTicket] = []
+        self.calls: list[Asked] = []
+        self.faults: InForce[OrderedFault] = InForce(OrderedFault, FAULTS)
+        self.hooks: deque[Hook] = deque(maxlen=10_000)
+
+    def serve(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+        """Answer one request. Raises ``ConnectionResetError`` for an answer that is lost on its way."""
+        parts = urlsplit(url)
+        names = {name.lower(): value for name, value in headers.items()}
+        asked = Asked(method, parts.path, dict(parse_qsl(parts.query)), names, json.loads(body) if body else None)
+        with self.lock:
+            self.calls.append(asked)
+            struck = self.faults.strike(f"{method} {parts.path}")
+            if struck.kind == DOWN:
+                return Answered(503, {"message": "Service Unavailable"})
+            if struck.kind == REFUSED:
+                raise ConnectionResetError("before it was done")
+            if struck.kind == LIMITED and struck.fault is not None:
+                return self.limit(struck.fault.retry_after_s)
+            answered = self.answer(asked)
+        if struck.kind == LOST:
+            raise ConnectionResetError("after it was done")
+        return answered
+
+    @abstractmethod
+    def answer(self, asked: Asked) -> Answered:
+        """Answer as the real one would."""
+
+    @abstractmethod
+    def limit(self, wait_s: int) -> Answered:
+        """Say that too much was asked, the way this tracker does."""
+
+    @abstractmethod
+    def hook(self, ticket: BoardTicket, did: str) -> Hook:
+        """Return the signed webhook about what happened to a ticket."""
+
+    def add(self, project: str, title: str, **more: Any) -> BoardTicket:
+        """Write a new ticket."""
+        n = 1 + sum(one.project == project for one in self.tickets)
+        now = self.stamp()
+        ticket = BoardTicket(n, project, title, created_at=now, updated_at=now, **more)
+        self.tickets.append(ticket)
+        self.hooks.append(self.hook(ticket, "opened"))
+        return ticket
+
+    def edit(self, ticket: BoardTicket, **fields: str) -> None:
+        """Change a ticket, as a person or an app does, and tell by webhook."""
+        with self.lock:
+            for name, value in fields.items():
+                setattr(ticket, name, value)
+            ticket.updated_at = self.stamp()
+            self.hooks.append(self.hook(ticket, "edited"))
+
+    def delete(self, ticket: BoardTicket) -> None:
+        """Delete a ticket for good."""
+        with self.lock:
+            ticket.deleted = True
+            self.hooks.append(self.hook(ticket, "deleted"))
+
+    def stamp(self) -> datetime:
+        """Return the time as this tracker keeps it: to the second."""
+        return self.now().replace(microsecond=0)
+
+    def of(self, project: str, n: int) -> BoardTicket | None:
+        """Return a ticket by its number."""
+        return next((one for one in self.tickets if (one.project, one.n) == (project, n)), None)
+
+    def there(self, project: str) -> list[BoardTicket]:
+        """Return the tickets of a project that were not deleted."""
+        return [one for one in self.tickets if one.project == project and not one.deleted]
+
+    def writes(self) -> list[Asked]:
+        """Return the requests that were to change something."""
+        return [one for one in self.calls if one.method != "GET"]
+
+
+def iso(at: datetime) -> str:
+    """Say a time as most trackers do."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

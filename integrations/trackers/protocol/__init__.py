@@ -1,0 +1,1 @@
+"""What each tracker asks of its callers and of who takes its webhooks."""

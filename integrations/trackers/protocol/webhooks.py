@@ -1,0 +1,93 @@
+"""What a webhook proves and which ticket it is about; nothing else of it is believed or kept.
+
+The ticket is then asked of the tracker itself, so that webhooks which are lost, doubled or late change nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+Headers = Mapping[str, str]
+FRESH_S: Final = 60.0  # Linear signs the time in the body: https://linear.app/developers/webhooks
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookRules:
+    """How one tracker's webhooks are checked and read; ``about`` gives the project and the ticket's ref."""
+
+    is_signed: Callable[[bytes, Headers, str], bool]
+    about: Callable[[Mapping[str, Any]], tuple[str, str]]
+
+
+def is_from(kind: str, body: bytes, headers: Headers, *, secrets: tuple[str, ...]) -> bool:
+    """Return whether the tracker that knows one of the secrets sent this."""
+    fits = [RULES[kind].is_signed(body, headers, secret) for secret in secrets]  # takes as long whichever fits
+    return any(fits)
+
+
+def about(kind: str, body: bytes, *, at: datetime) -> tuple[str, str] | None:
+    """Return the place and the ref of the ticket that a webhook is about; None for one about anything else."""
+    try:
+        said = json.loads(body)
+        project, ref = RULES[kind].about(said)
+        if kind == "linear" and abs(at.timestamp() - said["webhookTimestamp"] / 1000) > FRESH_S:
+            return None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return f"{kind}:{project}", ref
+
+
+def _hub(header: str) -> Callable[[bytes, Headers, str], bool]:
+    def is_signed(body: bytes, headers: Headers, secret: str) -> bool:
+        return _equal(headers.get(header, ""), f"sha256={_digest(body, secret)}")
+
+    return is_signed
+
+
+def _token(body: bytes, headers: Headers, secret: str) -> bool:
+    return _equal(headers.get("X-Gitlab-Token", ""), secret)
+
+
+def _linear(body: bytes, headers: Headers, secret: str) -> bool:
+    return _equal(headers.get("Linear-Signature", ""), _digest(body, secret))
+
+
+def _digest(body: bytes, secret: str) -> str:
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def _equal(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+
+
+def _github(said: Mapping[str, Any]) -> tuple[str, str]:
+    return str(said["repository"]["full_name"]), str(said["issue"]["number"])
+
+
+def _gitlab(said: Mapping[str, Any]) -> tuple[str, str]:
+    return str(said["project"]["path_with_namespace"]), str(said["object_attributes"]["iid"])
+
+
+def _jira(said: Mapping[str, Any]) -> tuple[str, str]:
+    return str(said["issue"]["fields"]["project"]["key"]), str(said["issue"]["id"])
+
+
+def _of_team(said: Mapping[str, Any]) -> tuple[str, str]:
+    return str(said["data"]["team"]["key"]), str(said["data"]["id"])
+
+
+RULES: Final[Mapping[str, WebhookRules]] = {
+    # https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+    "github": WebhookRules(_hub("X-Hub-Signature-256"), _github),
+    # https://docs.gitlab.com/user/project/integrations/webhooks/
+    "gitlab": WebhookRules(_token, _gitlab),
+    # https://developer.atlassian.com/cloud/jira/platform/webhooks/#secure-admin-webhooks
+    "jira": WebhookRules(_hub("X-Hub-Signature"), _jira),
+    "linear": WebhookRules(_linear, _of_team),
+}

@@ -1,0 +1,65 @@
+"""An adapter on a stand-in, without a network between them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from integrations.trackers.adapter.github import GitHubIssues
+from integrations.trackers.adapter.wire import Carrier, NeverSent, TrackerReply, TrackerRequest
+from integrations.trackers.fake.board import Board
+from integrations.trackers.fake.github import FakeGitHub
+from workflows.tracker_port import Tracker
+
+PEOPLE: Final = {"ann@example.com": "ann-there", "ben@example.com": "ben-there"}
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerSetup:
+    """The settings of a tracker, as the environment would give them."""
+
+    kind: str
+    project: str
+    private_project: str
+    url: str = "http://127.0.0.1"
+    token: str = "token"
+    webhook_secrets: tuple[str, ...] = ("hook-secret",)
+    people: dict[str, str] = field(default_factory=lambda: dict(PEOPLE))
+
+
+@dataclass(slots=True)
+class TickingClock:
+    """A clock that moves by a second each time it is asked, so that no two edits fall together."""
+
+    at: datetime = datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self.at += timedelta(seconds=1)
+        return self.at
+
+
+def carrier(board: Board) -> Carrier:
+    """Hand requests to a stand-in."""
+
+    def carry(request: TrackerRequest) -> TrackerReply:
+        try:
+            answer = board.serve(request.method, request.url, request.headers, request.body)
+        except ConnectionResetError as error:
+            raise (NeverSent(str(error)) if "before" in str(error) else error) from error
+        body = b"" if answer.body is None else json.dumps(answer.body).encode()
+        return TrackerReply(answer.status, body, {name.lower(): value for name, value in answer.headers.items()})
+
+    return carry
+
+
+def github(clock: Callable[[], datetime]) -> tuple[Board, Tracker]:
+    """A repository, and one for private incidents."""
+    setup = TrackerSetup("github", "acme/ops", "acme/private")
+    board = FakeGitHub(projects=("acme/ops", "acme/private"), people=tuple(PEOPLE.values()), clock=clock)
+    return board, GitHubIssues(setup, carrier=carrier(board))
+
+
+VENDORS: Final = {"github": github}

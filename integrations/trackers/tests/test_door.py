@@ -1,0 +1,70 @@
+"""The door for webhooks: only what is signed is taken, and only a ticket of ours is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+
+from incidents.models import Incident
+from incidents.outages import hint_sender
+from incidents.outages.hint_sender import HintTask
+from incidents.tests.conftest import ada, incident, shipped
+from integrations.trackers import checking
+from integrations.trackers.tests.board import TickingClock, TrackerSetup, github
+from workflows.models import Ticket
+from workflows.tracker_port import TicketDraft
+
+__all__ = ["ada", "incident", "shipped"]
+GITHUB = TrackerSetup("github", "acme/ops", "acme/private")
+
+
+def test_only_what_is_signed_about_a_ticket_of_ours_is_looked_at(
+    incident: Incident, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hinted: list[int] = []
+
+    def taken(task: HintTask, pk: int) -> bool:
+        hinted.append(pk)
+        return True
+
+    monkeypatch.setattr(hint_sender, "_takers", [taken])
+    board, tracker = github(TickingClock())
+    made = tracker.open_ticket(TicketDraft({"title": "Rotate", "state": "open", "owner": "", "due": ""}, "", "m"))
+    board.add("acme/ops", "Not ours")
+    ours = Ticket.objects.create(place=tracker.place(), ref=made.ref, incident=incident, key="ticket/1")
+
+    def post(body: bytes, headers: dict[str, Any]) -> int:
+        answer = Client().post("/tracker/webhook", body, content_type="application/json", headers=headers)
+        return answer.status_code
+
+    one, other = board.hooks
+    assert post(one.body, dict(one.headers)) == 503  # no tracker is set
+    settings.FIREKIND = replace(settings.FIREKIND, tracker=GITHUB)  # type: ignore[arg-type]  # a Setup as well, which knows no config
+    assert post(one.body, {}) == 403
+    assert post(one.body + b" ", dict(one.headers)) == 403
+    assert post(b"x" * (2 << 20), dict(one.headers)) == 413
+    assert not hinted
+    assert post(other.body, dict(other.headers)) == 202
+    assert post(one.body, dict(one.headers)) == post(one.body, dict(one.headers)) == 202
+    assert hinted == [ours.pk, ours.pk]
+    assert Client().get("/tracker/webhook").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("setup", "token", "levels"),
+    [
+        (GITHUB, "token", ["ok", "ok"]),
+        (GITHUB, "another", ["wrong", "wrong"]),
+        (replace(GITHUB, private_project="", webhook_secrets=(), people={}), "token", ["ok", *["warning"] * 3]),
+    ],
+    ids=["whole", "bad-token", "bare"],
+)
+def test_the_doctor_says_what_is_missing(setup: TrackerSetup, token: str, levels: list[str]) -> None:
+    clock = TickingClock()
+    board, tracker = github(clock)
+    board.token = token
+    assert [one.level for one in checking.findings(tracker, setup, at=clock())] == levels

@@ -1,0 +1,56 @@
+"""The one endpoint for the issue tracker: a webhook only says which ticket to look at.
+
+Nothing of it is stored. What is lost is found by the look that is taken once a minute.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from incidents.outages import hint_sender
+from integrations.trackers.protocol import setup, webhooks
+from workflows import tasks
+from workflows.models import Ticket
+
+LARGEST: Final = 1 << 20  # an issue's text is in it
+DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+
+
+@csrf_exempt  # the tracker signs what it sends instead
+@require_POST
+def webhook(request: HttpRequest) -> HttpResponse:
+    """Take a webhook: 202 for whatever is signed, whether the ticket is one of ours or not."""
+    given = setup.current()
+    if given is None or not given.webhook_secrets:
+        return _answer(503, "No tracker's webhooks are set up here: set TRACKER and TRACKER_WEBHOOK_SECRETS.")
+    length = request.headers.get("Content-Length", "")
+    if not DIGITS.fullmatch(length):
+        return _answer(411, "The Content-Length is missing.")
+    if int(length) > LARGEST:
+        return _answer(413, "This is larger than any webhook about a ticket.")
+    if not webhooks.is_from(given.kind, request.body, request.headers, secrets=given.webhook_secrets):
+        return _answer(403, "The signature does not match any configured secret.")
+    found = webhooks.about(given.kind, request.body, at=timezone.now())
+    if found is not None:
+        _hint(*found)
+    return _answer(202, "Taken.")
+
+
+def _hint(place: str, ref: str) -> None:
+    try:
+        ticket_id = Ticket.objects.filter(place=place, ref=ref).values_list("pk", flat=True).first()
+    except (OperationalError, InterfaceError):
+        return  # the next look finds it
+    if ticket_id is not None:
+        hint_sender.send(tasks.look_at_ticket, ticket_id, fresh_s=tasks.FRESH_S)
+
+
+def _answer(status: int, says: str) -> HttpResponse:
+    return HttpResponse(f"{says}\n", status=status, content_type="text/plain; charset=utf-8")

@@ -1,0 +1,74 @@
+"""Which tickets should exist for an incident's follow-ups. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from workflows.planning.things import Thing
+
+FIELDS: Final = ("title", "state", "owner", "due")
+OPEN: Final = "open"
+TITLE_CHARS: Final = 200  # every tracker takes as much
+REDACTED: Final = "Redacted follow-up"
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerNow:
+    """The tracker that follow-ups go to: ``place`` is its project, ``private_place`` the one for private incidents."""
+
+    name: str
+    place: str
+    private_place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedFollowup:
+    """A follow-up as its ticket should say it; ``owner`` is an account of the tracker's, ``due`` an ISO date."""
+
+    n: int
+    title: str
+    state: str = OPEN
+    owner: str = ""
+    due: str = ""
+
+
+def key(n: int, *, private: bool = False) -> str:
+    """Return the key of a follow-up's ticket; in a private project it is another one."""
+    return f"ticket/{n}/private" if private else f"ticket/{n}"
+
+
+def number(ticket: str) -> int:
+    """Return the number of the follow-up that a ticket's key is about."""
+    return int(ticket.split("/")[1])
+
+
+def title(text: str) -> str:
+    """Say a follow-up in one line that every tracker takes."""
+    said = " ".join(text.split()) or REDACTED
+    return said if len(said) <= TITLE_CHARS else f"{said[: TITLE_CHARS - 1].rstrip()}…"
+
+
+def tickets(
+    followups: tuple[TrackedFollowup, ...], *, tracker: TrackerNow, known: Mapping[str, str], private: bool
+) -> Iterator[Thing]:
+    """Yield the tickets that should exist; ``known`` maps keys of those that do, or may by now, to their projects.
+
+    A follow-up gets one while it is open. Of a private incident that is in the private project alone; what stands in
+    the other one is withdrawn. Tickets in projects that are no longer set are left as they are.
+    """
+    for one in followups:
+        place = tracker.private_place if private else tracker.place
+        own = key(one.n, private=private)
+        is_ours = known[own] == place if own in known else one.state == OPEN
+        if place and is_ours:
+            yield _ticket(own, one, place, private=private)
+        if private and known.get(key(one.n)) == tracker.place:
+            spec = {"place": tracker.place, "private": False, "withdrawn": True}
+            yield Thing(key(one.n), "ticket", spec, f"the ticket of follow-up {one.n}")
+
+
+def _ticket(own: str, one: TrackedFollowup, place: str, *, private: bool) -> Thing:
+    fields = {"title": one.title, "state": one.state, "owner": one.owner, "due": one.due}
+    return Thing(own, "ticket", {"place": place, "private": private, **fields}, f"the ticket of follow-up {one.n}")

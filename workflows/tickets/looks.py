@@ -1,0 +1,108 @@
+"""Look at tickets that were changed, when a webhook says so and once a minute: a lost webhook loses nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from django.db import transaction
+
+from incidents.lifecycle import rules
+from incidents.models import Incident
+from workflows import ports
+from workflows.models import Effect, Planned, Resource, Ticket, TrackerRead
+from workflows.planning.observed import THERE
+from workflows.planning.tickets import merging
+from workflows.ports import VendorError
+from workflows.tickets import news
+from workflows.tracker_port import TicketStatus, Tracker
+
+log = logging.getLogger(__name__)
+
+OVERLAP: Final = timedelta(seconds=90)  # what a tracker lists late, or with the same second
+
+
+def look(ticket_id: int) -> bool:
+    """Look at one ticket, of which a webhook told; return whether it was compared. Raises ``VendorError``."""
+    tracker = ports.tracker()
+    ticket = Ticket.objects.filter(pk=ticket_id).first()
+    if tracker is None or ticket is None:
+        return False
+    before = _resource(ticket)
+    if before is None or ticket.place not in {tracker.place(), tracker.place(private=True)}:
+        return False
+    found = tracker.look_at_ticket(ticket.ref, private=bool(before.spec.get("private")))
+    return found is not None and _compared(tracker, ticket, before, found)
+
+
+def look_again() -> int:
+    """Read what changed in each project since the last time; return how many tickets were compared."""
+    tracker = ports.tracker()
+    if tracker is None:
+        return 0
+    places = {private: tracker.place(private=private) for private in (False, True)}
+    return sum(_read(tracker, place, private=private) for private, place in places.items() if place)
+
+
+def _read(tracker: Tracker, place: str, *, private: bool) -> int:
+    last = TrackerRead.objects.filter(place=place).first()
+    if last is None:
+        return 0  # no ticket was opened there yet
+    try:
+        found = tracker.changed_tickets(last.until - OVERLAP, private=private)
+    except VendorError as error:
+        log.warning("could not read what changed in the issue tracker: %s", error)
+        return 0
+    done = list(_caught_up(tracker, place, found))
+    if done:
+        TrackerRead.objects.filter(pk=last.pk).update(until=max(last.until, done[-1].at))
+    return len(done)
+
+
+def _caught_up(tracker: Tracker, place: str, found: Sequence[TicketStatus]) -> Sequence[TicketStatus]:
+    """Compare one after the other, up to the first that has to wait for an edit of ours which is under way."""
+    ours = {one.ref: one for one in Ticket.objects.filter(place=place, ref__in=[one.ref for one in found])}
+    done = []
+    for one in found:
+        before = _resource(ours[one.ref]) if one.ref in ours else None
+        if before is not None and not _compared(tracker, ours[one.ref], before, one):
+            break
+        done.append(one)
+    return done
+
+
+def _compared(tracker: Tracker, ticket: Ticket, before: Resource, found: TicketStatus) -> bool:
+    """Take what was changed there since both sides agreed; return False where an edit of ours has to go first.
+
+    ``before`` was read before the ticket was: if anything was recorded since, what was read may be old.
+    """
+    changes = news.moved(found, before.external["shown"])
+    if not changes or before.spec.get("withdrawn"):
+        return True
+    with transaction.atomic():
+        incident = rules.held(Incident(pk=ticket.incident_id), by=None)
+        now = _resource(ticket)
+        if now is None or (now.spec, now.external) != (before.spec, before.external) or _has_pending(incident, ticket):
+            return False
+        merged = merging.merge(now.spec, found.fields, sent=now.spec, moved=changes, ours_is_newer=False)
+        external = now.external | {"shown": news.shown(found.fields)}
+        Resource.objects.filter(pk=now.pk).update(spec={**now.spec, **merged.take}, external=external)
+        if merged.take:
+            taken = news.take(incident, key=ticket.key, changes=merged.take, tracker=tracker, at=found.at)
+            if not taken:
+                rules.save(incident)  # planned anew, so that ours is put back there
+    return True
+
+
+def _resource(ticket: Ticket) -> Resource | None:
+    return Resource.objects.filter(incident=ticket.incident_id, key=ticket.key, state=THERE).first()
+
+
+def _has_pending(incident: Incident, ticket: Ticket) -> bool:
+    """Whether we have an edit of our own that is not there yet: its effect looks first, and decides."""
+    if not Planned.objects.filter(incident=incident, revision=incident.revision).exists():
+        return True
+    states = [Effect.State.WAITING, Effect.State.RUNNING]
+    return Effect.objects.filter(incident=incident, thing=ticket.key, state__in=states).exists()

@@ -1,0 +1,68 @@
+"""Record what became of a ticket, and do here what was done to it there. Called in a transaction, the incident held."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.crypto import salted_hmac
+
+from incidents import lifecycle
+from incidents.lifecycle import Refused
+from incidents.models import Incident, Person
+from workflows.models import Resource, Ticket, TrackerRead
+from workflows.planning.tickets import wanted
+from workflows.tracker_port import TicketStatus, Tracker
+
+log = logging.getLogger(__name__)
+
+
+def opened(incident: Incident, *, key: str, place: str, found: TicketStatus, tracker: str, at: datetime) -> None:
+    """Record which ticket stands for a follow-up."""
+    Ticket.objects.get_or_create(place=place, ref=found.ref, defaults={"incident": incident, "key": key})
+    TrackerRead.objects.get_or_create(place=place, defaults={"until": found.at})
+    said = {"ticket": found.label, "url": found.url, "tracker": tracker}
+    lifecycle.track_followup(incident, n=wanted.number(key), at=at, **said)
+
+
+def withdrawn(incident: Incident, *, key: str, tracker: str, at: datetime) -> None:
+    """Record that our words were taken out of a ticket, unless another one stands for the follow-up by now."""
+    n = wanted.number(key)
+    others = Resource.objects.filter(incident=incident, key=wanted.key(n, private=True))
+    if not others.exists():
+        lifecycle.track_followup(incident, n=n, ticket="", url="", tracker=tracker, at=at)
+
+
+def take(incident: Incident, *, key: str, changes: Mapping[str, str], tracker: Tracker, at: datetime) -> bool:
+    """Do to a follow-up what was done to its ticket; return whether that could be. What cannot is put back there."""
+    email = tracker.email(changes["owner"]) if changes.get("owner") else ""
+    owner = Person.objects.filter(email__iexact=email, deactivated=False).first() if email else None
+    try:
+        with transaction.atomic():
+            lifecycle.follow_ticket(
+                incident, n=wanted.number(key), changes=changes, owner=owner, tracker=tracker.name, at=at
+            )
+    except Refused as refused:
+        log.info("a change of ticket %s of incident %s is put back: %s", key, incident.pk, type(refused).__name__)
+        return False
+    return True
+
+
+def sent(incident_id: int, key: str) -> dict[str, str]:
+    """Return what a ticket was last told of a follow-up, by field."""
+    spec = Resource.objects.values_list("spec", flat=True).get(incident=incident_id, key=key)
+    return {name: spec[name] for name in wanted.FIELDS if name in spec}
+
+
+def shown(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return how a ticket's fields are kept: of the title, where words may be redacted, a keyed hash alone."""
+    title = salted_hmac("workflows.ticket.title", fields["title"]).hexdigest()[:32]
+    return {**fields, "title": title}
+
+
+def moved(found: TicketStatus, before: Mapping[str, str]) -> set[str]:
+    """Return the fields of a ticket that differ from how it was kept."""
+    now = shown(found.fields)
+    return {name for name in now if now[name] != before.get(name)}

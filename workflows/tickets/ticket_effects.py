@@ -1,0 +1,137 @@
+"""Open, change and withdraw a ticket. They call the tracker and record nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from incidents.models import Incident
+from workflows.effects.work import Outcome, Work, made
+from workflows.planning.observed import GONE
+from workflows.planning.tickets import merging, wanted
+from workflows.tickets import news
+from workflows.tracker_port import TicketDraft, TicketStatus, Tracker
+
+CLOCK_SKEW: Final = timedelta(minutes=2)
+
+
+def open_ticket(tracker: Tracker, work: Work) -> Outcome:
+    """Open a ticket for a follow-up, marked so that it can be found again."""
+    spec = work.effect.spec
+    draft = TicketDraft(_fields(spec), _body(work), mark(work), private=spec["private"])
+    found = tracker.open_ticket(draft)
+    return _opened(tracker, work, found, taken={})
+
+
+def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
+    """Look for the ticket by its mark."""
+    begun = work.effect.begun_at
+    assert begun is not None, "claiming sets it"
+    private = work.effect.spec["private"]
+    found = tracker.find_ticket(mark(work), private=private, since=begun - CLOCK_SKEW)
+    if found is None:
+        return None
+    sent = _fields(work.effect.spec)
+    # It may have been edited since; an owner whom the tracker did not take is no edit.
+    moved = {name for name, value in found.fields.items() if value != sent[name] and (name != "owner" or value)}
+    merged = merging.merge(sent, found.fields, sent=sent, moved=moved, ours_is_newer=False)
+    return _opened(tracker, work, found, taken=merged.take)
+
+
+def change_ticket(tracker: Tracker, work: Work) -> Outcome:
+    """Look at the ticket, send what we changed and take what was changed there; the newer edit of a field stands."""
+    spec, own = work.effect.spec, work.external[work.effect.thing]
+    if spec.get("withdrawn"):
+        tracker.withdraw_ticket(own["ref"])
+        return _settled(tracker, work, spec, own, ticket="")
+    found = tracker.look_at_ticket(own["ref"], private=spec["private"])
+    if found is None:
+        return _gone(work, own)
+    ours, sent = _fields(spec), news.sent(work.effect.incident_id, work.effect.thing)
+    moved = news.moved(found, own["shown"])
+    merged = merging.merge(ours, found.fields, sent=sent, moved=moved, ours_is_newer=work.effect.created_at > found.at)
+    now = dict(found.fields)
+    if merged.send:
+        answer = tracker.change_ticket(own["ref"], merged.send, private=spec["private"])
+        now |= {name: answer.fields[name] for name in merged.send}
+    own = own | {"shown": news.shown(now)}
+    return _settled(tracker, work, {**spec, **merged.take}, own, taken=merged.take, at=found.at)
+
+
+def look_whether_changed(tracker: Tracker, work: Work) -> Outcome | None:
+    """Look whether an edit went through whose answer was lost: an echo of our own is no news."""
+    spec, own = work.effect.spec, work.external[work.effect.thing]
+    if spec.get("withdrawn"):
+        return None  # done again, which does no harm
+    found = tracker.look_at_ticket(own["ref"], private=spec["private"])
+    if found is None:
+        return _gone(work, own)
+    if not all(merging.alike(name, spec[name], value) for name, value in found.fields.items()):
+        return None
+    return _settled(tracker, work, spec, own | {"shown": news.shown(found.fields)})
+
+
+def mark(work: Work) -> str:
+    """The opaque mark of a follow-up's ticket, the same whichever effect opens it."""
+    about = f"{work.effect.incident_id}/{work.effect.thing}/{work.effect.spec['place']}"
+    return salted_hmac("workflows.ticket", about).hexdigest()[:32]
+
+
+def _opened(tracker: Tracker, work: Work, found: TicketStatus, *, taken: Mapping[str, str]) -> Outcome:
+    spec, key, incident = work.effect.spec, work.effect.thing, Incident(pk=work.effect.incident_id)
+    own = {"ref": found.ref, "label": found.label, "url": found.url, "shown": news.shown(found.fields)}
+    thing = made(work, external=own, external_id=found.ref, spec={**spec, **taken})
+    thing.label = found.label
+
+    def also(at: datetime) -> None:
+        news.opened(incident, key=key, place=spec["place"], found=found, tracker=tracker.name, at=at)
+        if taken:
+            news.take(incident, key=key, changes=taken, tracker=tracker, at=found.at)
+
+    return Outcome([thing], also=also)
+
+
+def _settled(
+    tracker: Tracker,
+    work: Work,
+    spec: dict[str, Any],
+    own: dict[str, Any],
+    *,
+    taken: Mapping[str, str] | None = None,
+    ticket: str | None = None,
+    at: datetime | None = None,
+) -> Outcome:
+    thing = made(work, external=own, external_id=own["ref"], spec=spec)
+    thing.label = own["label"]
+    incident, key = Incident(pk=work.effect.incident_id), work.effect.thing
+
+    def also(now: datetime) -> None:
+        if ticket is not None:
+            news.withdrawn(incident, key=key, tracker=tracker.name, at=now)
+        elif taken:
+            news.take(incident, key=key, changes=taken, tracker=tracker, at=at or now)
+
+    return Outcome([thing], also=also if taken or ticket is not None else None)
+
+
+def _gone(work: Work, own: dict[str, Any]) -> Outcome:
+    thing = made(work, external=own, external_id=own["ref"])
+    thing.label, thing.state = own["label"], GONE
+    n = wanted.number(work.effect.thing)
+    return Outcome([thing], says=f"found that {own['label']} was deleted: follow-up {n} is kept here alone")
+
+
+def _fields(spec: Mapping[str, Any]) -> dict[str, str]:
+    return {name: spec[name] for name in wanted.FIELDS}
+
+
+def _body(work: Work) -> str:
+    """Say where it comes from, and none of people's words: those could be read by more people later than now."""
+    incident = Incident.objects.get(pk=work.effect.incident_id)
+    n = wanted.number(work.effect.thing)
+    link = f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}#todo-{n}"
+    return f"Follow-up {n} of incident {incident.codename}: {link}\n\nTitle, state and owner are kept in step."

@@ -1,0 +1,73 @@
+"""What the domain asks of an issue tracker: tickets that stand for follow-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class TicketDraft:
+    """A ticket to be opened. ``fields`` as in ``TicketStatus``; ``body`` holds no words of people's.
+
+    ``mark`` is the opaque name by which it is found again; ``private`` says that only the incident's people may read
+    it.
+    """
+
+    fields: Mapping[str, str]
+    body: str
+    mark: str
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TicketStatus:
+    """A ticket as the tracker shows it: ``ref`` is its id for calls, ``label`` its name for people.
+
+    ``fields`` are those of title, state, owner and due that this tracker keeps. ``state`` is open, done or dropped, or
+    closed where the tracker does not tell those two apart; ``owner`` the account of someone known here, or empty;
+    ``due`` an ISO date, or empty. ``at`` is when it was last changed there.
+    """
+
+    ref: str
+    label: str
+    url: str
+    fields: Mapping[str, str]
+    at: datetime
+
+
+class Tracker(Protocol):
+    """Where follow-ups become tickets. Every call may raise ``VendorError``; none of them retries."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    def place(self, *, private: bool = False) -> str:
+        """Return the project that tickets are opened in; empty where there is none for private ones."""
+
+    def account(self, email: str) -> str:
+        """Return someone's account there, or nothing; asks nobody."""
+
+    def email(self, account: str) -> str:
+        """Return the email of an account's owner, or nothing; asks nobody."""
+
+    def open_ticket(self, draft: TicketDraft) -> TicketStatus:
+        """Open a ticket."""
+
+    def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
+        """Look for a ticket by its mark among those opened after ``since``."""
+
+    def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
+        """Return how a ticket stands; None when it was deleted."""
+
+    def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
+        """Change these fields of a ticket and no others; return how it stands now."""
+
+    def withdraw_ticket(self, ref: str) -> None:
+        """Replace our words in a ticket by a neutral line and close it; one that was deleted is fine."""
+
+    def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
+        """Return tickets that were changed since then, the oldest change first; those of others may be among them."""
