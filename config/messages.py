@@ -90,6 +90,6 @@ CONFIGURATION = {
         "workflows.tasks.measure": {"queue": EVIDENCE},
     },
     # All intervals are short and every task is safe to run twice, so beat needs no memory of its own.
-    "beat_scheduler": "celery.beat:Scheduler",
+    "beat_scheduler": "config.process.ringing:RingScheduler",
     "beat_schedule": {name: _entry(one) for name, one in RINGS.items()},
 }

@@ -9,16 +9,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import groupby
-from pathlib import Path
-from typing import Final
+from itertools import cycle, groupby
+from typing import Final, Protocol
 
 import psycopg
 
 from stack.chaos import gathering, invariants
 from stack.chaos.acting import ActOutcome, Cast, Rooms, WebForms
 from stack.chaos.aftermath import Aftermath
-from stack.chaos.breaking import FaultMaker
 from stack.chaos.invariants import Violation
 from stack.chaos.scenario import AT_THE_WEB, GUESTS, OUTSIDERS, PlannedAct, PlannedFault, Scenario
 from stack.errors import StackError
@@ -53,10 +51,32 @@ class ChaosRun:
     violations: list[Violation] = field(default_factory=list)
 
 
-def played(stack: Stack, scenario: Scenario, *, clocks: Path, tell: Tell, settle_s: float) -> ChaosRun:
-    """Play a scenario and judge what is there afterwards."""
+class FaultDoer(Protocol):
+    """What carries out the faults of a scenario."""
+
+    counts: Counter[str]
+
+    def do(self, fault: PlannedFault, over: threading.Event) -> None:
+        """Have one thing broken for its time, or until the run is over, and mend it."""
+        ...
+
+    def mend(self) -> None:
+        """Mend everything for good."""
+        ...
+
+
+def played(
+    stack: Stack,
+    scenario: Scenario,
+    *,
+    breaker: FaultDoer,
+    tell: Tell,
+    settle_s: float,
+    others: Sequence[str] = (),
+) -> ChaosRun:
+    """Play a scenario and judge what is there afterwards; `others` are addresses of further web hosts."""
     run = ChaosRun(scenario)
-    cast, breaker = _cast(stack), FaultMaker(stack, clocks=clocks)
+    cast = _cast(stack, others)
     run.faults = breaker.counts
     try:
         _act(run, cast, breaker, tell)
@@ -68,7 +88,7 @@ def played(stack: Stack, scenario: Scenario, *, clocks: Path, tell: Tell, settle
     return run
 
 
-def _cast(stack: Stack) -> Cast:
+def _cast(stack: Stack, others: Sequence[str]) -> Cast:
     workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
     with closing(Records(stack.database_url)) as records:
         until(records.knows_people, what="nobody is known", timeout_s=PATIENCE_S)
@@ -76,11 +96,12 @@ def _cast(stack: Stack) -> Cast:
     token = stack.manage("evidence_token", "ada@example.com", "--name", "chaos").stdout.split()[-1]
     names = {one["handle"]: one["name"] for one in workspace.state()["people"]}
     workspace.act("invite", user="ada", channel="general", who=[*GUESTS, *OUTSIDERS])  # from where everyone types
-    forms = {who: WebForms(stack.base_url, names[who]) for who in AT_THE_WEB}
-    return Cast(workspace, account, Api(stack.base_url, token), forms, Rooms(workspace))
+    hosts = [stack.base_url, *others]
+    forms = {who: WebForms(host, names[who]) for who, host in zip(AT_THE_WEB, cycle(hosts), strict=False)}
+    return Cast(workspace, account, Api(hosts[-1], token), forms, Rooms(workspace))
 
 
-def _act(run: ChaosRun, cast: Cast, breaker: FaultMaker, tell: Tell) -> None:
+def _act(run: ChaosRun, cast: Cast, breaker: FaultDoer, tell: Tell) -> None:
     """Let people act and things break, side by side, until all of it is over or the time is."""
     _Hours(run, cast, breaker).pass_by()
     tell(f"acted for {run.acted_s:.0f} s; everything is mended now, and has to settle")
@@ -89,7 +110,7 @@ def _act(run: ChaosRun, cast: Cast, breaker: FaultMaker, tell: Tell) -> None:
 class _Hours:
     """The time within which people act and things break: a thread an actor, and one a lane of faults."""
 
-    def __init__(self, run: ChaosRun, cast: Cast, breaker: FaultMaker) -> None:
+    def __init__(self, run: ChaosRun, cast: Cast, breaker: FaultDoer) -> None:
         self._run, self._cast, self._breaker = run, cast, breaker
         self._left = deque(run.scenario.acts)
         self._lock, self._over = threading.Lock(), threading.Event()

@@ -14,6 +14,7 @@ from typing import Final
 from config.env import ROOT
 from stack.chaos import scenario
 from stack.chaos.acting import ACCEPTED, IDLE, REFUSED, UNANSWERED
+from stack.chaos.breaking import FaultMaker
 from stack.chaos.driving import ChaosRun, played
 from stack.processes import stepped_clock
 from stack.supervisor.throwaway import throwaway
@@ -42,12 +43,12 @@ def main(*words: str) -> int:
             log.write(f"{time.time():.2f} {process}: {line}\n")
 
         with throwaway(env={stepped_clock.SETTING: str(clocks)}, hear=hear) as stack:
-            run = played(stack, plan, clocks=clocks, tell=_say(began), settle_s=SETTLE_S)
-    _keep(run, folder)
+            run = played(stack, plan, breaker=FaultMaker(stack, clocks=clocks), tell=say(began), settle_s=SETTLE_S)
+    keep(run, folder)
     return told(run, folder)
 
 
-def told(run: ChaosRun, folder: Path) -> int:
+def told(run: ChaosRun, folder: Path, *, again: str = "") -> int:
     """Print what was done and what does not hold; return 1 if anything does not."""
     for line in (*_acts(run), *_faults(run), *_figures(run)):
         print(line)
@@ -61,8 +62,8 @@ def told(run: ChaosRun, folder: Path) -> int:
     for law, count in broken.most_common():
         print(f"{count:>5}  {law}")
     bad = bool(run.violations or run.trouble)
-    seed = f"--seed {run.scenario.seed} --minutes {run.scenario.minutes:g}"
-    print(f"{len(run.violations)} violations; again: python -m stack chaos {seed}; kept in {folder.relative_to(ROOT)}")
+    words = again or f"chaos --seed {run.scenario.seed} --minutes {run.scenario.minutes:g}"
+    print(f"{len(run.violations)} violations; again: python -m stack {words}; kept in {folder.relative_to(ROOT)}")
     return int(bad)
 
 
@@ -83,7 +84,7 @@ def _print_plan(plan: scenario.Scenario) -> int:
     return 0
 
 
-def _say(began: float) -> Callable[[str], None]:
+def say(began: float) -> Callable[[str], None]:
     return lambda says: print(f"{time.monotonic() - began:6.0f} s  {says}", flush=True)
 
 
@@ -120,7 +121,7 @@ def _figures(run: ChaosRun) -> list[str]:
     return ["", "| figure | |", "|---|---:|", *(f"| {name} | {n} |" for name, n in figures.items()), "", *trouble]
 
 
-def _keep(run: ChaosRun, folder: Path) -> None:
+def keep(run: ChaosRun, folder: Path) -> None:
     """Keep what was judged, for who looks into a violation."""
     found = run.aftermath
     plain = {name: getattr(found, name) for name in found.__dataclass_fields__ if name != "accepted"}

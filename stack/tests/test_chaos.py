@@ -9,6 +9,7 @@ import pytest
 
 from stack.chaos import driving, scenario
 from stack.chaos.acting import ACCEPTED
+from stack.chaos.breaking import FaultMaker
 from stack.processes import stepped_clock
 from stack.supervisor.throwaway import throwaway
 from stack.tests.kills import PATIENCE_S
@@ -21,7 +22,9 @@ def test_half_a_minute_of_chaos_leaves_nothing_wrong(tmp_path: Path) -> None:
     clocks, heard = tmp_path / "clocks", list[str]()
     stepped_clock.make(clocks)
     with throwaway(env={stepped_clock.SETTING: str(clocks)}) as stack:
-        run = driving.played(stack, plan, clocks=clocks, tell=heard.append, settle_s=PATIENCE_S)
+        run = driving.played(
+            stack, plan, breaker=FaultMaker(stack, clocks=clocks), tell=heard.append, settle_s=PATIENCE_S
+        )
     assert run.violations == []
     assert not run.trouble
     done = Counter(one.act.kind for one in run.outcomes if one.said == ACCEPTED)

@@ -1,0 +1,1 @@
+"""`make machines`: Firekind on several machines with real servers, some of which fail, judged like a chaos run."""

@@ -1,0 +1,130 @@
+"""RabbitMQ as Debian packages it, for a rehearsal of several machines: a node of its own on the loopback.
+
+Its quorum queues are on disk, so it may be killed and started again. Erlang's port mapper, which usually outlives the
+node that starts it, is a child of ours, too.
+"""
+
+import shutil
+import socket
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from stack.errors import StackError
+from stack.processes import ports
+from stack.processes.guard import Guard
+from stack.processes.process import Process
+from stack.services import server_user
+
+# The package's own script; the one on the PATH becomes the package's user first.
+PROGRAM: Final = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
+START_S: Final = 90
+NODE: Final = "firekind@localhost"
+CONFIG: Final = """\
+listeners.tcp.1 = 127.0.0.1:{port}
+loopback_users.guest = true
+log.console = false
+log.file.level = warning
+vm_memory_high_watermark.absolute = 256MB
+disk_free_limit.absolute = 64MB
+"""
+
+
+@dataclass(slots=True)
+class RabbitNode:
+    """One node and its port mapper, which can be troubled like any server."""
+
+    mapper: Process
+    server: Process
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Its address as Celery reads it."""
+        return f"amqp://guest:guest@{ports.LOOPBACK}:{self.port}//"
+
+    def start(self) -> None:
+        """Start it, or start it again on the same files, and wait until it answers."""
+        if not self.mapper.alive:
+            self.mapper.start()
+        self.server.start()
+        _wait(self)
+
+    def stop(self) -> None:
+        """End it and its port mapper."""
+        self.server.kill9()
+        self.mapper.kill9()
+
+
+def find() -> Path | None:
+    """Return the program, where the package is installed."""
+    return PROGRAM if PROGRAM.exists() and shutil.which("epmd", path=PATH) else None
+
+
+def start(folder: Path, *, guard: Guard) -> RabbitNode:
+    """Start a node that keeps everything in `folder` and listens on the loopback alone. Raises StackError."""
+    program = find()
+    if program is None:
+        raise StackError("RabbitMQ is not installed (Debian: apt-get install rabbitmq-server).")
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    port, distribution, mapping = _free_ports(3)
+    (folder / "rabbitmq.conf").write_text(CONFIG.format(port=port), encoding="ascii")
+    (folder / "enabled_plugins").write_text("[].\n", encoding="ascii")
+    server_user.own(folder)
+    env = {
+        "PATH": PATH,
+        "HOME": str(folder),
+        "LC_ALL": "C.UTF-8",
+        "ERL_EPMD_PORT": str(mapping),
+        "ERL_EPMD_ADDRESS": ports.LOOPBACK,
+        "RABBITMQ_NODENAME": NODE,
+        "RABBITMQ_DIST_PORT": str(distribution),
+        "RABBITMQ_CONFIG_FILE": str(folder / "rabbitmq.conf"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "enabled_plugins"),
+        "RABBITMQ_CONF_ENV_FILE": str(folder / "none"),
+        "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
+        "RABBITMQ_LOG_BASE": str(folder / "log"),
+        "RABBITMQ_PID_FILE": str(folder / "pid"),
+        # One scheduler, which sleeps as soon as it has nothing to do; the port mapper is ours.
+        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 1:1 +sbwt none -start_epmd false "
+        "-kernel inet_dist_use_interface {127,0,0,1}",
+    }
+    starting = partial(server_user.start, folder=folder)
+    words = ["-address", ports.LOOPBACK, "-port", str(mapping)]
+    mapper = Process("epmd", [str(shutil.which("epmd", path=PATH)), *words], env=env, guard=guard, starting=starting)
+    node = RabbitNode(mapper, Process("rabbitmq", [program], env=env, guard=guard, starting=starting), port)
+    node.start()
+    return node
+
+
+def _free_ports(count: int) -> list[int]:
+    taken = [socket.create_server((ports.LOOPBACK, 0)) for _ in range(count)]
+    try:
+        return [ports.number(one) for one in taken]
+    finally:
+        for one in taken:
+            one.close()
+
+
+def _wait(node: RabbitNode) -> None:
+    deadline = time.monotonic() + START_S
+    while node.server.alive and time.monotonic() < deadline:
+        if _answers(node.port):
+            return
+        time.sleep(0.1)
+    said = node.mapper.output + node.server.output
+    node.stop()
+    raise StackError(f"RabbitMQ did not start: {said[-500:] or 'no output'}")
+
+
+def _answers(port: int) -> bool:
+    """Ask for a version that there is not: it answers with the one there is, and hangs up."""
+    try:
+        with socket.create_connection((ports.LOOPBACK, port), timeout=2) as client:
+            client.sendall(b"AMQP\0\0\0\0")
+            return client.recv(4) == b"AMQP"
+    except OSError:
+        return False

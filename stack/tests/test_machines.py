@@ -1,0 +1,51 @@
+"""Several machines: what happens to them is planned, and a replica takes over with all that was committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.celery import app
+from config.process.ringing import RingScheduler
+from stack.machines import failing
+from stack.processes.guard import Guard
+from stack.services import postgres, postgres_pair, services
+
+
+@given(st.floats(10, 600))
+def test_everything_happens_once_in_order_and_within_the_time(length_s: float) -> None:
+    planned = failing.faults(length_s)
+    assert [one.kind for one in planned] == list(failing.AT)
+    assert {*failing.FAULTS} == {*failing.AT}
+    moments = [one.at_s for one in planned]
+    assert moments == sorted(moments)
+    assert 0 < moments[0] < moments[-1] < length_s
+
+
+def test_a_ring_takes_whichever_connection_lives() -> None:
+    assert RingScheduler(app=app, lazy=True).producer is None
+    assert app.conf.beat_scheduler.endswith("RingScheduler")
+
+
+@pytest.mark.slow
+def test_what_was_committed_survives_the_first_server(tmp_path: Path) -> None:
+    guard = Guard()
+    with services.sockets(tmp_path) as sockets:
+        made = postgres.start(tmp_path / "first", sockets=sockets, guard=guard)
+        postgres.ensure_database(sockets)
+        postgres.stop(made)
+        pair = postgres_pair.start(tmp_path, sockets=sockets, guard=guard)
+        try:
+            address = postgres.owner_url(pair.url)
+            with psycopg.connect(address) as before:
+                before.execute("CREATE TABLE kept AS SELECT 7 AS n")
+            pair.fail_over()
+            with psycopg.connect(address) as after:
+                assert after.execute("INSERT INTO kept SELECT n + 1 FROM kept RETURNING n").fetchone() == (8,)
+        finally:
+            pair.stop()
+            guard.close()
