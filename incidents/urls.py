@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("incidents.csv", listing.as_csv, name="incidents-csv"),
     path("jump", listing.jump, name="jump"),
     path("views/keep", listing.keep, name="view-keep"),
+    path("views/<int:pk>/rename", listing.rename, name="view-rename"),
     path("views/<int:pk>/drop", listing.drop, name="view-drop"),
     path("follow-ups", followups.listing, name="followups"),
     path("declare", declare.declare, name="declare"),

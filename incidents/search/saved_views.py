@@ -14,7 +14,7 @@ NAME_CHARS = 40
 
 def keep(name: str, filters: IncidentFilters, *, by: Person) -> SavedView:
     """Keep a list under a name; the name of one they have replaces that. Raises ``BadInput``."""
-    said = " ".join(rules.text(name, field="name").split())[:NAME_CHARS]
+    said = _name(name)
     if not filters.any:
         raise rules.BadInput("name", "Filter the list first: this is all incidents.")
     with transaction.atomic():
@@ -25,6 +25,23 @@ def keep(name: str, filters: IncidentFilters, *, by: Person) -> SavedView:
         return SavedView.objects.update_or_create(person=by, name=said, defaults={"query": filters.to()})[0]
 
 
+def rename(pk: int, name: str, *, by: Person) -> SavedView | None:
+    """Give a view another name; one of somebody else is left alone, as one that does not exist.
+
+    Raises ``BadInput`` where they have another view of that name, which would be lost.
+    """
+    said = _name(name)
+    with transaction.atomic():
+        Person.objects.select_for_update().get(pk=by.pk)
+        if SavedView.objects.filter(person=by, name=said).exclude(pk=pk).exists():
+            raise rules.BadInput("name", f"You have a view named {said} already. Pick another name.")
+        found = SavedView.objects.filter(pk=pk, person=by).first()
+        if found is not None:
+            found.name = said
+            found.save(update_fields=["name"])
+        return found
+
+
 def of(person: Person) -> list[SavedView]:
     """Return the views that somebody keeps, by name."""
     return list(SavedView.objects.filter(person=person).order_by("name"))
@@ -33,3 +50,8 @@ def of(person: Person) -> list[SavedView]:
 def drop(pk: int, *, by: Person) -> None:
     """Remove a view; one of somebody else is left alone, as one that does not exist."""
     SavedView.objects.filter(pk=pk, person=by).delete()
+
+
+def _name(given: str) -> str:
+    """Return a name on one line, cut where it is too long. Raises ``BadInput`` where it is empty."""
+    return " ".join(rules.text(given, field="name").split())[:NAME_CHARS]

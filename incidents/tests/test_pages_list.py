@@ -223,6 +223,19 @@ def test_a_list_is_kept_by_whoever_named_it(incident: Incident, ada: Person, eve
     assert (saved.person, saved.query) == (ada, "?q=slow")
     assert "Filter the list first" in client.post("/views/keep", {"name": "All"}, follow=True).content.decode()
     assert "Slow ones" not in browse(eve).get("/").content.decode()
+    for person, name, becomes in (
+        (eve, "Mine", "Slow ones"),
+        (ada, "", "Slow ones"),
+        (ada, " Quick \n ones", "Quick ones"),
+    ):
+        browse(person).post(f"/views/{saved.pk}/rename", {"name": name, "list": "?q=slow"})
+        saved.refresh_from_db()
+        assert saved.name == becomes
+    client.post("/views/keep", {"name": "Other", "list": "?q=other"})
+    page = client.post(f"/views/{saved.pk}/rename", {"name": "Other", "list": "?q=slow"}, follow=True)
+    assert "a view named Other already" in page.content.decode()
+    assert set(SavedView.objects.values_list("name", "query")) == {("Quick ones", "?q=slow"), ("Other", "?q=other")}
+    SavedView.objects.get(name="Other").delete()
     browse(eve).post(f"/views/{saved.pk}/drop")
     assert SavedView.objects.exists()
     client.post(f"/views/{saved.pk}/drop")

@@ -146,6 +146,20 @@ def keep(request: Request) -> HttpResponse:
 
 @require_POST
 @signed_in
+def rename(request: Request, pk: int) -> HttpResponse:
+    """Give a list that this person keeps another name."""
+    try:
+        saved = saved_views.rename(pk, request.POST.get("name", ""), by=request.person)
+        if saved is not None:
+            messages.success(request, f"Renamed to {saved.name}.")
+    except BadInput as wrong:
+        messages.error(request, str(wrong))
+    filters = IncidentFilters.read(QueryDict(request.POST.get("list", "").removeprefix("?")))
+    return redirect(address(filters))
+
+
+@require_POST
+@signed_in
 def drop(request: Request, pk: int) -> HttpResponse:
     """Remove a list that this person keeps."""
     saved_views.drop(pk, by=request.person)

@@ -170,6 +170,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "reviews": Row(),
     "jump": Row(asks=("", "?q={}", "?q=WORD", "?q=xylo", "?q=leaks")),
     "views/keep": Row(posts=({}, {"name": "WORD", "list": "?q=WORD&type=security"})),
+    "views/<int:pk>/rename": Row(PK, posts=({}, {"name": "WORD", "list": "?q=WORD"})),
     "views/<int:pk>/drop": Row(PK),
     "insights/": Row(asks=("", "?since=2020-01-01&until=2099-01-01", "?type=security&samples=1", "?service=WORD")),
     "insights/<slug:slug>": Row({"<slug:slug>": INSIGHTS}, asks=("?since=2020-01-01&until=2099-01-01",)),
