@@ -6,9 +6,11 @@ class IncidentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have the timeline sealed, and changes of types read again where they wait for a second manager."""
+        """Have the timeline sealed, replays let go of words, and proposed changes of types read again."""
         from audit.sealed import rows
-        from incidents.audited import sealed_rows
+        from incidents.audited import copies, sealed_rows
+        from incidents.drills import replays
         from incidents.policies import type_changes  # noqa: F401  # importing the changes makes them known
 
         rows.keep(sealed_rows.TIMELINE)
+        copies.keepers.append(replays.let_go)

@@ -155,6 +155,14 @@ def _meeting(text: str, data: Data) -> str:
     return f"planned the review meeting for {on.day} {on:%b %Y, %H:%M} UTC"
 
 
+def _replayed(text: str, data: Data) -> str:
+    """Say how long into the incident it was, and whose it is: *12 min in, Update: Ana: …*."""
+    minutes = data["into_s"] // 60
+    into = f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+    said = f"{data['by']}: {text}" if data["by"] else text
+    return f"{into} in · {data['label']} · {said}"
+
+
 KINDS: dict[str, EventKind] = {
     "declared": EventKind("Declared", _declared),
     "retyped": EventKind("Retyped", _retyped, told=True, news="the new type"),
@@ -260,6 +268,10 @@ KINDS: dict[str, EventKind] = {
     "gap": EventKind("Gap", lambda text, data: text, told=True, news="what is missing"),
     "gap_closed": EventKind("Gap closed", lambda text, data: text, quiet=True),
     "chosen": EventKind("People", lambda text, data: text, folds=True),
+    "replayed": EventKind("Replayed", _replayed, told=True, news="what happened then"),
+    "replay_asked": EventKind("Question", lambda text, data: text, told=True, news="what would be done next"),
+    "would_do": EventKind("Answer", lambda text, data: f"would do this next: {text}"),
+    "replay_over": EventKind("Replay", lambda text, data: text, told=True, news="that the replay is over"),
 }
 
 WHY = ". Why: "  # after which the entry of a page repeats what whoever asked for it typed
@@ -286,6 +298,8 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     "brought": ("because",),
     "edited": (),
     "retracted": (),
+    "replayed": (),
+    "would_do": (),
 }
 
 TOLD = frozenset(kind for kind, entry in KINDS.items() if entry.told)

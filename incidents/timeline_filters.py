@@ -20,7 +20,7 @@ GROUPS: Final = {
         ("declared", "updated", "retyped", "renamed", "described", "mitigated", "resolved", "reopened", "cancelled",
          "duplicated", "due", "review_meeting", "reviewed", "review_draft"),
     ),
-    "said": ("Notes and messages", ("noted", "captured")),
+    "said": ("Notes and messages", ("noted", "captured", "replayed", "replay_asked", "would_do", "replay_over")),
     "tasks": (
         "Tasks and follow-ups",
         ("task", "followup", "followup_given", "followup_due", "followup_done", "followup_dropped",

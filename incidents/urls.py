@@ -1,8 +1,21 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
+from incidents.drills import replay_page
 from incidents.live import live_stream
-from incidents.views import access, act, audit, declare, followups, listing, page, people, roles, summaries, types
+from incidents.views import (
+    access,
+    act,
+    audit,
+    declare,
+    followups,
+    listing,
+    page,
+    people,
+    roles,
+    summaries,
+    types,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
@@ -36,5 +49,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("incidents/<slug:codename>/history/<int:n>", page.history, name="incident-history"),
     path("incidents/<slug:codename>/access", access.panel, name="incident-access"),
     path("incidents/<slug:codename>/write", act.write, name="incident-write"),
+    path("incidents/<slug:codename>/replay", replay_page.replay, name="replay"),
     path("incidents/<slug:codename>/<slug:verb>", act.act, name="incident-act"),
 ]

@@ -26,19 +26,26 @@ Actor = Person | Operator | Everyone | None
 def visible_to(actor: Actor) -> QuerySet[Incident]:
     """Return the incidents that ``actor`` may see: public ones, and private ones they still take part in.
 
-    Guests and people from elsewhere see only what they take part in, as in the chat. None is someone unknown, who
-    like a leaver sees nothing at all. A hidden incident and one that does not exist look alike.
+    Guests and people from elsewhere see only what they take part in, as in the chat. A replay is seen by those who may
+    see what it replays, too. None is someone unknown, who like a leaver sees nothing at all. A hidden incident and one
+    that does not exist look alike.
     """
     if actor is None or (isinstance(actor, Person) and actor.deactivated):
         return Incident.objects.none()
     if isinstance(actor, Operator):
         return Incident.objects.all()
     if isinstance(actor, Everyone):
-        return Incident.objects.filter(private=False)
+        return _with_past(Q(private=False))
     takes_part = Participant.objects.filter(incident=OuterRef("pk"), person=actor, left_at=None)
     if actor.is_guest or actor.is_external:
-        return Incident.objects.filter(Exists(takes_part))
-    return Incident.objects.filter(Q(private=False) | Exists(takes_part))
+        return _with_past(Q(Exists(takes_part)))
+    return _with_past(Q(private=False) | Q(Exists(takes_part)))
+
+
+def _with_past(seen: Q) -> QuerySet[Incident]:
+    """Return the incidents of which this is so; of a replay it has to be so of what it replays, too."""
+    past = Incident.objects.filter(seen, pk=OuterRef("replays"))
+    return Incident.objects.filter(seen, Q(replays=None) | Q(Exists(past)))
 
 
 def find(actor: Actor, name: str) -> Incident:
@@ -66,6 +73,8 @@ def named(actor: Actor, names: Collection[str]) -> set[str]:
 
 def who_may_see(incident: int, *, among: Collection[int]) -> set[int]:
     """Return those people of some, by key, who may see an incident now: ``visible_to`` asked for many at once."""
+    past = Incident.objects.filter(pk=incident).values_list("replays", flat=True).first()
+    among = who_may_see(past, among=among) if past is not None else among
     takes_part = Participant.objects.filter(incident=incident, person=OuterRef("pk"), left_at=None)
     is_open = Exists(Incident.objects.filter(pk=incident, private=False))
     of_the_house = Q(is_guest=False, is_external=False) & is_open

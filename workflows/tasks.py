@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from audit import log_ids
 from incidents import hints, lifecycle
+from incidents.drills import replays
 from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
 from incidents.second_manager import notices
@@ -89,6 +90,7 @@ def sweep() -> None:
         elif incident_id not in unplanned:
             _send(drain, incident_id)
     sweeping.fall_due(at=at)
+    replays.advance(at=at)
     lifecycle.carry(at=at)
     notices.carry(at=at)
     missed.tell_managers(at=at)

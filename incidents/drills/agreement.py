@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from incidents import visibility
 from incidents.lifecycle import rules
 from incidents.models import Incident, Participant, Person
 
@@ -24,8 +25,15 @@ def must_agree(person: Person | None, *, by: Person | None, field: str = "people
 
 
 def must_come(incident: Incident, person: Person, *, by: Person | None, field: str = "people") -> None:
-    """Raise ``BadInput`` for someone who did not agree to drills, takes no part in this one, and is not the actor."""
-    if not incident.is_drill or person.agrees_to_drills or person == by:
+    """Raise ``BadInput`` for someone who did not agree to drills, takes no part in this one, and is not the actor.
+
+    Nor does anyone come into a replay who may not see what it replays.
+    """
+    if not incident.is_drill:
+        return
+    if incident.replays_id and not visibility.who_may_see(incident.replays_id, among=[person.pk]):
+        raise rules.BadInput(field, f"{person.name} may not see what this drill replays.")
+    if person.agrees_to_drills or person == by:
         return
     if not Participant.objects.filter(incident=incident, person=person, left_at=None).exists():
         must_agree(person, by=by, field=field)

@@ -22,11 +22,13 @@ def declare(
     lead: Person | None = None,
     services: Collection[str] = (),
     is_drill: bool = False,
+    replays: Incident | None = None,
 ) -> Incident:
     """Open an incident; a title alone is enough, the type defaults to the default type.
 
-    A drill is one from its first moment on, and stays one. Raises ``BadInput`` for an unusable title or summary, and
-    for a lead who did not agree to drills, and ``Refused`` for an archived type.
+    A drill is one from its first moment on, and stays one; one that ``replays`` what is private is private. Raises
+    ``BadInput`` for an unusable title or summary, and for a lead who did not agree to drills, and ``Refused`` for an
+    archived type.
     """
     title = rules.title(title)
     summary = rules.text(summary, field="summary", needed=False)
@@ -36,7 +38,9 @@ def declare(
         agreement.must_agree(lead, by=by, field="lead")
     # No savepoint inside a door's transaction: everything that may be refused was refused above.
     with transaction.atomic(savepoint=False):
-        incident = _inserted(title, summary, type, by=by, lead=lead, services=named, is_drill=is_drill, at=at)
+        incident = _inserted(
+            title, summary, type, by=by, lead=lead, services=named, is_drill=is_drill, replays=replays, at=at
+        )
         _first_people(incident, by=by, lead=lead, at=at)
         policy = incident.policy
         data = {"type": policy.slug, "type_name": policy.name, "room": 1, "summary": summary}
@@ -74,9 +78,10 @@ def _inserted(
     lead: Person | None,
     services: list[str],
     is_drill: bool,
+    replays: Incident | None,
     at: datetime,
 ) -> Incident:
-    private = type.policy.private
+    private = type.policy.private or (replays is not None and replays.private)
     name, pk = codenames.first(private=private, is_drill=is_drill)
     incident = Incident(
         pk=pk,
@@ -87,6 +92,7 @@ def _inserted(
         policy_version=type.current,
         private=private,
         is_drill=is_drill,
+        replays=replays,
         lead=lead,
         declared_by=by,
         services=services,

@@ -6,6 +6,7 @@ from incidents.models.followups import Followup
 from incidents.models.incident import Codename, Incident, Participant, Status
 from incidents.models.people import Person
 from incidents.models.proposals import Notice, Proposal
+from incidents.models.replay import Replay
 from incidents.models.saved_view import SavedView
 from incidents.models.types import IncidentType, PolicyVersion
 
@@ -23,6 +24,7 @@ __all__ = [
     "Person",
     "PolicyVersion",
     "Proposal",
+    "Replay",
     "SavedView",
     "Source",
     "Status",

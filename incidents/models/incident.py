@@ -38,9 +38,9 @@ ACTIVE = (Status.OPEN, Status.MITIGATED)
 class Incident(models.Model):
     """The case. Written by ``incidents.lifecycle`` alone.
 
-    ``private`` never goes back to false. ``is_drill`` says that it is practice, from its first moment on. ``room``
-    numbers the place where people talk: moving to a private successor adds one. ``revision`` grows with every fact
-    that workflows plan from; ``last_n`` numbers events.
+    ``private`` never goes back to false. ``is_drill`` says that it is practice, from its first moment on; ``replays``
+    what happens again in it. ``room`` numbers the place where people talk: moving to a private successor adds one.
+    ``revision`` grows with every fact that workflows plan from; ``last_n`` numbers events.
     """
 
     codename = models.CharField(max_length=80, unique=True)
@@ -63,6 +63,7 @@ class Incident(models.Model):
     lead = models.ForeignKey(Person, null=True, blank=True, on_delete=models.SET_NULL, related_name="leads")
     declared_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     duplicate_of = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="duplicates")
+    replays = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     services = ArrayField(models.CharField(max_length=80), default=list, blank=True)
     roles = models.JSONField(default=dict, blank=True)  # role -> person id
     checked = ArrayField(models.CharField(max_length=200), default=list, blank=True)

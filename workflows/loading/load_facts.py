@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 
+from incidents import visibility
 from incidents.models import AccessRequest, Codename, Event, Incident, IncidentType, Participant, Person
 from incidents.policies.policy import Capture
 from workflows import ports
@@ -114,7 +115,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         codename=incident.codename,
         title=incident.title,
         is_drill=incident.is_drill,
-        agreed=rows.agreed,
+        agreed=_agreed(incident, rows),
         summary=incident.summary,
         status=incident.status,
         active=incident.is_active,
@@ -157,6 +158,13 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         followups=ticket_rows.tracked(rows.followups[incident.pk]),
         tickets=ticket_rows.known(observed),
     )
+
+
+def _agreed(incident: Incident, rows: IncidentRows) -> frozenset[int]:
+    """Return who agreed to drills and may see what this one replays, if it does."""
+    if incident.replays_id is None or not rows.agreed:
+        return rows.agreed
+    return frozenset(visibility.who_may_see(incident.replays_id, among=rows.agreed))
 
 
 def _due_at(incident: Incident, events: Iterable[Event]) -> datetime | None:

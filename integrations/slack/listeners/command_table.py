@@ -10,7 +10,7 @@ from incidents.models import Followup, Incident
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import evidence, findings, profiles, read
-from integrations.slack.listeners.incident import access, declare, details, lead, opening_up, retype
+from integrations.slack.listeners.incident import access, declare, details, lead, opening_up, replay, retype
 from integrations.slack.listeners.pager import oncall, paging
 from integrations.slack.listeners.timeline import catching_up, redact, say, stating, to_do
 from integrations.slack.protocol import setup
@@ -51,6 +51,18 @@ COMMANDS: Final = (
         "drill [type:] title",
         "opens a drill: no one is paged, nothing is announced; without a title, opens a form",
         run=declare.drill,
+    ),
+    Command(
+        "replay",
+        "replay codename [speed]",
+        "plays an ended incident again in a drill, 10 times as fast unless you say otherwise",
+        run=replay.command,
+    ),
+    Command(
+        "answer",
+        "answer [text]",
+        "says what you would do next in a replay",
+        about=say.command(say.VERBS["answer"]),
     ),
     Command(
         "type",

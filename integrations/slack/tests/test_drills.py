@@ -1,7 +1,12 @@
-"""Drills from Slack, through the whole house: one is opened, and nothing leaves its channel."""
+"""Drills and replays from Slack, through the whole house: nothing leaves their channels."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from django.utils import timezone
+
+from incidents.drills import replays
 from integrations.slack.tests.door import Door
 from integrations.slack.tests.test_home import opened
 
@@ -21,3 +26,34 @@ def test_a_drill_is_opened_and_only_who_agreed_is_invited(door: Door) -> None:
     assert "*Drill*" in door.command("dee", "list")
     door.command("dee", "drill")
     assert "no one is paged" in door.reads(door.modal("dee"))
+
+
+def test_a_replay_is_posted_step_by_step_and_stops_to_ask(door: Door) -> None:
+    past = door.declared("checkout is slow")
+    door.command("ann", "lead", channel=door.house.channel(past))
+    door.command("ann", "note the xylophone pool is empty", channel=door.house.channel(past))
+    door.command("ann", "resolved rolled back", channel=door.house.channel(past))
+    assert "There is no such incident." in door.command("dee", "replay calm-heron")
+    assert "is replayed as" in door.command("dee", f"replay {past.codename} 600x")
+    drill = door.house.settle(door.incident())
+    name = door.house.channel(drill)
+    at = timezone.now()
+    replays.advance(at=at)
+    drill = door.house.settle(drill)
+    assert any("checkout is slow" in text for text in door.slack.texts(name))
+    assert any("What would you do next?" in text for text in door.slack.texts(name))
+    door.press("dee", "firekind:answer", channel=name)
+    door.submit("dee", text="page someone")
+    assert ("would_do", "page someone") in door.told(drill)
+    door.press("dee", "firekind:show-next", channel=name)
+    drill = door.house.settle(drill)
+    shown = door.slack.texts(name)
+    assert any("took the lead" in text for text in shown)
+    assert not any("rolled back" in text for text in shown)
+    for minutes in range(1, 20):
+        replays.advance(at=at + timedelta(minutes=minutes))
+    door.house.settle(drill)
+    shown = door.slack.texts(name)
+    assert sum("rolled back" in text for text in shown) == 1
+    assert sum("The replay is over" in text for text in shown) == 1
+    assert all(text.startswith("Drill") for text in shown)

@@ -22,7 +22,8 @@ import workflows
 from evidence.findings import findings
 from evidence.intake import fetching, receiving, tokens, withdrawing
 from evidence.models import Evidence, Finding
-from incidents import lifecycle
+from incidents import drills, lifecycle
+from incidents.drills import replays
 from incidents.models import Incident, IncidentType, Person
 from reviews import editing
 from workflows.paging import paging
@@ -104,7 +105,11 @@ UNASKED: Final[Mapping[str, str]] = {
     "update_fell_due": "is the clock",
     "warn": "is Firekind",
 }
+PACKAGES: Final = (evidence, workflows, reviews, drills)
 ELSEWHERE: Final[Mapping[str, Verb]] = {
+    "incidents.drills.replays.answer": lambda a: replays.answer(a.incident, text=TEXT, **a.asked),
+    "incidents.drills.replays.show_next": lambda a: replays.show_next(a.incident, **a.asked),
+    "incidents.drills.replays.start": lambda a: replays.start(a.incident, **a.asked),
     "evidence.intake.fetching.expect": lambda a: fetching.expect(
         a.incident, ref="F1", title="Mine", via="slack", **a.asked
     ),
@@ -142,6 +147,8 @@ ELSEWHERE: Final[Mapping[str, Verb]] = {
     "workflows.reconcile.retyping.confirm": lambda a: retyping.confirm(a.incident, to=a.to, bring=[a.by], **a.asked),
 }
 READS: Final[Mapping[str, str]] = {
+    "incidents.drills.agreement.must_come": "says who may be brought in, for verbs that ask who may see it",
+    "incidents.drills.agreement.reason": "says how a stay begins, for that verb",
     "evidence.intake.withdrawing.may": "asks whether one may, and changes nothing",
     "evidence.views.leaving.shown": "logs what a page showed, after it was found for its reader",
     "evidence.views.leaving.taken": "logs what left, after it was found for its reader",
@@ -156,8 +163,8 @@ def of_lifecycle() -> dict[str, FunctionType]:
 
 
 def of_packages() -> dict[str, FunctionType]:
-    """Return every function of evidence, workflows and reviews that is told who acts on which incident."""
-    return {name: one for package in (evidence, workflows, reviews) for name, one in _functions(package) if _acts(one)}
+    """Return every function of evidence, workflows, reviews and drills that is told who acts on which incident."""
+    return {name: one for package in PACKAGES for name, one in _functions(package) if _acts(one)}
 
 
 def _functions(package: Any) -> Iterator[tuple[str, FunctionType]]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from incidents import lifecycle, visibility
 from incidents.audited import audit_notes
+from incidents.drills import replays
 from incidents.models import Followup, Incident, IncidentType, Person, Source
 from incidents.people import person_matching
 from workflows import terminal
@@ -65,6 +66,8 @@ class Command(BaseCommand):
         declare.add_argument("--type", metavar="SLUG")
         declare.add_argument("--summary", default="")
         declare.add_argument("--drill", action="store_true", help="for practice: nobody is paged, nothing announced")
+        replay = verb("replay", "Play an ended incident again in a drill.")
+        replay.add_argument("--speed", type=int, default=replays.SPEED, help="how many times as fast as it was")
         retype = verb("retype", "Retype the incident and print the plan.")
         retype.add_argument("type", metavar="TYPE")
         retype.add_argument("--because", default="", metavar="WORDS")
@@ -128,6 +131,11 @@ class Command(BaseCommand):
             is_drill=options["drill"],
         )
         self._done(incident, by, options, [*terminal.plan_lines(plan, style=self.style)])
+
+    def _replay(self, by: Person | None, options: dict[str, Any]) -> None:
+        past = self._incident(by, options)
+        drill = replays.start(past, by=by, at=timezone.now(), source=Source.TERMINAL, speed=options["speed"])
+        self._done(drill, by, options, [f"+ replay {past.codename}"])
 
     def _retype(self, by: Person | None, options: dict[str, Any]) -> None:
         incident, to = self._incident(by, options), self._type(options["type"])

@@ -13,6 +13,7 @@ from workflows.planning.wording.marks import Words, joined
 
 ASKS: Final = {"update": "Post an update", "resolve": "Resolve the incident", "fill": "Choose someone"}
 ANSWERS: Final = (("Let in", "let-in", "primary"), ("Not now", "turn-away", ""))
+GUESSES: Final = (("Say what you would do", "answer", "primary"), ("Show what happened next", "show-next", ""))
 ASKING: Final = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
 BY_HAND: Final = "Manual action required"
 STATED: Final = {"updated": "Update", "impact": "Impact", "next_step": "Next step"}
@@ -33,6 +34,8 @@ CARDS: Final[Mapping[str, tuple[str, str]]] = {
     "resolved": ("Resolved", "green"),
     "reopened": ("Reopened", "orange"),
     "cancelled": ("Cancelled", "slate"),
+    "replay_asked": ("What would you do next?", "violet"),
+    "replay_over": ("Replay", "slate"),
 }
 UNCHANGED: Final = "Nobody new is brought in, and nothing else changes."
 LINES: Final = 6  # of what a retype changed; the rest is folded behind a button
@@ -160,6 +163,9 @@ def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
         is_over = any(one.kind in {"opening", "opened_up"} and one.n > event.n for one in facts.told)
         about = f"{facts.codename}|{event.n}"
         return () if is_over else (Button("Read and publish", "publish", about, "primary"),)
+    if event.kind == "replay_asked":
+        is_over = any(one.kind in {"replayed", "replay_over"} and one.n > event.n for one in facts.told)
+        return () if is_over else tuple(Button(says, verb, facts.codename, style) for says, verb, style in GUESSES)
     if event.kind in ASKING:
         about = f"{facts.codename}|{event.n}"
         return () if event.answer else tuple(Button(says, verb, about, style) for says, verb, style in ANSWERS)

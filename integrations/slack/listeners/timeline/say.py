@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from incidents import lifecycle
+from incidents.drills import replays
 from incidents.models import Incident, Source
 from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Replace, Say
@@ -67,6 +68,17 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Note",
             "Add note",
             "Added to the timeline. No one is notified.",
+            bare=False,
+            checks=False,
+        ),
+        Verb(
+            "answer",
+            replays.answer,
+            "What would you do?",
+            "Next, I would",
+            "Answer",
+            "Your answer is on the timeline.",
+            hint="Say it before you see what was done.",
             bare=False,
             checks=False,
         ),

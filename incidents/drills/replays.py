@@ -1,0 +1,170 @@
+"""Replays: an ended incident happens again in a drill, entry by entry, and people say first what they would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.utils import timezone
+
+from incidents import timeline, visibility
+from incidents.drills import pacing
+from incidents.drills.pacing import Pace, PastEntry, Step
+from incidents.lifecycle import declaring, redaction, rules
+from incidents.models import Event, Incident, IncidentType, Participant, Person, Replay, Source
+
+SPEED: Final = 10
+SPEEDS: Final = (1, 600)
+SILENCE_S: Final = 120
+THINKING_S: Final = 180
+AT_MOST: Final = 100  # replays that are moved on at one look
+ASKING: Final = "Say what you would do next, before you see what was done."
+DECISIONS: Final = frozenset({"retyped", "led", "role", "paged", "mitigated", "resolved"})
+# What is played: what people said, did and measured. Who was let in, and what Firekind had to say, is not.
+PLAYED: Final = DECISIONS | {
+    *("declared", "updated", "impact", "next_step", "task", "followup", "followup_done", "noted", "captured"),
+    *("asked", "evidence", "claimed", "judged", "page", "alert", "renamed", "described", "served", "reopened"),
+    *("cancelled", "brought", "checked"),
+}
+
+
+def start(
+    incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB, speed: int = SPEED
+) -> Incident:
+    """Open a drill in which an ended incident happens again, ``speed`` times as fast; return the drill.
+
+    It begins as the type that the incident was declared as. That of a private one is private. Raises ``Refused``
+    before the end and for a drill, and ``BadInput`` for a speed that is none.
+    """
+    if not SPEEDS[0] <= speed <= SPEEDS[1]:
+        raise rules.BadInput("speed", f"Use a speed from {SPEEDS[0]} to {SPEEDS[1]}.")
+    with rules.changing(incident, by=by) as past:
+        if past.is_drill:
+            raise rules.Refused(f"{past.codename} is a drill; only what really happened is replayed.")
+        if past.is_active:
+            raise rules.Refused(f"{past.codename} is still {past.status}; replay it once it has ended.")
+        title, type = f"Replay of {past.codename}", _first_type(past)
+        drill = declaring.declare(title, by=by, at=at, source=source, type=type, is_drill=True, replays=past)
+        Replay.objects.create(
+            incident=drill,
+            until_n=past.last_n,
+            speed=speed,
+            silence_s=SILENCE_S,
+            thinking_s=THINKING_S,
+            shown_at=at,
+            due_at=at,
+        )
+    return drill
+
+
+def show_next(incident: Incident, *, by: Person | None, at: datetime) -> None:
+    """Show what happened next without waiting for its moment; raise ``Refused`` when nothing is left."""
+    if not _play(incident, by=by, at=at, brings_forward=True):
+        raise rules.Refused("This replay is over.")
+
+
+def answer(incident: Incident, *, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Event:
+    """Say what one would do next; raise ``Refused`` while nothing is asked."""
+    text = rules.text(text)
+    with rules.changing(incident, by=by) as now:
+        last = Event.objects.filter(incident=now, kind__in=["replay_asked", "replayed"]).order_by("-n").first()
+        if last is None or last.kind != "replay_asked" or not now.is_active:
+            raise rules.Refused("Nothing is asked right now. Wait for the next question.")
+        data = {"room": now.room, "asked": last.n}
+        return timeline.append(now, "would_do", at=at, by=by, source=source, text=text, data=data)
+
+
+def advance(*, at: datetime) -> int:
+    """Show what is due in every replay; return how many were moved on. Doing it again shows nothing again."""
+    found = Replay.objects.filter(due_at__lte=at, incident__active=True).order_by("due_at").select_related("incident")
+    return sum(_play(one.incident, by=None, at=at) for one in found[:AT_MOST])
+
+
+def steps_of(replay: Replay) -> tuple[Step, ...]:
+    """Return all steps of a replay, worked out anew: entries never change, and later ones are left out."""
+    played = Event.objects.filter(incident=replay.past_id, n__lte=replay.until_n, kind__in=PLAYED)
+    rows = played.order_by("at", "n").values_list("n", "at", "kind")
+    pace = Pace(replay.speed, timedelta(seconds=replay.silence_s), timedelta(seconds=replay.thinking_s))
+    return pacing.steps([PastEntry(n, at, kind in DECISIONS) for n, at, kind in rows], pace)
+
+
+def _play(drill: Incident, *, by: Person | None, at: datetime, brings_forward: bool = False) -> bool:
+    """Show what is due, or else the next step; return whether anything moved.
+
+    Both incidents are held: whoever redacts an entry of the past, or makes it private, comes before or after.
+    """
+    with rules.changing(drill, by=by, beside=drill.replays) as now:
+        replay = Replay.objects.filter(incident=now, over_at=None).first()
+        if replay is None or not now.is_active:
+            return False
+        replay.incident = now
+        past = Incident.objects.get(pk=replay.past_id)
+        if why := _barrier(now, past):
+            _end(now, replay, why, at=at)
+            return True
+        planned = steps_of(replay)
+        found = list(pacing.due(planned, shown=replay.shown, shown_at=replay.shown_at, at=at))
+        if brings_forward and not found:
+            found = [(step, at) for step in planned[replay.shown : replay.shown + 1]]
+        _show(now, past, [step for step, _ in found], at=at)
+        replay.shown += len(found)
+        replay.shown_at = found[-1][1] if found else replay.shown_at
+        replay.due_at = pacing.next_at(planned, shown=replay.shown, shown_at=replay.shown_at)
+        replay.save(update_fields=["shown", "shown_at", "due_at"])
+        if replay.due_at is None:
+            _end(now, replay, "", at=at)
+        rules.save(now)
+    return bool(found)
+
+
+def _barrier(drill: Incident, past: Incident) -> str:
+    """Say why nothing more may be shown: someone would read what they may not see."""
+    if past.private and not drill.private:
+        return "what it replays is private now."
+    here = Participant.objects.filter(incident=drill, left_at=None, person__deactivated=False, person__is_bot=False)
+    ids = set(here.values_list("person", flat=True))
+    if visibility.who_may_see(past.pk, among=ids) != ids:
+        return "someone is in it who may not see what it replays."
+    return ""
+
+
+def _end(drill: Incident, replay: Replay, why: str, *, at: datetime) -> None:
+    text = f"The replay has stopped: {why}" if why else "The replay is over. Compare what was said with what was done."
+    timeline.append(drill, "replay_over", at=at, text=text, data={"room": drill.room})
+    replay.over_at, replay.due_at, replay.why = at, None, why
+    replay.save(update_fields=["over_at", "due_at", "why"])
+    rules.save(drill)
+
+
+def _show(drill: Incident, past: Incident, steps: Sequence[Step], *, at: datetime) -> None:
+    """Write the next steps on the drill's timeline, as the past reads now: edited, retracted or redacted."""
+    events = Event.objects.filter(incident=past, n__in={step.n for step in steps}).select_related("by")
+    entries = {one.event.n: one for one in timeline.entries(timeline.naming(events, reader=visibility.EVERYONE))}
+    for step in steps:
+        data: dict[str, Any] = {"room": drill.room, "past": step.n}
+        if step.asks:
+            timeline.append(drill, "replay_asked", at=at, text=ASKING, data=data)
+            continue
+        entry = entries[step.n]
+        into_s = max((entry.event.at - past.declared_at).total_seconds(), 0)
+        who = entry.event.by.name if entry.event.by else ""
+        data |= {"by": who, "label": entry.kind.label, "into_s": int(into_s)}
+        timeline.append(drill, "replayed", at=at, text=entry.sentence, data=data)
+
+
+def _first_type(past: Incident) -> IncidentType | None:
+    """Return the type that it was declared as, where that is still in use."""
+    first = Event.objects.filter(incident=past, n=1).values_list("data", flat=True).first()
+    slug = str(first.get("type", "")) if first else ""
+    return IncidentType.objects.usable().select_related("current").filter(slug=slug).first()
+
+
+def let_go(past: Incident, said: Iterable[str]) -> None:
+    """Redact what a replay showed of words that were taken out of the past."""
+    words = [one for one in said if one.strip()]
+    for shown in Event.objects.filter(incident__replays=past, kind="replayed", redacted=None).select_related(
+        "incident"
+    ):
+        if any(one in shown.text for one in words):
+            redaction.redact(shown.incident, n=shown.n, by=None, at=timezone.now(), source=Source.SYSTEM)
