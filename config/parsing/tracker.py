@@ -21,6 +21,9 @@ NAMES: Final = (
 KINDS: Final = {
     # By the word of TRACKER: what a project looks like, and that in words.
     "github": (r"[\w.-]+/[\w.-]+", "owner/repository"),
+    "gitlab": (r"[\w.-]+(/[\w.-]+)+", "group/project"),
+    "jira": (r"[A-Z][A-Z0-9_]{1,9}", "a project's key, like OPS"),
+    "linear": (r"[A-Z0-9]{1,7}", "a team's key, like OPS"),
 }
 
 

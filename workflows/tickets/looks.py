@@ -87,10 +87,11 @@ def _compared(tracker: Tracker, ticket: Ticket, before: Resource, found: TicketS
         if now is None or (now.spec, now.external) != (before.spec, before.external) or _has_pending(incident, ticket):
             return False
         merged = merging.merge(now.spec, found.fields, sent=now.spec, moved=changes, ours_is_newer=False)
+        take = news.known(merged.take, tracker)
         external = now.external | {"shown": news.shown(found.fields)}
-        Resource.objects.filter(pk=now.pk).update(spec={**now.spec, **merged.take}, external=external)
-        if merged.take:
-            taken = news.take(incident, key=ticket.key, changes=merged.take, tracker=tracker, at=found.at)
+        Resource.objects.filter(pk=now.pk).update(spec={**now.spec, **take}, external=external)
+        if take:
+            taken = news.take(incident, key=ticket.key, changes=take, tracker=tracker, at=found.at)
             if not taken:
                 rules.save(incident)  # planned anew, so that ours is put back there
     return True

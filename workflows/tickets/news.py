@@ -35,10 +35,20 @@ def withdrawn(incident: Incident, *, key: str, tracker: str, at: datetime) -> No
         lifecycle.track_followup(incident, n=n, ticket="", url="", tracker=tracker, at=at)
 
 
+def known(changes: Mapping[str, str], tracker: Tracker) -> dict[str, str]:
+    """Return the changes that can be done here: nothing follows from an owner who is nobody here."""
+    is_nobody = bool(changes.get("owner")) and _person(changes["owner"], tracker) is None
+    return {name: value for name, value in changes.items() if name != "owner" or not is_nobody}
+
+
+def _person(account: str, tracker: Tracker) -> Person | None:
+    email = tracker.email(account) if account else ""
+    return Person.objects.filter(email__iexact=email, deactivated=False).first() if email else None
+
+
 def take(incident: Incident, *, key: str, changes: Mapping[str, str], tracker: Tracker, at: datetime) -> bool:
     """Do to a follow-up what was done to its ticket; return whether that could be. What cannot is put back there."""
-    email = tracker.email(changes["owner"]) if changes.get("owner") else ""
-    owner = Person.objects.filter(email__iexact=email, deactivated=False).first() if email else None
+    owner = _person(changes.get("owner", ""), tracker)
     try:
         with transaction.atomic():
             lifecycle.follow_ticket(

@@ -39,7 +39,7 @@ def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
     # It may have been edited since; an owner whom the tracker did not take is no edit.
     moved = {name for name, value in found.fields.items() if value != sent[name] and (name != "owner" or value)}
     merged = merging.merge(sent, found.fields, sent=sent, moved=moved, ours_is_newer=False)
-    return _opened(tracker, work, found, taken=merged.take)
+    return _opened(tracker, work, found, taken=news.known(merged.take, tracker))
 
 
 def change_ticket(tracker: Tracker, work: Work) -> Outcome:
@@ -59,7 +59,8 @@ def change_ticket(tracker: Tracker, work: Work) -> Outcome:
         answer = tracker.change_ticket(own["ref"], merged.send, private=spec["private"])
         now |= {name: answer.fields[name] for name in merged.send}
     own = own | {"shown": news.shown(now)}
-    return _settled(tracker, work, {**spec, **merged.take}, own, taken=merged.take, at=found.at)
+    take = news.known(merged.take, tracker)
+    return _settled(tracker, work, {**spec, **take}, own, taken=take, at=found.at)
 
 
 def look_whether_changed(tracker: Tracker, work: Work) -> Outcome | None:

@@ -12,6 +12,9 @@ from workflows.tracker_port import Tracker
 # By the word of TRACKER: the module and its class, imported when it is the one.
 ADAPTERS: Final = {
     "github": ("integrations.trackers.adapter.github", "GitHubIssues"),
+    "gitlab": ("integrations.trackers.adapter.gitlab", "GitLabIssues"),
+    "jira": ("integrations.trackers.adapter.jira", "JiraIssues"),
+    "linear": ("integrations.trackers.adapter.linear", "LinearIssues"),
 }
 _made: dict[int, tuple[Setup, Tracker]] = {}
 

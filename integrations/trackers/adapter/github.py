@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from integrations.trackers.adapter import wire
 from integrations.trackers.adapter.accounts import Accounts
+from integrations.trackers.adapter.ticket_text import LABEL, NEUTRAL_TEXT, NEUTRAL_TITLE, hidden, utc
 from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerReply, Wire
 from integrations.trackers.protocol.setup import Setup
 from workflows.ports import VendorError
@@ -20,8 +21,6 @@ from workflows.tracker_port import TicketDraft, TicketStatus
 
 PAGE: Final = 100
 PAGES: Final = 10
-LABEL: Final = "firekind"
-NEUTRAL: Final = {"title": "Withdrawn", "body": "The text of this issue was withdrawn."}
 REASONS: Final = {"done": "completed", "dropped": "not_planned"}
 DROPPED: Final = frozenset({"not_planned", "duplicate"})
 
@@ -49,7 +48,7 @@ class GitHubIssues:
 
     def open_ticket(self, draft: TicketDraft) -> TicketStatus:
         """Open an issue."""
-        body = f"{draft.body}\n\n{_mark(draft.mark)}"
+        body = f"{draft.body}\n\n{hidden(draft.mark)}"
         sent = {"title": draft.fields["title"], "body": body, "labels": [LABEL], **_assignees(draft.fields)}
         made = self._status(self._write(OPEN, "POST", self._path(draft.private), sent), private=draft.private)
         state = {"state": draft.fields["state"]}
@@ -60,7 +59,7 @@ class GitHubIssues:
         """Look for an issue by its mark, the newest first."""
         order = {"sort": "created", "direction": "desc"}
         for one in self._listed(since, order, private=private):
-            if _mark(mark) in (one.get("body") or ""):
+            if hidden(mark) in (one.get("body") or ""):
                 return self._status(one, private=private)
         return None
 
@@ -88,7 +87,7 @@ class GitHubIssues:
 
     def withdraw_ticket(self, ref: str) -> None:
         """Replace our words in an issue of the open repository, unassign it and close it."""
-        sent = {**NEUTRAL, "assignees": [], **_state("dropped")}
+        sent = {"title": NEUTRAL_TITLE, "body": NEUTRAL_TEXT, "assignees": [], **_state("dropped")}
         try:
             self._write(CHANGE, "PATCH", f"{self._path(False)}/{ref}", sent)
         except VendorError as error:
@@ -101,7 +100,7 @@ class GitHubIssues:
         return [self._status(one, private=private) for one in self._listed(since, order, private=private)]
 
     def _listed(self, since: datetime, order: Mapping[str, str], *, private: bool) -> Iterator[dict[str, Any]]:
-        query = {"state": "all", "since": _utc(since), "per_page": str(PAGE), **order}
+        query = {"state": "all", "since": utc(since), "per_page": str(PAGE), **order}
         for page in range(1, PAGES + 1):
             found = self._wire.call(LOOK, "GET", self._path(private), query={**query, "page": str(page)})
             yield from (one for one in found if "pull_request" not in one)
@@ -156,11 +155,3 @@ def _assignees(fields: Mapping[str, str]) -> dict[str, Any]:
 
 def _state(state: str) -> dict[str, str]:
     return {"state": "open"} if state == "open" else {"state": "closed", "state_reason": REASONS[state]}
-
-
-def _mark(mark: str) -> str:
-    return f"<!-- firekind {mark} -->"
-
-
-def _utc(at: datetime) -> str:
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

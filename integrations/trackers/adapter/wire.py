@@ -58,11 +58,19 @@ class Wire:
     """Makes requests to one tracker. Safe to share between threads: each request has a connection of its own."""
 
     def __init__(
-        self, name: str, url: str, headers: Mapping[str, str], *, limited: Limited, carrier: Carrier | None = None
+        self,
+        name: str,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        limited: Limited,
+        carrier: Carrier | None = None,
+        answers: frozenset[int] = frozenset(),
     ) -> None:
         self.name = name
         self._url, self._headers, self._limited = url.rstrip("/"), headers, limited
         self._carrier = carrier or carry
+        self._answers = answers  # statuses of errors that the adapter reads itself
 
     def call(
         self,
@@ -98,7 +106,7 @@ class Wire:
             raise VendorError(says, code="ratelimited", method=verb, retryable=True, retry_after=after)
         if reply.status in LATER:
             raise self._passing(verb, "unavailable", unknown=writes)
-        if reply.status >= 300:
+        if reply.status >= 300 and reply.status not in self._answers:
             raise self._refused(verb, reply)
         if not reply.body:
             return {}

@@ -9,9 +9,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from integrations.trackers.adapter.github import GitHubIssues
+from integrations.trackers.adapter.gitlab import GitLabIssues
+from integrations.trackers.adapter.jira import JiraIssues
+from integrations.trackers.adapter.linear import LinearIssues
 from integrations.trackers.adapter.wire import Carrier, NeverSent, TrackerReply, TrackerRequest
 from integrations.trackers.fake.board import Board
 from integrations.trackers.fake.github import FakeGitHub
+from integrations.trackers.fake.gitlab import FakeGitLab
+from integrations.trackers.fake.jira import FakeJira
+from integrations.trackers.fake.linear import FakeLinear
 from workflows.tracker_port import Tracker
 
 PEOPLE: Final = {"ann@example.com": "ann-there", "ben@example.com": "ben-there"}
@@ -62,4 +68,25 @@ def github(clock: Callable[[], datetime]) -> tuple[Board, Tracker]:
     return board, GitHubIssues(setup, carrier=carrier(board))
 
 
-VENDORS: Final = {"github": github}
+def gitlab(clock: Callable[[], datetime]) -> tuple[Board, Tracker]:
+    """A project, and one for private incidents."""
+    setup = TrackerSetup("gitlab", "acme/ops", "acme/sub/private")
+    board = FakeGitLab(projects=("acme/ops", "acme/sub/private"), people=tuple(PEOPLE.values()), clock=clock)
+    return board, GitLabIssues(setup, carrier=carrier(board))
+
+
+def jira(clock: Callable[[], datetime]) -> tuple[Board, Tracker]:
+    """A project, and one for private incidents."""
+    setup = TrackerSetup("jira", "OPS", "SEC")
+    board = FakeJira(projects=("OPS", "SEC"), people=tuple(PEOPLE.values()), clock=clock)
+    return board, JiraIssues(setup, carrier=carrier(board), clock=clock)
+
+
+def linear(clock: Callable[[], datetime]) -> tuple[Board, Tracker]:
+    """A team, and one for private incidents."""
+    setup = TrackerSetup("linear", "OPS", "SEC")
+    board = FakeLinear(projects=("OPS", "SEC"), people=tuple(PEOPLE.values()), clock=clock)
+    return board, LinearIssues(setup, carrier=carrier(board))
+
+
+VENDORS: Final = {"github": github, "gitlab": gitlab, "jira": jira, "linear": linear}

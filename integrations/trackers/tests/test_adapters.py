@@ -81,6 +81,7 @@ def test_what_changed_is_listed_oldest_first_with_others_among_it(pair: Pair) ->
 )
 def test_what_may_have_happened_is_said_to(pair: Pair, fault: str, code: str, unknown: bool) -> None:
     board, tracker = pair
+    tracker.open_ticket(TicketDraft(FIELDS, "", "another"))  # who and what else there is was asked by now
     board.faults.add(fault, times=1)
     with pytest.raises(VendorError) as raised:
         tracker.open_ticket(TicketDraft(FIELDS, "", "m"))
@@ -90,6 +91,7 @@ def test_what_may_have_happened_is_said_to(pair: Pair, fault: str, code: str, un
 
 def test_a_rate_limit_names_its_wait(pair: Pair) -> None:
     board, tracker = pair
+    tracker.open_ticket(TicketDraft(FIELDS, "", "another"))
     board.faults.add("limited", times=1, retry_after_s=37)
     with pytest.raises(VendorError) as raised:
         tracker.open_ticket(TicketDraft(FIELDS, "", "m"))

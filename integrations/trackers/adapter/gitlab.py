@@ -1,0 +1,137 @@
+"""The tracker port on GitLab issues: https://docs.gitlab.com/api/issues/
+
+An issue is open or closed and has no reason; assignees are given by number. As on GitHub, one is found again by a mark
+in its description, in the list of issues.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import quote
+
+from integrations.trackers.adapter import wire
+from integrations.trackers.adapter.accounts import Accounts
+from integrations.trackers.adapter.ticket_text import LABEL, NEUTRAL_TEXT, NEUTRAL_TITLE, hidden, utc
+from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerReply, Wire
+from integrations.trackers.protocol.setup import Setup
+from workflows.ports import VendorError
+from workflows.tracker_port import TicketDraft, TicketStatus
+
+PAGE: Final = 100
+PAGES: Final = 10
+
+
+class GitLabIssues:
+    """Follow-ups as issues of a project. Satisfies ``workflows.tracker_port.Tracker``."""
+
+    name = "GitLab"
+
+    def __init__(self, setup: Setup, *, carrier: Carrier | None = None) -> None:
+        url = setup.url or "https://gitlab.com/api/v4"
+        self._wire = Wire(self.name, url, {"PRIVATE-TOKEN": setup.token}, limited=limited, carrier=carrier)
+        self._projects = {False: setup.project, True: setup.private_project}
+        self._accounts = Accounts(setup.people)
+        self._ids: dict[str, int] = {}
+        self.account, self.email = self._accounts.account, self._accounts.email
+
+    def place(self, *, private: bool = False) -> str:
+        """Return the project; empty where there is none for private incidents."""
+        return f"gitlab:{self._projects[private]}" if self._projects[private] else ""
+
+    def open_ticket(self, draft: TicketDraft) -> TicketStatus:
+        """Open an issue."""
+        fields = {name: value for name, value in draft.fields.items() if name != "state" and value}
+        sent = {"description": f"{draft.body}\n\n{hidden(draft.mark)}", "labels": LABEL, **self._sent(fields)}
+        return self._status(self._wire.call(OPEN, "POST", self._path(draft.private), body=sent), draft.private)
+
+    def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
+        """Look for an issue by its mark, the newest first."""
+        query = {"created_after": utc(since), "order_by": "created_at", "sort": "desc"}
+        for one in self._listed(query, private=private):
+            if hidden(mark) in (one.get("description") or ""):
+                return self._status(one, private)
+        return None
+
+    def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
+        """Return how an issue stands; None when the project can be read and has none of that number any more."""
+        try:
+            found = self._wire.call(LOOK, "GET", f"{self._path(private)}/{ref}")
+        except VendorError as error:
+            if error.code != "http_404":
+                raise
+            self._wire.call(LOOK, "GET", self._path(private).removesuffix("/issues"))
+            return None
+        return self._status(found, private)
+
+    def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
+        """Change these fields."""
+        path = f"{self._path(private)}/{ref}"
+        return self._status(self._wire.call(CHANGE, "PUT", path, body=self._sent(fields)), private)
+
+    def withdraw_ticket(self, ref: str) -> None:
+        """Replace our words in an issue of the open project, unassign it and close it."""
+        fields = self._sent({"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""})
+        path, sent = f"{self._path(False)}/{ref}", {"description": NEUTRAL_TEXT, **fields}
+        try:
+            self._wire.call(CHANGE, "PUT", path, body=sent)
+        except VendorError as error:
+            if error.code != "http_404" or self.look_at_ticket(ref) is not None:
+                raise
+
+    def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
+        """Return issues changed since then, the oldest change first, at most a thousand of them."""
+        query = {"updated_after": utc(since), "order_by": "updated_at", "sort": "asc"}
+        return [self._status(one, private) for one in self._listed(query, private=private)]
+
+    def _listed(self, query: Mapping[str, str], *, private: bool) -> Iterator[dict[str, Any]]:
+        whole = {"scope": "all", "state": "all", "per_page": str(PAGE), **query}
+        for page in range(1, PAGES + 1):
+            found = self._wire.call(LOOK, "GET", self._path(private), query={**whole, "page": str(page)})
+            yield from found
+            if len(found) < PAGE:
+                return
+
+    def _sent(self, fields: Mapping[str, str]) -> dict[str, Any]:
+        sent: dict[str, Any] = {}
+        if "title" in fields:
+            sent["title"] = fields["title"]
+        if "state" in fields:
+            sent["state_event"] = "reopen" if fields["state"] == "open" else "close"
+        if "owner" in fields:
+            sent["assignee_ids"] = [one for one in [self._id(fields["owner"])] if one]
+        if "due" in fields:
+            sent["due_date"] = fields["due"]
+        return sent
+
+    def _id(self, account: str) -> int | None:
+        """Return the number of an account, which is asked for once; None for nobody, and for one that is not there."""
+        if account and account not in self._ids:
+            found = self._wire.call(LOOK, "GET", "/users", query={"username": account})
+            self._ids.update((account, int(one["id"])) for one in found[:1])
+        return self._ids.get(account)
+
+    def _path(self, private: bool) -> str:
+        return f"/projects/{quote(self._projects[private], safe='')}/issues"
+
+    def _status(self, issue: Mapping[str, Any], private: bool) -> TicketStatus:
+        fields = {
+            "title": str(issue["title"]),
+            "state": "open" if issue["state"] == "opened" else "closed",
+            "owner": self._accounts.known(one["username"] for one in issue.get("assignees") or ()),
+            "due": str(issue.get("due_date") or ""),
+        }
+        label, at = f"{self._projects[private]}#{issue['iid']}", datetime.fromisoformat(issue["updated_at"])
+        return TicketStatus(str(issue["iid"]), label, str(issue["web_url"]), fields, at)
+
+
+def limited(reply: TrackerReply) -> float | None:
+    """Return the seconds to wait: https://docs.gitlab.com/security/rate_limits/"""
+    if reply.status != 429:
+        return None
+    if "retry-after" in reply.headers:
+        return wire.seconds(reply.headers["retry-after"])
+    reset = reply.headers.get("ratelimit-reset")
+    return wire.seconds(reset) - time.time() if reset else wire.WAIT_S

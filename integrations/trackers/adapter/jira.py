@@ -1,0 +1,192 @@
+"""The tracker port on Jira Cloud: https://developer.atlassian.com/cloud/jira/platform/rest/v3/
+
+There is no key under which an issue is made once: it gets a label of its own, by which JQL finds it. Search follows
+writes with a delay of seconds, and a look after a lost answer waits longer than that. A state is a category of
+statuses, reached by whichever transition the project's workflow offers.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from integrations.trackers.adapter import wire
+from integrations.trackers.adapter.accounts import Accounts
+from integrations.trackers.adapter.ticket_text import LABEL, NEUTRAL_TEXT, NEUTRAL_TITLE
+from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerReply, Wire
+from integrations.trackers.protocol.setup import Setup
+from workflows.ports import VendorError
+from workflows.tracker_port import TicketDraft, TicketStatus
+
+PAGE: Final = 100
+PAGES: Final = 10
+READ: Final = "summary,status,resolution,assignee,duedate,updated"
+DONE: Final = "done"  # the category of statuses
+DROPPED: Final = frozenset(
+    {"won't do", "won't fix", "wontfix", "duplicate", "declined", "cancelled", "canceled", "cannot reproduce"}
+)
+
+
+class JiraIssues:
+    """Follow-ups as issues of a Jira project. Satisfies ``workflows.tracker_port.Tracker``."""
+
+    name = "Jira"
+
+    def __init__(
+        self,
+        setup: Setup,
+        *,
+        carrier: Carrier | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        key = base64.b64encode(setup.token.encode()).decode()
+        self._site, self._clock = setup.url, clock
+        headers = {"Authorization": f"Basic {key}"}
+        self._wire = Wire(self.name, f"{setup.url}/rest/api/3", headers, limited=limited, carrier=carrier)
+        self._projects = {False: setup.project, True: setup.private_project}
+        self._accounts = Accounts(setup.people)
+        self.account, self.email = self._accounts.account, self._accounts.email
+
+    def place(self, *, private: bool = False) -> str:
+        """Return the project; empty where there is none for private incidents."""
+        return f"jira:{self._projects[private]}" if self._projects[private] else ""
+
+    def open_ticket(self, draft: TicketDraft) -> TicketStatus:
+        """Open an issue of the type *Task*."""
+        fields = {
+            "project": {"key": self._projects[draft.private]},
+            "issuetype": {"name": "Task"},
+            "description": _document(draft.body),
+            "labels": [LABEL, _label(draft.mark)],
+            **_sent({name: value for name, value in draft.fields.items() if value}),
+        }
+        made = self._write(OPEN, "POST", "/issue", fields)
+        return self._read(OPEN, str(made["id"]))
+
+    def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
+        """Look for an issue by the label that is its alone."""
+        found = self._searched(f'labels = "{_label(mark)}" ORDER BY created ASC', private=private)
+        return found[0] if found else None
+
+    def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
+        """Return how an issue stands; None when the project can be read and the issue is gone."""
+        try:
+            return self._read(LOOK, ref)
+        except VendorError as error:
+            if error.code != "http_404":
+                raise
+        self._wire.call(LOOK, "GET", f"/project/{self._projects[private]}")
+        return None
+
+    def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
+        """Change these fields, and take the transition that leads to the state."""
+        if sent := _sent(fields):
+            self._write(CHANGE, "PUT", f"/issue/{ref}", sent)
+        if "state" in fields:
+            self._move(ref, fields["state"])
+        return self._read(CHANGE, ref)
+
+    def withdraw_ticket(self, ref: str) -> None:
+        """Replace our words in an issue, unassign it and close it."""
+        sent = _sent({"title": NEUTRAL_TITLE, "owner": "", "due": ""})
+        sent |= {"description": _document(NEUTRAL_TEXT), "labels": []}
+        try:
+            self._write(CHANGE, "PUT", f"/issue/{ref}", sent)
+            self._move(ref, "dropped")
+        except VendorError as error:
+            if error.code != "http_404" or self.look_at_ticket(ref) is not None:
+                raise
+
+    def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
+        """Return issues changed since then, the oldest change first, at most a thousand of them.
+
+        JQL takes times in the time zone of the token's user, so it is asked how many minutes ago.
+        """
+        minutes = max(1, math.ceil((self._clock() - since).total_seconds() / 60))
+        return self._searched(f"updated >= -{minutes}m ORDER BY updated ASC", private=private)
+
+    def _searched(self, jql: str, *, private: bool) -> list[TicketStatus]:
+        query = f'project = "{self._projects[private]}" AND {jql}'
+        found, token = [], ""
+        for _ in range(PAGES):
+            asked = {"jql": query, "fields": READ.split(","), "maxResults": PAGE}
+            page = self._wire.call(
+                LOOK, "POST", "/search/jql", body={**asked, **({"nextPageToken": token} if token else {})}
+            )
+            found += [self._status(one) for one in page["issues"]]
+            token = page.get("nextPageToken") or ""
+            if not token:
+                break
+        return found
+
+    def _read(self, verb: str, ref: str) -> TicketStatus:
+        return self._status(self._wire.call(verb, "GET", f"/issue/{ref}", query={"fields": READ}))
+
+    def _write(self, verb: str, method: str, path: str, fields: Mapping[str, Any]) -> Any:
+        """Write; an account that cannot be assigned makes Jira refuse all of it, and the rest is written without."""
+        try:
+            return self._wire.call(verb, method, path, body={"fields": fields})
+        except VendorError as error:
+            if error.code != "http_400" or not fields.get("assignee"):
+                raise
+        rest = {name: value for name, value in fields.items() if name != "assignee"}
+        return self._wire.call(verb, method, path, body={"fields": rest})
+
+    def _move(self, ref: str, state: str) -> None:
+        """Take a transition to a status of the right category, one that is named for it where there is one."""
+        offered = self._wire.call(CHANGE, "GET", f"/issue/{ref}/transitions")["transitions"]
+        ways = [one for one in offered if (one["to"]["statusCategory"]["key"] == DONE) == (state != "open")]
+        named = [one for one in ways if (one["to"]["name"].casefold() in DROPPED) == (state == "dropped")]
+        chosen = next(iter(named or ways), None)
+        if chosen is None:
+            says = f"The workflow in Jira offers no way to mark this as {state}. Change it there, then retry."
+            raise VendorError(says, code="no_transition", method=CHANGE)
+        self._wire.call(CHANGE, "POST", f"/issue/{ref}/transitions", body={"transition": {"id": chosen["id"]}})
+
+    def _status(self, issue: Mapping[str, Any]) -> TicketStatus:
+        fields = issue["fields"]
+        assignee = [fields["assignee"]["accountId"]] if fields.get("assignee") else []
+        kept = {
+            "title": str(fields["summary"]),
+            "state": _state(fields),
+            "owner": self._accounts.known(assignee),
+            "due": str(fields.get("duedate") or ""),
+        }
+        at, link = datetime.fromisoformat(fields["updated"]), f"{self._site}/browse/{issue['key']}"
+        return TicketStatus(str(issue["id"]), str(issue["key"]), link, kept, at)
+
+
+def limited(reply: TrackerReply) -> float | None:
+    """Return the seconds to wait: https://developer.atlassian.com/cloud/jira/platform/rate-limiting/"""
+    return wire.seconds(reply.headers.get("retry-after")) if reply.status == 429 else None
+
+
+def _state(fields: Mapping[str, Any]) -> str:
+    status, resolution = fields["status"], fields.get("resolution") or {}
+    if status["statusCategory"]["key"] != DONE:
+        return "open"
+    names = {status["name"].casefold(), str(resolution.get("name", "")).casefold()}
+    return "dropped" if names & DROPPED else "closed"
+
+
+def _sent(fields: Mapping[str, str]) -> dict[str, Any]:
+    sent: dict[str, Any] = {"summary": fields["title"]} if "title" in fields else {}
+    if "owner" in fields:
+        sent["assignee"] = {"accountId": fields["owner"]} if fields["owner"] else None
+    if "due" in fields:
+        sent["duedate"] = fields["due"] or None
+    return sent
+
+
+def _label(mark: str) -> str:
+    return f"{LABEL}-{mark}"
+
+
+def _document(text: str) -> dict[str, Any]:
+    """Return a text in Atlassian's document format, a paragraph a part."""
+    parts = [one for one in text.split("\n\n") if one]
+    content = [{"type": "paragraph", "content": [{"type": "text", "text": one}]} for one in parts]
+    return {"type": "doc", "version": 1, "content": content}

@@ -1,0 +1,215 @@
+"""The tracker port on Linear's GraphQL API: https://linear.app/developers/graphql
+
+Whoever makes an issue may give its id, a UUID: the same one is refused a second time. It is the mark here, so a lost
+answer can never lead to two issues.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from integrations.trackers.adapter import wire
+from integrations.trackers.adapter.accounts import Accounts
+from integrations.trackers.adapter.ticket_text import NEUTRAL_TEXT, NEUTRAL_TITLE, utc
+from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerReply, Wire
+from integrations.trackers.protocol.setup import Setup
+from workflows.ports import VendorError
+from workflows.tracker_port import TicketDraft, TicketStatus
+
+PAGE: Final = 100
+PAGES: Final = 10
+ISSUE: Final = "id identifier url title dueDate updatedAt trashed state { type } assignee { email }"
+QUERIES: Final = {
+    "Issue": f"query Issue($id: String!) {{ issue(id: $id) {{ {ISSUE} }} }}",
+    "Changed": (
+        "query Changed($key: String!, $since: DateTimeOrDuration!, $after: String) "
+        "{ issues(filter: { team: { key: { eq: $key } }, updatedAt: { gte: $since } }, orderBy: updatedAt, "
+        f"first: {PAGE}, after: $after) {{ nodes {{ {ISSUE} }} pageInfo {{ hasNextPage endCursor }} }} }}"
+    ),
+    "Team": (
+        "query Team($key: String!) { teams(filter: { key: { eq: $key } }) "
+        "{ nodes { id states { nodes { id type position } } } } }"
+    ),
+    "User": "query User($email: String!) { users(filter: { email: { eqIgnoreCase: $email } }) { nodes { id } } }",
+    "Create": (
+        f"mutation Create($input: IssueCreateInput!) {{ issueCreate(input: $input) {{ success issue {{ {ISSUE} }} }} }}"
+    ),
+    "Change": (
+        "mutation Change($id: String!, $input: IssueUpdateInput!) "
+        f"{{ issueUpdate(id: $id, input: $input) {{ success issue {{ {ISSUE} }} }} }}"
+    ),
+}
+TYPES: Final = {"open": ("unstarted", "backlog", "triage", "started"), "done": ("completed",), "dropped": ("canceled",)}
+STATES: Final = {"completed": "done", "canceled": "dropped", "duplicate": "dropped"}
+GONE: Final = "entity_not_found"
+ERRORS: Final = frozenset({400})  # GraphQL says in the body what was wrong
+
+
+class LinearIssues:
+    """Follow-ups as issues of a team. Satisfies ``workflows.tracker_port.Tracker``."""
+
+    name = "Linear"
+
+    def __init__(self, setup: Setup, *, carrier: Carrier | None = None) -> None:
+        url = setup.url or "https://api.linear.app"
+        self._wire = Wire(
+            self.name, url, {"Authorization": setup.token}, limited=limited, carrier=carrier, answers=ERRORS
+        )
+        self._projects = {False: setup.project, True: setup.private_project}
+        self._accounts = Accounts(setup.people)
+        self._teams: dict[str, dict[str, Any]] = {}
+        self._users: dict[str, str] = {}
+        self.account, self.email = self._accounts.account, self._accounts.email
+
+    def place(self, *, private: bool = False) -> str:
+        """Return the team; empty where there is none for private incidents."""
+        return f"linear:{self._projects[private]}" if self._projects[private] else ""
+
+    def open_ticket(self, draft: TicketDraft) -> TicketStatus:
+        """Open an issue under the id that its mark says."""
+        team = self._team(draft.private)
+        fields = {name: value for name, value in draft.fields.items() if value}
+        sent = {"id": _id(draft.mark), "teamId": team["id"], "description": draft.body}
+        sent |= self._sent(fields, private=draft.private)
+        try:
+            made = self._ask(OPEN, "Create", {"input": sent})["issueCreate"]["issue"]
+        except VendorError as error:
+            found = self.look_at_ticket(_id(draft.mark)) if error.code == "graphql" else None
+            if found is None:
+                raise
+            return found  # made before
+        return _status(made, self._accounts)
+
+    def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
+        """Look for the issue under the id that its mark says."""
+        return self.look_at_ticket(_id(mark), private=private)
+
+    def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
+        """Return how an issue stands; None when there is none, or it is in the trash."""
+        try:
+            found = self._ask(LOOK, "Issue", {"id": ref})["issue"]
+        except VendorError as error:
+            if error.code != GONE:
+                raise
+            return None
+        return None if found.get("trashed") else _status(found, self._accounts)
+
+    def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
+        """Change these fields."""
+        sent = {"id": ref, "input": self._sent(fields, private=private)}
+        return _status(self._ask(CHANGE, "Change", sent)["issueUpdate"]["issue"], self._accounts)
+
+    def withdraw_ticket(self, ref: str) -> None:
+        """Replace our words in an issue, unassign it and cancel it."""
+        fields = {"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""}
+        try:
+            sent = {"description": NEUTRAL_TEXT, **self._sent(fields, private=False)}
+            self._ask(CHANGE, "Change", {"id": ref, "input": sent})
+        except VendorError as error:
+            if error.code != GONE:
+                raise
+
+    def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
+        """Return issues changed since then, the oldest change first, at most a thousand of them.
+
+        Linear lists the newest change first.
+        """
+        asked = {"key": self._projects[private], "since": utc(since)}
+        found: list[TicketStatus] = []
+        after = None
+        for _ in range(PAGES):
+            page = self._ask(LOOK, "Changed", {**asked, "after": after})["issues"]
+            found += [_status(one, self._accounts) for one in page["nodes"]]
+            after = page["pageInfo"]["endCursor"]
+            if not page["pageInfo"]["hasNextPage"]:
+                break
+        return found[::-1]
+
+    def _ask(self, verb: str, name: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        body = {"operationName": name, "query": QUERIES[name], "variables": variables}
+        found = self._wire.call(verb, "POST", "/graphql", body=body)
+        for error in found.get("errors") or ():
+            raise _refused(verb, error)
+        data: dict[str, Any] = found["data"]
+        return data
+
+    def _sent(self, fields: Mapping[str, str], *, private: bool) -> dict[str, Any]:
+        sent: dict[str, Any] = {"title": fields["title"]} if "title" in fields else {}
+        if "state" in fields:
+            sent["stateId"] = self._state(fields["state"], private=private)
+        if "owner" in fields:
+            sent["assigneeId"] = self._user(fields["owner"])
+        if "due" in fields:
+            sent["dueDate"] = fields["due"] or None
+        return sent
+
+    def _team(self, private: bool) -> dict[str, Any]:
+        """Return a team with its states; asked for once."""
+        key = self._projects[private]
+        if key not in self._teams:
+            found = self._ask(LOOK, "Team", {"key": key})["teams"]["nodes"]
+            if not found:
+                says = f"Linear has no team {key} that TRACKER_TOKEN can read. Check TRACKER_PROJECT."
+                raise VendorError(says, code="no_team", method=LOOK)
+            self._teams[key] = found[0]
+        return self._teams[key]
+
+    def _state(self, state: str, *, private: bool) -> str:
+        states = sorted(self._team(private)["states"]["nodes"], key=lambda one: one["position"])
+        for type in TYPES[state]:
+            for one in states:
+                if one["type"] == type:
+                    return str(one["id"])
+        raise VendorError(f"The team in Linear has no state for {state}.", code="no_state", method=CHANGE)
+
+    def _user(self, account: str) -> str | None:
+        """Return the id of a user, who is asked for once by email; None for nobody, and for one who is not there."""
+        if account and account not in self._users:
+            found = self._ask(LOOK, "User", {"email": account})["users"]["nodes"]
+            self._users.update((account, str(one["id"])) for one in found[:1])
+        return self._users.get(account)
+
+
+def limited(reply: TrackerReply) -> float | None:
+    """Return the seconds to wait; a limit is an error with status 400: https://linear.app/developers/rate-limiting"""
+    if reply.status not in {400, 429}:
+        return None
+    found = reply.json()
+    errors = found.get("errors") or [] if isinstance(found, dict) else []
+    codes = {(one.get("extensions") or {}).get("code") for one in errors}
+    if reply.status != 429 and "RATELIMITED" not in codes:
+        return None
+    reset = reply.headers.get("x-ratelimit-requests-reset")  # milliseconds since 1970
+    return wire.seconds(reset) / 1000 - time.time() if reset else wire.WAIT_S
+
+
+def _refused(verb: str, error: Mapping[str, Any]) -> VendorError:
+    if str(error.get("message", "")).startswith("Entity not found"):
+        return VendorError("Linear has no such issue any more.", code=GONE, method=verb)
+    if (error.get("extensions") or {}).get("code") == "AUTHENTICATION_ERROR":
+        says = "Linear rejects TRACKER_TOKEN. Check that it is an API key which may read and write issues."
+        return VendorError(says, code="http_401", method=verb)
+    why = str((error.get("extensions") or {}).get("userPresentableMessage") or error.get("message") or "")[:200]
+    return VendorError(f"Linear refused it: {why}", code="graphql", method=verb)
+
+
+def _id(mark: str) -> str:
+    """Return a mark as a UUID of version 4, which is what Linear takes."""
+    return str(uuid.UUID(bytes=hashlib.sha256(mark.encode()).digest()[:16], version=4))
+
+
+def _status(issue: Mapping[str, Any], accounts: Accounts) -> TicketStatus:
+    assignee = issue.get("assignee")
+    fields = {
+        "title": str(issue["title"]),
+        "state": STATES.get(issue["state"]["type"], "open"),
+        "owner": accounts.known([assignee["email"]] if assignee else []),
+        "due": str(issue.get("dueDate") or ""),
+    }
+    at = datetime.fromisoformat(issue["updatedAt"])
+    return TicketStatus(str(issue["id"]), str(issue["identifier"]), str(issue["url"]), fields, at)

@@ -1,0 +1,144 @@
+"""Linear's GraphQL API, as far as an app with a key meets it.
+
+Rules: https://linear.app/developers/graphql (ids of new issues may be given as UUIDs and are taken once, people and
+states by id, lists with the newest first), limits as an error with status 400
+(https://linear.app/developers/rate-limiting), webhooks signed over the raw body with the time in it
+(https://linear.app/developers/webhooks). An operation is known by its name; its variables have to be those it declares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import time
+import uuid
+from datetime import date, datetime
+from typing import Any, Final
+
+from integrations.trackers.fake.board import Answered, Asked, Board, BoardTicket, Hook, iso
+
+TITLE: Final = 255
+DECLARED: Final = re.compile(r"\$(\w+):")
+TYPES: Final = {"open": "unstarted", "done": "completed", "dropped": "canceled"}
+GONE: Final = "Entity not found: Issue - Could not find referenced Issue."
+
+
+class FakeLinear(Board):
+    """``people`` are emails of users; a project is a team's key."""
+
+    def answer(self, asked: Asked) -> Answered:
+        """Answer as the API does, where errors of the question come with 200."""
+        if asked.headers.get("authorization") != self.token:
+            return _error("Authentication required, not authenticated", code="AUTHENTICATION_ERROR", status=401)
+        name, variables = asked.body["operationName"], asked.body["variables"]
+        declared = set(DECLARED.findall(asked.body["query"]))
+        if set(variables) - declared or f" {name}(" not in asked.body["query"]:
+            return _error("Variables do not fit the query.", code="GRAPHQL_VALIDATION_FAILED", status=400)
+        answered: Answered = getattr(self, f"_{name.lower()}")(variables)
+        return answered
+
+    def limit(self, wait_s: int) -> Answered:
+        """Say that too much was asked."""
+        reset = str(round((time.time() + wait_s) * 1000))
+        limited = _error("Rate limit exceeded", code="RATELIMITED", status=400)
+        return Answered(limited.status, limited.body, {"X-RateLimit-Requests-Reset": reset})
+
+    def hook(self, ticket: BoardTicket, did: str) -> Hook:
+        """Sign what happened, with the time."""
+        data = {"id": ticket.id, "title": ticket.title, "team": {"key": ticket.project}}
+        said = {"type": "Issue", "action": did, "data": data, "webhookTimestamp": self.now().timestamp() * 1000}
+        body = json.dumps(said).encode()
+        signed = hmac.new(self.secret.encode(), body, hashlib.sha256).hexdigest()
+        return Hook({"Linear-Signature": signed, "Linear-Event": "Issue"}, body)
+
+    def _issue(self, variables: Any) -> Answered:
+        ticket = self._by_id(variables["id"])
+        return Answered(200, {"data": {"issue": self._shown(ticket)}}) if ticket else _error(GONE)
+
+    def _team(self, variables: Any) -> Answered:
+        states = [
+            {"id": f"{type}-{variables['key']}", "type": type, "position": n}
+            for n, type in enumerate(("backlog", "unstarted", "started", "completed", "canceled"))
+        ]
+        team = {"id": f"team-{variables['key']}", "states": {"nodes": states}}
+        return Answered(200, {"data": {"teams": {"nodes": [team] if variables["key"] in self.projects else []}}})
+
+    def _user(self, variables: Any) -> Answered:
+        known = variables["email"] in self.people
+        return Answered(200, {"data": {"users": {"nodes": [{"id": f"user-{variables['email']}"}] if known else []}}})
+
+    def _create(self, variables: Any) -> Answered:
+        given = variables["input"]
+        if uuid.UUID(given["id"]).version != 4 or any(one.id == given["id"] for one in self.tickets):
+            return _error("Entity already exists or its id is not valid.", code="INVALID_INPUT")
+        if wrong := self._wrong(given, new=True):
+            return wrong
+        project = given["teamId"].removeprefix("team-")
+        more = {name: value for name, value in self._fields(given).items() if name != "title"}
+        ticket = self.add(project, given["title"].strip(), id=given["id"], **more)
+        return Answered(200, {"data": {"issueCreate": {"success": True, "issue": self._shown(ticket)}}})
+
+    def _change(self, variables: Any) -> Answered:
+        ticket, given = self._by_id(variables["id"]), variables["input"]
+        if ticket is None:
+            return _error(GONE)
+        if wrong := self._wrong(given, new=False):
+            return wrong
+        self.edit(ticket, **self._fields(given))
+        return Answered(200, {"data": {"issueUpdate": {"success": True, "issue": self._shown(ticket)}}})
+
+    def _changed(self, variables: Any) -> Answered:
+        since = datetime.fromisoformat(variables["since"])
+        found = [one for one in self.there(variables["key"]) if one.updated_at >= since]
+        found.sort(key=lambda one: (one.updated_at, one.n), reverse=True)
+        start = int(variables.get("after") or 0)
+        page = {"hasNextPage": len(found) > start + 100, "endCursor": str(start + 100)}
+        nodes = [self._shown(one) for one in found[start : start + 100]]
+        return Answered(200, {"data": {"issues": {"nodes": nodes, "pageInfo": page}}})
+
+    def _wrong(self, given: Any, *, new: bool) -> Answered | None:
+        title = given.get("title", "" if new else "kept")
+        if not title.strip() or len(title) > TITLE:
+            return _error("title must be longer than 1 and shorter than 256 characters", code="INVALID_INPUT")
+        assignee = given.get("assigneeId")
+        if assignee and assignee.removeprefix("user-") not in self.people:
+            return _error("Entity not found: User", code="INVALID_INPUT")
+        if given.get("dueDate"):
+            date.fromisoformat(given["dueDate"])
+        return None
+
+    def _fields(self, given: Any) -> dict[str, str]:
+        found = {"title": given["title"].strip()} if "title" in given else {}
+        if "description" in given:
+            found["body"] = given["description"]
+        if "assigneeId" in given:
+            found["owner"] = (given["assigneeId"] or "").removeprefix("user-")
+        if "dueDate" in given:
+            found["due"] = given["dueDate"] or ""
+        if "stateId" in given:
+            type = given["stateId"].partition("-")[0]
+            found["state"] = {"completed": "done", "canceled": "dropped"}.get(type, "open")
+        return found
+
+    def _by_id(self, id: str) -> BoardTicket | None:
+        return next((one for one in self.tickets if one.id == id), None)
+
+    def _shown(self, ticket: BoardTicket) -> dict[str, Any]:
+        return {
+            "id": ticket.id,
+            "identifier": f"{ticket.project}-{ticket.n}",
+            "url": f"https://linear.example/issue/{ticket.project}-{ticket.n}",
+            "title": ticket.title,
+            "dueDate": ticket.due or None,
+            "updatedAt": iso(ticket.updated_at),
+            "trashed": ticket.deleted or None,
+            "state": {"type": TYPES[ticket.state]},
+            "assignee": {"email": ticket.owner} if ticket.owner else None,
+        }
+
+
+def _error(says: str, *, code: str = "INPUT_ERROR", status: int = 200) -> Answered:
+    extensions = {"code": code, "userPresentableMessage": says}
+    return Answered(status, {"errors": [{"message": says, "extensions": extensions}]})
