@@ -23,3 +23,17 @@ class Wiring(AppConfig):
         celery.app.set_default()
         ports.connect(chat=slack, profiler=profiler, pager=pagerduty, tracker=tracker)
         fetching.connect("slack", shared_files.fetch)
+        _trace()
+
+
+def _trace() -> None:
+    """Send spans to the collector that the settings name; without one nothing of it is imported."""
+    from django.conf import settings
+
+    asked = settings.FIREKIND.tracing
+    if asked is None:
+        return
+    from audit import tracing
+    from config.process.span_export import SpanExport
+
+    tracing.listeners.append(SpanExport(asked.endpoint, headers=asked.headers, service=asked.service).take)

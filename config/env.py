@@ -14,9 +14,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import broker, logs
-from config.parsing import mail, sandbox, signing_in, tracker, vendor_settings
+from config.parsing import mail, sandbox, signing_in, tracing_settings, tracker, vendor_settings
 from config.parsing.mail import MailSettings
 from config.parsing.signing_in import SignInSettings
+from config.parsing.tracing_settings import TracingSettings
 from config.parsing.tracker import TrackerSettings
 from config.parsing.values import LOOPBACK_HOSTS, flag, networks, safe, shaped, url, whole
 from config.parsing.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
@@ -70,6 +71,7 @@ NAMES = (
     "AUDIT_HEAD_WEBHOOK",
     "METRICS_TOKEN",
     "LOG_FORMAT",
+    *tracing_settings.NAMES,
     "FIREKIND_LEASE_S",
     "FIREKIND_SANDBOX_URL",
     "FIREKIND_PROFILED_URL",
@@ -113,6 +115,7 @@ class Env:
     tracker: TrackerSettings | None
     mail: MailSettings | None
     sign_in: SignInSettings
+    tracing: TracingSettings | None
 
     @property
     def https(self) -> bool:
@@ -212,6 +215,7 @@ def read(given: Mapping[str, str]) -> Env:
         tracker=tracker.read(given),
         mail=mail.read(given),
         sign_in=signing_in.read(given),
+        tracing=tracing_settings.read(given),
     )
 
 

@@ -6,13 +6,14 @@ import logging
 import re
 import secrets
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from audit import log_ids, request_origin
+from audit import log_ids, request_origin, tracing
 
 log = logging.getLogger(__name__)
 NOT_BELIEVED: Final = "%s says that a request came over TLS and is not believed: name it in FORWARDED_ALLOW_IPS"
@@ -37,7 +38,7 @@ class OriginMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         door = door_of(request.path_info)
         address = request.META.get("REMOTE_ADDR", "") if door in ADDRESSED else ""
-        with request_origin.at(door, address), log_ids.of(request=_request_id(request)):
+        with request_origin.at(door, address), log_ids.of(request=_request_id(request)), _traced(request, door):
             return self._get_response(request)
 
 
@@ -54,6 +55,13 @@ class ProxyDoubts:
             self._said = True
             log.warning(NOT_BELIEVED, request.META.get("REMOTE_ADDR", ""))
         return self._get_response(request)
+
+
+def _traced(request: HttpRequest, door: str) -> AbstractContextManager[object]:
+    """Begin a trace with what may change something; its name is the door's, since an address may hold a codename."""
+    if request.method in {"GET", "HEAD", "OPTIONS"}:
+        return nullcontext()
+    return tracing.span(f"{door} {request.method}", kind=tracing.SERVER)
 
 
 def _request_id(request: HttpRequest) -> str:

@@ -22,7 +22,7 @@ VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
 PLAIN = json.loads((CHART / "values.schema.json").read_text())["properties"]["settings"]["propertyNames"]["enum"]
 OF_THE_CHART = {"HOST", "PORT", "FIREKIND_DATA_DIR"}
 OF_DEVELOPERS = {"DEBUG", "FIREKIND_CRASH_AT", "FIREKIND_SANDBOX_URL", "FIREKIND_PROFILED_URL"}
-SECRET = re.compile(r"(DATABASE|DATABASE_DIRECT|BROKER|REDIS|EMAIL)_URL|.*_(TOKEN|SECRETS?|KEY)")
+SECRET = re.compile(r"(DATABASE|DATABASE_DIRECT|BROKER|REDIS|EMAIL)_URL|.*_(TOKEN|SECRETS?|KEY|HEADERS)")
 GIVEN = {
     "image": {"repository": "registry.example/firekind"},
     "secret": {"name": "firekind"},

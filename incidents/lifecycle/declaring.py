@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from audit import tracing
 from incidents import codenames, hints, timeline
 from incidents.drills import agreement
 from incidents.lifecycle import circle, rules
@@ -100,6 +101,7 @@ def _inserted(
         typed_at=at,
         clear_at=None if type.is_default else at,
         revision=1,
+        traceparent=tracing.here(),
         last_n=1,
         words=timeline.words_of(f"{title} {summary}"),
     )

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from audit import tracing
 from incidents import hints, timeline, visibility
 from incidents.models import Event, Incident, Person
 
@@ -109,7 +110,8 @@ def _seen(incident: Incident, *, by: Person | None) -> Incident:
 def save(incident: Incident, *fields: str) -> None:
     """Write the named fields as a new revision, and hint the workflows after the commit."""
     incident.revision += 1
-    incident.save(update_fields=[*fields, "revision"])
+    incident.traceparent = tracing.here()
+    incident.save(update_fields=[*fields, "revision", "traceparent"])
     hints.tell(incident)
 
 

@@ -75,6 +75,7 @@ class Incident(models.Model):
     update_due_at = models.DateTimeField(null=True)
     archive_asked = models.BooleanField(default=False)
     revision = models.PositiveIntegerField(default=0)
+    traceparent = models.CharField(max_length=55, blank=True, default="", db_default="")  # of the newest command
     last_n = models.PositiveIntegerField(default=0)
     words = SearchVectorField(null=True)
 

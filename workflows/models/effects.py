@@ -48,6 +48,7 @@ class Effect(models.Model):
     leased_until = models.DateTimeField(null=True)
     error = models.TextField(blank=True)
     error_code = models.CharField(max_length=80, blank=True)
+    traceparent = models.CharField(max_length=55, blank=True, default="", db_default="")  # of the plan that wrote it
     created_at = models.DateTimeField()
     begun_at = models.DateTimeField(null=True)
     tried_at = models.DateTimeField(null=True)  # when the last try began

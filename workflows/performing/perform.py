@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.db import connection
 from django.utils import timezone
 
-from audit import log_ids
+from audit import log_ids, tracing
 from incidents import timeline
 from workflows import ports
 from workflows.effects import effect_queue, failpoints, vendor_errors
@@ -135,7 +135,8 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     _give_back_connection()
     failpoints.point(failpoints.BEFORE_CALL, kind=effect.kind)
     try:
-        outcome = _outcome(port, work)
+        with _traced(effect):
+            outcome = _outcome(port, work)
     except VendorError as error:
         log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
         effect_queue.record_error(work, error, at=timezone.now())
@@ -148,6 +149,12 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     claimed = _recorded(work, outcome, kinds)
     failpoints.point(failpoints.AFTER_RECORD, kind=effect.kind)
     return claimed
+
+
+def _traced(effect: Effect) -> AbstractContextManager[object]:
+    """Measure what is asked of the vendor, in the trace of the command that the effect came of."""
+    ids = {"incident": effect.incident_id, "effect": effect.pk, "attempt": effect.attempt}
+    return tracing.span(f"{effect.kind} {effect.verb}", parent=effect.traceparent, kind=tracing.CLIENT, **ids)
 
 
 def _endless(method: str) -> VendorError:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
+from audit import tracing
 from incidents import timeline
 from incidents.lifecycle import circle
 from incidents.models import Incident, Participant, Source
@@ -40,24 +41,36 @@ def reconcile(incident_id: int, *, at: datetime) -> Plan:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_CLASS, incident_id])
-        planned = Exists(Planned.objects.filter(incident=OuterRef("pk")))
-        found = Incident.objects.select_related("type", "policy_version", "lead").annotate(was_planned=planned)
-        incident = found.get(pk=incident_id)
-        known = load_facts.one(incident, planned=incident.was_planned)
+        with tracing.span("reconcile", parent=_command(incident_id), incident=incident_id):
+            return _reconciled(incident_id, at=at)
+
+
+def _command(incident_id: int) -> str:
+    """Return the trace of the command that the incident's newest facts came by, where traces are kept."""
+    if not tracing.listeners:
+        return ""
+    return Incident.objects.values_list("traceparent", flat=True).get(pk=incident_id)
+
+
+def _reconciled(incident_id: int, *, at: datetime) -> Plan:
+    planned = Exists(Planned.objects.filter(incident=OuterRef("pk")))
+    found = Incident.objects.select_related("type", "policy_version", "lead").annotate(was_planned=planned)
+    incident = found.get(pk=incident_id)
+    known = load_facts.one(incident, planned=incident.was_planned)
+    desired = desired_state(known.facts)
+    gaps = _note_gaps(incident, desired.gaps, known.gaps, at=at)
+    asked = _note_offers(incident, known, at=at)
+    if gaps or asked:
+        known = load_facts.one(incident)  # both are told where people talk, and so are new to the plan
         desired = desired_state(known.facts)
-        gaps = _note_gaps(incident, desired.gaps, known.gaps, at=at)
-        asked = _note_offers(incident, known, at=at)
-        if gaps or asked:
-            known = load_facts.one(incident)  # both are told where people talk, and so are new to the plan
-            desired = desired_state(known.facts)
-        result = plan(desired, known.observed)
-        _note_people(incident, known, participation.of(known.facts), at=at)
-        _cancel(incident, result.cancels, at=at)
-        _abandon(incident, result.abandons)
-        _owe(incident, result.actions, known.facts.revision, at=at)
-        _note_planned(incident, known.facts, at=at)
-        if not result.is_empty:
-            timeline.nudge_readers(incident.pk)
+    result = plan(desired, known.observed)
+    _note_people(incident, known, participation.of(known.facts), at=at)
+    _cancel(incident, result.cancels, at=at)
+    _abandon(incident, result.abandons)
+    _owe(incident, result.actions, known.facts.revision, at=at)
+    _note_planned(incident, known.facts, at=at)
+    if not result.is_empty:
+        timeline.nudge_readers(incident.pk)
     return result
 
 
@@ -79,6 +92,7 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
             needs=list(dict.fromkeys(action.needs)),
             after=list(action.after),
             revision=revision,
+            traceparent=tracing.here(),
             due_at=max(at, action.due_at or at),
             created_at=at,
         )

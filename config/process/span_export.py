@@ -1,0 +1,107 @@
+"""Spans sent to an OpenTelemetry collector by OTLP over HTTP, from a thread that nobody waits for.
+
+The messages are those of opentelemetry-proto, which reading profiles needs anyway; no SDK is behind it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import urllib.request
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1 import trace_pb2
+
+from audit.tracing import CLIENT, INTERNAL, SERVER, CommandSpan
+
+log = logging.getLogger(__name__)
+PATH: Final = "/v1/traces"
+EVERY_S: Final = 2.0
+PATIENCE_S: Final = 5.0
+KEPT: Final = 4096  # spans that wait; while no collector answers the oldest are dropped
+KINDS: Final = {
+    INTERNAL: trace_pb2.Span.SPAN_KIND_INTERNAL,
+    SERVER: trace_pb2.Span.SPAN_KIND_SERVER,
+    CLIENT: trace_pb2.Span.SPAN_KIND_CLIENT,
+}
+
+
+class SpanExport:
+    """Takes spans, and sends what came every two seconds; its thread begins with the first span, after any fork."""
+
+    def __init__(self, endpoint: str, *, headers: Mapping[str, str], service: str) -> None:
+        self._address = endpoint.rstrip("/") + PATH
+        self._headers = {"Content-Type": "application/x-protobuf", **headers}
+        self._service = service
+        self._waiting: deque[CommandSpan] = deque(maxlen=KEPT)
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._fails = False
+
+    def take(self, span: CommandSpan) -> None:
+        """Keep a span for the next batch."""
+        self._waiting.append(span)
+        if self._thread is None:
+            self._begin()
+
+    def flush(self) -> None:
+        """Send what waits; what is not taken is dropped, and said once."""
+        with self._lock:
+            spans = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            if not spans:
+                return
+            try:
+                self._send(request(spans, service=self._service))
+                self._fails = False
+            except OSError as error:
+                if not self._fails:
+                    log.warning("traces cannot be sent (%s) and are dropped", type(error).__name__)
+                self._fails = True
+
+    def _send(self, message: ExportTraceServiceRequest) -> None:
+        asked = urllib.request.Request(self._address, message.SerializeToString(), self._headers)  # noqa: S310 (the operator's own address)
+        with urllib.request.urlopen(asked, timeout=PATIENCE_S) as answer:  # noqa: S310 (the same)
+            answer.read()
+
+    def _begin(self) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="spans", daemon=True)
+                self._thread.start()
+                atexit.register(self.flush)
+
+    def _run(self) -> None:
+        ended = threading.Event()
+        while not ended.wait(EVERY_S):
+            self.flush()
+
+
+def request(spans: Sequence[CommandSpan], *, service: str) -> ExportTraceServiceRequest:
+    """Return spans as OTLP carries them. Pure."""
+    made = ExportTraceServiceRequest()
+    resource = made.resource_spans.add()
+    resource.resource.attributes.add(key="service.name").value.string_value = service
+    scope = resource.scope_spans.add()
+    scope.scope.name = "firekind"
+    for one in spans:
+        _fill(scope.spans.add(), one)
+    return made
+
+
+def _fill(made: Any, one: CommandSpan) -> None:
+    made.trace_id, made.span_id = bytes.fromhex(one.trace), bytes.fromhex(one.id)
+    made.parent_span_id = bytes.fromhex(one.parent)
+    made.name, made.kind = one.name, KINDS[one.kind]
+    made.start_time_unix_nano, made.end_time_unix_nano = one.began_ns, one.ended_ns
+    for key, value in one.attributes.items():
+        kept = made.attributes.add(key=f"firekind.{key}").value
+        if isinstance(value, int):
+            kept.int_value = value
+        else:
+            kept.string_value = value
+    if one.failed:
+        made.status.code, made.status.message = trace_pb2.Status.STATUS_CODE_ERROR, one.failed
