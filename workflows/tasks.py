@@ -119,14 +119,14 @@ def look_at_pages() -> None:
 @shared_task
 def look_at_tickets() -> None:
     """Ask the issue tracker which tickets were changed, in case a webhook was lost."""
-    looks.look_again()
+    looks.look_again(at=timezone.now())
 
 
 @shared_task
 def look_at_ticket(ticket_id: int) -> None:
     """Look at a ticket that a webhook told of."""
     try:
-        looks.look(ticket_id)
+        looks.look(ticket_id, at=timezone.now())
     except VendorError as error:
         log.warning("could not look at a ticket: %s", error)
 

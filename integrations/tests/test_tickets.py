@@ -57,7 +57,8 @@ class Desk:
         """Do what is owed, and look once more, as the worker and the beat would."""
         for _ in range(8):
             self.work()
-            looks.look_again()
+            Limit.objects.all().delete()
+            looks.look_again(at=self.now())
             if not self.owed() and self.incident.pk not in sweep.unplanned(at=timezone.now()):
                 return
         raise AssertionError("it does not settle")
@@ -156,7 +157,7 @@ def act(at: Desk, step: str) -> None:
     if step == "work":
         at.work()
     elif step == "look":
-        looks.look_again()
+        looks.look_again(at=at.now())
     else:
         with suppress(Killed), patch("workflows.performing.perform._recorded", side_effect=Killed):
             at.work()
@@ -206,6 +207,17 @@ class TestAnyOrder(TestCase):
             at.settle()
             after = [(one.title, one.state, one.owner, one.due, one.updated_at) for one in at.board.tickets]
             assert before == after, "an echo is no news"
+
+
+def test_a_limit_that_a_look_meets_stops_everyone(office: Desk) -> None:
+    office.add()
+    office.settle()
+    office.board.faults.add("limited", times=1, retry_after_s=600)
+    before = len(office.board.calls)
+    for _ in range(3):
+        looks.look_again(at=office.now())
+    assert len(office.board.calls) == before + 1
+    assert {one.method for one in Limit.objects.all()} == {"tracker.open", "tracker.change"}
 
 
 NEWS = ("title", "assign", "close")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
@@ -12,7 +12,8 @@ from django.db import transaction
 from incidents.lifecycle import rules
 from incidents.models import Incident
 from workflows import ports
-from workflows.models import Effect, Planned, Resource, Ticket, TrackerRead
+from workflows.models import Effect, Limit, Planned, Resource, Ticket, TrackerRead
+from workflows.planning.actions import KINDS
 from workflows.planning.observed import THERE
 from workflows.planning.tickets import merging
 from workflows.ports import VendorError
@@ -24,11 +25,11 @@ log = logging.getLogger(__name__)
 OVERLAP: Final = timedelta(seconds=90)  # what a tracker lists late, or with the same second
 
 
-def look(ticket_id: int) -> bool:
+def look(ticket_id: int, *, at: datetime) -> bool:
     """Look at one ticket, of which a webhook told; return whether it was compared. Raises ``VendorError``."""
     tracker = ports.tracker()
     ticket = Ticket.objects.filter(pk=ticket_id).first()
-    if tracker is None or ticket is None:
+    if tracker is None or ticket is None or _is_limited(at=at):
         return False
     before = _resource(ticket)
     if before is None or ticket.place not in {tracker.place(), tracker.place(private=True)}:
@@ -37,16 +38,16 @@ def look(ticket_id: int) -> bool:
     return found is not None and _compared(tracker, ticket, before, found)
 
 
-def look_again() -> int:
+def look_again(*, at: datetime) -> int:
     """Read what changed in each project since the last time; return how many tickets were compared."""
     tracker = ports.tracker()
-    if tracker is None:
+    if tracker is None or _is_limited(at=at):
         return 0
     places = {private: tracker.place(private=private) for private in (False, True)}
-    return sum(_read(tracker, place, private=private) for private, place in places.items() if place)
+    return sum(_read(tracker, place, private=private, at=at) for private, place in places.items() if place)
 
 
-def _read(tracker: Tracker, place: str, *, private: bool) -> int:
+def _read(tracker: Tracker, place: str, *, private: bool, at: datetime) -> int:
     last = TrackerRead.objects.filter(place=place).first()
     if last is None:
         return 0  # no ticket was opened there yet
@@ -54,11 +55,26 @@ def _read(tracker: Tracker, place: str, *, private: bool) -> int:
         found = tracker.changed_tickets(last.until - OVERLAP, private=private)
     except VendorError as error:
         log.warning("could not read what changed in the issue tracker: %s", error)
+        _limit(error, at=at)
         return 0
     done = list(_caught_up(tracker, place, found))
     if done:
         TrackerRead.objects.filter(pk=last.pk).update(until=max(last.until, done[-1].at))
     return len(done)
+
+
+def _is_limited(*, at: datetime) -> bool:
+    """Whether the tracker asked to be left alone until later: who goes on asking is limited for longer."""
+    return Limit.objects.filter(vendor="tracker", blocked_until__gt=at).exists()
+
+
+def _limit(error: VendorError, *, at: datetime) -> None:
+    """Let what an effect would call wait as well, where a look met the limit."""
+    if error.retry_after is None:
+        return
+    until = at + timedelta(seconds=error.retry_after)
+    for method in KINDS["ticket"].methods.values():
+        Limit.objects.update_or_create(vendor="tracker", method=method, defaults={"blocked_until": until})
 
 
 def _caught_up(tracker: Tracker, place: str, found: Sequence[TicketStatus]) -> Sequence[TicketStatus]:

@@ -60,6 +60,7 @@ SIGNS: Final[Mapping[str, str]] = {
     "reopened": ":repeat:",
     "reviewed": ":memo:",
 }
+OPENING = ("open", "open-ticket")  # buttons that lead elsewhere; Slack takes each id once in a block
 
 
 def message(card: Card) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def _marked(mark: TextMark) -> str:
 
 
 def _button(button: Button, card: Card) -> blocks.Block:
-    url = button.value or card.link if button.verb == "open" else None
+    url = button.value or card.link if button.verb in OPENING else None
     value = None if url else button.value or None
     return blocks.button(
         button.label, action_id=f"firekind:{button.verb}", value=value, url=url, style=button.style or None

@@ -132,7 +132,7 @@ def _task(event: ChannelPost, task: TaskNow, facts: Facts) -> Card:
     title = f"{task.word.capitalize()} {task.n}"
     sections: tuple[tuple[str, Words], ...] = (("Owner", task.owner.mention if task.owner else "no one yet"),)
     sections += (("Due", task.due),) if task.due else ()
-    ticket = _opening(task.ticket_url, f"Open {task.ticket}")
+    ticket = _opening(task.ticket_url, f"Open {task.ticket}", verb="open-ticket")
     text = cut(task.text, WHY_CHARS)
     if task.state != "open":
         tone = "green" if task.state == "done" else "slate"
@@ -175,5 +175,5 @@ def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
     return (Button(ASKS[verb], verb, f"{facts.codename}|{about}" if about else facts.codename, "primary"),)
 
 
-def _opening(url: str, label: str) -> tuple[Button, ...]:
-    return (Button(label, "open", url),) if url.startswith(("https://", "http://")) else ()
+def _opening(url: str, label: str, *, verb: str = "open") -> tuple[Button, ...]:
+    return (Button(label, verb, url),) if url.startswith(("https://", "http://")) else ()
