@@ -134,6 +134,11 @@ class Policy:
         return replace(self, private=private, announce=self.announce and not private)
 
     @property
+    def rehearsed(self) -> Policy:
+        """What it asks for in a drill: nothing that anyone outside would notice."""
+        return replace(self, announce=False, pages=(), captures=())
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """Every group handle that this policy names, in order, each once."""
         return tuple(dict.fromkeys([*self.invite, *(one.group for one in self.one_of if one.group)]))

@@ -14,6 +14,7 @@ from incidents.followups import followup_lists
 from incidents.forms import VERBS
 from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
+from incidents.policies.policy import Policy
 from incidents.search import moment
 from incidents.timeline import TimelineEntry
 from incidents.timeline_filters import GROUPS, TimelineFilters
@@ -116,7 +117,7 @@ def head(incident: Incident, person: Person) -> dict[str, Any]:
         "incident": incident,
         "policy": incident.policy,
         "called": f"{'Drill: ' if incident.is_drill else ''}{incident.policy.name}",
-        "asks": incident.policy.held(private=incident.private),
+        "asks": _asks(incident),
         "person": person,
         "is_sample": bool(sample_mark.among([incident])),
         "zone": timezone.get_current_timezone_name(),
@@ -134,6 +135,12 @@ def head(incident: Incident, person: Person) -> dict[str, Any]:
         "tints": tints(),
         "groups": GROUPS,
     }
+
+
+def _asks(incident: Incident) -> Policy:
+    """Return what its type asks for here."""
+    held = incident.policy.held(private=incident.private)
+    return held.rehearsed if incident.is_drill else held
 
 
 def told(oldest_first: list[TimelineEntry], *, limit: int) -> dict[str, Any]:

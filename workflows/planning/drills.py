@@ -33,7 +33,7 @@ def within_reach(facts: Facts) -> Facts:
         return facts
     return replace(
         facts,
-        policy=replace(facts.policy, announce=False, pages=(), captures=()),
+        policy=facts.policy.rehearsed,
         groups={handle: None if some is None else _able(some, facts) for handle, some in facts.groups.items()},
         on_call={name: None if some is None else _able(some, facts) for name, some in facts.on_call.items()},
         otherwise={name: one for name, one in facts.otherwise.items() if may_come(one.person_id, facts)},

@@ -28,6 +28,8 @@ N: Final = {"n": 1}
 BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:declare": None,
     "firekind:declare-type": None,
+    "firekind:drills": None,
+    "firekind:show-next": "THAT",
     "firekind:retype": "THAT",
     "firekind:retype-type": "major",
     "firekind:retype-bring": "major",
@@ -46,7 +48,10 @@ BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:publish": "THAT|1",
     "firekind:task-done": "THAT|1",
     "firekind:task-reassign": "THAT|1",
-    **{f"firekind:{verb}": "THAT" for verb in ("update", "impact", "note", "mitigate", "resolve", "reopen", "cancel")},
+    **{
+        f"firekind:{verb}": "THAT"
+        for verb in ("update", "impact", "note", "mitigate", "resolve", "reopen", "cancel", "answer")
+    },
 }
 TEXT: Final = {"text": {"text": {"type": "plain_text_input", "value": "hello"}}}
 TO: Final = {"type": {"firekind:retype-type": {"type": "static_select", "selected_option": {"value": "major"}}}}
@@ -78,6 +83,8 @@ MODALS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]] | None]] 
 FAR: Final = "z" * 60  # with it, no name is spelled like a schedule's, which would be suggested
 ALONE: Final[Mapping[str, str]] = {
     "declare": "",
+    "drill": "",
+    "replay": "THAT 60",
     "oncall": f"THAT {FAR}",
     "list": "THAT",
     "help": "THAT",
