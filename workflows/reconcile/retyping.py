@@ -232,7 +232,7 @@ def _without_ports(result: Plan, facts: Facts) -> Plan:
         says = "Slack is not connected: no one is invited and nothing is posted. Only this page changes."
         lines.append(PlanLine("!", says, "chat"))
     if facts.is_drill:
-        lines.append(PlanLine("!", drills.SAYS, "drill"))
+        lines.append(PlanLine("=", drills.SAYS, "drill"))
     elif facts.policy.pages and not facts.pager:
         lines.append(
             PlanLine("!", f"PagerDuty is not connected: {', '.join(facts.policy.pages)} cannot be paged.", "pager")
