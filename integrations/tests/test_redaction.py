@@ -21,6 +21,7 @@ from audit.sealed import redacting, sealing, verifying
 from audit.tests.test_export import checked, exported
 from audit.tests.test_two_roles import as_application  # noqa: F401  # asked for by its name
 from incidents import event_kinds, lifecycle, search, timeline
+from incidents.drills import replays
 from incidents.models import Event, Incident, Person
 from incidents.search import IncidentFilters
 from integrations.slack.tests.door import Door
@@ -126,8 +127,28 @@ WAYS: dict[str, Callable[[House], Way]] = {
 
 
 def test_every_kind_that_holds_what_someone_typed_is_walked() -> None:
-    """Edits and retractions go with what they are about; a page and what is declared have tests of their own below."""
-    assert event_kinds.TYPED.keys() - {"edited", "retracted", "declared", "paged"} == WAYS.keys()
+    """Edits and retractions go with what they are about; the others that are left out have tests of their own below."""
+    left_out = {"edited", "retracted", "declared", "paged", "replayed", "would_do"}
+    assert event_kinds.TYPED.keys() - left_out == WAYS.keys()
+
+
+def test_what_a_replay_showed_goes_with_what_it_showed(house: House, incident: Incident) -> None:
+    dee, at = house.person("dee"), timezone.now()
+    note = lifecycle.note(incident, text=SAID, by=dee, at=at)
+    lifecycle.resolve(incident, by=dee, at=at)
+    drill = replays.start(incident, by=dee, at=at, speed=600)
+    replays.show_next(drill, by=dee, at=at)
+    replays.show_next(drill, by=dee, at=at)
+    answered = replays.answer(drill, text=SAID, by=dee, at=at)
+    for minutes in range(1, 12):
+        replays.advance(at=at + timedelta(minutes=minutes))
+    house.settle(drill)
+    assert posted(house)
+    lifecycle.redact(drill, n=answered.n, by=None, at=at)
+    lifecycle.redact(incident, n=note.n, by=dee, at=at)
+    house.settle(drill)
+    assert list(kept(SECRET)) == []
+    assert posted(house) == []
 
 
 def kept(word: str) -> Iterator[str]:
