@@ -31,12 +31,17 @@ def must_come(incident: Incident, person: Person, *, by: Person | None, field: s
     """
     if not incident.is_drill:
         return
-    if incident.replays_id and not visibility.who_may_see(incident.replays_id, among=[person.pk]):
-        raise rules.BadInput(field, f"{person.name} may not see what this drill replays.")
+    must_see_past(incident, person, field=field)
     if person.agrees_to_drills or person == by:
         return
     if not Participant.objects.filter(incident=incident, person=person, left_at=None).exists():
         must_agree(person, by=by, field=field)
+
+
+def must_see_past(incident: Incident, person: Person, *, field: str = "people") -> None:
+    """Raise ``BadInput`` for someone who may not see what a drill replays."""
+    if incident.replays_id and not visibility.who_may_see(incident.replays_id, among=[person.pk]):
+        raise rules.BadInput(field, f"{person.name} may not see what this drill replays.")
 
 
 def reason(incident: Incident, person: Person, usual: str, *, by: Person | None) -> str:

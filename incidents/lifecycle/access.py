@@ -10,6 +10,7 @@ from django.utils import timezone
 
 import audit
 from incidents import leases, timeline, visibility
+from incidents.drills import agreement
 from incidents.lifecycle import misses, rules
 from incidents.lifecycle.people import set_role, take_part
 from incidents.models import AccessRequest, Codename, Event, Incident, Knock, Participant, Person, Source
@@ -201,6 +202,7 @@ def _answer(incident: Incident, *, n: int, yes: bool, by: Person | None, at: dat
         if yes and not request.person.can_join:
             raise rules.Refused(f"{request.person.name} can no longer be brought in.")
         if yes:
+            agreement.must_see_past(now, request.person)
             _let_in(now, request, by=by, at=at, source=source)
         _settle(now, request.person, yes=yes, by=by, at=at)
         data = {"name": request.person.name, "request": n, "rule": request.rule, "room": now.room}

@@ -116,6 +116,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         title=incident.title,
         is_drill=incident.is_drill,
         agreed=_agreed(incident, rows),
+        barred=_barred(incident, participants),
         summary=incident.summary,
         status=incident.status,
         active=incident.is_active,
@@ -165,6 +166,14 @@ def _agreed(incident: Incident, rows: IncidentRows) -> frozenset[int]:
     if incident.replays_id is None or not rows.agreed:
         return rows.agreed
     return frozenset(visibility.who_may_see(incident.replays_id, among=rows.agreed))
+
+
+def _barred(incident: Incident, participants: Iterable[Participant]) -> frozenset[int]:
+    """Return who takes part in a replay, by whatever way, and may not see what it replays."""
+    if incident.replays_id is None:
+        return frozenset()
+    ids = {one.person_id for one in participants}
+    return frozenset(ids - visibility.who_may_see(incident.replays_id, among=ids))
 
 
 def _due_at(incident: Incident, events: Iterable[Event]) -> datetime | None:

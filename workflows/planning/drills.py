@@ -45,7 +45,12 @@ def within_reach(facts: Facts) -> Facts:
 
 
 def may_come(person_id: int, facts: Facts) -> bool:
-    """Return whether someone may be invited: anyone to an incident, to a drill who agreed to drills or came by it."""
+    """Return whether someone may be invited: anyone to an incident, to a drill who agreed to drills or came by it.
+
+    Nobody is invited to a replay who may not see what it replays, however they came.
+    """
+    if person_id in facts.barred:
+        return False
     if not facts.is_drill or person_id in facts.agreed:
         return True
     if facts.declarer is not None and facts.declarer.person_id == person_id:

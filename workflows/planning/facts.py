@@ -129,7 +129,8 @@ class Published:
 class Facts:
     """Everything that decides what should exist outside for one incident.
 
-    ``is_drill`` says that it is practice; ``agreed`` are the ids of people who agreed to take part in drills.
+    ``is_drill`` says that it is practice; ``agreed`` are the ids of people who agreed to take part in drills,
+    ``barred`` of those who take part in a replay and may not see what it replays.
     ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
     group; a handle that is absent was never looked up. ``stays`` are those who take part, or did, and how they came.
     ``is_closed`` says that people come in by name alone; ``turned_away`` are those its people did not let in, each
@@ -150,6 +151,7 @@ class Facts:
     title: str
     is_drill: bool = False
     agreed: frozenset[int] = frozenset()
+    barred: frozenset[int] = frozenset()
     summary: str = ""
     status: str = "open"
     active: bool = True

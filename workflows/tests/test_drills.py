@@ -19,18 +19,25 @@ PEOPLE = sorted({name for names in GROUPS.values() for name in names.split()} | 
 
 
 @settings(max_examples=60, deadline=None)
-@given(first=types, story=st.lists(steps, max_size=20), agreed=st.sets(st.sampled_from(PEOPLE)))
+@given(
+    first=types,
+    story=st.lists(steps, max_size=20),
+    agreed=st.sets(st.sampled_from(PEOPLE)),
+    barred=st.sets(st.sampled_from(PEOPLE)),
+)
 def test_a_drill_reaches_only_its_rooms_and_who_agreed(
-    first: str, story: list[tuple[str, object]], agreed: set[str]
+    first: str, story: list[tuple[str, object]], agreed: set[str], barred: set[str]
 ) -> None:
     ids = frozenset(someone(name).person_id for name in agreed)
-    world = World(replace(facts(first, pager=True), is_drill=True, agreed=ids))
+    out = frozenset(someone(name).person_id for name in barred)
+    world = World(replace(facts(first, pager=True), is_drill=True, agreed=ids, barred=out))
     play(world, story)
     world.settle()
     assert {action.kind for action in world.done} <= drills.OWN
     invited = {one for action in world.done if action.kind == "member" for one in action.spec["people"]}
     came = {stay.who.chat_id for stay in world.facts.stays if stay.came in drills.THEMSELVES}
     assert invited <= {name.upper() for name in agreed} | came | {"DEE"}
+    assert not invited & {name.upper() for name in barred}
     for action in world.done:
         if action.kind == "post":
             assert "channel" not in action.spec

@@ -6,7 +6,9 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from incidents.drills import replays
+from incidents import lifecycle
+from incidents.drills import agreement, replays
+from incidents.models import Event
 from integrations.slack.tests.door import Door
 from integrations.slack.tests.test_home import opened
 
@@ -57,3 +59,21 @@ def test_a_replay_is_posted_step_by_step_and_stops_to_ask(door: Door) -> None:
     assert sum("rolled back" in text for text in shown) == 1
     assert sum("The replay is over" in text for text in shown) == 1
     assert all(text.startswith("Drill") for text in shown)
+
+
+def test_only_who_may_see_the_past_is_invited_to_a_private_replay(door: Door) -> None:
+    past = door.declared("keys leaked", type="security", by="sam")
+    door.command("sam", "resolved rotated", channel=door.house.channel(past))
+    for handle in ("sia", "ann", "pia"):
+        agreement.agree(door.house.person(handle), agrees=True)
+    door.command("sam", f"replay {past.codename}")
+    drill = door.house.settle(door.incident())
+    assert drill.private
+    name = door.house.channel(drill)
+    assert door.slack.members(name) == {"firekind", "sam", "sia"}
+    ann, at = door.house.person("ann"), timezone.now()
+    lifecycle.break_glass(drill.codename, by=ann, because="I have to see what is in it now", at=at)
+    drill = door.house.settle(drill)
+    assert door.slack.members(name) == {"firekind", "sam", "sia"}
+    replays.advance(at=at + timedelta(minutes=9))
+    assert not Event.objects.filter(incident=drill, kind="replayed").exists()
