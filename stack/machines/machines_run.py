@@ -1,4 +1,4 @@
-"""`python -m stack machines [--seconds 80] [--seed N] [--incidents 14]`."""
+"""`python -m stack machines [--seconds 80] [--seed N] [--incidents 14] [--costs]`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from config.env import ROOT
 from stack.chaos import driving, scenario
 from stack.chaos.main import keep, say, told
 from stack.errors import StackError
-from stack.machines import failing, fleet, hearing
+from stack.machines import costs, failing, fleet, hearing
 from stack.machines.failing import MachineFaults
 from stack.machines.fleet import Fleet
 
@@ -47,6 +47,9 @@ def main(*words: str) -> int:
             figures, trouble = {}, ""
             codename = hearing.declared(machines)
             figures["a stream hears the other host, before, median and longest, ms"] = _heard(machines, codename)
+            if asked.costs:
+                tell("measuring what things cost")
+                figures |= costs.table(costs.measured(machines, codename))
             breaker = MachineFaults(machines, tell)
             others = [machines.machines["b"].base_url]
             run = driving.played(machines.first, plan, breaker=breaker, tell=tell, settle_s=SETTLE_S, others=others)
@@ -91,4 +94,5 @@ def _asked(words: tuple[str, ...]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=80)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311 (nothing secret)
     parser.add_argument("--incidents", type=int, default=14)
+    parser.add_argument("--costs", action="store_true", help="measure what things cost, too, and estimate from that")
     return parser.parse_args(words)

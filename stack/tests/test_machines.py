@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from config.celery import app
 from config.process.ringing import RingScheduler
 from stack.machines import failing
+from stack.machines.costs import AssumedLoad, MeasuredCosts, estimated
 from stack.processes.guard import Guard
 from stack.services import postgres, postgres_pair, services
 
@@ -49,3 +51,20 @@ def test_what_was_committed_survives_the_first_server(tmp_path: Path) -> None:
         finally:
             pair.stop()
             guard.close()
+
+
+@given(st.builds(AssumedLoad), st.integers(2, 5), st.lists(st.floats(0.1, 100), min_size=7, max_size=7))
+def test_an_estimate_grows_with_what_people_do(load: AssumedLoad, times: int, ms: list[float]) -> None:
+    parts = {"web": 100.0, "worker": 200.0, "PostgreSQL": 100.0}
+    costs = MeasuredCosts(ms[0], ms[1], ms[2], ms[3], ms[4], ms[5], ms[6], parts)
+    more = replace(
+        load,
+        changes_a_minute=load.changes_a_minute * times,
+        pages_a_minute=load.pages_a_minute * times,
+        declares_a_minute=load.declares_a_minute * times,
+    )
+    before, after = estimated(costs, load), estimated(costs, more)
+    grow = {name for name in before if after[name] == pytest.approx(before[name] * times)}
+    assert {*before} - grow == {"memory of open pages, GiB"}
+    nobody = replace(load, responders=0, declares_a_minute=0)
+    assert not any(estimated(costs, nobody).values())
