@@ -55,8 +55,9 @@ def fill(stack: Stack) -> list[Aim]:
         Aim("filter, active", "/?status=active", 40, 8, 25, near),
         Aim("filter, one type", "/?type=security", 40, 8, 25, near),
         Aim("filter, mine", "/?me=in", 40, 8, 25, near),
-        Aim("incident, 500 events", f"/incidents/{public[10]}/", 60, 12, 40, far),
-        Aim("incident, 10,000 events", f"/incidents/{public[20]}/", 60, 12, 40, far),
+        # With all of its panels: nothing else is asked for.
+        Aim("incident, 500 events", f"/incidents/{public[10]}/", 60, 32, 40, far),
+        Aim("incident, 10,000 events", f"/incidents/{public[20]}/", 60, 32, 40, far),
     ]
 
 

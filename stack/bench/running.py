@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from stack.bench import declaring, hostile, memory, pages, reading, storm, turning
+from stack.bench import declaring, hostile, memory, pages, painting, reading, storm, turning
 from stack.bench.table import ReportTable
 from stack.errors import StackError
 from stack.outside import Records
@@ -13,7 +13,7 @@ from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
 
 STRICT = "--strict"
-ON_WHOLE_STACK = ("declaring", "idle", "memory", "reading", "turning")
+ON_WHOLE_STACK = ("declaring", "idle", "memory", "painting", "reading", "turning")
 GROUPS = (*ON_WHOLE_STACK, "pages", "storm", "hostile")
 
 
@@ -50,6 +50,8 @@ def _on_whole_stack(stack: Stack, records: Records, table: ReportTable, wanted: 
         memory.measure_idle(stack, table)
     if "declaring" in wanted:
         declaring.measure(stack, table, records)
+    if "painting" in wanted:
+        painting.measure(stack, table, records)
     if "reading" in wanted:
         reading.measure(stack, table, records)
     if "turning" in wanted:
