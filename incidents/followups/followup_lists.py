@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Final
 
+from django.conf import settings
 from django.db.models import F, Q, QuerySet
 
 from incidents import visibility
@@ -37,6 +38,12 @@ def followups(actor: Actor) -> QuerySet[Followup]:
 def late(found: QuerySet[Followup], *, today: date) -> QuerySet[Followup]:
     """Return those whose day is over."""
     return found.filter(due_on__lt=today)
+
+
+def stays_here(incident: Incident) -> bool:
+    """Whether its follow-ups get no ticket although there is an issue tracker: others could read it there."""
+    tracker = settings.FIREKIND.tracker
+    return incident.private and tracker is not None and not tracker.private_project
 
 
 def owned_by(person: Person) -> QuerySet[Followup]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
+from django.test import Client
 from django.utils import timezone
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as bounded
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
@@ -28,7 +33,7 @@ class TestAnyOrder(TestCase):
     """By hand beside it: what each step should do to a task, told without events."""
 
     @given(STEPS)
-    @settings(max_examples=15)
+    @bounded(max_examples=15)
     def test_a_row_is_what_its_events_add_up_to(self, steps: list[tuple[str, int, int]]) -> None:
         types_shipped.bring()
         people = [Person.objects.create(name=name, chat_id=f"U{name}") for name in ("Ada", "Ben", "Cem")]
@@ -134,3 +139,22 @@ def test_a_day_that_is_over_makes_what_is_open_late(incident: Incident, ada: Per
     assert not lifecycle.finish_followup(incident, n=1, by=ada, at=timezone.now()).is_late(today=date(2999, 1, 1))
     with pytest.raises(lifecycle.BadInput, match="within 3 years"):
         lifecycle.add_followup(incident, text="x", due_on=date(2999, 1, 1), by=ada, at=timezone.now())
+
+
+def test_lists_lead_to_tickets_and_say_what_stays_out_of_the_tracker(
+    secret: Incident, incident: Incident, ada: Person, settings: LazySettings, browse: Callable[[Person], Client]
+) -> None:
+    given = {"kind": "github", "url": "", "token": "t", "project": "acme/ops", "private_project": ""}
+    tracker: Any = SimpleNamespace(**given, webhook_secrets=(), people={})
+    settings.FIREKIND = replace(settings.FIREKIND, tracker=tracker)
+    now = timezone.now()
+    for one in (secret, incident):
+        lifecycle.add_followup(one, text="Rotate the keys", by=ada, at=now)
+    lifecycle.track_followup(incident, n=1, ticket="acme/ops#1", url="https://github.com/x", tracker="GitHub", at=now)
+    listed = browse(ada).get("/follow-ups").content.decode()
+    assert listed.count("not in the issue tracker") == 1
+    assert 'href="https://github.com/x"' in listed
+    assert "stay out of the issue tracker" in browse(ada).get(secret.get_absolute_url()).content.decode()
+    public = browse(ada).get(incident.get_absolute_url()).content.decode()
+    assert "stay out of the issue tracker" not in public
+    assert "acme/ops#1" in public

@@ -56,7 +56,7 @@ def listing(request: Request) -> HttpResponse:
     context = {
         "here": "followups",
         "filters": filters,
-        "rows": [(one, one.is_late(today=today)) for one in rows[:SHOWN]],
+        "rows": [(one, one.is_late(today=today), followup_lists.stays_here(one.incident)) for one in rows[:SHOWN]],
         "further": filters.to(**{"from": str(start + SHOWN)}) if len(rows) > SHOWN else "",
         "whose": [
             ("Everyone", filters.to(mine=""), not filters.mine),

@@ -178,7 +178,8 @@ def _todo(incident: Incident) -> dict[str, Any]:
     found, today = followup_lists.of_incident(incident), timezone.localdate()
     owed = sorted((one for one in found if one.is_open), key=lambda one: not one.is_task)
     late = {one.n for one in owed if one.is_late(today=today)}
-    return {"owed": owed, "over": [one for one in found if not one.is_open], "late": late}
+    over = [one for one in found if not one.is_open]
+    return {"owed": owed, "over": over, "late": late, "stays_here": followup_lists.stays_here(incident)}
 
 
 def _roles(incident: Incident) -> list[tuple[str, Person | None]]:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from django.conf import LazySettings
 from django.db import transaction
 from django.utils import timezone
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as bounded
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from incidents import lifecycle
+from incidents.followups import followup_lists
 from incidents.models import Event, Followup, Incident, IncidentType, Person
 from incidents.tests import shipped
 from integrations.trackers.fake.board import Board, BoardTicket
-from integrations.trackers.tests.board import PEOPLE, VENDORS
+from integrations.trackers.tests.board import PEOPLE, VENDORS, TrackerSetup
 from workflows import ports
 from workflows.effects import effect_queue
 from workflows.models import Effect, Limit, Ticket
@@ -190,7 +193,7 @@ def edit_there(at: Desk, step: str, n: int) -> None:
 
 class TestAnyOrder(TestCase):
     @given(st.sampled_from(sorted(VENDORS)), STEPS)
-    @settings(max_examples=20)
+    @bounded(max_examples=20)
     def test_made_once_and_equal_at_the_end(self, kind: str, steps: list[str]) -> None:
         with desk(kind) as at:
             at.add()
@@ -313,6 +316,17 @@ def test_without_a_private_project_nothing_of_a_private_incident_goes_out(db: No
         at.settle()
         assert not at.board.tickets
         assert not at.board.writes()
+
+
+@pytest.mark.parametrize("private_project", ["", "acme/private"])
+def test_lists_say_of_what_is_private_that_it_stays_here(
+    office: Desk, private_project: str, settings: LazySettings
+) -> None:
+    tracker: Any = TrackerSetup("github", "acme/ops", private_project)
+    settings.FIREKIND = replace(settings.FIREKIND, tracker=tracker)
+    assert not followup_lists.stays_here(office.incident)
+    office.incident.private = True
+    assert followup_lists.stays_here(office.incident) == (not private_project)
 
 
 def test_a_day_that_nobody_means_is_refused(office: Desk) -> None:
