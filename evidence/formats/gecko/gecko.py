@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from evidence.formats import Buffer
 from evidence.formats.base import units
@@ -142,8 +142,9 @@ def _pour(
 def _stack(thread: GeckoThread, stack: int, codes: dict[int, int], gather: Gather) -> list[int]:
     """Return the codes of a stack, root first."""
     up: list[int] = []
-    at: int | None = stack
+    steps, at = 0, cast("int | None", stack)
     while at is not None:
+        steps += 1
         frame, above = thread.stack(at)
         if frame is not None:
             if frame not in codes:
@@ -151,7 +152,7 @@ def _stack(thread: GeckoThread, stack: int, codes: dict[int, int], gather: Gathe
                 codes[frame] = gather.code(name, hint=hint)
             if codes[frame] >= 0:
                 up.append(codes[frame])
-        if len(up) > gather.limits.depth or above == at:
+        if steps > gather.limits.depth or above == at:  # a step may have no frame
             raise BadProfile("Its stacks form a cycle, or are too deep", where=f"{thread.where}, stack {stack}")
         at = above
     return up[::-1]
