@@ -60,7 +60,7 @@ def span(name: str, *, parent: str = "", kind: str = INTERNAL, **attributes: int
     before = _now.set(found)
     try:
         yield found
-    except Exception as error:
+    except Exception as error:  # named and raised again, whatever it is
         found.failed = type(error).__name__
         raise
     finally:
