@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from config.env import SettingError
+from stack import compiled
 from stack.errors import StackError
 
 # Where each command lives; a module is imported when its command is asked for.
@@ -49,6 +50,7 @@ def main() -> int:
     if name not in COMMANDS:
         print("\n".join(f"  {name:<14} {what}" for name, (_, _, what) in COMMANDS.items()))
         return 0 if name in {"help", "-h", "--help"} else 2
+    compiled.keep()
     signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)
     signal.signal(signal.SIGHUP, _end)

@@ -12,7 +12,6 @@ house and tries no law for long is marked `quick`; run alone, it tries few examp
 import gc
 import os
 import random
-import sys
 from contextlib import ExitStack
 from functools import cache
 from itertools import groupby
@@ -26,6 +25,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from config.env import ROOT
 from config.process import garbage
+from stack import compiled
 from stack.supervisor import prepared
 
 STACKS, BROWSERS = "stack/", "tests/"
@@ -49,17 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def keep_compiled() -> None:
-    """Keep what Python compiles, in a place of its own where it may not lie beside the sources.
-
-    Else each process that tests start compiles hundreds of modules anew.
-    """
-    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-        sys.dont_write_bytecode = False
-        sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(ROOT / ".data" / "compiled"))
-
-
-keep_compiled()
+compiled.keep()
 gc.disable()  # until all is loaded: what is being collected is no garbage
 
 

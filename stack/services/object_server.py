@@ -67,15 +67,15 @@ def start(folder: Path, *, guard: Guard) -> ObjectServer:
     starting = partial(server_user.start, folder=folder)
     server = Process("objects", argv, env=env, guard=guard, starting=starting)
     server.start()
-    _wait(server, port)
+    _wait(server, f"http://{ports.LOOPBACK}:{port}/health")
     return ObjectServer(server, port, bucket)
 
 
-def _wait(server: Process, port: int) -> None:
+def _wait(server: Process, url: str) -> None:
     deadline = time.monotonic() + START_S
     while server.alive and time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(f"http://{ports.LOOPBACK}:{port}/health", timeout=2):
+            with urllib.request.urlopen(url, timeout=2):  # noqa: S310 (our own address)
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
