@@ -11,6 +11,7 @@ function show(entry) {
 function seek() {
   const n = location.hash.match(/^#e([0-9]+)$/)?.[1];
   if (!n || !sifted()) return;
+  history.scrollRestoration = "manual"; // else a page that is loaded again goes back to where it was scrolled to
   const entry = document.getElementById(`e${n}`);
   if (entry?.checkVisibility() || entry?.closest("details")) return show(entry);
   const address = new URL("timeline", new URL(location.pathname, location.origin));
