@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
@@ -15,6 +13,7 @@ from django_htmx.http import trigger_client_event
 from incidents import lifecycle
 from incidents.models import Incident
 from incidents.policies.policy import COUNTS, MEASURES
+from incidents.views.panels import digest_of
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows.loading import incident_rows
 from workflows.performing import capturing
@@ -61,7 +60,7 @@ def captures(request: Request, codename: str) -> HttpResponse:
     form = CaptureForm(request.POST if request.method == "POST" else None)
     said = _asked(form, incident, request) if request.method == "POST" else ""
     under_way = [line for line in progressing.of(incident).effects if _is_shown(line)]
-    digest = sha256(repr(under_way).encode()).hexdigest()[:16]
+    digest = digest_of(under_way)
     if request.htmx and request.GET.get("seen") == digest:
         return HttpResponse(status=204)
     if said and not request.htmx:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 from django import forms
 from django.http import QueryDict
@@ -11,6 +10,7 @@ from django.http import QueryDict
 from incidents.forms.given import numbers
 from incidents.forms.people import joinable
 from incidents.models import Person
+from incidents.views.panels import digest_of
 from workflows.models import Group, GroupRule, PagerTarget
 from workflows.usergroups import group_membership
 from workflows.usergroups.groups import Subject
@@ -80,7 +80,7 @@ class GroupForm(forms.Form):
     def digest(self) -> str:
         """Return a digest of the input, to check that what was previewed is what gets saved."""
         said = (self.group(), sorted(self.chosen()), sorted(one.pk for one in self.permanent()))
-        return sha256(repr(said).encode()).hexdigest()[:16]
+        return digest_of(said)
 
     def _sought(self, name: str) -> str:
         return " ".join(self.given.get(name, "").split())[:80].casefold()
