@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from incidents.models import Incident
 from incidents.views.signed_in import Request
 
-SEEN = "seen"  # the parameter in which a page says what it shows: "progress.1f2e pages.77ab"
+SEEN = "seen"  # the parameter in which a page says what it shows: "plan.1f2e alerts.77ab"
 # What differs from answer to answer while a panel stays as it is.
 VARIES = re.compile(r' name="csrfmiddlewaretoken" value="[^"]*"|\s+hx-swap-oob="morph"')
 
