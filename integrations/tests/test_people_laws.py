@@ -285,6 +285,8 @@ def check(found: Story) -> None:
 def plan_says(found: Story) -> dict[str, str]:
     """What the plan of no change at all says of each who is in already: why, or nothing where nothing asks for them."""
     known = load_facts.one(found.incident)
+    outside = list(found.incident.effects.order_by("pk")), list(found.incident.resources.order_by("pk"))
+    assert load_facts.beside(found.incident, *outside) == known
     said: dict[str, str] = {}
     for line in plan(desired_state(known.facts), known.observed).lines:
         if line.text.startswith("no longer needed"):

@@ -24,6 +24,7 @@ from workflows.usergroups import workspace_cache
 Row = TypeVar("Row", Participant, Event, Followup, Codename, Resource, Effect, Page, AccessRequest)
 
 ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
+OPEN = (Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED)
 NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", "paged", "chosen"]  # the kinds of entries that plans depend on
 
 
@@ -108,12 +109,21 @@ def read_outside(incidents: Sequence[Incident], rows: IncidentRows) -> None:
     nothing; the other way round it would be neither, and would be done again.
     """
     ids = [incident.pk for incident in incidents]
-    open_states = [Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED]
-    _file(rows.effects, Effect.objects.filter(incident__in=ids, state__in=open_states).order_by("pk"))
+    _file(rows.effects, Effect.objects.filter(incident__in=ids, state__in=OPEN).order_by("pk"))
     _file(rows.resources, Resource.objects.filter(incident__in=ids).order_by("pk"))
     counted = Effect.objects.filter(incident__in=ids).values_list("incident", "thing").annotate(times=Count("pk"))
     for incident_id, thing, times in counted:
         rows.counts[incident_id][thing] = times
+
+
+def take_outside(rows: IncidentRows, effects: Iterable[Effect], resources: Iterable[Resource]) -> None:
+    """Take what is owed and what is there from all of one incident's rows, read in this order, as above."""
+    effects = list(effects)
+    _file(rows.effects, (one for one in effects if one.state in OPEN))
+    _file(rows.resources, resources)
+    for one in effects:
+        times = rows.counts[one.incident_id]
+        times[one.thing] = times.get(one.thing, 0) + 1
 
 
 def _file(drawers: dict[int, list[Row]], rows: Iterable[Row]) -> None:

@@ -14,7 +14,7 @@ from incidents.policies.policy import Capture
 from workflows import ports
 from workflows.loading import channel_posts, incident_rows, observing, page_rows, ticket_rows
 from workflows.loading.incident_rows import ANSWERS, IncidentRows, someone
-from workflows.models import Resource
+from workflows.models import Effect, Resource
 from workflows.planning import captures
 from workflows.planning.captures import Trigger
 from workflows.planning.facts import Facts, Room, Stay
@@ -42,6 +42,13 @@ def one(incident: Incident, *, planned: bool = True) -> IncidentState:
     rows = incident_rows.read([incident])
     if planned:
         incident_rows.read_outside([incident], rows)
+    return _known(incident, rows)
+
+
+def beside(incident: Incident, effects: Iterable[Effect], resources: Iterable[Resource]) -> IncidentState:
+    """Read the facts of one incident of which all effects and then all resources were read already."""
+    rows = incident_rows.read([incident])
+    incident_rows.take_outside(rows, effects, resources)
     return _known(incident, rows)
 
 

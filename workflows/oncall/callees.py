@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 
 from django.conf import settings
 from django.db.models import Q
@@ -49,12 +50,13 @@ def known(
     if not (pages or schedules or refs) or cache.never_read():
         return Callees(otherwise=otherwise)
     at = at or timezone.now()
-    targets = cache.named(pages, kinds=PAGED)
-    turns = cache.named(schedules, kinds=[Kind.SCHEDULE])
+    listed = cache.listed()
+    targets = cache.named(pages, kinds=PAGED, among=listed)
+    turns = cache.named(schedules, kinds=[Kind.SCHEDULE], among=listed)
     found = {_ref(target): target for target in targets.values() if target} | _targets(refs)
     users = _users(refs)
     on = cache.on_call(_subjects([*found.values(), *(one for one in turns.values() if one)]), at=at)
-    usual = _usual_service() if pages or refs else ""
+    usual = _usual_service(listed)
     callees = {ref: _callee(target, on, usual) for ref, target in found.items()}
     callees |= {ref: _user(user, usual) for ref, user in users.items()}
     return Callees(
@@ -67,9 +69,10 @@ def known(
 
 def everyone(*, at: datetime) -> list[Callee]:
     """Return everyone a page can go to: escalation policies, services, then people who are matched."""
-    targets = list(PagerTarget.objects.filter(kind__in=PAGED, gone=False).order_by("kind", "name"))
+    listed = cache.listed()
+    targets = sorted((one for one in listed if one.kind in PAGED), key=attrgetter("kind"))
     on = cache.on_call(_subjects(targets), at=at)
-    usual = _usual_service()
+    usual = _usual_service(listed)
     users = PagerUser.objects.filter(gone=False).exclude(person=None).select_related("person")
     found = [*(_callee(target, on, usual) for target in targets), *(_user(user, usual) for user in users)]
     return [one for one in found if one.service]
@@ -168,11 +171,10 @@ def _named(names: Collection[str]) -> dict[str, Invitee]:
     return found
 
 
-def _usual_service() -> str:
+def _usual_service(listed: Sequence[PagerTarget]) -> str:
     """Return where pages are opened that have no service of their own: the one that settings name, else the first."""
     given = settings.FIREKIND.pagerduty
-    services = PagerTarget.objects.filter(kind=Kind.SERVICE, gone=False).order_by("name", "pager_id")
     if given is not None and given.service:
-        row = cache.named([given.service], kinds=[Kind.SERVICE])[given.service]
+        row = cache.named([given.service], kinds=[Kind.SERVICE], among=listed)[given.service]
         return row.pager_id if row else ""
-    return services.values_list("pager_id", flat=True).first() or ""
+    return next((one.pager_id for one in listed if one.kind == Kind.SERVICE), "")

@@ -62,5 +62,6 @@ def _targets(policies: Iterable[Policy]) -> dict[str, PagerTarget | None]:
     policies = list(policies)
     pages = {name for policy in policies for name in policy.pages}
     schedules = {name for policy in policies for name in policy.schedules}
-    rung = lookup.named(pages, kinds=[Kind.POLICY, Kind.SERVICE])
-    return rung | lookup.named(schedules, kinds=[Kind.SCHEDULE])
+    listed = lookup.listed()
+    rung = lookup.named(pages, kinds=[Kind.POLICY, Kind.SERVICE], among=listed)
+    return rung | lookup.named(schedules, kinds=[Kind.SCHEDULE], among=listed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -33,16 +33,20 @@ def never_read() -> bool:
     return not PagerRead.objects.filter(directory_at__isnull=False).exists()
 
 
-def named(names: Collection[str], *, kinds: Collection[str]) -> dict[str, PagerTarget | None]:
+def listed() -> list[PagerTarget]:
+    """Return every target that the pager still lists, by name."""
+    return list(PagerTarget.objects.filter(gone=False).order_by("name", "pager_id"))
+
+
+def named(
+    names: Collection[str], *, kinds: Collection[str], among: Sequence[PagerTarget]
+) -> dict[str, PagerTarget | None]:
     """Return the target of each name or id, None where there is none: an id wins over a name, whose case is ignored.
 
     Of several that share a name it is the escalation policy, then the service: the first of ``kinds``.
     """
-    if not names:
-        return {}
-    rows = PagerTarget.objects.filter(kind__in=kinds, gone=False)
     wanted = {name.casefold() for name in names}
-    found = [row for row in rows if row.pager_id in names or row.name.casefold() in wanted]
+    found = [row for row in among if row.kind in kinds and (row.pager_id in names or row.name.casefold() in wanted)]
     order = list(kinds)
     found.sort(key=lambda row: (order.index(row.kind), row.pager_id))
     return {name: _first(found, name) for name in names}

@@ -123,13 +123,14 @@ class Progress:
 def of(incident: Incident, *, at: datetime | None = None) -> Progress:
     """Read how far an incident has come."""
     at = at or timezone.now()
-    rows = list(Effect.objects.filter(incident=incident, state__in=SHOWN).order_by("pk"))
-    resources = {row.key: row for row in Resource.objects.filter(incident=incident)}
+    effects = list(Effect.objects.filter(incident=incident).order_by("pk"))
+    rows = [row for row in effects if row.state in SHOWN]
+    resources = {row.key: row for row in Resource.objects.filter(incident=incident).order_by("pk")}
     blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until"))
     planned = Planned.objects.filter(incident=incident, revision__gte=incident.revision).exists()
     return Progress(
         effects=[_effect(row, rows, resources, blocked, at) for row in rows],
-        people=_people(load_facts.one(incident)),
+        people=_people(load_facts.beside(incident, effects, resources.values())),
         channel=_channel(resources.get(f"channel/{incident.room}")),
         gaps=[GapLine(row.label, row.key) for row in resources.values() if row.kind == "gap"],
         by_hand=manual_steps.of(incident, rows, resources),

@@ -199,7 +199,7 @@ def test_the_gone_are_marked_and_come_back_as_they_were(pager: LittlePager) -> N
     assert pager_cache.refresh(at=NINE)
     assert PagerUser.objects.get(pk=ben).gone
     assert PagerTarget.objects.get(pk=major).gone
-    assert lookup.named(["Major incident"], kinds=["policy"]) == {"Major incident": None}
+    assert lookup.named(["Major incident"], kinds=["policy"], among=lookup.listed()) == {"Major incident": None}
     pager.known, pager.listed = everybody, everything
     assert pager_cache.refresh(at=NINE)
     assert not PagerUser.objects.get(pk=ben).gone
