@@ -8,6 +8,7 @@ from django import forms
 from django.http import QueryDict
 
 from incidents import lifecycle
+from incidents.forms.given import number
 from incidents.forms.people import joinable, narrow
 from incidents.models import Incident, IncidentType, Person
 
@@ -45,6 +46,11 @@ class DeclareForm(forms.Form):
         asked = self.data.get("type") if self.is_bound else None
         by_slug = {one.slug: one for one in self.types}
         return by_slug.get(asked or "") or next((one for one in self.types if one.is_default), None)
+
+    @property
+    def picked_lead(self) -> Person | None:
+        """The lead that was sent with the form, if they may lead."""
+        return joinable(by=self.person).filter(pk=number(self.data.get("lead")) or 0).first() if self.is_bound else None
 
     def declared(self, *, at: datetime) -> Incident | None:
         """Declare the incident if the form is valid; turn refusals into form errors."""

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from collections.abc import Callable
+
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
 from incidents.forms import DeclareForm
 from incidents.models import IncidentType
 from incidents.views.signed_in import Request, signed_in
+
+DrawPlan = Callable[[Request, IncidentType, QueryDict], SafeString]
+registered: list[DrawPlan] = []
+
+
+def register(draw: DrawPlan) -> None:
+    """Have the page draw the plan of the type that is chosen, with what else was given."""
+    registered.append(draw)
 
 
 @require_http_methods(["GET", "POST"])
@@ -22,4 +33,7 @@ def declare(request: Request) -> HttpResponse:
     incident = form.declared(at=timezone.now()) if data is not None else None
     if incident is not None:
         return redirect(incident)
-    return render(request, "incidents/declare.html", {"form": form}, status=422 if data is not None else 200)
+    plans = [draw(request, form.chosen, data or QueryDict()) for draw in registered if form.chosen]
+    return render(
+        request, "incidents/declare.html", {"form": form, "plans": plans}, status=200 if data is None else 422
+    )

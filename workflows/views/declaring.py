@@ -1,15 +1,21 @@
-"""What declaring an incident of a type would do, as a fragment of the declare page."""
+"""What declaring an incident of a type would do: drawn with the declare page, and again when something is chosen."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
 
 from incidents.forms.given import number
 from incidents.forms.people import joinable
 from incidents.models import IncidentType
+from incidents.views import declare
 from incidents.views.signed_in import Request, signed_in
 from workflows.reconcile import retyping
+
+TEMPLATE = "workflows/declaring.html"
+PART = f"{TEMPLATE}#plan"
 
 
 @signed_in
@@ -17,9 +23,21 @@ def plan_of_type(request: Request) -> HttpResponse:
     """Show what happens once an incident of this type is declared."""
     usable = IncidentType.objects.filter(archived_at=None).select_related("current")
     type = get_object_or_404(usable, slug=request.GET.get("type", ""))
-    lead = joinable(by=request.person).filter(pk=number(request.GET.get("lead")) or 0).first()
-    services = request.GET.get("services", "").split(",")
-    is_drill = bool(request.GET.get("drill"))
-    plan = retyping.preview_declare(type=type, by=request.person, lead=lead, services=services, is_drill=is_drill)
-    context = {"plan": plan, "policy": type.policy, "lines": [(line, False) for line in plan.lines]}
-    return render(request, "workflows/declaring.html" + ("#plan" if request.htmx else ""), context)
+    if request.htmx:
+        return HttpResponse(_drawn(request, type, request.GET))
+    return render(request, TEMPLATE, _context(request, type, request.GET))
+
+
+def _drawn(request: Request, type: IncidentType, given: QueryDict) -> SafeString:
+    return render_to_string(PART, _context(request, type, given), request)
+
+
+def _context(request: Request, type: IncidentType, given: QueryDict) -> dict[str, object]:
+    lead = joinable(by=request.person).filter(pk=number(given.get("lead")) or 0).first()
+    services = given.get("services", "").split(",")
+    drill = bool(given.get("drill"))
+    plan = retyping.preview_declare(type=type, by=request.person, lead=lead, services=services, is_drill=drill)
+    return {"plan": plan, "policy": type.policy, "lines": [(line, False) for line in plan.lines]}
+
+
+declare.register(_drawn)

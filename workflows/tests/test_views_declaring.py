@@ -1,0 +1,41 @@
+"""The page that declares an incident shows its plan, at once and for whatever was chosen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import product
+
+from django.test import Client
+from django.urls import reverse
+
+from incidents.models import IncidentType, Person
+
+Open = Callable[[Person], Client]
+UNSENT = {"title": " "}  # is refused, so the form comes back with what was chosen
+
+
+def plan_of(page: str) -> str:
+    """Return the plan that a page or a fragment holds, however it is indented."""
+    found = re.search(r'<div class="plan .*?</ul>', page, re.DOTALL)
+    assert found is not None
+    return " ".join(found[0].split())
+
+
+def test_the_page_holds_the_very_plan_that_a_choice_brings(
+    shipped: dict[str, IncidentType], ada: Person, ben: Person, browse: Open
+) -> None:
+    client, asked = browse(ada), reverse("declare-plan")
+    shown = set()
+    for one, drill, lead in product(shipped.values(), ("", "1"), (None, ada, ben)):
+        given = {"type": one.slug, "lead": str(lead.pk) if lead else "", "drill": drill}
+        page = client.post(reverse("declare"), UNSENT | given).content.decode()
+        plan = plan_of(client.get(asked, given, headers={"HX-Request": "true"}).content.decode())
+        assert plan_of(page) == plan, given
+        assert f'name="lead" value="{given["lead"]}" checked' in " ".join(page.split()), given
+        shown.add(plan)
+    assert len(shown) > len(shipped), "a drill and a lead show in the plan"
+    default = next(one for one in shipped.values() if one.is_default)
+    first = client.get(reverse("declare")).content.decode()
+    assert plan_of(first) == plan_of(client.get(asked, {"type": default.slug}).content.decode())
+    assert "load" not in re.findall(r'hx-trigger="([^"]*)"', first), "nothing is fetched once it is there"
