@@ -96,7 +96,7 @@ def read(cursor: Cursor) -> dict[int, Class]:
     for path, attributes in _elements(cursor, strings):
         if path[-1] == "class":
             owner = classes.setdefault(_number(attributes.get("id"), cursor), Class(attributes.get("name", "")))
-        elif path[-1] == "field" and path[-2] == "class":
+        elif path[-2:] == ["class", "field"]:
             of = _number(attributes.get("class"), cursor)
             constant, array = attributes.get("constantPool") == "true", attributes.get("dimension", "0") != "0"
             owner.fields.append(JfrField(attributes.get("name", ""), of, constant, array))
