@@ -123,3 +123,6 @@ class Pager(Protocol):
         self, *, policies: Sequence[str], schedules: Sequence[str], since: datetime, until: datetime
     ) -> Sequence[Turn]:
         """Read who is on call when, overrides applied, for these policies (each level) and schedules."""
+
+    def overrides(self, *, schedules: Sequence[str], since: datetime, until: datetime) -> Sequence[Turn]:
+        """Read which turns of these schedules are overrides; what one of them covers may have been overridden again."""

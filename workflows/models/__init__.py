@@ -5,7 +5,7 @@ from workflows.models.directory import DirectoryRead, Group
 from workflows.models.effects import Effect, Limit, Planned, Resource, VendorErrors
 from workflows.models.groups import GroupChange, GroupRule
 from workflows.models.members import MembersRead
-from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift
+from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift, ShiftOverride
 from workflows.models.pages import Page
 from workflows.models.reminders import WeeklyReminder
 from workflows.models.tickets import Ticket, TrackerRead
@@ -28,6 +28,7 @@ __all__ = [
     "Planned",
     "Resource",
     "Shift",
+    "ShiftOverride",
     "Ticket",
     "TrackerRead",
     "VendorErrors",

@@ -55,6 +55,7 @@ class PagerTarget(models.Model):
     service_id = models.CharField(max_length=64, blank=True)
     levels = models.PositiveSmallIntegerField(default=0)
     gone = models.BooleanField(default=False)
+    overrides_at = models.DateTimeField(null=True)  # of a schedule: when its overrides were last asked for
 
     class Meta:
         ordering = ["kind", "name", "pager_id"]
@@ -80,6 +81,18 @@ class Shift(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} for {self.subject}/{self.level}"
+
+
+class ShiftOverride(models.Model):
+    """That someone's turn on a schedule is an override, as the pager told it; no other turn of theirs need be."""
+
+    schedule = models.CharField(max_length=64)  # the pager's id
+    user = models.CharField(max_length=64)  # the pager's id of the person
+    start_at = models.DateTimeField(null=True)
+    end_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.user} over {self.schedule}"
 
 
 class PagerRead(models.Model):

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from workflows import ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
-from workflows.oncall import in_use, people, turn_rows
+from workflows.oncall import in_use, overrides, people, turn_rows
 from workflows.oncall.turn_rows import TurnRow
 from workflows.pager_port import PagerPerson, Target, Turn
 from workflows.ports import VendorError
@@ -77,7 +77,9 @@ def refresh_shifts(*, at: datetime) -> bool:
         after = new if far else turn_rows.laid_over(shifts, new, edge=until)
         _write_shifts(shifts, after)
         _read(What.SHIFTS, {"shifts_at": at} | ({"shifts_until": until} if far else {}))
-        return before != turn_rows.on_call(after, at=at) or joined
+        changed = before != turn_rows.on_call(after, at=at) or joined
+    overrides.refresh(schedules, at=at, since=since, until=at + AHEAD)
+    return changed
 
 
 def _is_far_due(subjects: Collection[str], *, at: datetime) -> bool:

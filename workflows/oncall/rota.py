@@ -7,20 +7,21 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import pairwise
 
-from workflows.models import Shift
+from workflows.models import Shift, ShiftOverride
 
 
 @dataclass(frozen=True, slots=True)
 class RotaStretch:
     """Some time in which the same people are on call; ``users`` are the pager's ids, empty where no one is.
 
-    ``is_known`` is false past the end of what was read.
+    ``is_known`` is false past the end of what was read. Those ``overriding`` are on call by an override.
     """
 
     start: datetime
     end: datetime
     users: frozenset[str]
     is_known: bool = True
+    overriding: frozenset[str] = frozenset()
 
     @property
     def is_gap(self) -> bool:
@@ -44,15 +45,27 @@ class RotaDay:
     begins: frozenset[datetime]
 
 
-def ahead(shifts: Sequence[Shift], *, since: datetime, until: datetime, known_until: datetime) -> list[RotaStretch]:
+def ahead(
+    shifts: Sequence[Shift],
+    *,
+    since: datetime,
+    until: datetime,
+    known_until: datetime,
+    overrides: Sequence[ShiftOverride] = (),
+) -> list[RotaStretch]:
     """Cut the time between two moments into stretches, in order and without holes; neighbours differ."""
-    moments = {known_until, *(moment for one in shifts for moment in (one.start_at, one.end_at) if moment)}
+    moments = {
+        known_until,
+        *_edges(shifts),
+        *_edges(overrides),
+    }
     edges = sorted({since, until, *(moment for moment in moments if since < moment < until)})
     found: list[RotaStretch] = []
     for start, end in pairwise(edges):
         known = start < known_until
-        one = RotaStretch(start, end, _on(shifts, start) if known else frozenset(), known)
-        if found and (found[-1].users, found[-1].is_known) == (one.users, one.is_known):
+        users = _on(shifts, start) if known else frozenset()
+        one = RotaStretch(start, end, users, known, users & _on(overrides, start))
+        if found and replace(found[-1], end=end) == replace(one, start=found[-1].start):
             found[-1] = replace(found[-1], end=end)
         else:
             found.append(one)
@@ -99,7 +112,11 @@ def bars(day: RotaDay, *, hue: Callable[[frozenset[str]], str]) -> list[tuple[fl
     ]
 
 
-def _on(shifts: Sequence[Shift], at: datetime) -> frozenset[str]:
+def _edges(rows: Sequence[Shift | ShiftOverride]) -> Iterator[datetime]:
+    return (moment for one in rows for moment in (one.start_at, one.end_at) if moment)
+
+
+def _on(shifts: Sequence[Shift | ShiftOverride], at: datetime) -> frozenset[str]:
     return frozenset(
         one.user
         for one in shifts

@@ -185,6 +185,10 @@ class PagerDutyPager:
         """Read who is on call when, overrides applied, for these policies (each level) and schedules."""
         return shifts.turns(self.wire, policies=policies, schedules=schedules, since=since, until=until)
 
+    def overrides(self, *, schedules: Sequence[str], since: datetime, until: datetime) -> Sequence[Turn]:
+        """Read the overrides of these schedules, one or two requests for each: no list has those of several."""
+        return shifts.overrides(self.wire, schedules=schedules, since=since, until=until)
+
     def sender_id(self) -> str:
         """Return the id of the user in whose name pages are opened; asked once, empty when there is none."""
         self._sender = self._sender or directory.sender_id(self.wire, self.setup.sender)

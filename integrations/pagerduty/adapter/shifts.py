@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who ca
 
 AT_ONCE: Final = 50  # ids in one address
 EVER: Final = datetime.min.replace(tzinfo=UTC)
+OF_SHIFTS: Final = "3001"  # what a schedule of shifts answers to a request about layers
 NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
@@ -33,6 +34,32 @@ def turns(
     missing = set(schedules) - {turn.subject for turn in listed}
     alone = [turn for id in sorted(missing) for turn in _by_itself(wire, id, window)]
     return merged([*found, *listed, *alone])
+
+
+def overrides(wire: Wire, *, schedules: Sequence[str], since: datetime, until: datetime) -> list[Turn]:
+    """Read the overrides of these schedules; on-calls and final schedules of layers do not tell them apart."""
+    window = {"since": utc(since), "until": utc(until)}
+    return [turn for id in sorted(set(schedules)) for turn in _overrides(wire, id, window)]
+
+
+def _overrides(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
+    query = {**window, "overflow": "true"}
+    try:
+        listed = wire.call("GET", "/schedules/{id}/overrides", id=id, query=query)["overrides"]
+        return [_turn(id, 0, entry) for entry in listed]
+    except VendorError as error:
+        if error.code not in {OF_SHIFTS, *GONE}:
+            raise
+    try:
+        return [_shift(id, one) for one in _assigned(wire, id, window) if _is_override(one)]
+    except VendorError as error:
+        if error.retryable:
+            raise
+        return []  # gone
+
+
+def _is_override(shift: dict[str, Any]) -> bool:
+    return str((shift.get("source") or {}).get("type") or "").endswith("override")
 
 
 def _oncalls(wire: Wire, name: str, ids: Sequence[str], window: dict[str, str]) -> Iterator[dict[str, Any]]:
@@ -69,13 +96,18 @@ def _by_itself(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
 
 
 def _of_shifts(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
+    return [_shift(id, one) for one in _assigned(wire, id, window)]
+
+
+def _assigned(wire: Wire, id: str, window: dict[str, str]) -> list[dict[str, Any]]:
     query = {**window, "include[]": ["final_schedule"]}
     final = wire.call("GET", "/v3/schedules/{id}", id=id, query=query)["schedule"].get("final_schedule") or {}
-    return [
-        Turn(id, 0, str(shift["member"]["user_id"]), moment(shift["start_time"]), moment(shift["end_time"]))
-        for shift in final.get("computed_shift_assignments") or ()
-        if shift["member"].get("user_id")  # a shift that nobody has stands there too
-    ]
+    found = final.get("computed_shift_assignments") or ()
+    return [one for one in found if one["member"].get("user_id")]  # a shift that nobody has stands there too
+
+
+def _shift(id: str, shift: dict[str, Any]) -> Turn:
+    return Turn(id, 0, str(shift["member"]["user_id"]), moment(shift["start_time"]), moment(shift["end_time"]))
 
 
 def _of_layers(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:

@@ -156,6 +156,21 @@ def test_an_override_is_honoured_to_the_minute() -> None:
     assert ben.end == ten_past
 
 
+@pytest.mark.parametrize("v3", [False, True])
+def test_overrides_are_told_apart_with_a_read_for_each_schedule(v3: bool) -> None:
+    pager = bare()
+    alone, other = (pager.account.add_schedule(name, ["ada", "ben"], v3=v3) for name in ("Alone", "Other"))
+    pager.account.add_policy("Other", "Other")
+    begins, ends = (NOON + timedelta(hours=hour) for hour in (1, 3))
+    pager.account.acts.set_override("Alone", "cy", begins.timestamp(), ends.timestamp())
+    found = pager.overrides(schedules=[alone.id, other.id, alone.id, "PSGONE"], since=NOON, until=NOON + 2 * DAY)
+    assert found == [Turn(alone.id, 0, "PUCY", begins, ends)]
+    assert len([call for call in pager.account.calls if alone.id in call.path]) == (2 if v3 else 1)
+    pager.account.faults.add("server_error", path="/v3/schedules/*" if v3 else "/schedules/*")
+    with pytest.raises(VendorError, match="unavailable"):
+        pager.overrides(schedules=[alone.id], since=NOON, until=NOON + 2 * DAY)
+
+
 def test_a_schedule_that_is_gone_has_no_turns_and_spoils_no_other(pager: StraightPager) -> None:
     found = turns(pager, schedules=["PSGONE", "PSSUPPORTONCALL"])
     assert {one.subject for one in found} == {"PSSUPPORTONCALL"}

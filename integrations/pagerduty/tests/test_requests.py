@@ -104,6 +104,7 @@ def read(pager: StraightPager) -> None:
     pager.account.add_schedule("Alone", ["ada"], v3=True)
     schedules = [*ids["schedule"], "PSALONE", "PSGONE"]
     pager.turns(policies=ids["policy"], schedules=schedules, since=SINCE, until=SINCE + timedelta(days=2))
+    pager.overrides(schedules=schedules, since=SINCE, until=SINCE + timedelta(days=2))
 
 
 TARGETS: Final = ("policy/PESECURITY", "service/PVPAYMENTS", "user/PUKOFI")

@@ -27,6 +27,7 @@ class LittlePager:
     known: list[PagerPerson] = field(default_factory=list)
     listed: list[Target] = field(default_factory=list)
     rota: list[Turn] = field(default_factory=list)
+    overridden: list[Turn] = field(default_factory=list)
     fails: dict[str, VendorError] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     subjects: tuple[Sequence[str], Sequence[str]] = ((), ())
@@ -46,6 +47,10 @@ class LittlePager:
         self.subjects = (policies, schedules)
         within = [one for one in self.rota if one.subject in {*policies, *schedules}]
         return [one for one in within if (not one.start or one.start < until) and (not one.end or one.end > since)]
+
+    def overrides(self, *, schedules: Sequence[str], since: datetime, until: datetime) -> Sequence[Turn]:
+        self._ask("overrides")
+        return [one for one in self.overridden if one.subject in schedules]
 
     def _ask(self, what: str) -> None:
         self.asked.append(what)

@@ -12,8 +12,8 @@ from incidents.models import Incident, IncidentType
 from incidents.policies import types
 from incidents.policies.policy import OneOf
 from workflows import ports
-from workflows.models import GroupRule, Page, PagerRead, PagerTarget, PagerUser, Shift
-from workflows.oncall import lookup, pager_cache, refresh
+from workflows.models import GroupRule, Page, PagerRead, PagerTarget, PagerUser, Shift, ShiftOverride
+from workflows.oncall import lookup, overrides, pager_cache, refresh
 from workflows.oncall.pager_cache import What
 from workflows.pager_port import PagerPerson, Target, Turn
 from workflows.ports import VendorError
@@ -44,13 +44,42 @@ def read() -> PagerRead:
 
 def test_everything_is_read_once_and_then_only_what_is_due(pager: LittlePager) -> None:
     assert refresh.keep(at=EARLY)
-    assert pager.asked == ["people", "targets", "turns"]
+    everything = ["people", "targets", "turns", "overrides"]
+    assert pager.asked == everything
     assert not refresh.keep(at=EARLY + 29 * SECOND)
-    assert pager.asked == ["people", "targets", "turns"]
+    assert pager.asked == everything
     assert not refresh.keep(at=EARLY + 30 * SECOND)
-    assert pager.asked == ["people", "targets", "turns", "turns"]
+    assert pager.asked == [*everything, "turns"]
     refresh.keep(at=hours(-0.25))
-    assert pager.asked[4:] == ["people", "targets", "turns"]
+    assert pager.asked[5:] == everything
+
+
+def test_overrides_are_kept_as_last_told_and_who_is_on_call_never_waits_for_them(pager: LittlePager) -> None:
+    schedule = pager.rota[0].subject
+    pager.overridden = [Turn(schedule, 0, "PANN", NINE, hours(1)), Turn("elsewhere", 0, "PANN", NINE, hours(1))]
+    refresh.keep(at=EARLY)
+    assert [(one.schedule, one.user) for one in ShiftOverride.objects.all()] == [(schedule, "PANN")]
+    pager.fails["overrides"] = DOWN
+    pager_cache.refresh_shifts(at=EARLY + 16 * 60 * SECOND)
+    assert pager.asked[-1] == "overrides"
+    assert read().shifts_at == EARLY + 16 * 60 * SECOND
+    assert read().failed_at is None
+    assert ShiftOverride.objects.count() == 1
+    pager.fails.clear()
+    pager.overridden = []
+    pager_cache.refresh_shifts(at=EARLY + 32 * 60 * SECOND)
+    assert not ShiftOverride.objects.exists()
+
+
+def test_a_large_account_is_asked_for_a_few_schedules_at_a_time_and_for_all_of_them(pager: LittlePager) -> None:
+    pager.listed += [Target("schedule", f"S{n:02}", f"Rota {n}") for n in range(overrides.AT_ONCE * 2)]
+    pager.overridden = [Turn(one.id, 0, "PANN", NINE, hours(1)) for one in pager.listed if one.kind == "schedule"]
+    kept = []
+    for n in range(4):
+        refresh.keep(at=EARLY + n * 30 * SECOND)
+        kept.append(ShiftOverride.objects.count())
+    assert kept == [overrides.AT_ONCE, overrides.AT_ONCE * 2, len(pager.overridden), len(pager.overridden)]
+    assert pager.asked.count("overrides") == 3
 
 
 def test_without_a_pager_nothing_is_read() -> None:
@@ -154,7 +183,7 @@ def test_a_pager_that_is_down_is_asked_less_and_less(pager: LittlePager) -> None
     pager.fails.clear()
     pager.asked.clear()
     assert refresh.keep(at=EARLY + 1021 * SECOND)
-    assert pager.asked == ["people", "targets", "turns"]
+    assert pager.asked == ["people", "targets", "turns", "overrides"]
 
 
 def test_the_pager_is_left_alone_for_as_long_as_it_asks(pager: LittlePager) -> None:

@@ -2,39 +2,62 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from itertools import pairwise
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflows.models import Shift
+from workflows.models import Shift, ShiftOverride
 from workflows.oncall import rota
 from workflows.tests.oncall.pager import NINE, hours
 
 moments = st.none() | st.integers(-30, 200).map(hours)
-shifts = st.lists(
-    st.builds(Shift, user=st.sampled_from("abc"), start_at=moments, end_at=moments).filter(
-        lambda one: one.start_at is None or one.end_at is None or one.start_at < one.end_at
-    ),
-    max_size=6,
-)
+
+
+T = TypeVar("T", Shift, ShiftOverride)
+
+
+def turns_of(row: type[T], *, at_most: int) -> st.SearchStrategy[list[T]]:
+    """Draw some rows that end after they start, where they do both."""
+    one = st.builds(row, user=st.sampled_from("abc"), start_at=moments, end_at=moments)
+    return st.lists(
+        one.filter(lambda one: one.start_at is None or one.end_at is None or one.start_at < one.end_at),
+        max_size=at_most,
+    )
+
+
+shifts = turns_of(Shift, at_most=6)
 
 
 @settings(max_examples=40)
-@given(shifts, st.integers(-5, 200), st.integers(0, 168))
-def test_stretches_tell_every_moment_as_the_turns_do(found: list[Shift], known: int, hour: int) -> None:
+@given(shifts, turns_of(ShiftOverride, at_most=3), st.integers(-5, 200), st.integers(0, 168))
+def test_stretches_tell_every_moment_as_the_turns_do(
+    found: list[Shift], over: list[ShiftOverride], known: int, hour: int
+) -> None:
     since, until = NINE, hours(168)
-    made = rota.ahead(found, since=since, until=until, known_until=hours(known))
+    made = rota.ahead(found, since=since, until=until, known_until=hours(known), overrides=over)
     assert [made[0].start, made[-1].end] == [since, until]
     assert all(one.end == other.start for one, other in pairwise(made))
-    assert all((one.users, one.is_known) != (other.users, other.is_known) for one, other in pairwise(made))
+    assert all(told(one) != told(other) for one, other in pairwise(made))
     at = hours(hour) - timedelta(minutes=30) if hour else NINE
     [here] = [one for one in made if one.start <= at < one.end]
-    holding = {s.user for s in found if (not s.start_at or s.start_at <= at) and (not s.end_at or s.end_at > at)}
     assert here.is_known == (at < hours(known))
-    assert here.users == (holding if here.is_known else set())
+    assert here.users == (holding(found, at) if here.is_known else set())
+    assert here.overriding == here.users & holding(over, at), "an override marks nobody who is not on call"
+
+
+def told(one: rota.RotaStretch) -> tuple[object, ...]:
+    """Return what a stretch says besides when it is."""
+    return one.users, one.is_known, one.overriding
+
+
+def holding(rows: Sequence[Shift | ShiftOverride], at: datetime) -> set[str]:
+    """Return whose turn it is at a moment."""
+    return {s.user for s in rows if (not s.start_at or s.start_at <= at) and (not s.end_at or s.end_at > at)}
 
 
 @settings(max_examples=25)

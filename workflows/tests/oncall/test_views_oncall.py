@@ -16,7 +16,7 @@ from incidents.models import Person
 from incidents.tests.conftest import Open
 from workflows import ports
 from workflows.models import PagerRead, PagerUser, Shift
-from workflows.oncall import refresh
+from workflows.oncall import pager_cache, refresh
 from workflows.oncall.people import Matched
 from workflows.pager_port import Turn
 from workflows.tests.oncall.pager import DOWN, LittlePager, small
@@ -172,10 +172,20 @@ def test_the_number_of_queries_does_not_grow_with_the_account(
             client.get(path)
 
 
+def test_the_week_marks_who_is_on_call_by_an_override(pager: LittlePager, ada: Person, browse: Open) -> None:
+    marked = '<bdi>Ben</bdi> <span class="tag">override</span>'
+    assert marked not in " ".join(browse(ada).get("/oncall/week/").content.decode().split())
+    pager.overridden = [one for one in pager.rota if (one.subject, one.user) == ("SCH", "PBEN")]
+    pager_cache.refresh_shifts(at=timezone.now() + timedelta(minutes=16))
+    page = " ".join(browse(ada).get("/oncall/week/").content.decode().split())
+    assert page.count(marked) >= 1
+    assert page.count("override</span>") == page.count(marked), "Ada's own turns are none"
+
+
 def test_the_week_says_who_takes_over_when_and_where_no_one_is(pager: LittlePager, ada: Person, browse: Open) -> None:
     page = " ".join(browse(ada).get("/oncall/week/").content.decode().split())
     assert "<strong>Platform leadership</strong>: no one from" in page
     assert "<strong>Major incident, level 2</strong>: no one now until the end of the week" in page
     assert "Major incident, level 1</strong>" not in page, "where Ben always is"
-    assert 'Ada</span> <span class="tag">you</span>' in page
+    assert '<bdi>Ada</bdi> <span class="tag">you</span>' in page
     assert page.count("<tr>") == 4, "the days, a schedule, and two levels"

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET
 
 from incidents.policies.policy import COLOURS
 from incidents.views.signed_in import Request, signed_in
-from workflows.models import PagerRead, PagerTarget, Shift
+from workflows.models import PagerRead, PagerTarget, Shift, ShiftOverride
 from workflows.oncall import freshness, in_use, lookup, roster, rota
 from workflows.oncall.rota import RotaDay, RotaStretch
 from workflows.views.oncall.members import member_or_404
@@ -36,9 +36,9 @@ class WeekPeople:
 
 @dataclass(frozen=True, slots=True)
 class WeekTurn:
-    """One stretch of a day in words: who, from when if they take over in it, and whether no one is or it is unknown."""
+    """One stretch of a day in words: who, each by an override or not, and from when if they take over in it."""
 
-    names: tuple[str, ...]
+    names: tuple[tuple[str, bool], ...]
     start: datetime | None
     stretch: RotaStretch
     is_mine: bool
@@ -107,40 +107,47 @@ def _gaps(rows: Sequence[WeekRow], *, at: datetime) -> list[WeekGap]:
 
 
 def _rows(request: Request, *, at: datetime) -> list[WeekRow]:
-    """Return the schedules, then the policies; four queries for all."""
+    """Return the schedules, then the policies; five queries for all."""
     targets = list(PagerTarget.objects.filter(pager_id__in=set[str]().union(*in_use.subjects())))
     targets.sort(key=lambda one: (one.kind != Kind.SCHEDULE, one.name.casefold(), one.pager_id))
     shifts: dict[lookup.Subject, list[Shift]] = defaultdict(list)
     for shift in Shift.objects.filter(subject__in=[target.pager_id for target in targets]):
         shifts[shift.subject, shift.level].append(shift)
+    overrides: dict[str, list[ShiftOverride]] = defaultdict(list)
+    for override in ShiftOverride.objects.all():
+        overrides[override.schedule].append(override)
     users = roster.users_of({one.user for some in shifts.values() for one in some})
     turns = {id: roster.RosterTurn(user) for id, user in users.items()}
     mine = {id for id, turn in turns.items() if turn.person == request.person}
     until = PagerRead.objects.values_list("shifts_until", flat=True).first() or at
     people = WeekPeople({id: one.name for id, one in turns.items()}, frozenset(mine))
-    return [
-        _row(target, level, shifts[target.pager_id, level], people, known_until=until, at=at)
-        for target in targets
-        for level in roster.levels(target, shifts)
-    ]
+    end = rota.midnights(at, zone=timezone.get_current_timezone(), count=DAYS)[-1]
+    made = []
+    for target in targets:
+        for level in roster.levels(target, shifts):
+            own, over = shifts[target.pager_id, level], overrides[target.pager_id]
+            stretches = rota.ahead(own, since=at, until=end, known_until=until, overrides=over)
+            made.append(_row(target, level, stretches, people, at=at))
+    return made
 
 
 def _row(
-    target: PagerTarget, level: int, shifts: Sequence[Shift], people: WeekPeople, *, known_until: datetime, at: datetime
+    target: PagerTarget, level: int, stretches: Sequence[RotaStretch], people: WeekPeople, *, at: datetime
 ) -> WeekRow:
-    zone = timezone.get_current_timezone()
-    end = rota.midnights(at, zone=zone, count=DAYS)[-1]
-    stretches = rota.ahead(shifts, since=at, until=end, known_until=known_until)
     laid = [
         WeekDay(day, tuple(_turn(one, day, people) for one in day.stretches), rota.bars(day, hue=_hue))
-        for day in rota.days(stretches, now=at, zone=zone, count=DAYS)
+        for day in rota.days(stretches, now=at, zone=timezone.get_current_timezone(), count=DAYS)
     ]
     return WeekRow(target, level, tuple(laid), tuple(rota.gaps(stretches)))
 
 
 def _turn(one: RotaStretch, day: RotaDay, people: WeekPeople) -> WeekTurn:
-    named = tuple(sorted((people.names[id] for id in one.users), key=str.casefold))
+    named = tuple(sorted(((people.names[id], id in one.overriding) for id in one.users), key=_by_name))
     return WeekTurn(named, one.start if one.start in day.begins else None, one, bool(one.users & people.mine))
+
+
+def _by_name(turn: tuple[str, bool]) -> str:
+    return turn[0].casefold()
 
 
 def _hue(users: frozenset[str]) -> str:

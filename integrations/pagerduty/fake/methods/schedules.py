@@ -5,6 +5,7 @@ https://developer.pagerduty.com/docs/schedules-v2-to-v3-upgrade
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from integrations.pagerduty.fake import rendering
@@ -74,8 +75,10 @@ def _overrides(state: AccountState, asked: ApiRequest) -> Json:
     if not (asked.one("since") and asked.one("until")):
         raise ErrorAnswer(2003, "since and until are required")
     since, until = _window(state, asked)
-    shape = shapes.of(state)
-    return {"overrides": [_override(override, shape) for override in _within(schedule, since, until)]}
+    shape, some = shapes.of(state), _within(schedule, since, until)
+    if not asked.flag("overflow"):
+        some = [replace(one, start=max(one.start, since), end=min(one.end, until)) for one in some]
+    return {"overrides": [_override(override, shape) for override in some]}
 
 
 def _add_overrides(state: AccountState, asked: ApiRequest) -> list[Json]:

@@ -1,0 +1,47 @@
+"""Which turns are overrides, read schedule by schedule, a few at a time: it marks them, and nobody is paged by it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from workflows import ports
+from workflows.models import PagerTarget, ShiftOverride
+from workflows.pager_port import Pager
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+
+EVERY: Final = timedelta(minutes=15)
+AT_ONCE: Final = 10  # schedules; an account of 200 is through within the same quarter of an hour
+
+
+def refresh(schedules: Collection[str], *, at: datetime, since: datetime, until: datetime) -> None:
+    """Read the overrides of some of these schedules: of those that are due, the ones read longest ago.
+
+    A reading that fails is tried again when the next one would be: what was marked stays marked.
+    """
+    pager = ports.pager()
+    due = PagerTarget.objects.filter(Q(overrides_at=None) | Q(overrides_at__lte=at - EVERY), pager_id__in=schedules)
+    ids = list(due.order_by(F("overrides_at").asc(nulls_first=True), "pager_id").values_list("pager_id", flat=True))
+    if pager is not None and ids:
+        _read(pager, ids[:AT_ONCE], since=since, until=until)
+        PagerTarget.objects.filter(pager_id__in=ids[:AT_ONCE]).update(overrides_at=at)
+
+
+def _read(pager: Pager, ids: Sequence[str], *, since: datetime, until: datetime) -> None:
+    try:
+        told = set(pager.overrides(schedules=ids, since=since, until=until))
+    except VendorError as error:
+        log.warning("could not read which turns are overrides: %s", error)
+        return
+    with transaction.atomic():
+        ShiftOverride.objects.filter(schedule__in=ids).delete()
+        ShiftOverride.objects.bulk_create(
+            ShiftOverride(schedule=one.subject, user=one.user, start_at=one.start, end_at=one.end) for one in told
+        )
