@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -70,26 +69,27 @@ class Gather:
         self._offsets.append(len(self._frames))
         self._values.extend(values)
 
-    def add_many(
-        self, codes: Codes, sizes: Ints, values: Sequence[Sequence[int]], *, what: str, keys: Sequence[int]
-    ) -> None:
-        """Add samples, as many of ``codes`` each as ``sizes`` says; errors name them by ``what`` and their key."""
-        totals = [before + sum(column) for before, column in zip(self._totals, zip(*values, strict=True), strict=False)]
+    def add_many(self, codes: Codes, sizes: Ints, values: Ints, *, what: str, keys: Sequence[int]) -> None:
+        """Add samples, as many of ``codes`` each as ``sizes`` says, and what they count: a row for each sample type.
+
+        Errors name samples by ``what`` and their key. Raises as ``add`` does.
+        """
+        totals = [before + sum(row) for before, row in zip(self._totals, values.tolist(), strict=True)]
         if (
-            max(totals, default=0) > MOST
-            or min(map(min, values), default=0) < 0
+            max(totals) > MOST
+            or int(values.min(initial=0)) < 0
             or int(sizes.max(initial=0)) > self.limits.depth
             or len(self._frames) + len(codes) > self.limits.frames
             or len(self._offsets) + len(sizes) > self.limits.stacks
         ):
             ends = np.cumsum(sizes).tolist()
-            for end, size, value, key in zip(ends, sizes.tolist(), values, keys, strict=True):
+            for end, size, value, key in zip(ends, sizes.tolist(), values.T.tolist(), keys, strict=True):
                 self.add(codes[end - size : end].tolist(), value, where=f"{what} {key}")
             return
-        self._totals = totals or self._totals
+        self._totals = totals
         self._offsets.frombytes((np.cumsum(sizes) + len(self._frames)).tobytes())
         self._frames.frombytes(codes.astype(np.int32).tobytes())
-        self._values.extend(chain.from_iterable(values))
+        self._values.frombytes(values.T.astype(np.int64).tobytes())
 
     def _bound(self, depth: int, where: str) -> None:
         if depth > self.limits.depth:

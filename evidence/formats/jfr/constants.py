@@ -15,7 +15,7 @@ import numpy as np
 from evidence.formats.jfr import varints
 from evidence.formats.jfr.classes import STRING, Class, Classes, JfrField
 from evidence.formats.jfr.cursor import LATIN1, UTF8, Cursor
-from evidence.formats.jfr.pools import Pool, TraceColumns, TracePool
+from evidence.formats.jfr.pools import Pool, TraceColumns, TracePool, pairs
 from evidence.profile.stacks import Ints
 
 TRACE: Final = "jdk.types.StackTrace"
@@ -191,30 +191,25 @@ class _Traces:
             return 0
         rows = rows[: int(sizes[:count].sum())]
         values = found.values
-        self._pool.add_columns(
-            TraceColumns(
-                values[starts[:count]],
-                values[starts[:count] + self._truncated],
-                sizes[:count],
-                values[rows + self._method],
-                values[rows + self._type],
-            )
-        )
+        frames = pairs(values[rows + self._method], values[rows + self._type])
+        head = starts[:count]
+        self._pool.add_columns(TraceColumns(values[head], values[head + self._truncated], sizes[:count], *frames))
         cursor.at = int(found.ends[places[count - 1] + self._frame.width * sizes[count - 1] - 1]) + 1
         return count
 
     def _walked(self, values: Ints, most: int) -> tuple[Ints, Ints]:
         """Return where the stacks begin that lie in a stretch to their ends, and how many frames each has."""
         starts: list[int] = []
-        sizes: list[int] = []
+        add = starts.append
         number, end, head, width = memoryview(values.data), len(values), self._head.width, self._frame.width
-        at = 0
-        while at + head < end and len(starts) < most:
-            size = number[at + head]
-            after = at + head + 1 + width * size
-            if not 0 <= after - at <= end - at:
+        at, last = 0, len(values) - head
+        for _ in range(most):
+            if at >= last:
                 break
-            starts.append(at)
-            sizes.append(size)
+            after = at + head + 1 + width * number[at + head]
+            if after > end:
+                break
+            add(at)
             at = after
-        return np.array(starts, dtype=np.int64), np.array(sizes, dtype=np.int64)
+        begins = np.array(starts, dtype=np.int64)
+        return begins, values[begins + head]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -58,8 +58,18 @@ EVENTS: dict[str, Counts] = {
     "jdk.FileWrite": _time("file"),
 }
 NANOSECONDS = 1_000_000_000
-# What events count: sample type -> (stack trace, thread) -> how much.
-Counted = dict[SampleType, Counter[tuple[int, ...]]]
+
+
+class Tally(NamedTuple):
+    """How much was counted by which stack in which thread, in columns; a pair of them may come more than once."""
+
+    stacks: Ints
+    threads: Ints
+    amounts: Ints  # objects where they add up to more than fits
+
+
+# What events count: sample type -> how much, event by event.
+Counted = dict[SampleType, list[Tally]]
 STACK, STATE, THREADS = "stackTrace", "state", ("sampledThread", "eventThread")
 MOST = (1 << 63) - 1
 
@@ -71,8 +81,8 @@ def counted(chunk: Chunk) -> Counted:
     """
     names = {key: found.name for key, found in chunk.classes.found.items()}
     wanted = [key for key, name in names.items() if name in EVENTS or name == execution.SETTING]
-    counted: Counted = defaultdict(Counter)
-    executed: dict[str, Counter[tuple[int, ...]]] = defaultdict(Counter)
+    counted: Counted = defaultdict(list)
+    executed: dict[str, list[Tally]] = defaultdict(list)
     sampled = execution.Sampled(chunk)
     for kind, at in events.places(chunk, wanted).items():
         counts = EVENTS.get(names[kind])
@@ -85,19 +95,32 @@ def counted(chunk: Chunk) -> Counted:
         if counts.each == CPU:
             states = found.get(STATE)
             groups = Groups([*keys, none if states is None else states])
-            for (*key, state), times in zip(groups.keys, groups.sizes, strict=True):
-                executed["" if states is None else sampled.state(state)][tuple(key)] += times
+            for state, tally in _by_state(groups, sampled.state if states is not None else lambda _: ""):
+                executed[state].append(tally)
             continue
         groups = Groups(keys)
+        stacks, threads = groups.keys
         if counts.each:
-            counted[counts.each].update(dict(zip(groups.keys, groups.sizes, strict=True)))
+            counted[counts.each].append(Tally(stacks, threads, groups.sizes))
         if counts.type:
             amounts = groups.sums(_amounts(chunk, kind, at, found, counts.fields))
-            counted[counts.type].update(dict(zip(groups.keys, amounts, strict=True)))
-    for met, times_met in executed.items():
-        counted[sampled.type(met, set(executed))].update(times_met)
+            counted[counts.type].append(Tally(stacks, threads, amounts))
+    for met, tallies in executed.items():
+        counted[sampled.type(met, set(executed))] += tallies
     chunk.forget()
     return counted
+
+
+def _by_state(groups: Groups, said: Callable[[int], str]) -> Iterator[tuple[str, Tally]]:
+    """Part groups by what is said of the state of their threads, in the order in which that comes."""
+    stacks, threads, states = groups.keys
+    places: dict[str, int] = {}
+    known = {state: places.setdefault(said(state), len(places)) for state in dict.fromkeys(states.tolist())}
+    numbers = np.array([known[state] for state in states.tolist()])
+    order = np.argsort(numbers, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
+    for state, chosen in zip(places, parts, strict=True):
+        yield state, Tally(stacks[chosen], threads[chosen], groups.sizes[chosen])
 
 
 def _amounts(chunk: Chunk, kind: int, at: Ints, found: dict[str, Ints], fields: Sequence[str]) -> Ints:
@@ -132,7 +155,7 @@ def _nanoseconds(ticks: Ints, hertz: int) -> Ints:
 
 
 class Groups:
-    """Events that are equal in some keys: ``keys`` of each group, and ``sizes``, how many they are."""
+    """Events that are equal in some keys: ``keys`` of the groups in columns, and ``sizes``, how many they are."""
 
     def __init__(self, columns: Sequence[Ints]) -> None:
         packed = np.zeros(len(columns[0]), dtype=np.int64)
@@ -141,16 +164,15 @@ class Groups:
         self._order = np.argsort(packed)
         packed = packed[self._order]
         self._starts = np.flatnonzero(np.concatenate([[True], packed[1:] != packed[:-1]]))
-        self.sizes: list[int] = np.diff(self._starts, append=len(packed)).tolist()
+        self.sizes: Ints = np.diff(self._starts, append=len(packed))
         first = self._order[self._starts]
-        self.keys: list[tuple[int, ...]] = list(zip(*(column[first].tolist() for column in columns), strict=True))
+        self.keys: list[Ints] = [column[first] for column in columns]
 
-    def sums(self, values: Ints) -> list[int]:
-        """Return the exact sum of values over each group."""
+    def sums(self, values: Ints) -> Ints:
+        """Return the exact sum of values over each group, as objects where all of them do not fit together."""
         fits = int(values.max(initial=0)) <= MOST // max(len(values), 1)
         ordered = values[self._order]
-        sums: list[int] = np.add.reduceat(ordered if fits else ordered.astype(object), self._starts).tolist()
-        return sums
+        return np.add.reduceat(ordered if fits else ordered.astype(object), self._starts)
 
 
 def _fitting(columns: Sequence[Ints]) -> Sequence[Ints]:

@@ -15,6 +15,9 @@ from evidence.formats.jfr.chunk import CHECKPOINT, HEADER, METADATA, Chunk
 from evidence.profile.errors import BadProfile
 from evidence.profile.stacks import Ints
 
+# So many different sizes of events are remembered.
+SIZES = 1 << 16
+
 
 def places(chunk: Chunk, wanted: Collection[int]) -> dict[int, Ints]:
     """Return where the contents of events begin, after their class, for each of the ``wanted`` classes that occurs."""
@@ -34,21 +37,21 @@ def _packed(chunk: Chunk) -> tuple[Ints, Ints]:
 def _walked(chunk: Chunk) -> list[int]:
     """Return where all events begin: each says how long it is."""
     at, end = HEADER.size, len(chunk.bytes)
-    data = chunk.bytes + bytes(4)
+    data = chunk.bytes
     begins: list[int] = []
     add = begins.append
+    known: dict[bytes, int] = {}
     while at < end:
         size = data[at]
         if size > 127:
-            second, third, fourth = data[at + 1], data[at + 2], data[at + 3]
-            if second < 128:
-                size = size & 127 | second << 7
-            elif third < 128:
-                size = size & 127 | (second & 127) << 7 | third << 14
-            elif fourth < 128:
-                size = size & 127 | (second & 127) << 7 | (third & 127) << 14 | fourth << 21
+            # Five bytes hold all bits of a size. The JDK pads it to four and async-profiler to five: few are different.
+            said = data[at : at + 5]
+            if said in known:
+                size = known[said]
             else:
                 size = chunk.cursor(at).int32()
+                if len(known) < SIZES:
+                    known[said] = size
         add(at)
         at += size
         if size <= 0 or at > end:

@@ -8,20 +8,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidence.profile.stacks import Ints
+from evidence.formats.jfr import varints
+from evidence.profile.stacks import Codes, Ints
+
+# Types of frames are a few small numbers: a method and a type are nearly always one number, with so many bits for it.
+BITS = 8
 
 
 class TraceColumns(NamedTuple):
-    """Many stacks: their keys, whether each was cut off, how many frames it has; of all frames method and type.
+    """Many stacks: their keys, whether each was cut off, how many frames it has; of all frames, which one it is.
 
-    Frames are innermost first.
+    Frames are innermost first, numbers of pairs of method and type.
     """
 
     keys: Ints
     truncated: Ints
     sizes: Ints
+    frames: Codes
     methods: Ints
     types: Ints
+
+
+def pairs(methods: Ints, types: Ints) -> tuple[Codes, Ints, Ints]:
+    """Return the number of each pair of a method and a type, and the methods and types of the different pairs."""
+    if 0 <= int(types.min(initial=0)) <= int(types.max(initial=0)) < 1 << BITS:
+        most = 1 << (63 - BITS)
+        if -most <= int(methods.min(initial=0)) <= int(methods.max(initial=0)) < most:
+            both, numbers = varints.numbered(methods << BITS | types)
+            return numbers.astype(np.int32), both >> BITS, both & ((1 << BITS) - 1)
+    (type, of_type), (method, of_method) = varints.numbered(types), varints.numbered(methods)
+    both, numbers = varints.numbered(of_method * len(type) + of_type)
+    return numbers.astype(np.int32), method[both // max(len(type), 1)], type[both % max(len(type), 1)]
 
 
 class Pool:
@@ -83,15 +100,31 @@ class TracePool(Pool):
         """Add many stacks."""
         self._columns.append(columns)
 
-    def columns(self, keys: list[int]) -> tuple[list[int], TraceColumns]:
+    def columns(self, keys: Ints) -> tuple[Ints, TraceColumns]:
         """Return all stacks that are in columns, and for each key its place among them, -1 where it is elsewhere."""
-        none = np.zeros(0, dtype=np.int64)
-        parts = zip(TraceColumns(*[none] * len(TraceColumns._fields)), *self._columns, strict=True)
-        every = TraceColumns(*(np.concatenate(part) for part in parts))
-        first = dict(zip(every.keys[::-1].tolist(), range(len(every.keys) - 1, -1, -1), strict=True))
-        begins = np.cumsum([0, *(len(columns.keys) for columns in self._columns)]).tolist()
-        places = []
-        for key in keys:
-            place, after = first.get(key, -1), self._after.get(key)
-            places.append(-1 if after is not None and place >= begins[after] else place)
+        every = self._joined()
+        if not len(every.keys):
+            return np.full(len(keys), -1, dtype=np.int64), every
+        order = np.argsort(every.keys, kind="stable")  # so that of equal keys the first one is found
+        found = order[np.minimum(np.searchsorted(every.keys[order], keys), len(order) - 1)]
+        places = np.where(every.keys[found] == keys, found, -1)
+        if self._after:
+            begins = np.cumsum([0, *(len(columns.keys) for columns in self._columns)]).tolist()  # and where all end
+            for at, (key, place) in enumerate(zip(keys.tolist(), places.tolist(), strict=True)):
+                if place >= begins[self._after.get(key, -1)]:
+                    places[at] = -1
         return places, every
+
+    def _joined(self) -> TraceColumns:
+        """Join the parts, each of which has numbers of its own for pairs of method and type."""
+        none = np.zeros(0, dtype=np.int64)
+        parts = ((one.keys, one.truncated, one.sizes, one.methods, one.types) for one in self._columns)
+        joined = zip([none] * 5, *parts, strict=True)
+        keys, truncated, sizes, methods, types = (np.concatenate(part) for part in joined)
+        numbers, methods, types = pairs(methods, types)
+        frames = np.empty(int(sizes.sum()), dtype=np.int32)
+        at = pair = 0
+        for part in self._columns:
+            frames[at : at + len(part.frames)] = numbers[pair : pair + len(part.methods)][part.frames]
+            at, pair = at + len(part.frames), pair + len(part.methods)
+        return TraceColumns(keys, truncated, sizes, frames, methods, types)

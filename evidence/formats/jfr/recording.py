@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from operator import add
 from typing import Any
 
+import numpy as np
+
 from evidence.formats import Buffer
-from evidence.formats.base.gather import Gather
+from evidence.formats.base.gather import MOST, Gather
 from evidence.formats.jfr import counting
 from evidence.formats.jfr.chunk import Chunk, Described
 from evidence.formats.jfr.counting import ALONE, CPU, EVENTS, WALL, Counted
 from evidence.formats.jfr.traces import Stacktraces
 from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
-from evidence.profile.stacks import SampleType, Stacks
+from evidence.profile.stacks import Ints, SampleType, Stacks
 
 NOTHING = (
     "This recording has no events with stacks that we support. Record with `settings=profile`, or use async-profiler."
@@ -65,15 +67,33 @@ def _shown(kind: SampleType, types: Sequence[SampleType]) -> SampleType:
 
 def _pour(chunk: Chunk, counted: Counted, types: Sequence[SampleType], gather: Gather, threads: Threads) -> int:
     """Add the samples of a chunk; return how many events' stacks the recorder cut off."""
+    if not counted:
+        return 0
     stacktraces = Stacktraces(chunk, gather)
-    stacks: dict[int, list[int]] = defaultdict(lambda: [0] * len(types))
-    by_thread: dict[int, list[int]] = defaultdict(lambda: [0] * len(types))
-    for kind, of_kind in counted.items():
-        place = types.index(kind)
-        for (stack, thread), value in of_kind.items():
-            stacks[stack][place] += value
-            by_thread[thread][place] += value
-    for thread, values in by_thread.items():
+    tallies = [(types.index(kind), tally) for kind, tallies in counted.items() for tally in tallies]
+    by_thread, in_each = _summed([(place, tally.threads, tally.amounts) for place, tally in tallies], len(types))
+    for thread, values in zip(by_thread.tolist(), in_each.T.tolist(), strict=True):
         of_name = threads[stacktraces.thread(thread) or f"thread {thread}"]
         of_name[:] = map(add, of_name, values)
-    return stacktraces.pour(stacks)
+    stacks = _summed([(place, tally.stacks, tally.amounts) for place, tally in tallies], len(types))
+    return stacktraces.pour(*stacks)
+
+
+def _summed(tallies: Sequence[tuple[int, Ints, Ints]], types: int) -> tuple[Ints, Ints]:
+    """Return different keys in the order in which they come, and for each how much it counts: a row for each type.
+
+    A tally is the place of its type, keys, and their amounts. The sums are exact: objects where not all of them fit.
+    """
+    different, first, numbers = np.unique(
+        np.concatenate([keys for _, keys, _ in tallies]), return_index=True, return_inverse=True
+    )
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    fits = sum(int(amounts.sum()) for _, _, amounts in tallies) <= MOST
+    sums = np.zeros((types, len(different)), dtype=np.int64 if fits else object)
+    at = 0
+    for place, keys, amounts in tallies:
+        np.add.at(sums[place], rank[numbers[at : at + len(keys)]], amounts.astype(sums.dtype))
+        at += len(keys)
+    return different[order], sums

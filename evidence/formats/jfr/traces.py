@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from evidence.formats.base.gather import Gather
-from evidence.formats.jfr import varints
 from evidence.formats.jfr.chunk import Chunk
+from evidence.formats.jfr.pools import TraceColumns
 from evidence.profile.stacks import Codes, Ints
 
 FRAME_TYPES = {
@@ -17,6 +16,8 @@ FRAME_TYPES = {
     "C++": "native", "Kernel": "kernel",
 }  # fmt: skip
 UNKNOWN = "[unknown]"
+# So many frames of stacks are turned into codes at a time, if one stack has not more.
+AT_ONCE = 1 << 16
 
 
 class Stacktraces:
@@ -26,41 +27,49 @@ class Stacktraces:
         self.chunk = chunk
         self.gather = gather
         self._classes = {found.name: found for found in chunk.classes.found.values()}
+        self._places: dict[tuple[str, str], int] = {}
         self._names: dict[int, str] = {}
         self._codes: dict[tuple[int, int], int] = {}
 
-    def pour(self, stacks: Mapping[int, Sequence[int]]) -> int:
-        """Add stacks, given by their keys, with what they count; return how many the recorder cut off."""
-        keys = list(stacks)
+    def pour(self, keys: Ints, values: Ints) -> int:
+        """Add stacks, given by their keys, with what they count: a row of ``values`` for each sample type.
+
+        Return how many of them the recorder cut off.
+        """
         places, columns = self.chunk.constants.traces().columns(keys)
-        ends = np.cumsum(columns.sizes)
-        within = np.array([place for place in places if place >= 0], dtype=np.int64)
-        sizes = columns.sizes[within]
-        # Root first: the frames of a stack from its last to its first.
-        frames = np.repeat(ends[within] - 1 + np.cumsum(sizes) - sizes, sizes) - np.arange(int(sizes.sum()))
-        codes = self._many(columns.methods[frames], columns.types[frames])
-        together = [(key, stacks[key]) for key, place in zip(keys, places, strict=True) if place >= 0]
-        of_each, named = [values for _, values in together], [key for key, _ in together]
-        self.gather.add_many(codes, sizes, of_each, what="stack", keys=named)
+        together = places >= 0
+        within = places[together]
+        codes = self._many(within, columns)
+        named = keys[together].tolist()
+        self.gather.add_many(codes, columns.sizes[within], values[:, together], what="stack", keys=named)
         truncated = int(np.count_nonzero(columns.truncated[within]))
-        for key in (key for key, place in zip(keys, places, strict=True) if place < 0):
+        for at in np.flatnonzero(~together).tolist():
+            key = int(keys[at])
             one, cut = self._one(key)
-            self.gather.add(one, stacks[key], where=f"stack {key}")
+            self.gather.add(one, values[:, at].tolist(), where=f"stack {key}")
             truncated += cut
         return truncated
 
-    def _many(self, methods: Ints, types: Ints) -> Codes:
-        """Return the codes of many frames; of each different one the name is looked up once."""
-        different = [varints.numbered(column) for column in (types, methods)]
-        width = len(different[0][0])
-        both, of_both = varints.numbered(different[1][1] * width + different[0][1])
-        first = np.zeros(len(both), dtype=np.int64)
-        first[of_both[::-1]] = np.arange(len(of_both))[::-1]
-        codes = np.zeros(len(both), dtype=np.int32)
-        for at in np.argsort(first).tolist():
-            method, type = divmod(int(both[at]), width)
-            codes[at] = self._code_of(int(different[1][0][method]), int(different[0][0][type]))
-        return codes[of_both]
+    def _many(self, places: Ints, columns: TraceColumns) -> Codes:
+        """Return the codes of the frames of many stacks, root first; of each different one the name is looked up once.
+
+        So many at a time that what is worked with stays near the processor: that is most of what they cost.
+        """
+        last, sizes = np.cumsum(columns.sizes)[places] - 1, columns.sizes[places]
+        ends = np.cumsum(sizes)
+        codes = np.empty(int(sizes.sum()), dtype=np.int32)
+        known = np.full(len(columns.methods), -1, dtype=np.int32)
+        begin = at = 0
+        while begin < len(places):
+            end = max(int(np.searchsorted(ends, at + AT_ONCE)), begin + 1)
+            size, to = sizes[begin:end], int(ends[end - 1])
+            frames = np.repeat(last[begin:end] + ends[begin:end] - size, size) - np.arange(at, to)
+            numbers = columns.frames[frames]
+            for number in dict.fromkeys(numbers[known[numbers] < 0].tolist()):
+                known[number] = self._code_of(int(columns.methods[number]), int(columns.types[number]))
+            codes[at:to] = known[numbers]
+            begin, at = end, to
+        return codes
 
     def _one(self, key: int) -> tuple[list[int], bool]:
         """Return a stack that is not in columns."""
@@ -124,5 +133,7 @@ class Stacktraces:
         return value[place] if isinstance(value, tuple) and 0 <= place < len(value) else None
 
     def _place(self, kind: str, name: str) -> int:
-        found = self._classes.get(kind)
-        return found.place(name) if found else -1
+        if (kind, name) not in self._places:
+            found = self._classes.get(kind)
+            self._places[kind, name] = found.place(name) if found else -1
+        return self._places[kind, name]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gzip
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evidence.formats.base.gather import Gather
-from evidence.formats.jfr import constants, events, jfr, varints
-from evidence.formats.jfr.chunk import Chunk
-from evidence.formats.jfr.counting import Groups, _nanoseconds
+from evidence.formats.jfr import constants, events, jfr, traces, varints
+from evidence.formats.jfr.chunk import HEADER, Chunk
+from evidence.formats.jfr.counting import Groups, _by_state, _nanoseconds
 from evidence.formats.jfr.cursor import Cursor
+from evidence.formats.jfr.pools import pairs
+from evidence.formats.jfr.recording import _summed
 from evidence.formats.tests import written_jfr
 from evidence.formats.tests.written_jfr import recording
 from evidence.profile.errors import BadProfile, Unreadable
@@ -26,12 +29,12 @@ STACKS = [(tuple(f"f{(at * step) % 97}" for step in range(1, 2 + at % 40)), 1 + 
 
 
 def said(stacks: Stacks) -> tuple[object, ...]:
-    """Everything that a recording says, as plain values."""
-    names = [stacks.names[code] for code in stacks.frames.tolist()]
-    return (
-        stacks.sample_types, dict(zip(stacks.names, stacks.hints, strict=True)), names, stacks.offsets.tolist(),
-        stacks.values.tolist(), stacks.about,
-    )  # fmt: skip
+    """Everything that a recording says, as plain values; stacks that are in no column come last, wherever they were."""
+    names, ends = [stacks.names[code] for code in stacks.frames.tolist()], stacks.offsets.tolist()
+    samples = sorted(
+        (names[begin:end], *row) for (begin, end), *row in zip(pairwise(ends), *stacks.values, strict=True)
+    )
+    return stacks.sample_types, dict(zip(stacks.names, stacks.hints, strict=True)), samples, stacks.about
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +56,7 @@ def test_pools_in_columns_hold_what_the_cursor_reads(
     one_by_one = said(jfr.read(data))
     monkeypatch.setattr(constants, "FEW", 1)
     monkeypatch.setattr(varints, "WINDOW", window)
+    monkeypatch.setattr(traces, "AT_ONCE", window)
     assert said(jfr.read(data)) == one_by_one
 
 
@@ -100,10 +104,56 @@ def test_different_values_are_numbered_without_a_sort() -> None:
 def test_groups_add_up_exactly_whatever_the_keys() -> None:
     for keys in ([[1, 1, 2], [5, 5, 5]], [[-1, -1, 2**62], [2**62, 2**62, 0]]):
         groups = Groups([np.array(column) for column in keys])
-        assert sorted(zip(groups.keys, groups.sizes, strict=True)) == sorted(
+        of_each = zip(*(column.tolist() for column in groups.keys), strict=True)
+        assert sorted(zip(of_each, groups.sizes.tolist(), strict=True)) == sorted(
             {tuple(key): 2 if key[0] == keys[0][0] else 1 for key in zip(*keys, strict=True)}.items()
         )
         assert sum(groups.sums(np.array([2**62, 2**62, 2**62]))) == 3 * 2**62
+
+
+@pytest.mark.parametrize("most", [3, 300, 1 << 62])
+def test_pairs_of_method_and_type_stand_for_what_they_were(most: int) -> None:
+    for types in (DICE.integers(0, 4, 500), DICE.integers(-most, most, 500)):
+        methods = DICE.integers(-most, most, 500) // 7 * 7
+        numbers, of_each, type_of_each = pairs(methods, types)
+        assert (of_each[numbers] == methods).all()
+        assert (type_of_each[numbers] == types).all()
+        assert len(of_each) == len(set(zip(methods.tolist(), types.tolist(), strict=True)))
+
+
+@pytest.mark.parametrize("amount", [1, 1 << 62])
+def test_what_stacks_count_is_summed_exactly_in_the_order_in_which_they_come(amount: int) -> None:
+    tallies = [(0, [9, -4, 9], [1, amount, 3]), (1, [7, 9], [amount, 5]), (0, [7, 9], [amount, 0])]
+    expected: dict[int, list[int]] = {}
+    for place, keys, amounts in tallies:
+        for key, one in zip(keys, amounts, strict=True):
+            expected.setdefault(key, [0, 0])[place] += one
+    different, sums = _summed([(place, np.array(keys), np.array(amounts)) for place, keys, amounts in tallies], 2)
+    assert list(zip(different.tolist(), sums.T.tolist(), strict=True)) == list(expected.items())
+
+
+def test_states_that_say_the_same_are_one_and_keep_the_order_of_stacks() -> None:
+    stacks, threads, states = np.array([5, 3, 5, 1, 2]), np.array([1, 1, 1, 1, 1]), np.array([2, 8, 4, 2, 7])
+    groups = Groups([stacks, threads, states])
+    expected: dict[str, list[tuple[int, ...]]] = {}
+    for stack, thread, state, size in zip(*groups.keys, groups.sizes, strict=True):
+        expected.setdefault("even" if state % 2 == 0 else "odd", []).append((stack, thread, size))
+    found = _by_state(groups, lambda state: "even" if state % 2 == 0 else "odd")
+    assert [(said, list(zip(*(column.tolist() for column in tally), strict=True))) for said, tally in found] == list(
+        expected.items()
+    )
+
+
+@pytest.mark.parametrize("width", [2, 4, 5, 6, 8])
+def test_events_are_found_however_wide_their_size_is_written(width: int) -> None:
+    sizes = [width + extra for extra in (1, 200, 1, 300, 200, 9000)]
+    written = b"".join(
+        bytes(size >> 7 * at & 127 | (128 if at < width - 1 else 0) for at in range(width)) + b"\7" * (size - width)
+        for size in sizes
+    )
+    chunk = Chunk(recording(STACKS[:3]), 0)
+    chunk.bytes = bytes(HEADER.size) + written
+    assert np.diff([*events._walked(chunk), len(chunk.bytes)]).tolist() == sizes
 
 
 @pytest.mark.parametrize("hertz", [1, 1000, 24_000_000, 10**9, 3 * 10**9, 1 << 62])
@@ -122,7 +172,8 @@ def test_many_samples_are_added_as_one_by_one() -> None:
         gather.code("work")
     codes, sizes, values = MANY
     for _ in range(2):
-        together.add_many(np.array(codes, dtype=np.int32), np.array(sizes), values, what="stack", keys=[7, 8, 9])
+        rows = np.array(values).T
+        together.add_many(np.array(codes, dtype=np.int32), np.array(sizes), rows, what="stack", keys=[7, 8, 9])
         for at, value in enumerate(values):
             alone.add(codes[sum(sizes[:at]) : sum(sizes[: at + 1])], value, where="")
     assert said(together.stacks("jfr")) == said(alone.stacks("jfr"))
@@ -141,7 +192,6 @@ def test_many_samples_are_added_as_one_by_one() -> None:
 def test_too_much_of_many_samples_names_the_first(limits: Limits, value: int, says: str) -> None:
     codes, sizes, values = MANY
     gather = Gather([SampleType("a", "events"), SampleType("b", "events")], limits=limits)
+    rows = np.array([*values[:2], [3, value]], dtype=object).T
     with pytest.raises(Unreadable, match=says):
-        gather.add_many(
-            np.array(codes, dtype=np.int32), np.array(sizes), [*values[:2], [3, value]], what="stack", keys=[7, 8, 9]
-        )
+        gather.add_many(np.array(codes, dtype=np.int32), np.array(sizes), rows, what="stack", keys=[7, 8, 9])
