@@ -59,9 +59,15 @@ def start(
 
 
 def show_next(incident: Incident, *, by: Person | None, at: datetime) -> None:
-    """Show what happened next without waiting for its moment; raise ``Refused`` when nothing is left."""
-    if not _play(incident, by=by, at=at, brings_forward=True):
-        raise rules.Refused("This replay is over.")
+    """Show what happened next without waiting for its moment.
+
+    Raises ``Refused`` when nothing is left, and while the drill has ended: its replay rests until it is reopened.
+    """
+    if _play(incident, by=by, at=at, brings_forward=True):
+        return
+    if Replay.objects.filter(incident=incident, over_at=None).exists():
+        raise rules.Refused(f"{incident.codename} has ended. Reopen it to go on with its replay.")
+    raise rules.Refused("This replay is over.")
 
 
 def answer(incident: Incident, *, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Event:

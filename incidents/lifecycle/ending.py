@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from django.db.models import F
 
 from incidents import timeline
 from incidents.lifecycle import rules
-from incidents.models import Incident, Person, Source, Status
+from incidents.models import Incident, Person, Replay, Source, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,8 @@ def _step(
             )
         now.status = step.to
         now.duplicate_of = of
+        if step is REOPEN:
+            _resume_replay(now, at=at)
         _stamp(now, step, at=at)
         data = {"room": now.room, **({"of": of.codename} if of else {})}
         timeline.append(now, step.kind, at=at, by=by, source=source, text=text, data=data)
@@ -173,6 +177,14 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
 
 def _cannot(incident: Incident, step: LifecycleStep) -> str:
     return f"{incident.codename} is {incident.status}; you cannot {step.verb} it now."
+
+
+def _resume_replay(drill: Incident, *, at: datetime) -> None:
+    """Let the replay of a drill that had ended go on where it was: what was left to wait is still left."""
+    if drill.is_drill and drill.ended_at is not None:
+        rested = max(at - drill.ended_at, timedelta(0))
+        moved = {"shown_at": F("shown_at") + rested, "due_at": F("due_at") + rested}
+        Replay.objects.filter(incident=drill, over_at=None).update(**moved)
 
 
 def _stamp(incident: Incident, step: LifecycleStep, *, at: datetime) -> None:

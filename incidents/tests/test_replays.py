@@ -115,6 +115,32 @@ def test_a_replay_stops_where_someone_would_read_what_they_may_not_see(
     assert visibility.who_may_see(drill.pk, among=[ben.pk, eve.pk]) == set()
 
 
+def looked(drill: Incident, *, at: datetime, ends_at: dict[int, int]) -> list[int]:
+    """Look at a replay every minute that its drill is on; it ends after some of them, for so many minutes each."""
+    counts = []
+    for minute in range(30):
+        at += timedelta(minutes=1)
+        replays.advance(at=at)
+        counts.append(Event.objects.filter(incident=drill, kind__in=["replayed", "replay_asked"]).count())
+        if minute in ends_at:
+            lifecycle.resolve(drill, by=None, at=at)
+            at += timedelta(minutes=ends_at[minute])
+            replays.advance(at=at)
+            with pytest.raises(lifecycle.Refused, match="has ended"):
+                replays.show_next(drill, by=None, at=at)
+            lifecycle.reopen(drill, by=None, at=at)
+    return counts
+
+
+def test_a_replay_rests_while_its_drill_has_ended_and_goes_on_where_it_was(past: Incident, ben: Person) -> None:
+    began = timezone.now()
+    undisturbed = looked(replays.start(past, by=ben, at=began), at=began, ends_at={})
+    assert undisturbed[0] < undisturbed[4] < undisturbed[-1], "entries come one by one"
+    began += timedelta(hours=1)
+    rested = replays.start(past, by=ben, at=began)
+    assert looked(rested, at=began, ends_at={0: 90, 3: 7, 6: 600}) == undisturbed
+
+
 def test_only_what_ended_and_was_real_is_replayed_by_who_may_see_it(
     shipped: Shipped, past: Incident, ada: Person, eve: Person
 ) -> None:
