@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import connection
-from django.db.models import Exists, Func, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Func, Q, QuerySet, Value
+from django.db.models.expressions import RawSQL
 
 from audit.sealed import redacting
 from incidents import event_kinds, visibility
@@ -274,19 +275,23 @@ def _apply(change: Event, entry: TimelineEntry) -> None:
         entry.text, entry.retracted = change.text, None
 
 
+_NEWEST_STATED: Final = """
+    SELECT one.id FROM unnest(%s::bigint[]) AS whose CROSS JOIN unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
+        SELECT id FROM incidents_event said WHERE incident_id = whose AND kind = wanted AND NOT EXISTS (
+            SELECT FROM incidents_event taken
+             WHERE taken.incident_id = whose AND taken.about_n = said.n AND taken.kind IN ('retracted', 'redacted'))
+        ORDER BY n DESC LIMIT 1) AS one
+"""
+
+
 def last_said(incidents: Iterable[Incident]) -> dict[int, dict[str, TimelineEntry]]:
     """Return the newest entry of each of ``STATED`` that was neither retracted nor redacted, by incident and kind.
 
-    One without words says that there is nothing any more, and is left out. Three queries for all of them; each reads
-    one incident's events backwards, up to those entries.
+    One without words says that there is nothing any more, and is left out. Two queries for all of them; the first reads
+    each incident's events backwards, up to those entries.
     """
-    taken = Event.objects.filter(
-        incident=OuterRef("incident"), about_n=OuterRef("n"), kind__in=("retracted", "redacted")
-    )
-    stands = Event.objects.filter(~Exists(taken), incident=OuterRef("pk")).order_by("-n").values("pk")
-    newest = [Subquery(stands.filter(kind=kind)[:1]) for kind in STATED]
-    keys = Incident.objects.filter(pk__in=[one.pk for one in incidents]).values_list(*newest)
-    events = Event.objects.filter(pk__in=[pk for row in keys for pk in row if pk]).select_related("by")
+    newest = RawSQL(_NEWEST_STATED, [[one.pk for one in incidents], list(STATED)])  # noqa: S611 (all of it is in the parameters)
+    events = Event.objects.filter(pk__in=newest).select_related("by")
     found: dict[int, list[TimelineEntry]] = defaultdict(list)
     for entry in entries(events):
         found[entry.event.incident_id].append(entry)

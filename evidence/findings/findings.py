@@ -119,7 +119,7 @@ def claimed(incident: Incident, words: str) -> Finding:
     Raises ``Unclaimed`` when there is none, ``Refused`` when there are more.
     """
     said = words.strip().strip("“”\"'").strip()
-    found = Finding.objects.select_related("incident").filter(incident=incident)
+    found = Finding.objects.select_related("incident").defer("incident__words").filter(incident=incident)
     if said.removeprefix("#").isdecimal() and len(said) < 9:
         matching = list(found.filter(n=int(said.removeprefix("#"))))
     else:

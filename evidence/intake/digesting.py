@@ -47,7 +47,7 @@ def digest(evidence_id: int, *, at: datetime) -> None:
     """
     if not CLAIMS.take(evidence_id, at=at):
         return
-    evidence = Evidence.objects.select_related("incident", "added_by").get(pk=evidence_id)
+    evidence = Evidence.objects.select_related("incident", "added_by").defer("incident__words").get(pk=evidence_id)
     if evidence.unanswered > UNANSWERED:
         _end(evidence, State.FAILED, says=LOST)
         return

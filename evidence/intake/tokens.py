@@ -80,7 +80,13 @@ def find(secret: str, *, at: datetime) -> Token | None:
     if not SHAPE.fullmatch(secret):
         return None
     digest = _hash(secret)
-    token = _live(at=at).select_related("person", "person__user", "incident").filter(hash=digest).first()
+    token = (
+        _live(at=at)
+        .select_related("person", "person__user", "incident")
+        .defer("incident__words")
+        .filter(hash=digest)
+        .first()
+    )
     if token is None or not hmac.compare_digest(token.hash, digest) or not _is_here(token.person):
         return None
     if token.last_used_at is None:
@@ -92,7 +98,7 @@ def find(secret: str, *, at: datetime) -> Token | None:
 
 def working(person: Person, *, at: datetime) -> QuerySet[Token]:
     """Return the tokens of a person that work, newest first."""
-    return _live(at=at).filter(person=person).select_related("incident").order_by("-pk")
+    return _live(at=at).filter(person=person).select_related("incident").defer("incident__words").order_by("-pk")
 
 
 @transaction.atomic

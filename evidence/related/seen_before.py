@@ -76,7 +76,9 @@ def of(incident: Incident, *, actor: Actor) -> list[SeenBefore]:
 
 
 def _evidence(ids: list[int]) -> list[Evidence]:
-    return list(Evidence.objects.filter(pk__in=ids).select_related("incident", "incident__type"))
+    return list(
+        Evidence.objects.filter(pk__in=ids).select_related("incident", "incident__type").defer("incident__words")
+    )
 
 
 def _same(rows: list[Row], mine: dict[str, float], rare: dict[str, float]) -> tuple[Same, ...]:

@@ -130,4 +130,4 @@ def _newest(request: Request, incident: Incident) -> dict[str, Any]:
 def shown(incident: Incident) -> QuerySet[Evidence]:
     """Return what was not withdrawn, newest first."""
     found = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN)
-    return found.select_related("added_by", "incident").order_by("-n")
+    return found.select_related("added_by", "incident").defer("incident__words").order_by("-n")

@@ -83,7 +83,12 @@ def answer(incident: Incident, *, text: str, by: Person | None, at: datetime, so
 
 def advance(*, at: datetime) -> int:
     """Show what is due in every replay; return how many were moved on. Doing it again shows nothing again."""
-    found = Replay.objects.filter(due_at__lte=at, incident__active=True).order_by("due_at").select_related("incident")
+    found = (
+        Replay.objects.filter(due_at__lte=at, incident__active=True)
+        .order_by("due_at")
+        .select_related("incident")
+        .defer("incident__words")
+    )
     return sum(_play(one.incident, by=None, at=at) for one in found[:AT_MOST])
 
 
@@ -169,8 +174,10 @@ def _first_type(past: Incident) -> IncidentType | None:
 def let_go(past: Incident, said: Iterable[str]) -> None:
     """Redact what a replay showed of words that were taken out of the past."""
     words = [one for one in said if one.strip()]
-    for shown in Event.objects.filter(incident__replays=past, kind="replayed", redacted=None).select_related(
-        "incident"
+    for shown in (
+        Event.objects.filter(incident__replays=past, kind="replayed", redacted=None)
+        .select_related("incident")
+        .defer("incident__words")
     ):
         if any(one in shown.text for one in words):
             redaction.redact(shown.incident, n=shown.n, by=None, at=timezone.now(), source=Source.SYSTEM)

@@ -27,7 +27,11 @@ def owed(actor: Actor) -> QuerySet[Followup]:
     """Return the open ones that ``actor`` may see, what is due first; what is to be done in a drill is practice."""
     seen = visibility.visible_to(actor).filter(is_drill=False)
     found = Followup.objects.filter(incident__in=seen, state=Followup.State.OPEN)
-    return found.select_related("incident", "owner").order_by(F("due_on").asc(nulls_last=True), "made_at", "pk")
+    return (
+        found.select_related("incident", "owner")
+        .defer("incident__words")
+        .order_by(F("due_on").asc(nulls_last=True), "made_at", "pk")
+    )
 
 
 def followups(actor: Actor) -> QuerySet[Followup]:

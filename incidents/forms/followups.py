@@ -74,7 +74,12 @@ class OneForm(VerbForm):
     def one(self) -> Followup | None:
         """The task or follow-up that it is about."""
         n = number(str(self["n"].value() or ""))
-        return Followup.objects.filter(incident=self.incident, n=n or 0).select_related("owner", "incident").first()
+        return (
+            Followup.objects.filter(incident=self.incident, n=n or 0)
+            .select_related("owner", "incident")
+            .defer("incident__words")
+            .first()
+        )
 
     @property
     def refusal(self) -> str:

@@ -63,7 +63,7 @@ def publish(incident: Incident, *, summary: int, by: Person | None, at: datetime
 def proposed(incident: Incident) -> Summary | None:
     """Return the summary that waits to be confirmed, if there is one."""
     found = Summary.objects.filter(incident=incident, published_at=None)
-    return found.select_related("written_by", "incident__lead").order_by("-pk").first()
+    return found.select_related("written_by", "incident__lead").defer("incident__words").order_by("-pk").first()
 
 
 def published(incident: Incident) -> Summary | None:

@@ -35,6 +35,14 @@ class Status(models.TextChoices):
 ACTIVE = (Status.OPEN, Status.MITIGATED)
 
 
+class IncidentManager(models.Manager["Incident"]):
+    """Reads incidents without their words, which the search alone needs: they grow with the timeline."""
+
+    def get_queryset(self) -> models.QuerySet[Incident]:
+        """Return all incidents; a join that brings one along leaves its words out by itself."""
+        return super().get_queryset().defer("words")
+
+
 class Incident(models.Model):
     """The case. Written by ``incidents.lifecycle`` alone.
 
@@ -79,12 +87,13 @@ class Incident(models.Model):
     last_n = models.PositiveIntegerField(default=0)
     words = SearchVectorField(null=True)
 
-    objects: ClassVar[models.Manager[Incident]]
+    objects: ClassVar[IncidentManager] = IncidentManager()
     if TYPE_CHECKING:
         events: RelatedManager[Event]
         participants: RelatedManager[Participant]
 
     class Meta:
+        base_manager_name = "objects"
         indexes = [
             models.Index(models.F("active").desc(), models.F("declared_at").desc(), name="incident_list"),
             models.Index(

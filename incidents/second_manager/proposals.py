@@ -159,7 +159,7 @@ def seen_by(person: Person) -> QuerySet[Proposal]:
     if not roles.may(person, "second"):
         return Proposal.objects.none()
     open_to = Q(incident=None) | Q(incident__in=visibility.visible_to(person))
-    return Proposal.objects.filter(open_to).select_related("by", "decided_by", "incident")
+    return Proposal.objects.filter(open_to).select_related("by", "decided_by", "incident").defer("incident__words")
 
 
 def waiting(person: Person, *, act: str = "") -> QuerySet[Proposal]:
@@ -169,14 +169,26 @@ def waiting(person: Person, *, act: str = "") -> QuerySet[Proposal]:
 
 
 def to_confirm(person: Person) -> int:
-    """Count the proposals that wait for this manager."""
-    return waiting(person).exclude(by=person).count()
+    """Count the proposals that wait for this manager.
+
+    Asked by every page: what is seen of incidents is looked up only where there is a proposal about one.
+    """
+    if not roles.may(person, "second"):
+        return 0
+    others = Proposal.objects.filter(state=State.WAITING).exclude(by=person)
+    about: list[int | None] = list(others.values_list("incident_id", flat=True))
+    of_incidents = [pk for pk in about if pk is not None]
+    seen = (
+        visibility.visible_to(person).filter(pk__in=of_incidents).values_list("pk", flat=True) if of_incidents else ()
+    )
+    known = set(seen)
+    return sum(pk is None or pk in known for pk in about)
 
 
 def _keep(change: ProposedChange, *, by: Person, at: datetime) -> Proposal:
     """Save a proposal; asking for the same twice saves it once."""
     same = Proposal.objects.filter(kind=change.kind, by=by, state=State.WAITING, payload=change.payload())
-    if (known := same.select_related("by", "incident").first()) is not None:
+    if (known := same.select_related("by", "incident").defer("incident__words").first()) is not None:
         return known
     proposal = Proposal.objects.create(
         kind=change.kind,

@@ -27,7 +27,12 @@ HEADINGS: Final = {
 def listing(request: Request) -> HttpResponse:
     """Show reviews by state, and which incidents ended lately without one."""
     seen = visibility.visible_to(request.person).select_related("type", "policy_version")
-    found = Review.objects.filter(incident__in=seen).select_related("incident__policy_version").order_by("-changed_at")
+    found = (
+        Review.objects.filter(incident__in=seen)
+        .select_related("incident__policy_version")
+        .defer("incident__words")
+        .order_by("-changed_at")
+    )
     states = [(state, heading, list(found.filter(state=state)[:MOST])) for state, heading in HEADINGS.items()]
     waiting = seen.filter(review=None, is_drill=False, status=Status.RESOLVED).order_by("-ended_at")[:10]
     context = {"here": "reviews", "states": [one for one in states if one[2]], "waiting": waiting, "tints": tints()}

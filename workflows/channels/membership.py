@@ -55,7 +55,7 @@ def _due(*, at: datetime) -> list[Resource]:
     rows = rows.filter(Q(incident__active=True) | Q(incident__ended_at__gte=at - LATELY))
     rows = rows.filter(Q(members_read=None) | Q(members_read__at__lte=at - NOT_AGAIN))
     oldest = F("members_read__at").asc(nulls_first=True)
-    return list(rows.select_related("incident").order_by(oldest, "pk")[:AT_MOST])
+    return list(rows.select_related("incident").defer("incident__words").order_by(oldest, "pk")[:AT_MOST])
 
 
 def _look(chat: Chat, channel: Resource, *, at: datetime) -> bool:

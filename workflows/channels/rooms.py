@@ -16,6 +16,7 @@ def incident_of_channel(channel_id: str) -> Incident | None:
     room = (
         Resource.objects.filter(kind="channel", external_id=channel_id)
         .select_related("incident__type", "incident__policy_version", "incident__lead")
+        .defer("incident__words")
         .first()
     )
     return room.incident if room else None

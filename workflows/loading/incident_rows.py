@@ -85,7 +85,10 @@ def read(incidents: Sequence[Incident]) -> IncidentRows:
             rows.changes[change.incident_id, change.about_n or 0] = change
     begun = [one.incident_id for some in rows.events.values() for one in some if one.kind in folding.MADE]
     if begun:
-        _file(rows.followups, Followup.objects.filter(incident__in=begun).select_related("owner", "incident"))
+        _file(
+            rows.followups,
+            Followup.objects.filter(incident__in=begun).select_related("owner", "incident").defer("incident__words"),
+        )
     if rows.pager:
         _file(rows.pages, Page.objects.filter(incident__in=ids).order_by("pk").prefetch_related("rung"))
         rows.users = page_reach.users_of([page for some in rows.pages.values() for page in some])

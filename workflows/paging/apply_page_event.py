@@ -90,7 +90,7 @@ def _is_ours(told: PagerIncident, codename: str, service_id: str) -> bool:
 def held(page: Page) -> Page:
     """Return a page fresh, held for the caller's transaction: its incident first, the order in which entries lock."""
     timeline.hold(page.incident_id)
-    found = Page.objects.select_for_update(of=("self",)).select_related("incident")
+    found = Page.objects.select_for_update(of=("self",)).select_related("incident").defer("incident__words")
     return found.get(pk=page.pk)
 
 

@@ -52,7 +52,9 @@ def look_again(*, at: datetime) -> int:
         return 0
     moved = 0
     # Marked as looked at before they are: polls at once look at different ones.
-    for page in leases.take_turns(due(at=at).select_related("incident"), at_once=AT_ONCE, looked_at=at):
+    for page in leases.take_turns(
+        due(at=at).select_related("incident").defer("incident__words"), at_once=AT_ONCE, looked_at=at
+    ):
         try:
             rung = _look(pager, page)
         except VendorError as error:

@@ -45,7 +45,8 @@ def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
     waiting = Page.objects.filter(
         incident__in=incident_lookup.seen(viewer).filter(active=True), rung=viewer, status=Page.Status.TRIGGERED
     )
-    for page in waiting.select_related(*(f"incident__{one}" for one in ("type", "policy_version", "lead"))):
+    known = waiting.select_related(*(f"incident__{one}" for one in ("type", "policy_version", "lead")))
+    for page in known.defer("incident__words"):
         says = f"*You were paged* {_ago(page.opened_at)}, and nobody has acknowledged it: {mrkdwn.escape(page.name)}"
         yield WaitingItem(page.incident, says, _leading("Open the page", page.url))
 

@@ -92,7 +92,12 @@ def done(asked: SlackRequest) -> Answer:
 def change(asked: SlackRequest) -> Answer:
     """Ask who takes the one of a card, and by when."""
     incident, n = _meant(asked)
-    one = Followup.objects.filter(incident=incident, n=n).select_related("incident", "owner").first()
+    one = (
+        Followup.objects.filter(incident=incident, n=n)
+        .select_related("incident", "owner")
+        .defer("incident__words")
+        .first()
+    )
     if one is None:
         raise lifecycle.Refused("There is no such task.")
     owner = one.owner.chat_id if one.owner is not None else None
