@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from incidents.bidi import isolated
+
 MOVES: Final = {
     "mitigated": "Mitigated",
     "resolved": "Resolved",
@@ -108,7 +110,7 @@ def _type(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
         if one.kind == "declared":
             yield CatchUpLine("Type", str(one.data["type_name"]), (one.n,), one.at, one.by)
         else:
-            was = f"{one.data['to_name']}, was {one.data['from_name']}"
+            was = f"{isolated(one.data['to_name'])}, was {isolated(one.data['from_name'])}"
             yield CatchUpLine("Type", _because(was, one.text, LONG), (one.n,), one.at, one.by)
 
 
@@ -163,7 +165,7 @@ def _findings(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 
 def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
     for one in kinds["next_step"][:1] if now.active else ():
-        owner = f"{one.data['name']}: " if one.data.get("name") else ""
+        owner = f"{isolated(one.data['name'])}: " if one.data.get("name") else ""
         if one.text:  # without words it says that there is none any more
             yield CatchUpLine("Next step", _cut(f"{owner}{one.text}", LONG), (one.n,), one.at)
 
@@ -172,7 +174,9 @@ def _tasks(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
     for one in reversed(kinds["task"]) if now.active else ():
         if one.n in now.tasks:
             owner = now.tasks[one.n]
-            yield CatchUpLine("Task", _cut(f"{owner}: {one.text}" if owner else one.text, SHORT), (one.n,), one.at)
+            yield CatchUpLine(
+                "Task", _cut(f"{isolated(owner)}: {one.text}" if owner else one.text, SHORT), (one.n,), one.at
+            )
 
 
 def _pages(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:

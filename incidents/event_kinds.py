@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from incidents.bidi import isolated
+
 Data = Mapping[str, Any]
 
 
@@ -312,5 +314,6 @@ def of(kind: str) -> EventKind:
 
 
 def sentence(kind: str, *, text: str, data: Data) -> str:
-    """Say one event as a sentence without its actor."""
-    return of(kind).sentence(text, data)
+    """Say one event as a sentence without its actor; names and words in it keep to their own direction."""
+    own = {key: isolated(value) if isinstance(value, str) else value for key, value in data.items()}
+    return of(kind).sentence(isolated(text), own)

@@ -10,6 +10,7 @@ from django.core.management.color import Style
 from django.utils import timezone
 
 from incidents import timeline, visibility
+from incidents.bidi import isolated
 from incidents.followups import followup_lists
 from incidents.models import Event, Followup, Incident
 from incidents.visibility import Actor
@@ -175,7 +176,7 @@ def event(event: Event) -> dict[str, Any]:
 
 
 def _told(event: Event) -> str:
-    who = event.by.name if event.by else "Firekind"
+    who = isolated(event.by.name) if event.by else "Firekind"
     at = timezone.localtime(event.at)
     return f"{at:%Y-%m-%d %H:%M:%S}  {who}  {timeline.sentence(event)}"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from incidents import timeline
+from incidents.bidi import isolated
 from incidents.models import Incident, Participant, Person
 
 
@@ -97,7 +98,7 @@ def _enter(incident: Incident, entries: Iterable[Entrant], *, at: datetime) -> N
 def _note_choice(incident: Incident, choice: RoleChoice, *, at: datetime) -> None:
     """Record who was chosen and why: they keep the role in this room, past the end of their shift."""
     data = {"role": choice.role, "person": choice.person_id, "why": choice.why, "room": incident.room}
-    text = f"{choice.name} is {choice.role}: {choice.why}"
+    text = f"{isolated(choice.name)} is {choice.role}: {choice.why}"
     timeline.append(incident, "chosen", at=at, text=text, data=data)
 
 
@@ -114,7 +115,7 @@ def staying(
         # Who leads a drill agreed to drills, or came by themselves; this one holds whatever they agree to later.
         (incident.lead, reason.JOINED if incident.is_drill else reason.LEAD, "leads"),
         (incident.declared_by, reason.DECLARED, "declared it"),
-        *((person, reason.PICKED, f"brought in by {by.name}" if by else "brought in") for person in bring),
+        *((person, reason.PICKED, f"brought in by {isolated(by.name)}" if by else "brought in") for person in bring),
     ]
     found: dict[Person, tuple[str, str]] = {}
     for person, kind, why in asked:
@@ -133,5 +134,5 @@ def by_why(entries: Iterable[Entrant]) -> tuple[str, ...]:
     """Say who comes in for each reason: *Sam, Sia (@security)*."""
     names: dict[str, list[str]] = {}
     for one in entries:
-        names.setdefault(one.why, []).append(one.name)
+        names.setdefault(one.why, []).append(isolated(one.name))
     return tuple(f"{', '.join(some)} ({why})" if why else ", ".join(some) for why, some in names.items())

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from incidents import timeline
+from incidents.bidi import isolated
 from incidents.drills import agreement
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Participant, Person, Source
@@ -85,7 +86,7 @@ def bring_in(
             agreement.must_come(now, person, by=by)
         for person in new:
             take_part(now, person, reason=Reason.PICKED, detail=because[:120], by=by, at=at)
-        names = ", ".join(person.name for person in new)
+        names = ", ".join(isolated(person.name) for person in new)
         data = {"room": now.room, "because": because}
         timeline.append(now, "brought", at=at, by=by, source=source, text=names, data=data)
         rules.save(now)

@@ -43,5 +43,5 @@ class Person(models.Model):
     @property
     def initials(self) -> str:
         """One or two letters to show where a picture would be."""
-        words = self.name.split()
+        words = [word for word in self.name.split() if word[0].isalnum()]
         return "".join(word[0] for word in [*words[:1], *words[1:][-1:]]).upper() or "?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
 
@@ -14,6 +15,7 @@ from django.utils.html import escape, format_html, urlize
 from django.utils.safestring import SafeString, mark_safe
 
 from incidents import timeline_layout
+from incidents.bidi import isolated
 from incidents.policies import capture_lines
 from incidents.policies.policy import COLOURS, Capture
 from incidents.search import snippets
@@ -30,6 +32,18 @@ def icon(name: str, label: str = "") -> SafeString:
     if label:
         return format_html('<svg class="icon" role="img" aria-label="{}"><use href="{}"/></svg>', label, sprite)
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}"/></svg>', sprite)
+
+
+@register.filter
+def bdi(name: object) -> str:
+    """Keep a name in its own direction, and what is beside it in its place; HTML's element of that name is for more."""
+    return isolated(str(name))
+
+
+@register.filter
+def each_bdi(names: Iterable[object]) -> list[str]:
+    """Keep each of several names in its own direction."""
+    return [isolated(str(name)) for name in names]
 
 
 @register.filter

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from incidents import catch_up_reading, event_kinds, sample_mark, timeline, timeline_layout, visibility
+from incidents.bidi import isolated
 from incidents.followups import followup_lists
 from incidents.forms import VERBS
 from incidents.forms.given import number
@@ -198,4 +199,4 @@ def _arrived(incident: Incident, seen: int, person: Person) -> str:
         return ""
     timeline.naming([newest], reader=person)
     words = event_kinds.sentence(newest.kind, text=newest.text, data=newest.data)
-    return f"{newest.by.name}: {words}" if newest.by else words
+    return f"{isolated(newest.by.name)}: {words}" if newest.by else words

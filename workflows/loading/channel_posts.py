@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from incidents import event_kinds, timeline
+from incidents.bidi import isolated
 from incidents.event_kinds import TOLD
 from incidents.followups import folding
 from incidents.models import Event
@@ -45,7 +46,7 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         n=event.n,
         kind=event.kind,
         label=event_kinds.of(event.kind).news,
-        by=event.by.name if event.by else "",
+        by=isolated(event.by.name) if event.by else "",
         sentence="" if event.redacted else event_kinds.sentence(event.kind, text=text, data=event.data),
         text=text,
         room=event.data.get("room", 1),
@@ -88,8 +89,8 @@ def _retype(event: Event) -> RetypeNews:
     changes = data.get("changes")
     lines = tuple(PlanLine(*one) for one in changes or ())
     return RetypeNews(
-        before=data["from_name"],
-        now=data["to_name"],
+        before=isolated(data["from_name"]),
+        now=isolated(data["to_name"]),
         colour=str(data.get("colour", "")),
         back="" if data.get("closed") else str(data.get("from", "")),
         changes=None if changes is None else tuple(map(str, lines)),
@@ -103,7 +104,7 @@ def _answer(event: Event) -> str:
     sentence = event_kinds.sentence(event.kind, text=event.text, data=event.data)
     if event.kind == "request_over":
         return sentence
-    return f"{event.by.name if event.by else 'Firekind'} {sentence}."
+    return f"{isolated(event.by.name) if event.by else 'Firekind'} {sentence}."
 
 
 def _ask(event: Event) -> str:

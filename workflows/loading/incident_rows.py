@@ -10,6 +10,7 @@ from typing import TypeVar
 from django.db.models import Count, Q
 
 from incidents import event_kinds, timeline, visibility
+from incidents.bidi import isolated
 from incidents.followups import folding
 from incidents.models import AccessRequest, Codename, Event, Followup, Incident, Participant, Person
 from workflows import ports
@@ -147,4 +148,4 @@ def sources() -> Mapping[str, ProfileSource]:
 
 def someone(person: Person, why: str) -> Invitee:
     """Return a person as the planning sees them."""
-    return Invitee(person.chat_id or "", person.name, why, person.pk)
+    return Invitee(person.chat_id or "", isolated(person.name), why, person.pk)

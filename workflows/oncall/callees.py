@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
+from incidents.bidi import isolated
 from incidents.models import Person
 from incidents.people import emails
 from incidents.policies.policy import Policy
@@ -106,11 +107,11 @@ def _subject(target: PagerTarget) -> cache.Subject:
 
 def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]], usual: str) -> Callee:
     rung = on.get(_subject(target), ())
-    people = tuple(_someone(one.person, f"on call for {target.name}") for one in rung if one.person)
+    people = tuple(_someone(one.person, f"on call for {isolated(target.name)}") for one in rung if one.person)
     words = rings([one.person.name if one.person else one.user.name for one in rung]) or "no one is on call"
     return Callee(
         _ref(target),
-        target.name,
+        isolated(target.name),
         target.service_id or usual,
         _who_chat(people),
         words,
@@ -121,7 +122,7 @@ def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]],
 
 def _user(user: PagerUser, usual: str) -> Callee:
     person = user.person if user.person is not None and user.person.can_join else None
-    name = person.name if person else user.name
+    name = isolated(person.name if person else user.name)
     people = (_someone(person, "paged by name"),) if person else ()
     ref, ids = f"user/{user.pager_id}", (user.pager_id,)
     return Callee(ref, name, usual, _who_chat(people), ids=ids, strangers=strangers([user]))
@@ -133,22 +134,23 @@ def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:
     Their persons are read already, or cost a query each.
     """
     found = ((user, joining.barred(user)) for user in users)
-    return tuple(Stranger(user.pager_id, user.name, why) for user, why in found if why)
+    return tuple(Stranger(user.pager_id, isolated(user.name), why) for user, why in found if why)
 
 
 def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]]) -> tuple[Invitee, ...]:
     rung = on.get(_subject(row), ())
-    return _who_chat(tuple(_someone(one.person, f"on call for {row.name}") for one in rung if one.person))
+    return _who_chat(tuple(_someone(one.person, f"on call for {isolated(row.name)}") for one in rung if one.person))
 
 
 def rings(names: Sequence[str]) -> str:
     """Say who is paged: *rings Eve Ito and Max Lund*; empty for nobody."""
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    own = [isolated(name) for name in names]
+    listed = " and ".join(filter(None, (", ".join(own[:-1]), *own[-1:])))
     return f"pages {listed}" if listed else ""
 
 
 def _someone(person: Person, why: str) -> Invitee:
-    return Invitee(person.chat_id or "", person.name, why, person.pk)
+    return Invitee(person.chat_id or "", isolated(person.name), why, person.pk)
 
 
 def _who_chat(people: tuple[Invitee, ...]) -> tuple[Invitee, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from incidents.bidi import isolated
 from workflows.planning import choosing, drills, pages
 from workflows.planning.facts import Facts, Stay
 from workflows.planning.invitee import Invitee
@@ -144,7 +145,7 @@ def _lasting(stay: Stay) -> str:
     if stay.detail and stay.came == "picked":
         return stay.detail
     by, alone = LASTING[stay.came]
-    return by.format(by=stay.by) if stay.by else alone
+    return by.format(by=isolated(stay.by)) if stay.by else alone
 
 
 def _by_policy(found: _Reasons, facts: Facts) -> None:

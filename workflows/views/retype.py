@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from incidents import lifecycle, timeline, visibility
+from incidents.bidi import isolated
 from incidents.forms.given import number, numbers
 from incidents.lifecycle import circle
 from incidents.models import Event, Incident, IncidentType, Person
@@ -154,4 +155,4 @@ def _responders(incident: Incident, person: Person) -> list[Person]:
 def _staying(incident: Incident, person: Person, *, come: bool) -> str:
     """Say who stays in without being picked: *Ana Ruiz (leads), Dee Ito (declared it)*."""
     kept = circle.staying(incident, by=person, come=come)
-    return ", ".join(f"{'you' if one == person else one.name} ({why})" for one, (_, why) in kept.items())
+    return ", ".join(f"{'you' if one == person else isolated(one.name)} ({why})" for one, (_, why) in kept.items())

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
+from incidents.bidi import isolated
+
 CONTROL: Final = re.compile(r"<([^<>]*)>")
 LINK: Final = re.compile(r"<(https?://[^|<>]+)(?:\|([^<>]*))?>")
 MENTION: Final = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
@@ -33,7 +35,7 @@ def as_typed(text: str) -> str:
 
 def mention(chat_id: str | None, name: str) -> str:
     """Mention a person, or name one the workspace does not know."""
-    return f"<@{chat_id}>" if chat_id and PERSON.fullmatch(chat_id) else escape(name)
+    return f"<@{chat_id}>" if chat_id and PERSON.fullmatch(chat_id) else escape(isolated(name))
 
 
 def channel(channel_id: str, name: str) -> str:

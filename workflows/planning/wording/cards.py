@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from incidents.bidi import isolated, without
 from workflows.planning.facts import Facts, Published
 from workflows.planning.wording.card import Card
 from workflows.planning.wording.headline import PAGE, STATUS_WORDS
@@ -15,7 +16,7 @@ def topic(facts: Facts) -> str:
 
     Slack keeps every topic that was ever set as a line of its own, which nobody can take back once it turns private.
     """
-    lead = f"Lead: {facts.lead.name}" if facts.lead else "No lead yet"
+    lead = f"Lead: {without(facts.lead.name)}" if facts.lead else "No lead yet"
     line = f"{facts.policy.name} · {STATUS_WORDS[facts.status]} · {lead}"
     line = f"{line} · {facts.title}" if facts.private else line
     return line if len(line) <= TOPIC_CHARS else f"{line[: TOPIC_CHARS - 1]}…"
@@ -43,7 +44,7 @@ def ended_announcement(facts: Facts) -> Card:
     """What an announcement becomes once the type asks for none: it says so, and stays still."""
     return Card(
         kind="announcement",
-        title=f"{facts.policy.name}: {facts.title}",
+        title=f"{isolated(facts.policy.name)}: {isolated(facts.title)}",
         text="No more announcements will be posted for this incident.",
         link=facts.url,
         link_label=PAGE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from incidents.bidi import isolated
 from workflows.planning.facts import ChannelPost, Facts
 from workflows.planning.wording.card import Button, Card, cut
 from workflows.planning.wording.marks import Words, ago, joined, room, when
@@ -43,7 +44,7 @@ def announcement(facts: Facts) -> Card:
     """The message in the announce channel, kept current."""
     return Card(
         kind="announcement",
-        title=f"{facts.policy.name}: {facts.title}",
+        title=f"{isolated(facts.policy.name)}: {isolated(facts.title)}",
         fields=(
             ("Status", STATUS_WORDS[facts.status]),
             ("Lead", lead(facts)),
@@ -89,7 +90,7 @@ def lead(facts: Facts) -> Words:
 def _type(facts: Facts) -> str:
     """Say type and status in one line, which a phone has few of."""
     private = " · private" if facts.private else ""
-    return f"{facts.policy.name}{private} · {STATUS_WORDS[facts.status]}"
+    return f"{isolated(facts.policy.name)}{private} · {STATUS_WORDS[facts.status]}"
 
 
 def _declared(facts: Facts) -> Words:
