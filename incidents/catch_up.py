@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from incidents.bidi import isolated
+from incidents.people.bidi import isolated
 
 MOVES: Final = {
     "mitigated": "Mitigated",

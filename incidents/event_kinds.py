@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from incidents.bidi import isolated
+from incidents.people.bidi import isolated
 
 Data = Mapping[str, Any]
 

@@ -10,9 +10,9 @@ from django.core.management.color import Style
 from django.utils import timezone
 
 from incidents import timeline, visibility
-from incidents.bidi import isolated
 from incidents.followups import followup_lists
 from incidents.models import Event, Followup, Incident
+from incidents.people.bidi import isolated
 from incidents.visibility import Actor
 from workflows.paging.paging import PageChoice
 from workflows.planning.plan import Plan

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from incidents import timeline
-from incidents.bidi import isolated
 from incidents.models import Incident, Participant, Person
+from incidents.people.bidi import isolated
 
 
 @dataclass(frozen=True, slots=True)

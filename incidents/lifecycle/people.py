@@ -4,10 +4,10 @@ from collections.abc import Collection
 from datetime import datetime
 
 from incidents import timeline
-from incidents.bidi import isolated
 from incidents.drills import agreement
 from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Participant, Person, Source
+from incidents.people.bidi import isolated
 
 Reason = Participant.Reason
 LASTING = {Reason.PICKED, Reason.LET_IN, Reason.JOINED, Reason.GLASS, Reason.RETYPED}  # hold for as long as one stays

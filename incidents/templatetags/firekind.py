@@ -15,7 +15,7 @@ from django.utils.html import escape, format_html, urlize
 from django.utils.safestring import SafeString, mark_safe
 
 from incidents import timeline_layout
-from incidents.bidi import isolated
+from incidents.people.bidi import isolated
 from incidents.policies import capture_lines
 from incidents.policies.policy import COLOURS, Capture
 from incidents.search import snippets

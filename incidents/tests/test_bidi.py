@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from incidents import bidi, event_kinds
-from incidents.bidi import FIRST_STRONG, POP, isolated, without
+from incidents import event_kinds
+from incidents.people import bidi
+from incidents.people.bidi import FIRST_STRONG, POP, isolated, without
 
 NAMES = ("דנה כהן", "أحمد الزهراني", "Dana דנה (SRE)", "\u202eevil", "ن\u2066x", "שלום\u2069", "عمر 3")
 LETTERS = st.text("aZ1 ,().-אבعر٣\u200f\u202a\u202e\u202c\u2066\u2068\u2069\n", max_size=14)
@@ -55,7 +56,7 @@ class AnyData(dict[str, str | int]):
         super().__init__(into_s=60, meeting="2026-11-23T09:00:00+00:00", verdict="refuted", was="open", closing=1)
         self.name = name
 
-    def get(self, key: str, default: object = None) -> str | int:  # type: ignore[override]  # of a dict's two forms
+    def get(self, key: str, default: object = None) -> str | int:
         return self[key]
 
     def __missing__(self, key: str) -> str:

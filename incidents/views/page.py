@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from incidents import catch_up_reading, event_kinds, sample_mark, timeline, timeline_layout, visibility
-from incidents.bidi import isolated
 from incidents.followups import followup_lists
 from incidents.forms import VERBS
 from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
+from incidents.people.bidi import isolated
 from incidents.policies.policy import Policy
 from incidents.search import moment
 from incidents.timeline import TimelineEntry

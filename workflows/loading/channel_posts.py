@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from incidents import event_kinds, timeline
-from incidents.bidi import isolated
 from incidents.event_kinds import TOLD
 from incidents.followups import folding
 from incidents.models import Event
+from incidents.people.bidi import isolated
 from workflows.loading.incident_rows import IncidentRows, someone
 from workflows.planning.facts import ChannelPost, RetypeNews, TaskNow
 from workflows.planning.invitee import Invitee

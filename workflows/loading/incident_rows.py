@@ -10,9 +10,9 @@ from typing import TypeVar
 from django.db.models import Count, Q
 
 from incidents import event_kinds, timeline, visibility
-from incidents.bidi import isolated
 from incidents.followups import folding
 from incidents.models import AccessRequest, Codename, Event, Followup, Incident, Participant, Person
+from incidents.people.bidi import isolated
 from workflows import ports
 from workflows.loading import summaries
 from workflows.models import Effect, Page, PagerUser, Resource

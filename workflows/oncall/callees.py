@@ -11,9 +11,9 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from incidents.bidi import isolated
 from incidents.models import Person
 from incidents.people import emails
+from incidents.people.bidi import isolated
 from incidents.policies.policy import Policy
 from workflows.models import PagerTarget, PagerUser
 from workflows.oncall import lookup as cache

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from incidents.bidi import isolated
+from incidents.people.bidi import isolated
 from workflows.planning import choosing, drills, pages
 from workflows.planning.facts import Facts, Stay
 from workflows.planning.invitee import Invitee

@@ -14,10 +14,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from incidents import lifecycle, timeline, visibility
-from incidents.bidi import isolated
 from incidents.forms.given import number, numbers
 from incidents.lifecycle import circle
 from incidents.models import Event, Incident, IncidentType, Person
+from incidents.people.bidi import isolated
 from incidents.policies.policy import moves_room
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows.planning.plan import Plan

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from incidents.bidi import isolated
+from incidents.people.bidi import isolated
 
 CONTROL: Final = re.compile(r"<([^<>]*)>")
 LINK: Final = re.compile(r"<(https?://[^|<>]+)(?:\|([^<>]*))?>")

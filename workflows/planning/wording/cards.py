@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incidents.bidi import isolated, without
+from incidents.people.bidi import isolated, without
 from workflows.planning.facts import Facts, Published
 from workflows.planning.wording.card import Card
 from workflows.planning.wording.headline import PAGE, STATUS_WORDS

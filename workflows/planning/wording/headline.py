@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from incidents.bidi import isolated
+from incidents.people.bidi import isolated
 from workflows.planning.facts import ChannelPost, Facts
 from workflows.planning.wording.card import Button, Card, cut
 from workflows.planning.wording.marks import Words, ago, joined, room, when
