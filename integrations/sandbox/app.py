@@ -15,7 +15,7 @@ from starlette.routing import Route
 from integrations.slack import fake
 from integrations.slack.protocol import installation
 
-from . import asked, pagerduty, settings
+from . import asked, pagerduty, settings, tracker
 from .checkout import program
 from .droppable import Droppable
 from .keeping import SnapshotKeeper
@@ -24,6 +24,7 @@ from .pagerduty.desk import Desk
 from .settings import Settings
 from .slack import control, routes, web_api
 from .slack.courier import Courier
+from .tracker.desk import TrackerDesk
 
 
 def build(chosen: Settings) -> Droppable:
@@ -50,6 +51,7 @@ def build(chosen: Settings) -> Droppable:
             Route("/health", health),
             *web_api.ROUTES,
             *pagerduty.ROUTES,
+            *tracker.ROUTES,
             *control.ROUTES,
             *program.ROUTES,
             *routes.ROUTES,
@@ -63,6 +65,7 @@ def build(chosen: Settings) -> Droppable:
     bell = app.state.bell = Bell()
     slack.on_change = bell.ring
     app.state.pagerduty = Desk.furnished(chosen)
+    app.state.tracker = TrackerDesk.furnished(chosen)
     return Droppable(app)
 
 
@@ -71,7 +74,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     slack: fake.FakeSlack = app.state.slack
     courier = app.state.courier = Courier(slack, app.state.settings)
     try:
-        async with courier.at_work(app.state.keeper), app.state.pagerduty.running():
+        async with courier.at_work(app.state.keeper), app.state.pagerduty.running(), app.state.tracker.running():
             yield
     finally:
         app.state.program.close()

@@ -29,6 +29,17 @@ class PagerDutyStandIn:
 
 
 @dataclass(frozen=True, slots=True)
+class TrackerStandIn:
+    """The stand-in issue tracker: the secrets it shares with the app, its projects and accounts, where it is kept."""
+
+    token: str = "sandbox"  # noqa: S105 -- opens only this stand-in
+    webhook_secret: str = "sandbox"  # noqa: S105 -- the same
+    projects: tuple[str, ...] = ("sandbox/follow-ups", "sandbox/private")
+    accounts: tuple[str, ...] = ()
+    data_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Where to listen, where the app is, which secrets both share, where to keep the workspace."""
 
@@ -47,6 +58,7 @@ class Settings:
     retry_after_s: tuple[float, ...] = (0, 60, 300)
     patience_s: float = 3.0
     pagerduty: PagerDutyStandIn = field(default_factory=PagerDutyStandIn)
+    tracker: TrackerStandIn = field(default_factory=TrackerStandIn)
 
     @property
     def own_url(self) -> str:
@@ -62,6 +74,11 @@ class Settings:
     def webhook_url(self) -> str:
         """Return the app's address for everything PagerDuty sends."""
         return f"{self.app_url.rstrip('/')}/pagerduty/webhook"
+
+    @property
+    def tracker_webhook_url(self) -> str:
+        """Return the app's address for everything the tracker sends."""
+        return f"{self.app_url.rstrip('/')}/tracker/webhook"
 
 
 def read(arguments: Sequence[str] | None = None) -> Settings:
@@ -103,6 +120,7 @@ def read(arguments: Sequence[str] | None = None) -> Settings:
             account_file=given.account,
             data_file=given.data_file.with_name("pagerduty.json") if given.data_file else None,
         ),
+        tracker=_tracker(env, given.data_file),
     )
 
 
@@ -116,6 +134,19 @@ def _add_pagerduty(parser: argparse.ArgumentParser, env: Mapping[str, str]) -> N
         help="separated by commas; webhooks are signed with the first",
     )
     group.add_argument("--account", type=Path, default=account.seed.DEMO, help="YAML file the account starts from")
+
+
+def _tracker(env: Mapping[str, str], data_file: Path | None) -> TrackerStandIn:
+    """Read what the app is told of its tracker: the environment alone says it."""
+    usual = TrackerStandIn()
+    named = tuple(env[name] for name in ("TRACKER_PROJECT", "TRACKER_PRIVATE_PROJECT") if name in env)
+    return TrackerStandIn(
+        token=env.get("TRACKER_TOKEN", usual.token),
+        webhook_secret=env.get("TRACKER_WEBHOOK_SECRETS", usual.webhook_secret).split(",")[0],
+        projects=named or usual.projects,
+        accounts=tuple(one.partition("=")[2] for one in env.get("TRACKER_PEOPLE", "").split(",") if one),
+        data_file=data_file.with_name("tracker.json") if data_file else None,
+    )
 
 
 def _data_file(folder: str) -> Path | None:

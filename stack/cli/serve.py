@@ -43,6 +43,7 @@ def demo() -> None:
             _say_address("Firekind", surroundings.address(settings), "ready")
             _say_address("Sandbox", stack.sandbox_url, "stands in for Slack")
             _say_address("Pager", f"{stack.sandbox_url}/pagerduty", "stands in for PagerDuty")
+            _say_address("Tracker", f"{stack.sandbox_url}/tracker", "stands in for GitHub Issues")
             say(paint("  Ctrl-C stops everything; your data is kept for next time.", "grey"))
             _stay(stack)
 

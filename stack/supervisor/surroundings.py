@@ -5,9 +5,13 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from config import env
 from stack.processes.ports import LOOPBACK
+
+# Those of the sandbox's people who have an account in its issue tracker.
+IN_THE_TRACKER: Final = ("ada", "mateo", "yuki", "priya", "tomasz", "farah", "ingrid", "wei", "amelie")
 
 
 def given() -> dict[str, str]:
@@ -26,7 +30,7 @@ def blank() -> dict[str, str]:
 
 
 def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
-    """Give the settings that put the sandbox where Slack and PagerDuty would be, and leave no real one in reach."""
+    """Give the settings that put the sandbox where vendors would be, and leave no real one in reach."""
     sandbox = f"http://{LOOPBACK}:{port + 1}"
     return {
         "PORT": str(port),
@@ -49,6 +53,13 @@ def with_sandbox(*, data_dir: Path, port: int) -> dict[str, str]:
         "PAGERDUTY_WEBHOOK_SECRETS": kept_secret(data_dir, "webhook-secret"),
         "PAGERDUTY_EVENTS_URL": f"{sandbox}/pagerduty/events",
         "PAGERDUTY_ROUTING_KEY": "sandbox0routing0key0000000000000",
+        "TRACKER": "github",
+        "TRACKER_URL": f"{sandbox}/tracker/api",
+        "TRACKER_TOKEN": "sandbox",
+        "TRACKER_PROJECT": "sandbox/follow-ups",
+        "TRACKER_PRIVATE_PROJECT": "sandbox/private",
+        "TRACKER_WEBHOOK_SECRETS": kept_secret(data_dir, "tracker-secret"),
+        "TRACKER_PEOPLE": ",".join(f"{one}@example.com={one}" for one in IN_THE_TRACKER),
     }
 
 

@@ -11,11 +11,17 @@ from typing import Any
 import psycopg
 import pytest
 
-from stack.outside import Records, until
+from stack.outside import Records, SandboxTracker, until
 from stack.supervisor.running import Stack
-from stack.tests.kills import PATIENCE_S, killed_everywhere
+from stack.tests.kills import PATIENCE_S, killed, killed_everywhere, started
+from workflows.effects import failpoints
 
 pytestmark = pytest.mark.workers
+FOLLOWUP = """
+    SELECT f.text, f.state, f.ticket, w.email AS owner FROM incidents_followup f
+      JOIN incidents_incident i ON i.id = f.incident_id LEFT JOIN incidents_person w ON w.id = f.owner_id
+     WHERE i.codename = %s
+"""
 KINDS = ["channel", "post", "member", "pin", "topic", "bookmark"]
 
 
@@ -84,3 +90,43 @@ def test_facts_that_no_hint_told_of_are_found_by_the_sweep(stack: Stack) -> None
     codename = declared(stack, "Nobody was told")
     stack.start("worker")
     assert {effect["state"] for effect in until_settled(stack, codename)["effects"]} == {"done"}
+
+
+def test_a_ticket_is_opened_once_and_in_step_when_the_worker_is_killed_before_it_is_recorded(stack: Stack) -> None:
+    tracker, dies_at = SandboxTracker(stack.sandbox_url), f"{failpoints.AFTER_CALL}:ticket"
+    codename = declared(stack, "Killed around a ticket")
+    until_settled(stack, codename)
+    before = len(tracker.tickets())
+    stack.stop("worker")
+    typed(stack, f"followup {codename} Rotate the keys")
+    assert killed(stack, codename, dies_at) == {dies_at}
+    (ticket,) = tracker.tickets()[before:]
+    assert followup(stack, codename)["ticket"] == "", "it is there, and nothing here knows of it"
+    named = {"project": ticket["project"], "n": ticket["n"]}
+    tracker.act("rename", **named, title="Rotate every key")  # meanwhile, by somebody there
+    started(stack)
+    until_settled(stack, codename)
+    assert [one["title"] for one in tracker.tickets()[before:]] == ["Rotate every key"]
+    until(lambda: followup(stack, codename)["text"] == "Rotate every key", what="the follow-up was not renamed")
+
+    stack.stop("worker")
+    typed(stack, f"tasks {codename} done 1")
+    assert killed(stack, codename, dies_at) == {dies_at}
+    tracker.act("assign", **named, owner="mateo")
+    started(stack)
+    until_settled(stack, codename)
+    until(lambda: followup(stack, codename)["owner"] == "mateo@example.com", what="nobody heard who has it")
+    assert [(one["state"], one["owner"]) for one in tracker.tickets()[before:]] == [("done", "mateo")]
+    assert followup(stack, codename)["state"] == "done"
+
+
+def typed(stack: Stack, text: str) -> None:
+    """Have Ada type a command."""
+    ask(stack, "/sandbox/command", {"user": "ada", "channel": "general", "text": f"/incident {text}"})
+
+
+def followup(stack: Stack, codename: str) -> dict[str, Any]:
+    """Read the one follow-up of an incident."""
+    with closing(Records(stack.database_url)) as records:
+        (row,) = records.rows(FOLLOWUP, codename)
+    return row

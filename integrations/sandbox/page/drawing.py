@@ -33,6 +33,7 @@ def _environment() -> jinja2.Environment:
     env.filters["plain"] = lambda text: emoji.replaced(str(text))
     env.globals["static"] = "/static/{}".format
     env.globals["account_url"] = "/pagerduty"
+    env.globals["tracker_url"] = "/tracker"
     env.globals["palette"] = emoji.PALETTE
     env.globals["state_key"] = screens.state_key
     return env

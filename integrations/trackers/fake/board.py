@@ -12,7 +12,7 @@ from threading import RLock
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-from integrations.standin.faults import LATENCY, InForce, OrderedFault
+from integrations.standin.faults import LATENCY, InForce, OrderedFault, Struck
 
 EPOCH: Final = datetime.fromtimestamp(0, tz=UTC)
 DOWN, LOST, REFUSED, LIMITED = "down", "lost", "refused", "limited"
@@ -75,23 +75,43 @@ class Board(ABC):
         secret: str = "hook-secret",  # noqa: S107 -- opens only this stand-in
         projects: tuple[str, ...],
         people: tuple[str, ...] = (),
+        web_url: str = "https://tracker.example",
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.token, self.secret, self.projects, self.people, self.now = token, secret, projects, people, clock
+        self.web_url = web_url
         self.lock = RLock()
         self.tickets: list[BoardTicket] = []
         self.calls: list[Asked] = []
         self.faults: InForce[OrderedFault] = InForce(OrderedFault, FAULTS)
         self.hooks: deque[Hook] = deque(maxlen=10_000)
+        self.version = 0
+        self.on_change: Callable[[], None] = lambda: None
 
-    def serve(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
-        """Answer one request. Raises ``ConnectionResetError`` for an answer that is lost on its way."""
+    def strike(self, method: str, path: str) -> Struck[OrderedFault]:
+        """Draw what the faults in force do to one request."""
+        with self.lock:
+            return self.faults.strike(f"{method} {path}")
+
+    def serve(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        struck: Struck[OrderedFault] | None = None,
+    ) -> Answered:
+        """Answer one request. Raises ``ConnectionResetError`` for an answer that is lost on its way.
+
+        What faults do to it is drawn here, unless it was ``struck`` before.
+        """
         parts = urlsplit(url)
         names = {name.lower(): value for name, value in headers.items()}
         asked = Asked(method, parts.path, dict(parse_qsl(parts.query)), names, json.loads(body) if body else None)
         with self.lock:
             self.calls.append(asked)
-            struck = self.faults.strike(f"{method} {parts.path}")
+            struck = struck or self.strike(method, parts.path)
             if struck.kind == DOWN:
                 return Answered(503, {"message": "Service Unavailable"})
             if struck.kind == REFUSED:
@@ -122,6 +142,7 @@ class Board(ABC):
         ticket = BoardTicket(n, project, title, created_at=now, updated_at=now, **more)
         self.tickets.append(ticket)
         self.hooks.append(self.hook(ticket, "opened"))
+        self.changed()
         return ticket
 
     def edit(self, ticket: BoardTicket, **fields: str) -> None:
@@ -131,12 +152,19 @@ class Board(ABC):
                 setattr(ticket, name, value)
             ticket.updated_at = self.stamp()
             self.hooks.append(self.hook(ticket, "edited"))
+            self.changed()
 
     def delete(self, ticket: BoardTicket) -> None:
         """Delete a ticket for good."""
         with self.lock:
             ticket.deleted = True
             self.hooks.append(self.hook(ticket, "deleted"))
+            self.changed()
+
+    def changed(self) -> None:
+        """Note that something changed, for pages, snapshots and who carries webhooks."""
+        self.version += 1
+        self.on_change()
 
     def stamp(self) -> datetime:
         """Return the time as this tracker keeps it: to the second."""

@@ -116,7 +116,7 @@ class FakeGitHub(Board):
             "state_reason": REASONS.get(ticket.state),
             "assignees": [{"login": one} for one in ticket.owner.split(",") if one],
             "labels": [{"name": one} for one in ticket.labels],
-            "html_url": f"https://github.example/{ticket.project}/issues/{ticket.n}",
+            "html_url": f"{self.web_url}/{ticket.project}/issues/{ticket.n}",
             "created_at": iso(ticket.created_at),
             "updated_at": iso(ticket.updated_at),
         }

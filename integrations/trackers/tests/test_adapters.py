@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 
+from integrations.trackers.fake import kept
 from integrations.trackers.fake.board import Board
 from integrations.trackers.protocol import webhooks
 from integrations.trackers.tests.board import VENDORS, TickingClock
@@ -31,6 +33,17 @@ def test_what_is_opened_is_found_by_its_mark_and_read_back(pair: Pair) -> None:
         assert tracker.look_at_ticket(made.ref, private=private) == made
         assert {name: FIELDS[name] for name in made.fields} == made.fields
     assert {one.project for one in board.tickets} == set(board.projects)
+
+
+def test_tickets_that_were_kept_are_the_same_tickets(pair: Pair) -> None:
+    board, tracker = pair
+    made = [
+        tracker.open_ticket(TicketDraft(FIELDS, "from here", f"mark{private}", private)) for private in (False, True)
+    ]
+    kept_as = json.loads(json.dumps(kept.dump(board)))
+    board.tickets.clear()
+    kept.restore(board, kept_as)
+    assert [tracker.look_at_ticket(one.ref, private=bool(n)) for n, one in enumerate(made)] == made
 
 
 @pytest.mark.parametrize("state", ["done", "dropped", "open"])
