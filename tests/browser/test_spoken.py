@@ -70,6 +70,8 @@ def test_paper_shows_what_happened_and_nothing_to_press(page: Page) -> None:
     for gone in ("#composer", "#head .acts", ".bar", "#thumbs"):
         expect(page.locator(gone)).to_be_hidden()
     assert codename in page.locator("main").inner_text()
+    entries = page.locator(".events > .event")
+    assert entries.count() == page.locator(".events > .event:visible").count() > 2, "folded and minor ones, too"
 
 
 def test_a_name_that_runs_right_to_left_stands_in_its_own_direction(page: Page) -> None:
