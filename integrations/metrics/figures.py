@@ -39,7 +39,7 @@ class FigureQuery:
 EFFECTS: Final = FigureQuery(
     ("state", "kind"),
     (
-        MetricFigure("effects", "Effects that are waiting, running, or failed in an active incident."),
+        MetricFigure("effects", "Effects that are waiting, running, or failed in an active incident that is no drill."),
         MetricFigure("effects_oldest_seconds", "Age of the oldest of them; of failed ones, since it failed."),
     ),
     """
@@ -48,7 +48,7 @@ EFFECTS: Final = FigureQuery(
     UNION ALL
     SELECT 'failed', effect.kind, count(*), extract(epoch FROM clock_timestamp() - min(effect.ended_at))
       FROM incidents_incident incident JOIN workflows_effect effect ON effect.incident_id = incident.id
-     WHERE incident.active AND effect.state = 'failed' GROUP BY effect.kind
+     WHERE incident.active AND NOT incident.is_drill AND effect.state = 'failed' GROUP BY effect.kind
     """,
 )
 # From the last thing that somebody did before the effect was planned. What the system itself brings about (a hand-over

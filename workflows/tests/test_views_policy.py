@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from django.utils import timezone
 
+from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person, Proposal
 from incidents.models.people import Role
 from incidents.second_manager import proposals
@@ -90,3 +93,22 @@ def test_a_mistake_is_said_before_any_plan(incident: Incident, ada: Person, brow
     response = browse(ada).post(PREVIEW, GIVEN | {"name": ""})
     assert response.status_code == 422
     assert browse(ada).get(PREVIEW).status_code == 302
+
+
+def test_a_drill_changes_nothing_of_an_edit_and_keeps_its_version(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    client, page = browse(ada), re.compile(r'csrfmiddlewaretoken" value="\w+"')
+
+    def shown() -> list[str]:
+        asked = (client.post(PREVIEW, GIVEN), client.get("/types/ambiguous/adopt"))
+        return [page.sub("", one.content.decode()) for one in asked]
+
+    before = shown()
+    drill = lifecycle.declare("Practise", by=ada, at=timezone.now(), type=incident.type, is_drill=True)
+    assert shown() == before
+    client.post(PREVIEW, GIVEN | {"save": "1", "adopt": [drill.codename, incident.codename]})
+    client.post("/types/ambiguous/adopt", {"adopt": drill.codename})
+    drill.refresh_from_db()
+    incident.refresh_from_db()
+    assert (drill.policy_version.number, incident.policy_version.number) == (1, 2)

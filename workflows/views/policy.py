@@ -128,8 +128,8 @@ def _given(request: Request, form: TypeForm) -> list[tuple[str, str]]:
 
 
 def open_incidents(type: IncidentType, person: Person) -> list[Incident]:
-    """Return open incidents of a type that a person may see, newest first."""
-    seen = visibility.visible_to(person).filter(type=type, active=True)
+    """Return open incidents of a type that a person may see, newest first; a drill keeps the version it began with."""
+    seen = visibility.visible_to(person).filter(type=type, active=True, is_drill=False)
     return list(seen.select_related("type", "policy_version", "lead").order_by("-declared_at")[: SHOWN + 1])
 
 

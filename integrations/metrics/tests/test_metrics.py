@@ -109,6 +109,17 @@ def test_a_failure_in_an_incident_that_ended_alarms_nobody(incident: Incident, a
     assert ("firekind_effects", ("pin", "failed")) not in values()
 
 
+def test_what_fails_in_a_drill_alarms_nobody_and_what_it_owes_is_counted(ada: Person, shipped: object) -> None:
+    drill = lifecycle.declare("Practise", by=ada, at=timezone.now(), is_drill=True)
+    effect(drill, "pin", "failed", created=timezone.now(), ended_at=timezone.now())
+    effect(drill, "post", "waiting", created=timezone.now())
+
+    found = values()
+
+    assert ("firekind_effects", ("pin", "failed")) not in found
+    assert found["firekind_effects", ("post", "waiting")] == 1  # the same workers, and as late for a real one
+
+
 def test_time_counts_from_the_command_and_not_from_the_plan(shipped: dict[str, IncidentType], ada: Person) -> None:
     began = timezone.now() - timedelta(seconds=60)
     made = lifecycle.declare("Checkout is slow", by=ada, at=began)
