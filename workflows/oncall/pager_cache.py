@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import connection, transaction
+from django.db.models import Q
 
 from workflows import ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
@@ -26,9 +27,8 @@ FAR_EVERY: Final = timedelta(minutes=15)
 PAUSE_S, LONGEST_PAUSE_S = 15, 120
 
 
-def is_old(what: What, *, at: datetime, than: timedelta | None = None) -> bool:
+def is_old(what: What, read: PagerRead, *, at: datetime, than: timedelta | None = None) -> bool:
     """Return whether this was never read, or not since ``than``; without that, since it is usually read again."""
-    read = PagerRead.objects.first() or PagerRead()
     read_at = read.shifts_at if what == What.SHIFTS else read.directory_at
     return read_at is None or at - read_at >= (EVERY[what] if than is None else than)
 
@@ -99,16 +99,13 @@ def has_strangers() -> bool:
     return Shift.objects.exclude(user__in=PagerUser.objects.values("pager_id")).exists()
 
 
-def has_handed_over(*, at: datetime) -> bool:
+def has_handed_over(read: PagerRead, *, at: datetime) -> bool:
     """Return whether a shift began or ended since the shifts were last read."""
-    read = PagerRead.objects.exclude(shifts_at=None).first()
-    if read is None:
+    if read.shifts_at is None:
         return False
-    assert read.shifts_at is not None, "left out above"
-    span = (read.shifts_at, at)
-    begun = Shift.objects.filter(start_at__gt=span[0], start_at__lte=span[1])
-    ended = Shift.objects.filter(end_at__gt=span[0], end_at__lte=span[1])
-    return begun.exists() or ended.exists()
+    since = read.shifts_at
+    edges = Q(start_at__gt=since, start_at__lte=at) | Q(end_at__gt=since, end_at__lte=at)
+    return Shift.objects.filter(edges).exists()
 
 
 def note_problem(error: VendorError, *, what: What, at: datetime) -> None:

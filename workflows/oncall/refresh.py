@@ -28,31 +28,30 @@ def keep(*, at: datetime) -> bool:
 
 
 def _due(at: datetime) -> list[What]:
-    failing = PagerRead.objects.filter(ask_at__gt=at).values_list("failing", flat=True).first()
-    return [what for what, is_old in IS_OLD.items() if failing not in (what, What.EVERYTHING) and is_old(at)]
+    """Return what is due, in two queries as long as nothing is: this is asked every other second."""
+    read = PagerRead.objects.first() or PagerRead()
+    failing = read.failing if read.ask_at is not None and read.ask_at > at else What.NOTHING
+    shifts = pager_cache.is_old(What.SHIFTS, read, at=at) or pager_cache.has_handed_over(read, at=at)
+    is_old = {What.DIRECTORY: _is_directory_old(read, at=at, look_closer=shifts), What.SHIFTS: shifts}
+    return [what for what, old in is_old.items() if old and failing not in (what, What.EVERYTHING)]
 
 
-def _is_directory_old(at: datetime) -> bool:
-    """Return whether people and targets are due: every so often, sooner when something unknown is named."""
-    if pager_cache.is_old(What.DIRECTORY, at=at):
+def _is_directory_old(read: PagerRead, *, at: datetime, look_closer: bool) -> bool:
+    """Return whether people and targets are due: every so often, sooner when something unknown is named.
+
+    Whether something is takes many queries, so it is looked up together with the shifts alone.
+    """
+    if pager_cache.is_old(What.DIRECTORY, read, at=at):
         return True
-    return pager_cache.is_old(What.DIRECTORY, at=at, than=SOON) and _is_anything_unknown()
+    return look_closer and pager_cache.is_old(What.DIRECTORY, read, at=at, than=SOON) and _is_anything_unknown()
 
 
 def _is_anything_unknown() -> bool:
     return pager_cache.has_strangers() or in_use.is_anything_unknown()
 
 
-def _are_shifts_old(at: datetime) -> bool:
-    """Return whether shifts are due: every so often, and right after a handover."""
-    return pager_cache.is_old(What.SHIFTS, at=at) or pager_cache.has_handed_over(at=at)
-
-
-IS_OLD: Final = {What.DIRECTORY: _is_directory_old, What.SHIFTS: _are_shifts_old}
-
-
 def _read(at: datetime) -> bool:
-    changed = [_read_one(what, at=at) for what in IS_OLD]
+    changed = [_read_one(what, at=at) for what in (What.DIRECTORY, What.SHIFTS)]
     return any(changed)
 
 

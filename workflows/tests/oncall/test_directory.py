@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from incidents.models import Incident, IncidentType
 from incidents.policies import types
@@ -80,6 +81,16 @@ def test_a_large_account_is_asked_for_a_few_schedules_at_a_time_and_for_all_of_t
         kept.append(ShiftOverride.objects.count())
     assert kept == [overrides.AT_ONCE, overrides.AT_ONCE * 2, len(pager.overridden), len(pager.overridden)]
     assert pager.asked.count("overrides") == 3
+
+
+def test_while_nothing_is_due_two_questions_find_that_out(
+    pager: LittlePager, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    refresh.keep(at=EARLY)
+    pager.rota.append(Turn("SCH", 0, "PNEW", NINE, hours(1)))  # whom nobody knows, so that the directory is read soon
+    pager_cache.refresh_shifts(at=EARLY + 3 * 60 * SECOND)
+    with django_assert_num_queries(2):
+        assert not refresh.keep(at=EARLY + 3 * 60 * SECOND + SECOND)
 
 
 def test_without_a_pager_nothing_is_read() -> None:
