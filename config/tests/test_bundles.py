@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from config.env import ROOT
 from config.http.static_files import Joined, Together
 from incidents import bundles
 from incidents.bundles import Bundle
@@ -58,3 +59,14 @@ def test_all_that_templates_name_is_gathered() -> None:
 
 def test_two_different_bundles_have_two_names() -> None:
     assert len({one.name for one in BUNDLES}) == len({one.parts for one in BUNDLES})
+
+
+def test_every_style_sheet_closes_what_it_opens() -> None:
+    found = [
+        one for folder in ("static/firekind", "reviews", "integrations") for one in ROOT.glob(f"{folder}/**/*.css")
+    ]
+    assert len(found) > 20
+    for one in found:
+        words = one.read_text(encoding="utf-8")
+        assert words.count("{") == words.count("}"), one
+        assert words.rstrip().endswith("}"), one
