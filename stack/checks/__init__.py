@@ -70,6 +70,7 @@ STEPS: dict[str, Check] = {
     "import-linter": command(["lint-imports", "--no-cache"]),
     "djlint": command(["djlint", "templates", "integrations", "--lint", "--quiet"]),
     "documentation": documents.built,
+    "pictures": documents.pictures,
     "bandit": unsafe.bandit,
     "pip-audit": unsafe.pip_audit,
     "makemigrations": command(["python", "manage.py", "makemigrations", "--check", "--dry-run"], SETTINGS),
@@ -108,6 +109,8 @@ def _passes(name: str, *, env: Mapping[str, str]) -> bool:
     say(f"{paint('skip', 'yellow') if outcome.skipped else word} {name} ({time.monotonic() - began:.1f} s)")
     if outcome.skipped or not outcome.passed:
         say(outcome.skipped or outcome.said)
+    if outcome.soon:
+        say(paint(outcome.soon, "yellow"))
     return outcome.passed
 
 

@@ -8,6 +8,7 @@ from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Any, Final
 
 from config.env import ROOT
+from stack.documentation import stale_pictures
 from stack.errors import StackError
 from stack.outside import until
 from stack.pictures import flame_graph, phone, retype
@@ -38,6 +39,7 @@ def main(*words: str) -> int:
         with seated() as (stage, sit):
             for name in wanted:
                 TAKEN[name](stage, sit, place=PLACE)
+    stale_pictures.keep(tuple(names))
     for path in sorted(PLACE.iterdir()):
         say(f"  {path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
     return 0

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from config.env import ROOT
+from stack.documentation import stale_pictures
 from stack.errors import StackError
 from stack.release import bill_of_materials, installed_demo
 from stack.terminal import say
@@ -22,6 +23,8 @@ PINNED: Final = ROOT / "requirements" / "base.txt"
 
 def main() -> int:
     """Leave a wheel and its list in `dist/`, after both held in an environment of their own. Raises StackError."""
+    if stale := list(stale_pictures.stale()):
+        raise StackError("\n".join(stale))
     shutil.rmtree(DIST, ignore_errors=True)
     wheel = build(DIST)
     say(f"  {wheel.name}: {wheel.stat().st_size / 1024:,.0f} KiB")
