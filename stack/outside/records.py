@@ -40,6 +40,12 @@ FINDINGS = """
       FROM evidence_finding f JOIN incidents_incident i ON i.id = f.incident_id WHERE i.codename = %s ORDER BY f.n
 """
 
+FOLLOWUPS = """
+    SELECT f.n, f.text, f.state, f.ticket, w.email FROM incidents_followup f
+      JOIN incidents_incident i ON i.id = f.incident_id LEFT JOIN incidents_person w ON w.id = f.owner_id
+     WHERE i.codename = %s ORDER BY f.n
+"""
+
 
 class Records:
     """A reader of the database; close it when done."""
@@ -94,6 +100,10 @@ class Records:
     def effects(self, codename: str, *, after: int = 0) -> list[DictRow]:
         """Read the effects of an incident that were written after the one with that id, in order of their end."""
         return self.rows(EFFECTS, codename, after)
+
+    def followups(self, codename: str) -> list[DictRow]:
+        """Read tasks and follow-ups, each with its owner's email and its ticket."""
+        return self.rows(FOLLOWUPS, codename)
 
     def settled(self, codename: str | None = None) -> bool:
         """Return whether nothing more will happen on its own, for one incident or all of them."""

@@ -17,6 +17,7 @@ from evidence.intake import receiving
 from evidence.models import Finding
 from incidents import lifecycle
 from incidents.models import Event, Incident, IncidentType, Person, Source
+from reviews import editing
 from stack.samples.sample_file import SampleIncident, SampleStep
 from stack.story import profiles
 
@@ -83,6 +84,16 @@ def _judge(incident: Incident, step: SampleStep, *, by: Person, at: datetime, so
     findings.judge(finding, verdict=step.more["verdict"], text=step.words, by=by, at=at, source=source, **rests)
 
 
+def _followup(incident: Incident, step: SampleStep, *, by: Person, at: datetime, source: str) -> None:
+    owner = _person(step.more["owner"]) if "owner" in step.more else None
+    lifecycle.add_followup(incident, text=step.words, owner=owner, by=by, at=at, source=source)
+
+
+def _review(incident: Incident, step: SampleStep, *, by: Person, at: datetime, source: str) -> None:
+    """Write in a section of the review, which marks what it is about as sample data itself."""
+    editing.write(incident, section=step.more["section"], text=step.words, seen="", by=by, at=at, below=True)
+
+
 def _worded(verb: Callable[..., object]) -> Callable[..., None]:
     def say(incident: Incident, step: SampleStep, **given: Any) -> None:
         verb(incident, text=step.words, **given)
@@ -97,6 +108,8 @@ TAKEN: Mapping[str, Callable[..., None]] = {
     "measure": _measure,
     "claim": _claim,
     "judge": _judge,
+    "followup": _followup,
+    "review": _review,
     **{
         verb.__name__: _worded(verb)
         for verb in (lifecycle.update, lifecycle.note, lifecycle.mitigate, lifecycle.resolve, lifecycle.cancel)

@@ -17,6 +17,14 @@ BECAUSE_MAJOR = "half of all card payments fail"
 BECAUSE_SECURITY = "basket 4.12 sends card numbers to an address nobody knows"
 MITIGATED = "the address is blocked and all keys are new"
 RESOLVED = "basket 4.12 is gone from the registry, payments are back to normal"
+FOLLOWUPS = {
+    "wei": "Let basket call known hosts only",
+    "farah": "Alert when a service calls a host that is not on its list",
+}
+HARD = (
+    "It looked like load for far too long, because all that we had on the screen was about time. Nobody looks at where "
+    "basket sends things. Mateo asked the right question in the channel, almost in passing."
+)
 CLUE = "The slow call is not ours: basket waits for a host that I have never seen."
 
 
@@ -115,6 +123,18 @@ def resolve(stage: Stage) -> None:
     stage.watches()
 
 
+def learn(stage: Stage) -> None:
+    """Farah writes down what is left to do, which become tickets, and what was hard."""
+    for owner, text in FOLLOWUPS.items():
+        stage.types("farah", f"/incident followup @{owner} {text} by friday")
+    stage.watches()
+    for one in stage.followups():
+        stage.found(f"{one['ticket']}  {one['text']}")
+    stage.does("farah", "writes in the review:", HARD)
+    path = f"/incidents/{stage.codename}/review"
+    stage.desk.visitor("farah").fill(path, {"text": HARD, "below": "1"}, to=f"{path}/hard")
+
+
 SCENES = (
     Scene(
         "declared",
@@ -151,4 +171,10 @@ SCENES = (
     ),
     Scene("mitigated", "The impact stops", "The commands are the same in the private channel.", mitigate),
     Scene("resolved", "The incident ends", "", resolve),
+    Scene(
+        "learned",
+        "What is left, and what was hard",
+        "Follow-ups are tickets where the team plans its work. The review writes itself, and people add what it can't.",
+        learn,
+    ),
 )

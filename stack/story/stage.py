@@ -163,6 +163,15 @@ class Stage:
         names = until(is_true, what=f"@{group} is not those on call for {schedule}", timeout_s=SETTLED_S)
         self.found(f"@{group} in Slack: {', '.join(names)}")
 
+    def followups(self) -> list[dict[str, Any]]:
+        """Read the incident's follow-ups once each of them has a ticket in the tracker."""
+
+        def tracked() -> list[dict[str, Any]]:
+            rows = self.records.followups(self.codename)
+            return rows if all(one["ticket"] for one in rows) else []
+
+        return until(tracked, what="a follow-up has no ticket", timeout_s=SETTLED_S)
+
     def watches(self) -> None:
         """Tell each effect as it is done, until nothing more is owed."""
         began, told = time.monotonic(), set[tuple[Any, ...]]()

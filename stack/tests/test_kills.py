@@ -17,11 +17,6 @@ from stack.tests.kills import PATIENCE_S, killed, killed_everywhere, started
 from workflows.effects import failpoints
 
 pytestmark = pytest.mark.workers
-FOLLOWUP = """
-    SELECT f.text, f.state, f.ticket, w.email AS owner FROM incidents_followup f
-      JOIN incidents_incident i ON i.id = f.incident_id LEFT JOIN incidents_person w ON w.id = f.owner_id
-     WHERE i.codename = %s
-"""
 KINDS = ["channel", "post", "member", "pin", "topic", "bookmark"]
 
 
@@ -115,7 +110,7 @@ def test_a_ticket_is_opened_once_and_in_step_when_the_worker_is_killed_before_it
     tracker.act("assign", **named, owner="mateo")
     started(stack)
     until_settled(stack, codename)
-    until(lambda: followup(stack, codename)["owner"] == "mateo@example.com", what="nobody heard who has it")
+    until(lambda: followup(stack, codename)["email"] == "mateo@example.com", what="nobody heard who has it")
     assert [(one["state"], one["owner"]) for one in tracker.tickets()[before:]] == [("done", "mateo")]
     assert followup(stack, codename)["state"] == "done"
 
@@ -128,5 +123,5 @@ def typed(stack: Stack, text: str) -> None:
 def followup(stack: Stack, codename: str) -> dict[str, Any]:
     """Read the one follow-up of an incident."""
     with closing(Records(stack.database_url)) as records:
-        (row,) = records.rows(FOLLOWUP, codename)
+        (row,) = records.followups(codename)
     return row

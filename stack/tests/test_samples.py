@@ -9,7 +9,8 @@ import pytest
 from django.core.management import call_command
 
 from evidence.models import Evidence, Finding
-from incidents.models import Event, Incident, IncidentType, Person, Source
+from incidents.models import Event, Followup, Incident, IncidentType, Person, Source
+from reviews.models import SectionText
 from stack.samples import making, sample_file
 from workflows.reconcile import reconcile
 
@@ -50,6 +51,8 @@ def test_there_is_something_of_everything(made: list[Incident]) -> None:
     assert Incident.objects.filter(active=False, private=True).exists()
     assert Evidence.objects.count() >= 4
     assert Finding.objects.filter(verdict="root_cause").exists()
+    assert Followup.objects.filter(incident__active=False, owner__isnull=False).exists()
+    assert SectionText.objects.exclude(text="").exists()
 
 
 def test_who_ended_asks_for_nothing_outside(made: list[Incident]) -> None:

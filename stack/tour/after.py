@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stack.outside import Records, SandboxWorkspace, Visitor
+from stack.outside import Records, SandboxTracker, SandboxWorkspace, Visitor
 from stack.story import scenes
 from stack.story.stage import Stage
 from stack.tour import measures, pages, record, review, room, rung
@@ -206,6 +206,19 @@ def resolved(tour: Tour) -> None:
     review.on_the_timeline(tour.checks, tour.records, tour.stage.codename, reader=tour.visitors["farah"])
 
 
+def learned(tour: Tour) -> None:
+    """Check the tickets, which are where only responders look, and what people wrote in the review."""
+    codename = tour.stage.codename
+    tickets = [one for one in SandboxTracker(tour.workspace.url).tickets() if codename in one["body"]]
+    there = {(one["project"], one["title"], one["owner"]) for one in tickets}
+    wanted = {("sandbox/private", text, owner) for owner, text in scenes.FOLLOWUPS.items()}
+    tour.checks.so("each follow-up is one ticket, in the private project", there == wanted, instead=tickets)
+    farah = tour.visitors["farah"]
+    written = farah.get(f"/incidents/{codename}/review.md").text
+    tour.checks.so("the review says what was hard, in Farah's words", scenes.HARD in written, instead=written)
+    review.on_the_timeline(tour.checks, tour.records, codename, reader=farah)
+
+
 def _in_private(tour: Tour) -> set[str]:
     return WHEN_SECURITY | tour.on_call(scenes.SCHEDULE)
 
@@ -221,6 +234,7 @@ AFTER: Mapping[str, Callable[[Tour], None]] = {
     "security": security,
     "mitigated": mitigated,
     "resolved": resolved,
+    "learned": learned,
 }
 
 
