@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 from stack.chaos.scenario import PlannedAct
 from stack.errors import StackError
-from stack.outside import Api, SandboxAccount, SandboxWorkspace, Visitor
+from stack.outside import Api, SandboxAccount, SandboxTracker, SandboxWorkspace, Visitor
 from stack.outside.control import ask
 from stack.outside.visitor import TOKEN
 
@@ -36,12 +36,15 @@ class CommandDoor:
 
 
 COMMAND_DOORS: Final[Mapping[str, CommandDoor]] = {
-    "declare": CommandDoor("declare {prefix}{word} is slow", "is declared as", "declared"),
+    "declare": CommandDoor("{opens} {prefix}{word} is slow", "opens in a moment", "declared"),
     "update": CommandDoor("update {codename} {word} is being looked at", "Update posted", "updated"),
     "note": CommandDoor("note {codename} {word} was seen", "Added to the timeline", "noted"),
     "summary": CommandDoor("summary {codename} {word} sums it up", "has its new summary", "described"),
     "title": CommandDoor("rename {codename} {word} is slow", "has its new title", "renamed"),
     "evidence_link": CommandDoor("evidence {codename} https://graphs.example/{word} {word}", "Link added", "evidence"),
+    "task": CommandDoor("task {codename} @{other} {word} is to do", "○", "task"),
+    "followup": CommandDoor("followup {codename} @{other} {word} is to do", "○", "followup"),
+    "task_moved": CommandDoor("tasks {codename} {verb} {nth}", ": ", ""),
     "role": CommandDoor("role {codename} {word} @{other}", "The role", "role"),
     "mitigate": CommandDoor("mitigated {codename} {word} helped", "is mitigated", "mitigated"),
     "resolve": CommandDoor("resolved {codename} {word} is over", "is resolved", "resolved"),
@@ -122,11 +125,13 @@ class Cast:
 
     workspace: SandboxWorkspace
     account: SandboxAccount
-
+    tracker: SandboxTracker
     api: Api
     forms: Mapping[str, WebForms]
     rooms: Rooms
+    doors: Mapping[str, Elsewhere]
     codenames: dict[int, str] = field(default_factory=dict)
+    replays: dict[int, str] = field(default_factory=dict)
 
     def do(self, act: PlannedAct) -> ActOutcome:
         """Do one act and tell what came of it; nothing that goes wrong outside is an error here."""
@@ -144,12 +149,13 @@ class Cast:
     def _done(self, act: PlannedAct, codename: str) -> tuple[str, str]:
         if act.kind in COMMAND_DOORS:
             return self._command(act, codename)
-        return ELSEWHERE[act.kind](self, act, codename)
+        return self.doors[act.kind](self, act, codename)
 
     def _command(self, act: PlannedAct, codename: str) -> tuple[str, str]:
         door = COMMAND_DOORS[act.kind]
         prefix = f"{act.more['type']}: " if act.more.get("type") and act.kind == "declare" else ""
-        given = {"type": "", "other": "", "target": "", **act.more, "prefix": prefix}
+        opens = "drill" if act.more.get("drill") else "declare"
+        given = {"opens": opens, "type": "", "other": "", "target": "", **act.more, "prefix": prefix}
         typed = door.typed.format(codename=codename, word=act.word, **given)
         answer = self.workspace.command(act.who, "general", f"/incident {typed}")
         words = str((answer.get("response") or {}).get("text") or "")

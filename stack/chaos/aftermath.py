@@ -28,7 +28,7 @@ class Aftermath:
     """Rows of the database, and what the stand-ins and their logs show. Incidents are named by codename."""
 
     accepted: Sequence[Accepted] = ()
-    incidents: Sequence[Row] = ()  # codename, private, active, room, revision, planned, last_n
+    incidents: Sequence[Row] = ()  # codename, private, is_drill, active, room, revision, planned, last_n
     events: Sequence[Row] = ()  # codename, n, kind, said: all its words
     effects: Sequence[Row] = ()  # codename, key, state, error
     rooms: Sequence[Row] = ()  # codename, room, channel (its id)
@@ -41,6 +41,11 @@ class Aftermath:
     people: Sequence[Row] = ()
     calls: Sequence[Row] = ()  # of the workspace
     pager_incidents: Sequence[Row] = ()
+    followups: Sequence[Row] = ()  # codename, n, text, state, account (of its owner), ticket: those that have one
+    tickets: Sequence[Row] = ()  # project, n, title, body, state, owner, deleted, mark, open_to_all
+    replayed: Sequence[Row] = ()  # codename (of the replay), past: the number of the entry that was shown
+    reviews: Sequence[Row] = ()  # codename, text: the newest of each section
+    looked_in: Sequence[Row] = ()  # codename, who, path, status: what someone got who takes no part
     bot: str = ""
     audit: str = ""  # what `audit verify` says when it fails
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by codename, every word that was said of it

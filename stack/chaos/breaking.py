@@ -16,7 +16,7 @@ import redis
 from stack.chaos.freezing import frozen
 from stack.chaos.scenario import PlannedFault
 from stack.errors import StackError
-from stack.outside import SandboxAccount, SandboxWorkspace
+from stack.outside import SandboxAccount, SandboxTracker, SandboxWorkspace
 from stack.processes import stepped_clock
 from stack.processes.process import Process
 from stack.services import postgres
@@ -82,6 +82,7 @@ class FaultMaker:
         self._keeper = Keeper(stack, self.counts)
         self._workspace = SandboxWorkspace(stack.sandbox_url)
         self._account = SandboxAccount(stack.sandbox_url)
+        self._tracker_door = SandboxTracker(stack.sandbox_url)
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:
         """Have one thing broken for its time, or until the run is over, and mend it."""
@@ -94,6 +95,7 @@ class FaultMaker:
         self._keeper.close()
         self._workspace.no_faults()
         self._account.no_faults()
+        self._tracker_door.no_faults()
         for kind in stepped_clock.KINDS:
             stepped_clock.step(self._clocks, kind, 0)
 
@@ -138,6 +140,12 @@ class FaultMaker:
         over.wait(fault.length_s)
         self._account.no_faults()
 
+    def _tracker(self, fault: PlannedFault, over: threading.Event) -> None:
+        kind, how = _how(fault.more)
+        self._tracker_door.fault(kind, method=fault.more["method"], **how)
+        over.wait(fault.length_s)
+        self._tracker_door.no_faults()
+
     def _step_clock(self, fault: PlannedFault, over: threading.Event) -> None:
         stepped_clock.step(self._clocks, fault.more["process"], fault.more["offset_s"])
         over.wait(fault.length_s)
@@ -162,5 +170,6 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "restart_redis": FaultMaker._restart_redis,  # noqa: SLF001
     "slack": FaultMaker._slack,  # noqa: SLF001
     "pager": FaultMaker._pager,  # noqa: SLF001
+    "tracker": FaultMaker._tracker,  # noqa: SLF001
     "step_clock": FaultMaker._step_clock,  # noqa: SLF001
 }

@@ -14,13 +14,13 @@ from typing import Final, Protocol
 
 import psycopg
 
-from stack.chaos import gathering, invariants
-from stack.chaos.acting import ActOutcome, Cast, Rooms, WebForms
+from stack.chaos import gathering, invariants, learned, learning
+from stack.chaos.acting import ELSEWHERE, ActOutcome, Cast, Rooms, WebForms
 from stack.chaos.aftermath import Aftermath
 from stack.chaos.invariants import Violation
 from stack.chaos.scenario import AT_THE_WEB, GUESTS, OUTSIDERS, PlannedAct, PlannedFault, Scenario
 from stack.errors import StackError
-from stack.outside import Api, Records, SandboxAccount, SandboxWorkspace, until
+from stack.outside import Api, Records, SandboxAccount, SandboxTracker, SandboxWorkspace, until
 from stack.supervisor.running import Stack
 
 ACTORS: Final = 8
@@ -33,6 +33,10 @@ Tell = Callable[[str], None]
 HURRY: Final = """
     UPDATE workflows_effect SET due_at = now() + interval '20 s'
      WHERE state = 'waiting' AND attempt > 0 AND due_at > now() + interval '25 s'
+"""
+# A replay waits three minutes for what people would do next: nobody is asked any more.
+HURRY_REPLAYS: Final = """
+    UPDATE incidents_replay SET shown_at = now() - interval '10 minutes', due_at = now() WHERE due_at > now()
 """
 
 
@@ -98,7 +102,10 @@ def _cast(stack: Stack, others: Sequence[str]) -> Cast:
     workspace.act("invite", user="ada", channel="general", who=[*GUESTS, *OUTSIDERS])  # from where everyone types
     hosts = [stack.base_url, *others]
     forms = {who: WebForms(host, names[who]) for who, host in zip(AT_THE_WEB, cycle(hosts), strict=False)}
-    return Cast(workspace, account, Api(hosts[-1], token), forms, Rooms(workspace))
+    doors = {**ELSEWHERE, **learning.DOORS}
+    return Cast(
+        workspace, account, SandboxTracker(stack.sandbox_url), Api(hosts[-1], token), forms, Rooms(workspace), doors
+    )
 
 
 def _act(run: ChaosRun, cast: Cast, breaker: FaultDoer, tell: Tell) -> None:
@@ -159,7 +166,13 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
         calm_since: float | None = None
         while time.monotonic() - began < settle_s:
             hurry.execute(HURRY)
-            if records.settled() and _idle(workspace, account) and not records.rows(UNREAD):
+            hurry.execute(HURRY_REPLAYS)
+            if (
+                records.settled()
+                and _idle(workspace, account)
+                and not records.rows(UNREAD)
+                and _in_step(records, stack)
+            ):
                 calm_since = calm_since or time.monotonic()
                 if time.monotonic() - calm_since > CALM_S:
                     break
@@ -174,8 +187,16 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
 
 UNREAD: Final = """
     SELECT 1 FROM pagerduty_webhook WHERE state <> 'done'
+    UNION ALL SELECT 1 FROM incidents_replay r JOIN incidents_incident i ON i.id = r.incident_id
+     WHERE r.due_at IS NOT NULL AND i.active
     UNION ALL SELECT 1 FROM evidence_evidence WHERE state = 'reading' LIMIT 1
 """
+
+
+def _in_step(records: Records, stack: Stack) -> bool:
+    """Return whether each ticket says what its follow-up says: lost webhooks are made up for within a minute."""
+    followups, tickets = gathering.followups(records, stack), gathering.tickets(stack)
+    return not any(learned.out_of_step(followups, tickets))
 
 
 def _idle(workspace: SandboxWorkspace, account: SandboxAccount) -> bool:

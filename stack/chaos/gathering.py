@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any, Final
 
 from stack.chaos.acting import ACCEPTED, ActOutcome
-from stack.chaos.aftermath import Accepted, Aftermath
-from stack.outside import Records, SandboxAccount, SandboxWorkspace
+from stack.chaos.aftermath import Accepted, Aftermath, Row
+from stack.chaos.scenario import AT_THE_WEB
+from stack.outside import Records, SandboxAccount, SandboxTracker, SandboxWorkspace, Visitor
 from stack.supervisor.running import Stack, last_lines
 
 INCIDENTS: Final = """
-    SELECT i.id, i.codename, i.private, i.active, i.room, i.revision, p.revision AS planned, i.last_n
+    SELECT i.id, i.codename, i.private, i.is_drill, i.active, i.room, i.revision, p.revision AS planned, i.last_n
       FROM incidents_incident i LEFT JOIN workflows_planned p ON p.incident_id = i.id ORDER BY i.id
 """
 EVENTS: Final = """
@@ -42,6 +44,22 @@ PAGES: Final = """
     SELECT i.codename, p.key, p.pager_id, p.dedup_key, p.status FROM workflows_page p
       JOIN incidents_incident i ON i.id = p.incident_id
 """
+FOLLOWUPS: Final = """
+    SELECT i.codename, f.n, f.text, f.state, f.ticket, w.email FROM incidents_followup f
+      JOIN incidents_incident i ON i.id = f.incident_id LEFT JOIN incidents_person w ON w.id = f.owner_id
+     WHERE f.ticket <> '' ORDER BY f.id
+"""
+REPLAYED: Final = """
+    SELECT i.codename, e.data ->> 'past' AS past FROM incidents_event e
+      JOIN incidents_incident i ON i.id = e.incident_id WHERE e.kind = 'replayed'
+"""
+REVIEWS: Final = """
+    SELECT i.codename, t.text FROM reviews_sectiontext t
+      JOIN reviews_reviewsection s ON s.id = t.section_id AND s.version = t.version
+      JOIN reviews_review r ON r.id = s.review_id JOIN incidents_incident i ON i.id = r.incident_id
+"""
+LOOKED_IN: Final = 30
+MARK: Final = re.compile(r"[0-9a-f]{32}")
 # What only the product can say: whom it wants in, and what its sweep would do.
 ASKED: Final = """
 import json
@@ -71,6 +89,9 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
             "gaps": records.rows(GAPS),
             "takes_part": records.rows(TAKES_PART),
             "pages": records.rows(PAGES),
+            "followups": followups(records, stack),
+            "replayed": records.rows(REPLAYED),
+            "reviews": records.rows(REVIEWS),
         }
     accepted = [_accepted(one) for one in outcomes if one.said == ACCEPTED and one.codename]
     return Aftermath(
@@ -83,11 +104,43 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
         people=state["people"],
         calls=workspace.calls(),
         pager_incidents=list(account.state()["incidents"].values()),
+        tickets=tickets(stack),
+        looked_in=list(_looked_in(stack, incidents, rest, state["people"])),
         bot=state["bot"],
         audit=_audit(stack),
         words=_words(outcomes),
         **rest,
     )
+
+
+def followups(records: Records, stack: Stack) -> list[dict[str, Any]]:
+    """Read the follow-ups that have a ticket, each with its owner's account there."""
+    accounts = dict(one.split("=") for one in stack.env["TRACKER_PEOPLE"].split(","))
+    return [{**row, "account": accounts.get(row["email"] or "", "")} for row in records.rows(FOLLOWUPS)]
+
+
+def tickets(stack: Stack) -> list[dict[str, Any]]:
+    """Read the tracker's tickets, each with the mark that it was opened with."""
+    found = SandboxTracker(stack.sandbox_url).tickets()
+    for one in found:
+        mark = MARK.search(one["body"])
+        one |= {"mark": mark[0] if mark else "", "open_to_all": one["project"] == stack.env["TRACKER_PROJECT"]}
+    return found
+
+
+def _looked_in(
+    stack: Stack, incidents: Sequence[Row], rest: dict[str, Any], people: Sequence[Row]
+) -> Iterator[dict[str, Any]]:
+    """Have someone who takes no part ask for the review of private incidents, as a page and as a file."""
+    about = {one["handle"]: one for one in people if one["handle"] in AT_THE_WEB}
+    inside = {(one["codename"], one["chat_id"]) for one in rest["takes_part"]}
+    begun = {one["codename"] for one in rest["reviews"]}
+    private = [one["codename"] for one in incidents if one["private"] and one["codename"] in begun]
+    for who, person in about.items():
+        with closing(Visitor(stack.base_url).sign_in_as(person["name"])) as visitor:
+            for codename in [one for one in private if (one, person["id"]) not in inside][:LOOKED_IN]:
+                for path in (f"/incidents/{codename}/review", f"/incidents/{codename}/review.md"):
+                    yield {"codename": codename, "who": who, "path": path, "status": visitor.get(path).status}
 
 
 def _accepted(one: ActOutcome) -> Accepted:

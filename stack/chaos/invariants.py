@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from stack.chaos import learned
 from stack.chaos.aftermath import Aftermath, Row
 
 OWED: Final = {"waiting", "running"}
@@ -221,6 +222,7 @@ LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
     "no message is posted twice": _no_message_is_posted_twice,
     "no page is opened twice": _no_page_is_opened_twice,
     "pages stand as the pager says": _pages_stand_as_the_pager_says,
+    **learned.LAWS,
     "the audit verifies": _the_audit_verifies,
 }
 

@@ -24,8 +24,9 @@ PAGED: Final = ("Major incidents", "Security", "Engineering", "Support")
 INCIDENTS_A_MINUTE: Final = 24
 ACTS_AN_INCIDENT: Final = (3, 9)
 LASTS_S: Final = 90.0  # how long after it was declared people act on an incident
+DRILLS: Final = 12  # one of so many is a drill
 QUIET_END: Final = 0.9  # share of the time within which incidents are declared
-EFFECTS: Final = ("channel", "post", "member", "pin", "topic", "bookmark", "page", "archived", "counted")
+EFFECTS: Final = ("channel", "post", "member", "pin", "topic", "bookmark", "page", "archived", "counted", "ticket")
 
 # What people do to an incident, each with how often.
 ACTS: Final[Mapping[str, int]] = {
@@ -33,8 +34,18 @@ ACTS: Final[Mapping[str, int]] = {
     "bring": 5, "summary": 3, "title": 3, "mitigate": 5, "resolve": 5, "reopen": 5, "cancel": 1, "ask_in": 4,
     "join": 8, "leave": 6, "invite": 4, "kick": 3, "rename_channel": 4, "archive": 3, "unarchive": 3,
     "pager_acknowledge": 5, "pager_resolve": 4, "pager_trigger": 2, "webhook_doubled": 4, "webhook_late": 4,
-    "web_note": 6,
+    "web_note": 6, "task": 5, "followup": 10, "task_moved": 8, "ticket_moved": 6, "ticket_given": 3,
+    "ticket_renamed": 3, "ticket_deleted": 1, "review_written": 6, "review_published": 3, "replay": 4, "replay_next": 4,
+    "answer": 3,
 }  # fmt: skip
+
+# What an act needs before it: that is done by whoever leads, halfway between the declaration and the act.
+NEEDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("review_written", "review_published", "replay"), "resolve"),
+    **dict.fromkeys(("replay_next", "answer"), "replay"),
+    **dict.fromkeys(("ticket_moved", "ticket_given", "ticket_renamed", "ticket_deleted", "task_moved"), "followup"),
+}
+ON_THE_WEB: Final = frozenset({"web_note", "review_written", "review_published", "replay_next"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +109,35 @@ def _acts(chance: random.Random, seed: int, *, length_s: float, count: int) -> I
     for incident in range(count):
         began_s = round(chance.uniform(0, length_s * QUIET_END), 2)
         lead, n = chance.choice(STAFF), n + 1
-        yield PlannedAct(n, began_s, incident, "declare", lead, _word(seed, n), {"type": chance.choice(DECLARED)})
+        yield PlannedAct(n, began_s, incident, "declare", lead, _word(seed, n), _declared(chance))
         kinds = chance.choices([*ACTS], [*ACTS.values()], k=chance.randint(*ACTS_AN_INCIDENT))
         lasts_s = min(LASTS_S, length_s - began_s)
         for kind in kinds:
-            n += 1
-            at_s = round(began_s + chance.uniform(min(1.5, lasts_s), lasts_s), 2)
-            yield PlannedAct(n, at_s, incident, kind, _somebody(chance, kind, lead), _word(seed, n), _more(chance))
+            after_s, who = chance.uniform(min(1.5, lasts_s), lasts_s), _somebody(chance, kind, lead)
+            for needed, share in _with_needs(kind):
+                n += 1
+                at_s = round(began_s + after_s * share, 2)
+                by = who if needed == kind else lead
+                yield PlannedAct(n, at_s, incident, needed, by, _word(seed, n), _more(chance))
+
+
+def _with_needs(kind: str) -> Iterator[tuple[str, float]]:
+    """Yield an act and what it needs, each with the share of the time after which it is done."""
+    share, needed = 1.0, kind
+    while needed:
+        yield needed, share
+        share, needed = share / 2, NEEDS.get(needed, "")
+
+
+def _declared(chance: random.Random) -> dict[str, Any]:
+    return {"type": chance.choice(DECLARED), "drill": not chance.randrange(DRILLS)}
 
 
 def _somebody(chance: random.Random, kind: str, lead: str) -> str:
     """Mostly whoever leads it or a colleague, sometimes somebody who may not."""
     anybody = [lead] * 8 + [chance.choice(STAFF)] * 8 + [chance.choice(GUESTS), chance.choice(OUTSIDERS)]
     one = chance.choice(anybody)
-    return lead if kind in {"rename_channel", "archive"} else chance.choice(AT_THE_WEB) if kind == "web_note" else one
+    return lead if kind in {"rename_channel", "archive"} else chance.choice(AT_THE_WEB) if kind in ON_THE_WEB else one
 
 
 def _more(chance: random.Random) -> dict[str, Any]:
@@ -121,6 +147,11 @@ def _more(chance: random.Random) -> dict[str, Any]:
         "other": chance.choice(STAFF),
         "target": chance.choice(PAGED),
         "role": chance.choice(("Scribe", "Communications")),
+        "section": chance.choice(("summary", "hard", "decisions")),
+        "state": chance.choice(("open", "done", "dropped")),
+        "verb": chance.choice(("done", "drop", "reopen")),
+        "nth": chance.randint(1, 3),
+        "owner": chance.choice(("", "ada", "wei", "mateo")),
         "back": chance.randint(1, 12),
     }
 
@@ -163,6 +194,16 @@ def _pager(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     )
 
 
+def _tracker(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
+    kind = chance.choice(("limited", "down", "lost", "refused", "silence"))
+    methods = ("*", "POST *", "PATCH *", "GET *")
+    return (
+        "tracker",
+        round(chance.uniform(4, 18), 2),
+        {"fault": kind, "method": chance.choice(methods)} | _share(chance),
+    )
+
+
 def _share(chance: random.Random) -> dict[str, Any]:
     return {"probability": round(chance.uniform(0.2, 0.9), 2), "retry_after_s": chance.randint(1, 8)}
 
@@ -177,6 +218,7 @@ LANES: Final[Mapping[str, tuple[Draw, float]]] = {
     "servers": (_server, 16.0),
     "slack": (_slack, 9.0),
     "pager": (_pager, 14.0),
+    "tracker": (_tracker, 14.0),
     "clocks": (_clock, 20.0),
 }
 """How each lane draws its faults, and the seconds that lie between two of them on average."""

@@ -41,7 +41,16 @@ def channel(**other: Any) -> dict[str, Any]:
 
 
 PUBLIC = channel(id="C0", name="incidents", is_private=False, creator="UBOSS", messages=[{"user": BOT, "text": "one"}])
-INCIDENT = {"codename": "red-fox", "private": True, "room": 1, "revision": 3, "planned": 3, "last_n": 2}
+INCIDENT = {
+    "codename": "red-fox", "private": True, "is_drill": False, "room": 1, "revision": 3, "planned": 3, "last_n": 2,
+}  # fmt: skip
+DRILL = {**INCIDENT, "codename": "drill-owl", "private": False, "is_drill": True, "last_n": 0}
+FOLLOWUP = {"codename": "red-fox", "n": 1, "text": "zqone", "state": "open", "account": "ada", "ticket": "sb/private#1"}
+TICKET = {
+    "project": "sb/private", "n": 1, "title": "zqone", "body": "mark", "state": "open", "owner": "ada",
+    "deleted": False, "mark": "m1", "open_to_all": False,
+}  # fmt: skip
+OTHER_TICKET = {**TICKET, "project": "sb/open", "title": "Withdrawn", "mark": "", "open_to_all": True}
 GOOD = Aftermath(
     accepted=[accepted(), accepted(word="zqtwo", becomes="retyped", act="retype", to_private=True)],
     incidents=[INCIDENT],
@@ -56,9 +65,14 @@ GOOD = Aftermath(
     channels=[channel(), PUBLIC],
     calls=[call("conversations.create", name="inc-red-fox"), call("chat.postMessage", channel="C1", **KEPT)],
     pager_incidents=[{"id": "P1", "key": "k1", "status": "triggered"}],
+    followups=[FOLLOWUP],
+    tickets=[TICKET, OTHER_TICKET],
+    replayed=[{"codename": "drill-elk", "past": "1"}, {"codename": "drill-elk", "past": "2"}],
+    looked_in=[{"codename": "red-fox", "who": "ada", "path": "/", "status": 404}],
     bot=BOT,
     words={"red-fox": ["zqone", "zqtwo"]},
 )
+WRITTEN = accepted(word="zqfour", act="review_written", becomes="")
 FAILED = {"codename": "red-fox", "key": "post:told/2", "error": "is_archived"}
 SAID = {"user": BOT, "text": "zqone"}
 BREAKS: list[tuple[str, dict[str, Any]]] = [
@@ -94,6 +108,27 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ("no message is posted twice", {"calls": [*GOOD.calls, GOOD.calls[1]]}),
     ("no page is opened twice", {"pager_incidents": [*GOOD.pager_incidents, {**GOOD.pager_incidents[0], "id": "P2"}]}),
     ("pages stand as the pager says", {"pager_incidents": [{**GOOD.pager_incidents[0], "status": "resolved"}]}),
+    ("no ticket is opened twice", {"tickets": [TICKET, {**TICKET, "n": 2}]}),
+    ("tickets are in step", {"tickets": [{**TICKET, "title": "other"}]}),
+    ("tickets are in step", {"tickets": [{**TICKET, "state": "done"}]}),
+    ("tickets are in step", {"followups": [{**FOLLOWUP, "account": ""}]}),
+    ("no open ticket says what is private", {"tickets": [TICKET, {**OTHER_TICKET, "title": "zqtwo"}]}),
+    ("a drill reaches nobody else", {"incidents": [INCIDENT, DRILL], "tickets": [{**TICKET, "body": "of drill-owl"}]}),
+    (
+        "a drill reaches nobody else",
+        {"incidents": [INCIDENT, DRILL], "pages": [*GOOD.pages, {**GOOD.pages[0], "codename": "drill-owl"}]},
+    ),
+    (
+        "a drill reaches nobody else",
+        {"incidents": [INCIDENT, DRILL], "channels": [channel(), {**PUBLIC, "messages": [{"text": "drill-owl"}]}]},
+    ),
+    ("nothing is replayed twice", {"replayed": [*GOOD.replayed, GOOD.replayed[0]]}),
+    ("what was written is in the review, once", {"accepted": [WRITTEN]}),
+    (
+        "what was written is in the review, once",
+        {"accepted": [WRITTEN], "reviews": [{"codename": "red-fox", "text": "zqfour and zqfour"}]},
+    ),
+    ("no outsider sees a private review", {"looked_in": [{**GOOD.looked_in[0], "status": 200}]}),
     ("the audit verifies", {"audit": "seal 7 does not hold"}),
 ]  # fmt: skip
 
