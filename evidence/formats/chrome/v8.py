@@ -18,7 +18,7 @@ from evidence.formats import Buffer
 from evidence.formats.base import branches, naming
 from evidence.formats.base.branches import Key
 from evidence.formats.base.gather import Gather
-from evidence.formats.base.json_text import fields, outline
+from evidence.formats.base.json_text import compact, fields, outline
 from evidence.formats.base.json_text.fields import listed, mapped, scaled, whole
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
@@ -45,7 +45,7 @@ def claim(head: bytes) -> Claim | None:
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read a CPU or heap profile. Raises ``BadProfile`` naming the node or sample; ``TooMuch``."""
-    file = mapped(fields.parse(data, limits=limits), "the file")
+    file = mapped(compact.parse(data, limits=limits), "the file")
     nodes = _flat(file) if "head" in file else nodes_of(file)
     if any("selfSize" in node for node in nodes):
         return _heap(nodes, limits=limits)
@@ -156,14 +156,24 @@ def _seen(
         return hits, {}
     if len(times) != len(sampled):
         raise BadProfile(f"There are {len(sampled)} samples and {len(times)} times of them", where="samples")
-    # V8 takes samples on several threads and may write them out of order.
-    order = np.argsort(times, kind="stable")
-    until = np.empty_like(times)
-    until[order[:-1]] = times[order[1:]]
-    until[order[-1]] = max(_bounded(scaled(file.get("endTime", 0), "endTime", times=MICROSECOND)), int(times.max()))
+    end = max(_bounded(scaled(file.get("endTime", 0), "endTime", times=MICROSECOND)), int(times.max()))
     lasted = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(lasted, codes, until - times)
+    np.add.at(lasted, codes, _until_next(times, end=end))
     return hits, dict(zip(keys, lasted.tolist(), strict=True))
+
+
+def _until_next(times: Ints, *, end: int) -> Ints:
+    """Return how long it was from each time to the next one, and to the end from the last."""
+    passed = np.empty_like(times)
+    if (times[1:] < times[:-1]).any():  # V8 takes samples on several threads and may write them out of order
+        order = np.argsort(times, kind="stable")
+        passed[order[:-1]] = times[order[1:]]
+        passed[order[-1]] = end
+        passed -= times
+    else:
+        np.subtract(times[1:], times[:-1], out=passed[:-1])
+        passed[-1] = end - times[-1]
+    return passed
 
 
 def _codes(sampled: Sequence[Any], codes: Mapping[Key, int]) -> Codes:

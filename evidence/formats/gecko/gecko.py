@@ -6,6 +6,7 @@ of their own. Where there are several processes, each is the root of its stacks.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple, cast
 from evidence.formats import Buffer
 from evidence.formats.base import units
 from evidence.formats.base.gather import Gather
-from evidence.formats.base.json_text import fields, outline
+from evidence.formats.base.json_text import compact, outline
 from evidence.formats.base.json_text.fields import listed, mapped, scaled
 from evidence.formats.gecko.gecko_tables import NOTHING, GeckoThread, columns
 from evidence.profile.claims import Certainty, Claim
@@ -31,12 +32,25 @@ TABLES = {"samples": SAMPLES, "jsAllocations": ALLOCATED, "nativeAllocations": A
 WEIGHTS = {"samples": (SAMPLES, 1), "tracing-ms": (TIME, MILLISECOND), "bytes": (ALLOCATED, 1)}
 
 
-class Counted(NamedTuple):
-    """What one row of a table counts: a stack (None: nothing), of which type, how much."""
+# What is large in a file and says nothing of samples.
+NOT_READ = (
+    "markers", "counters", "pages", "profilerOverhead", "nativeSymbols", "time", "timeDeltas", "eventDelay", "category",
+    "subcategory", "address", "nativeSymbol", "innerWindowID", "line", "column", "lineNumber", "columnNumber",
+)  # fmt: skip
+NO_STACK, MOST = -1, (1 << 63) - 1
 
-    stack: int | None
+
+class Counted(NamedTuple):
+    """What the rows of a table count of one type: by which stacks, and how much."""
+
     type: SampleType
-    value: int
+    stacks: array[int]
+    values: array[int]
+
+    def add(self, stack: Any, value: int, where: str) -> None:
+        """Take a row. Raises ``BadProfile`` for what is no stack."""
+        self.stacks.append(NO_STACK if stack is None else min(_index(stack, where), MOST))
+        self.values.append(max(value, 0))
 
 
 def claim(head: bytes) -> Claim | None:
@@ -56,10 +70,10 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
     Raises ``NotRecognised`` for one without samples.
     """
-    file = mapped(fields.parse(data, limits=limits), "the file")
+    file = mapped(compact.parse(data, limits=limits, without=NOT_READ), "the file")
     threads = list(_threads(file))
     counted = [(thread, list(_counted(thread, tables, meta))) for thread, tables, meta in threads]
-    types = list(dict.fromkeys(one.type for _, each in counted for one in each))
+    types = list(dict.fromkeys(one.type for _, each in counted for one in each if one.stacks))
     if not types:
         raise NotRecognised("This recording has no samples.")
     gather = Gather(types, limits=limits)
@@ -94,11 +108,12 @@ def _counted(thread: GeckoThread, tables: Mapping[str, Any], meta: Mapping[str, 
         where = f"{thread.where}.{name}"
         rows = columns(tables[name], where)
         kind, times = WEIGHTS.get(str(tables[name].get("weightType")), (usual, 1))
-        weights = rows.get("weight")
+        weights, counted = rows.get("weight"), Counted(kind, array("q"), array("q"))
         for at, stack in enumerate(rows.get("stack", ())):
             weight = weights[at] if weights is not None and at < len(weights) else 1
             value = scaled(1 if weight is None else weight, f"{where}.weight[{at}]", times=times)
-            yield Counted(_index(stack, f"{where}.stack[{at}]"), kind, max(value, 0))
+            counted.add(stack, value, f"{where}.stack[{at}]")
+        yield counted
         yield from _ran(rows, meta, where)
 
 
@@ -108,15 +123,15 @@ def _ran(rows: Mapping[str, Sequence[Any]], meta: Mapping[str, Any], where: str)
     times, word = units.ours(unit)
     if word != "nanoseconds" or not unit:
         return
+    counted = Counted(CPU, array("q"), array("q"))
     for at, (stack, ran) in enumerate(zip(rows.get("stack", ()), rows.get("threadCPUDelta", ()), strict=False)):
         if ran is not None:
             value = scaled(ran, f"{where}.threadCPUDelta[{at}]", times=times)
-            yield Counted(_index(stack, f"{where}.stack[{at}]"), CPU, max(value, 0))
+            counted.add(stack, value, f"{where}.stack[{at}]")
+    yield counted
 
 
-def _index(stack: Any, where: str) -> int | None:
-    if stack is None:
-        return None
+def _index(stack: Any, where: str) -> int:
     if isinstance(stack, bool) or not isinstance(stack, int) or stack < 0:
         raise BadProfile(f"A stack is {stack!r:.40}, which is no place in the table of stacks", where=where)
     return stack
@@ -128,9 +143,11 @@ def _pour(
 ) -> None:  # fmt: skip
     """Add one sample for each stack of a thread."""
     values: dict[int, Counter[int]] = {}
-    for one in each:
-        if one.stack is not None and one.value:
-            values.setdefault(one.stack, Counter())[types.index(one.type)] += one.value
+    for column in each:
+        place = types.index(column.type) if column.stacks else 0
+        for stack, value in zip(column.stacks, column.values, strict=True):
+            if stack != NO_STACK and value:
+                values.setdefault(stack, Counter())[place] += value
     codes: dict[int, int] = {}
     for stack, counts in values.items():
         row = [counts[type] for type in range(len(types))]

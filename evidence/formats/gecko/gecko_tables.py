@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evidence.formats.base.json_text.columns import JsonColumn
 from evidence.formats.base.json_text.fields import listed, mapped
 from evidence.profile.errors import BadProfile
 
@@ -24,7 +25,7 @@ def columns(table: Any, where: str) -> Table:
     """Return a table by columns, whether it is kept so or in rows with a schema."""
     table = mapped(table, where)
     if "schema" not in table:
-        return {name: column for name, column in table.items() if isinstance(column, list)}
+        return {name: column for name, column in table.items() if isinstance(column, list | JsonColumn)}
     schema = mapped(table["schema"], f"{where}.schema")
     places = {name: place for name, place in schema.items() if isinstance(place, int) and 0 <= place < 100}
     rows = [listed(row, f"{where}.data[{at}]") for at, row in enumerate(listed(table.get("data"), f"{where}.data"))]

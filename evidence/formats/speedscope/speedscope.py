@@ -14,7 +14,7 @@ from typing import Any
 from evidence.formats import Buffer
 from evidence.formats.base import naming, units
 from evidence.formats.base.gather import Gather
-from evidence.formats.base.json_text import fields, outline
+from evidence.formats.base.json_text import compact, fields, outline
 from evidence.formats.base.json_text.fields import index, listed, mapped, scaled
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
@@ -40,7 +40,7 @@ def claim(head: bytes) -> Claim | None:
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read every profile of the file. Raises ``BadProfile`` naming profile, sample or event; ``TooMuch``."""
-    file = mapped(fields.parse(data, limits=limits), "the file")
+    file = mapped(compact.parse(data, limits=limits), "the file")
     profiles = [mapped(one, f"profiles[{at}]") for at, one in enumerate(listed(file.get("profiles"), "profiles"))]
     if not profiles:
         raise BadProfile("It has no profile", where="profiles")

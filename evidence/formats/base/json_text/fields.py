@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from evidence.formats import Buffer
 from evidence.formats.base import held
+from evidence.formats.base.json_text.columns import JsonColumn
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
 
@@ -51,11 +52,11 @@ def _decoded(data: Buffer, limits: Limits) -> str:
 
 
 def listed(value: Any, where: str) -> Sequence[Any]:
-    """Return a list, or the numbers that were joined from several; or say where none is.
+    """Return a list, or a column or the numbers that stand for one; or say where none is.
 
     Raises ``BadProfile`` for anything else.
     """
-    return value if isinstance(value, list | array) else _wrong("a list", value, where)
+    return value if isinstance(value, list | array | JsonColumn) else _wrong("a list", value, where)
 
 
 def mapped(value: Any, where: str) -> Mapping[str, Any]:

@@ -21,6 +21,9 @@ LONGEST = 64 * MIB
 CUT = 16
 # What of a number may stand behind one that is read already: `1` of `1e+5`.
 EXPONENT = 2
+# What parts two elements of a list: up to behind the comma, and then how the second one begins.
+_BETWEEN = re.compile(r'([ \t\r\n]*,)[ \t\r\n]*(?:["\[]|\{[ \t\r\n]*"[^"\\]{0,99}")?')
+_CLOSING = '"]}'
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 
@@ -58,6 +61,7 @@ class JsonWindow:
         self._text = ""
         self._at = 0
         self._before = 0  # characters that were let go of
+        self._odd = 0  # up to here elements are read one by one
         encoding = json.detect_encoding(bytes(data[:4]))
         self._decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
         self._parser = json.JSONDecoder(parse_constant=fields.no_number)
@@ -76,6 +80,54 @@ class JsonWindow:
             elif self.next() != "]" and not (may_lack_its_end and not self.next()):
                 raise self.wrong("no comma between two values")
         self._at += 1
+
+    def between(self, opening: str, closing: str) -> Iterator[None]:
+        """Go through a list or an object that begins here: stop before each element, which has to be read then."""
+        self.take(opening)
+        while self.next() != closing:
+            yield
+            if self.next() == ",":
+                self._at += 1
+                if self.next() == closing:
+                    raise self.wrong("a comma before its end")
+            elif self.next() != closing:
+                raise self.wrong("no comma between two values")
+        self._at += 1
+
+    def whole(self) -> tuple[Any] | None:
+        """Return the value that begins here, alone in a tuple, if it ends within what is read at a time."""
+        if self.next() and len(self._text) - self._at < STEP:
+            self._more(STEP)
+        found = self._parsed()
+        if found is None or (found[1] >= len(self._text) - EXPONENT and self._read < len(self._data)):
+            return None
+        self._at = found[1]
+        return (found[0],)
+
+    def batch(self) -> list[Any] | None:
+        """Return elements of a list, the next one of which begins here, None if that one is not ``whole``.
+
+        There are as many as end before what parts the first two of them comes for the last time. What was cut well is
+        told by its being JSON: a list that ends within it ends its text, too, and all else is read one by one.
+        """
+        first = self.whole()
+        parted = first and _BETWEEN.match(self._text, self._at)
+        if not first or not parted or self._before + self._at < self._odd:
+            return [*first] if first else None
+        closing = self._text[self._at - 1] in _CLOSING
+        cut = self._text.rfind(self._text[self._at - closing : parted.end()], self._at) + closing
+        if cut <= self._at:
+            return [*first]
+        begin = parted.end(1)
+        try:
+            more, end = self._parser.raw_decode(f"[{self._text[begin:cut]}]")
+        except (ValueError, RecursionError):
+            more, end = [], 0
+        if not more:
+            self._odd = self._before + cut
+            return [*first]
+        self._at = begin + end - 2
+        return [*first, *more]
 
     def next(self) -> str:
         """Return the next character that is no blank; nothing at the end."""
