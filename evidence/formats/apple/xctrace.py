@@ -57,7 +57,8 @@ class TraceReader:
         self._limits = limits
         self._gather = Gather([SAMPLES], limits=limits)  # for names alone, until the sample types are known
         self._open: list[tuple[str, str]] = []  # the elements around this place, and their ids
-        self._known: dict[str, Any] = {}  # id -> what the element with it says: a text, a number, codes
+        # Kind and id of an element -> what it says: a text, a number, codes. One refers to others of its kind alone.
+        self._known: dict[tuple[str, str], Any] = {}
         self._row: dict[str, Any] = {}
         self._frames: list[int] | None = None
         self._frame: dict[str, str] = {}
@@ -117,7 +118,7 @@ class TraceReader:
         if tag == "row":
             self._row = {}
         elif ref := attributes.get("ref"):
-            self._met(tag, self._known.get(ref))
+            self._met(tag, self._known.get((_kind(tag), ref)))
         elif tag in NAMED:
             self._keep(tag, attributes.get("fmt", "")[:LONGEST], id=self._open[-1][1])
         elif tag in STACKS:
@@ -138,7 +139,7 @@ class TraceReader:
             self._keep(tag, self._named(), id=id)
             self._frame = {}
         elif tag in STACKS and self._frames is not None:
-            self._row["stack"] = self._known[id] = tuple(self._frames)
+            self._row["stack"] = self._known[_kind(tag), id] = tuple(self._frames)
             if not any(one in STACKS for one, _ in self._open):
                 self._frames = None
 
@@ -147,7 +148,7 @@ class TraceReader:
 
     def _keep(self, tag: str, value: Any, *, id: str) -> None:
         """Know what an element says, for those that refer to it."""
-        self._known[id] = value
+        self._known[_kind(tag), id] = value
         self._met(tag, value)
 
     def _met(self, tag: str, value: Any) -> None:
@@ -188,3 +189,7 @@ class TraceReader:
             self._threads.setdefault(self._row.get("thread", ""), Counter()),
         ):
             sums.update(value)
+
+
+def _kind(tag: str) -> str:
+    return STACKS[0] if tag in STACKS else tag
