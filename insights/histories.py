@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce, JSONObject
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Cast, Coalesce, JSONArray, JSONObject
 
 from evidence.models import Evidence, Round, Support
 from evidence.models.evidence import State
-from incidents.models import Event, Followup, Incident, Participant
+from incidents.models import Event, Followup, Incident, Participant, Person
 from insights.figures.history import AskedPage, EvidencePiece, FindingRound, IncidentHistory, OwedWork, TypeStep
 from workflows.models import Page
 
@@ -23,7 +24,10 @@ PLAIN: Final = (
 
 _of = {"incident": OuterRef("pk")}
 _retyped = Event.objects.filter(**_of, kind="retyped").order_by("n")
-_others = Event.objects.filter(~Q(by=OuterRef("declared_by")), **_of, by__isnull=False, by__is_bot=False)
+# Bots are looked up once, and not by a join for every incident.
+_others = Event.objects.filter(~Q(by=OuterRef("declared_by")), **_of, by__isnull=False).exclude(
+    by__in=Person.objects.filter(is_bot=True)
+)
 _led = Event.objects.filter(~Q(data__name=""), **_of, kind="led").order_by("n")
 _pages = Page.objects.filter(**_of).order_by("pk")
 _picked = Participant.objects.filter(~Q(by=F("person")), **_of, reason=Participant.Reason.PICKED, by__isnull=False)
@@ -52,32 +56,35 @@ PARTS: Final[Mapping[str, Any]] = {
 
 def read(incidents: QuerySet[Incident], *parts: str) -> list[IncidentHistory]:
     """Return the histories of incidents, the newest first, with those parts that are asked for."""
-    asked = incidents.annotate(**{f"_{part}": PARTS[part] for part in parts})
-    rows = asked.order_by("-declared_at", "-pk").values(*PLAIN, *(f"_{part}" for part in parts))[:MOST]
-    return [_history(row) for row in rows]
+    # One text an incident, read as JSON all at once: a driver takes several times as long for a value each.
+    one = Cast(JSONArray(*PLAIN, *(PARTS[part] for part in parts)), TextField())
+    texts = incidents.order_by("-declared_at", "-pk").values_list(one, flat=True)[:MOST]
+    names = (*PLAIN, *parts)
+    return [_history(dict(zip(names, row, strict=True))) for row in json.loads(f"[{','.join(texts)}]")]
 
 
 def _history(row: Mapping[str, Any]) -> IncidentHistory:
+    declared_at = _at(row["declared_at"])
     return IncidentHistory(
         codename=row["codename"],
         title=row["title"],
         private=row["private"],
         status=row["status"],
-        declared_at=row["declared_at"],
-        mitigated_at=row["mitigated_at"],
-        ended_at=row["ended_at"],
-        steps=_steps(row["type__slug"], row["declared_at"], row.get("_steps", ())),
-        first_human_at=row.get("_first_human_at"),
-        led_at=row.get("_led_at"),
-        picked=row.get("_picked", 0),
+        declared_at=declared_at,
+        mitigated_at=_maybe(row["mitigated_at"]),
+        ended_at=_maybe(row["ended_at"]),
+        steps=_steps(row["type__slug"], declared_at, row.get("steps", ())),
+        first_human_at=_maybe(row.get("first_human_at")),
+        led_at=_maybe(row.get("led_at")),
+        picked=row.get("picked", 0),
         pages=tuple(
             AskedPage(one["name"], one["target"], _at(one["opened"]), _maybe(one["answered"]))
-            for one in row.get("_pages", ())
+            for one in row.get("pages", ())
         ),
-        followups=tuple(_owed(one) for one in row.get("_followups", ())),
-        rounds=tuple(FindingRound(one["finding"], one["verdict"], _at(one["at"])) for one in row.get("_rounds", ())),
+        followups=tuple(_owed(one) for one in row.get("followups", ())),
+        rounds=tuple(FindingRound(one["finding"], one["verdict"], _at(one["at"])) for one in row.get("rounds", ())),
         evidence=tuple(
-            EvidencePiece(one["via"] or "upload", one["kind"], one["used"]) for one in row.get("_evidence", ())
+            EvidencePiece(one["via"] or "upload", one["kind"], one["used"]) for one in row.get("evidence", ())
         ),
     )
 
@@ -87,11 +94,11 @@ def _owed(row: Mapping[str, str]) -> OwedWork:
     return OwedWork(row["phase"], _at(row["made"]), done_at)
 
 
-def _steps(now: str, declared_at: datetime, retyped: Iterable[Mapping[str, str]]) -> tuple[TypeStep, ...]:
+def _steps(now: str, declared_at: datetime, retyped: Sequence[Mapping[str, str]]) -> tuple[TypeStep, ...]:
     """Return every type it had; the first one is what the first retype began from."""
-    found = list(retyped)
-    first = found[0]["was"] if found else now
-    return (TypeStep(first, declared_at), *(TypeStep(one["to"], _at(one["at"])) for one in found))
+    steps = [TypeStep(one["to"], _at(one["at"])) for one in retyped]
+    first = next((one["was"] for one in retyped), now)
+    return (TypeStep(first, declared_at), *steps)
 
 
 def _at(text: str) -> datetime:

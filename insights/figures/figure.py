@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from insights.figures.history import IncidentHistory
 
@@ -28,8 +28,7 @@ Key = TypeVar("Key", bound=Hashable)
 Types = Mapping[str, TypeLook]
 
 
-@dataclass(frozen=True, slots=True)
-class CountedThing:
+class CountedThing(NamedTuple):
     """One thing that a row counts: the incident it is of, its time in seconds, and whether it is in the marked part."""
 
     history: IncidentHistory

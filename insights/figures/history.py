@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class TypeStep:
+class TypeStep(NamedTuple):
     """A type that an incident took, and when."""
 
     slug: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -86,10 +86,7 @@ def _longest(rows: Sequence[FigureRow]) -> float:
 
 def _row(row: FigureRow, longest: float) -> StripRow:
     end = distribution.axis_end(longest)
-    filed: dict[int, list[CountedThing]] = defaultdict(list)
-    for one in row.counted:
-        if one.seconds is not None:
-            filed[_slot(one.seconds, end)].append(one)
+    filed = _filed(row, end)
     is_dots = max(len(some) for some in filed.values()) <= STACK
     marks = _dots(filed) if is_dots else _bars(filed)
     times = row.times
@@ -97,6 +94,17 @@ def _row(row: FigureRow, longest: float) -> StripRow:
     # Dots stand in the middle of their place, and the lines go through the dots that they are.
     p50_x, p90_x = (_middle(_slot(time, end)) if is_dots else distribution.where(time, end=end) for time in (p50, p90))
     return StripRow(row, tuple(marks), p50, p90, p50_x, p90_x, is_dots)
+
+
+def _filed(row: FigureRow, end: float) -> dict[int, list[CountedThing]]:
+    """File what has a time by its place, where the axis is asked once for each place and not for each thing."""
+    timed = sorted((one for one in row.counted if one.seconds is not None), key=lambda one: one.seconds or 0.0)
+    filed, begin = {}, 0
+    while begin < len(timed):
+        slot = _slot(timed[begin].seconds or 0.0, end)
+        after = bisect_right(timed, slot, lo=begin, key=lambda one: _slot(one.seconds or 0.0, end))
+        filed[slot], begin = timed[begin:after], after
+    return filed
 
 
 def _slot(time: float, end: float) -> int:

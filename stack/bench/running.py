@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from stack.bench import declaring, hostile, memory, pages, painting, reading, storm, turning
+from stack.bench import declaring, hostile, memory, painting, reading, storm, turning
+from stack.bench.seeded import figures, pages
 from stack.bench.table import ReportTable
 from stack.errors import StackError
 from stack.outside import Records
@@ -14,7 +15,7 @@ from stack.terminal import paint, say
 
 STRICT = "--strict"
 ON_WHOLE_STACK = ("declaring", "idle", "memory", "painting", "reading", "turning")
-GROUPS = (*ON_WHOLE_STACK, "pages", "storm", "hostile")
+GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "storm", "hostile")
 
 
 def main(*words: str) -> int:
@@ -30,6 +31,9 @@ def main(*words: str) -> int:
     if "pages" in wanted:
         with throwaway(processes=("sandbox", "web"), env={"WEB_WORKERS": "2"}, preloaded=False) as stack:
             pages.measure(stack, table)
+    if "insights" in wanted:
+        with throwaway(processes=("sandbox", "web"), preloaded=False) as stack:
+            figures.measure(stack, table)
     if "storm" in wanted:
         with throwaway(env=storm.ENV, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
             storm.measure(stack, table, records)

@@ -66,7 +66,7 @@ def measure(stack: Stack, table: ReportTable) -> None:
     aims = fill(stack)
     for chat_id, who in ((ORDINARY, "an ordinary person"), (EVERYWHERE, "a member of 3,000 private incidents")):
         visitor = Visitor(stack.base_url).sign_in_as(wording.person(int(chat_id[-4:])))
-        queries = _queries(stack, visitor, aims)
+        counted = queries(stack, visitor, [aim.path for aim in aims])
         for at_once in (1, AT_ONCE):
             table.head(f"{INCIDENTS:,} incidents of {EVENTS} events, two web workers, {at_once} at once, as {who}")
             for aim in aims:
@@ -75,7 +75,7 @@ def measure(stack: Stack, table: ReportTable) -> None:
         table.head(f"Queries and compressed size, as {who}")
         for aim in aims:
             size = len(visitor.get(aim.path, **{"Accept-Encoding": "gzip"}).body) / 1000
-            table.add(Figure(f"{aim.name}: queries", queries[aim.path], aim.queries))
+            table.add(Figure(f"{aim.name}: queries", counted[aim.path], aim.queries))
             table.add(Figure(f"{aim.name}: compressed", size, aim.kilobytes, " kB"))
 
 
@@ -110,8 +110,9 @@ async def _together(port: int, page: load.Ask, bare: load.Ask) -> tuple[Answers,
     return found, reference
 
 
-def _queries(stack: Stack, visitor: Visitor, aims: list[Aim]) -> dict[str, int]:
-    argv = [sys.executable, "-m", "stack.bench.queries", visitor.cookie, *(aim.path for aim in aims)]
+def queries(stack: Stack, visitor: Visitor, paths: list[str]) -> dict[str, int]:
+    """Count the queries of each page for who is signed in."""
+    argv = [sys.executable, "-m", "stack.bench.queries", visitor.cookie, *paths]
     done = subprocess.run(argv, env=stack.env, cwd=ROOT, capture_output=True, text=True, check=True)
     counted: dict[str, int] = json.loads(done.stdout)
     return counted
