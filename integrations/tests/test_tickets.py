@@ -277,6 +277,28 @@ def test_tasks_and_what_was_done_before_get_none_and_a_deleted_one_is_left_delet
     assert len(office.board.tickets) == 1
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", sorted(VENDORS))
+def test_one_that_is_deleted_between_our_look_and_our_edit_is_known_to_be_and_fails_nothing(kind: str) -> None:
+    with desk(kind) as at:
+        at.add()
+        at.settle()
+        ticket, serve = at.ticket(), at.board.serve
+
+        def deleted_first(method: str, url: str, headers: Any, body: bytes) -> Any:
+            if b"Ours" in body and not ticket.deleted:
+                at.board.delete(ticket)
+            return serve(method, url, headers, body)
+
+        edit_here(at, "text", 1)
+        with patch.object(at.board, "serve", deleted_first):
+            at.settle()
+        assert ticket.deleted
+        assert not Effect.objects.filter(state="failed").exists()
+        assert len(at.board.tickets) == 1, "a deleted ticket stays deleted"
+        assert at.row().state == "open"
+
+
 def test_redacted_words_leave_the_ticket(office: Desk) -> None:
     office.add("Ana Ruiz lost the keys")
     office.settle()

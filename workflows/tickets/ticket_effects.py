@@ -13,6 +13,7 @@ from incidents.models import Incident
 from workflows.effects.work import Outcome, Work, made
 from workflows.planning.observed import GONE
 from workflows.planning.tickets import merging, wanted
+from workflows.ports import VendorError
 from workflows.tickets import news
 from workflows.tracker_port import TicketDraft, TicketStatus, Tracker
 
@@ -56,7 +57,12 @@ def change_ticket(tracker: Tracker, work: Work) -> Outcome:
     merged = merging.merge(ours, found.fields, sent=sent, moved=moved, ours_is_newer=work.effect.created_at > found.at)
     now = dict(found.fields)
     if merged.send:
-        answer = tracker.change_ticket(own["ref"], merged.send, private=spec["private"])
+        try:
+            answer = tracker.change_ticket(own["ref"], merged.send, private=spec["private"])
+        except VendorError as error:
+            if error.retryable or tracker.look_at_ticket(own["ref"], private=spec["private"]) is not None:
+                raise
+            return _gone(work, own)  # deleted since we looked
         now |= {name: answer.fields[name] for name in merged.send}
     own = own | {"shown": news.shown(now)}
     take = news.known(merged.take, tracker)
