@@ -7,7 +7,6 @@ sixteen places after a tab, and then a symbol with its module, is read line by l
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,16 +17,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow._compute import call_function  # pyarrow.compute takes 50 ms to import, for functions we do not call
 
-from evidence.formats.perf import headers
+from evidence.formats.perf import headers, same_code
 from evidence.formats.perf.equal import EqualSamples
 from evidence.formats.perf.headers import Headers
 from evidence.formats.perf.names import HEX, NOT_A_FRAME
 from evidence.profile.stacks import Codes, Ints
 
 Bytes = NDArray[np.uint8]
-THREADS = min(2, os.cpu_count() or 1)
-# So many pieces at most wait to be read.
-AHEAD = THREADS + 1
+# So many pieces at most wait to be read. One thread looks for samples: a second one would keep the reader waiting.
+AHEAD = 2
 # As perf writes a stack line: a tab, the address in so many places, a space, the symbol, and its module in brackets.
 ADDRESS = 16
 TAB, SPACE, CLOSING, END = b"\t )\n"
@@ -43,8 +41,8 @@ class SampleLines:
     """The samples of a piece of text: where each begins and ends, and its header.
 
     ``who`` and ``events`` are the different words of headers, with the numbers of them that each sample has.
-    ``told`` are the different ends of stack lines, from the symbol on; sample ``i`` has as many lines as ``sizes``
-    says, whose numbers in ``told`` are in ``lines``, -1 for those that are read by themselves.
+    ``told`` are ends of stack lines, from the symbol on, one for all lines of the same code; sample ``i`` has as many
+    lines as ``sizes`` says, whose numbers in ``told`` are in ``lines``, -1 for those that are read by themselves.
     """
 
     begins: Ints
@@ -89,11 +87,11 @@ class SampleLines:
 
 
 def ahead(pieces: Iterable[tuple[int, bytes, bool]]) -> Iterator[tuple[int, bytes, bool, SampleLines]]:
-    """Yield pieces of text with their samples, a few of which are looked for at the same time."""
+    """Yield pieces of text with their samples, which are looked for while the pieces before are read."""
     waiting: deque[tuple[tuple[int, bytes, bool], Future[SampleLines]]] = deque()
-    with ThreadPoolExecutor(THREADS) as threads:
+    with ThreadPoolExecutor(1) as thread:
         for piece in pieces:
-            waiting.append((piece, threads.submit(samples, piece[1])))
+            waiting.append((piece, thread.submit(samples, piece[1])))
             if len(waiting) > AHEAD:
                 first, found = waiting.popleft()
                 yield *first, found.result()
@@ -132,8 +130,22 @@ def _told(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes]]:
     """Return for each stack line the number of what follows its address, -1 for one unlike most, and what follows."""
     usual = np.flatnonzero(_are_usual(text, begins, ends))
     lines = np.full(len(begins), NOT_A_FRAME, dtype=np.int32)
-    lines[usual], told = _between(text, begins[usual] + (ADDRESS + 2), ends[usual])
+    found = _encoded(*_parts(text, begins[usual] + (ADDRESS + 2), ends[usual]))
+    numbers, told = _of_code(found.dictionary)
+    lines[usual] = numbers[found.indices.to_numpy()]
     return lines, told
+
+
+def _of_code(ends: pa.BinaryArray) -> tuple[Codes, list[bytes]]:
+    """Return the number of the code that each of some ends of lines is of, and an end for each: the first that is."""
+    _, offsets, text = ends.buffers()
+    if text is None or not len(ends):
+        return np.zeros(len(ends), dtype=np.int32), ends.to_pylist()
+    edges = np.frombuffer(offsets, dtype=np.int32)[ends.offset : ends.offset + len(ends) + 1]
+    content = np.frombuffer(text, dtype=np.uint8)[: edges[-1]]
+    numbers = _encoded(*same_code.without_offsets(content, edges)).indices.to_numpy()
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
+    return numbers, call_function("take", [ends, pa.array(first)]).to_pylist()
 
 
 def _are_usual(text: Bytes, begins: Ints, ends: Ints) -> NDArray[np.bool_]:
@@ -154,16 +166,25 @@ def _are_usual(text: Bytes, begins: Ints, ends: Ints) -> NDArray[np.bool_]:
 
 def _between(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes]]:
     """Return the number of what is between each two places, which follow each other, and what the numbers stand for."""
+    return _different(*_parts(text, begins, ends))
+
+
+def _parts(text: Bytes, begins: Ints, ends: Ints) -> tuple[Bytes, Codes, Ints]:
+    """Return a text, where it is cut at places that follow each other, and which parts are between two of them."""
     offsets = np.zeros(2 * len(begins) + 1, dtype=np.int32)
     offsets[1::2], offsets[2::2] = begins, ends
-    return _different(text, offsets, np.arange(1, 2 * len(begins), 2))
+    return text, offsets, np.arange(1, 2 * len(begins), 2)
 
 
 def _different(text: Bytes, offsets: Codes, chosen: Ints | None = None) -> tuple[Codes, list[bytes]]:
     """Return the number of each part of a text, and what the numbers stand for; ``chosen`` leaves some parts out."""
+    found = _encoded(text, offsets, chosen)
+    return found.indices.to_numpy(), found.dictionary.to_pylist()
+
+
+def _encoded(text: Bytes, offsets: Codes, chosen: Ints | None = None) -> pa.DictionaryArray:
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(text)]
     array = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
     if chosen is not None:
         array = call_function("take", [array, pa.array(chosen)])
-    found = call_function("dictionary_encode", [array])
-    return found.indices.to_numpy(), found.dictionary.to_pylist()
+    return call_function("dictionary_encode", [array])

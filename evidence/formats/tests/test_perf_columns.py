@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from evidence.formats.perf import equal, headers, perf_script, sample_header
+from evidence.formats.perf import equal, headers, perf_script, same_code, sample_header
 from evidence.formats.tests.test_perf_script import folds_of, one
 from evidence.profile.errors import TooMuch, Unreadable
 from evidence.profile.limits import DEFAULT, Limits
@@ -106,3 +107,30 @@ def test_equal_samples_are_counted_exactly_and_in_order() -> None:
     numbers = [np.array([1, 0, 1, -1, 1]), np.array([5, 5, 5, 5, 5]), np.array([2, 2, 2, 2, -1])]
     found = equal.EqualSamples(numbers, np.array([1 << 62, 7, 1 << 62, 1, 1]))
     assert list(found.in_order()) == [(0, (1, 5, 2, 2, 1 << 63)), (1, (0, 5, 2, 1, 7)), (3, None), (4, None)]
+
+
+ENDS = [
+    "f+0x1f (/a)", "f+0x20 (/a)", "f+0x (/a)", "f (/a)", "f+0x1g (/a)", "f+0x1F (/a)", "+0x1f (/a)", "f+0x1f (/a) (/b)",
+    "f+0x1f (/a+0x2 (deleted))", "f+0x2+0x1f (/a)", "0x1f (/a)", "+0", "", " (", "1f (/b)", "(/a)",
+    "abc (/b)", "f+0x1f ", "f+0x12345678901234567 (/a)", "f+0xé (/a)", "f+0x1f(/a)", "operator+0x1f (/a)",
+]  # fmt: skip
+
+
+def test_ends_of_lines_differ_in_their_offset_alone_where_their_code_is_the_same() -> None:
+    def code(end: str) -> tuple[str, str]:
+        symbol, opening, module = end.rpartition(" (")
+        name, plus, offset = symbol.rpartition("+0x")
+        digits = (
+            bool(opening and plus) and len(offset) <= same_code.MOST_DIGITS and not offset.strip("0123456789abcdef")
+        )
+        return (f"{name}+0x", module) if digits else (end, "")
+
+    dice = random.Random(3)
+    for size in (0, 1, 2, 30, 200):
+        ends = [dice.choice(ENDS) for _ in range(size)]
+        text = np.frombuffer("".join(ends).encode(), dtype=np.uint8)
+        edges = np.cumsum([0, *(len(end.encode()) for end in ends)]).astype(np.int32)
+        left, cuts = same_code.without_offsets(text, edges)
+        found = [left[begin:end].tobytes() for begin, end in pairwise(cuts.tolist())]
+        numbers = [list(dict.fromkeys(map(code, ends))).index(code(end)) for end in ends]
+        assert [list(dict.fromkeys(found)).index(end) for end in found] == numbers
