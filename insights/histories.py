@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, JSONArray, JSONObject
 
-from evidence.models import Evidence, Round, Support
+from evidence.models import Evidence, HotFunction, Round, Support
 from evidence.models.evidence import State
+from evidence.related.seen_before import DOMINANT
 from incidents.models import Event, Followup, Incident, Participant, Person
 from insights.figures.history import AskedPage, EvidencePiece, FindingRound, IncidentHistory, OwedWork, TypeStep
 from workflows.models import Page
@@ -54,13 +55,27 @@ PARTS: Final[Mapping[str, Any]] = {
 }
 
 
-def read(incidents: QuerySet[Incident], *parts: str) -> list[IncidentHistory]:
-    """Return the histories of incidents, the newest first, with those parts that are asked for."""
+def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) -> list[IncidentHistory]:
+    """Return the histories of incidents, the newest first, with those parts that are asked for.
+
+    ``known`` are the incidents of any time among which one may have been seen before.
+    """
+    asked = {part: _seen_before(known) if part == "seen_before" else PARTS[part] for part in parts}
     # One text an incident, read as JSON all at once: a driver takes several times as long for a value each.
-    one = Cast(JSONArray(*PLAIN, *(PARTS[part] for part in parts)), TextField())
+    one = Cast(JSONArray(*PLAIN, *asked.values()), TextField())
     texts = incidents.order_by("-declared_at", "-pk").values_list(one, flat=True)[:MOST]
     names = (*PLAIN, *parts)
     return [_history(dict(zip(names, row, strict=True))) for row in json.loads(f"[{','.join(texts)}]")]
+
+
+def _seen_before(known: QuerySet[Incident]) -> Case:
+    """Ask as ``evidence.related.seen_before`` does: an earlier incident's profile with the same dominant function."""
+    hot = HotFunction.objects.filter(share__gte=DOMINANT)
+    earlier = known.filter(pk=OuterRef("evidence__incident"), declared_at__lt=OuterRef("own_declared_at"))
+    same = hot.filter(digest=OuterRef("digest")).annotate(own_declared_at=OuterRef("evidence__incident__declared_at"))
+    hit = hot.filter(Exists(same.filter(Exists(earlier))), evidence__incident=OuterRef("pk"))
+    profiled = Exists(hot.filter(evidence__incident=OuterRef("pk")))
+    return Case(When(profiled, then=Exists(hit)), default=None)
 
 
 def _history(row: Mapping[str, Any]) -> IncidentHistory:
@@ -76,6 +91,7 @@ def _history(row: Mapping[str, Any]) -> IncidentHistory:
         steps=_steps(row["type__slug"], declared_at, row.get("steps", ())),
         first_human_at=_maybe(row.get("first_human_at")),
         led_at=_maybe(row.get("led_at")),
+        seen_before=row.get("seen_before"),
         picked=row.get("picked", 0),
         pages=tuple(
             AskedPage(one["name"], one["target"], _at(one["opened"]), _maybe(one["answered"]))

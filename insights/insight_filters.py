@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
-from incidents import sample_mark
+from incidents import sample_mark, visibility
 from incidents.models import Incident, Person
 from incidents.search import IncidentFilters, matching
 
@@ -39,6 +39,13 @@ class InsightFilters:
         """Return the incidents that a person may see and that count: no drills."""
         # Naming both states lets the list's index, which begins with them, find a period.
         seen = matching(self.given, person=person).filter(active__in=(True, False))
+        return self._counting(seen)
+
+    def known(self, person: Person) -> QuerySet[Incident]:
+        """Return the incidents of any time and type that a person may see and that count."""
+        return self._counting(visibility.visible_to(person))
+
+    def _counting(self, seen: QuerySet[Incident]) -> QuerySet[Incident]:
         seen = seen.filter(is_drill=False)  # whatever else the filters may come to ask for
         return seen if self.samples else sample_mark.left_out(seen)
 

@@ -58,7 +58,8 @@ class IncidentHistory:
 
     ``steps`` are its types in order, the one it was declared as first. ``first_human_at`` is the first entry of a
     person who did not declare it, ``led_at`` the first lead. ``picked`` counts people brought in
-    by name. Parts that were not asked for are empty.
+    by name. ``seen_before`` is whether an
+    earlier incident was hot in the same places; none without a profile. Parts that were not asked for are empty.
     """
 
     codename: str
@@ -72,6 +73,7 @@ class IncidentHistory:
     first_human_at: datetime | None = None
     led_at: datetime | None = None
     picked: int = 0
+    seen_before: bool | None = None
     pages: tuple[AskedPage, ...] = ()
     followups: tuple[OwedWork, ...] = ()
     rounds: tuple[FindingRound, ...] = ()

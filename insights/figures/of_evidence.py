@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from insights.figures.figure import COUNTS, TIMES, CountedThing, FigureRow, InsightFigure, Types, grouped
+from insights.figures.figure import COUNTS, TIMES, CountedThing, FigureRow, InsightFigure, Types, by_type, grouped
 from insights.figures.history import IncidentHistory
 
 HOLDS = {"supported", "root_cause"}
@@ -51,6 +51,14 @@ def pieces(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow
     return [FigureRow(f"by-{place}", name, tuple(filed[name])) for place, name in enumerate(names, 1)]
 
 
+def seen_before(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return which incidents with a profile were hot in the same places as an earlier one, by declared type."""
+    found = [
+        (one.declared_as, CountedThing(one, marked=one.seen_before)) for one in histories if one.seen_before is not None
+    ]
+    return by_type(found, types, whole="All types")
+
+
 PHASES = {"during": "Tasks, during the incident", "afterwards": "Follow-ups, afterwards"}
 
 
@@ -94,6 +102,16 @@ FIGURES = (
         needs=("evidence",),
         unit="pieces",
         part="a verdict rests on it",
+    ),
+    InsightFigure(
+        "seen-before",
+        "Seen before",
+        "Incidents with a profile, by the type they were declared as, and how many of them were hot in the same places "
+        "as an earlier incident that you can see, of any time.",
+        COUNTS,
+        seen_before,
+        needs=("steps", "seen_before"),
+        part="seen before",
     ),
     InsightFigure(
         "follow-ups",

@@ -34,7 +34,7 @@ AT = datetime(2026, 3, 2, 9, tzinfo=timezone.get_default_timezone())
 def worked_out(slug: str, person: Person) -> dict[str, tuple[float, ...]]:
     """What a figure says: count, p50 and p90 by row, or the count alone."""
     figure, filters = FIGURES[slug], InsightFilters.read(QueryDict())
-    rows = figure.rows(histories.read(filters.incidents(person), *figure.needs), looks())
+    rows = figure.rows(histories.read(filters.incidents(person), *figure.needs, known=filters.known(person)), looks())
     both = (0.5, 0.9)
     return {
         row.key: (len(row.counted), *(distribution.percentile(row.times, share) for share in both if slug != "paths"))

@@ -14,13 +14,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from incidents.audited import audit_notes
-from incidents.models import IncidentType
+from incidents.models import IncidentType, Person
 from incidents.views.listing import harmless
 from incidents.views.signed_in import Request, signed_in
 from insights import histories
 from insights.figures import flow, matrix, strip
 from insights.figures.chapters import CHAPTERS, FIGURES, InsightChapter
 from insights.figures.figure import COUNTS, FLOW, MATRIX, TIMES, FigureRow, InsightFigure, TypeLook, Types
+from insights.figures.history import IncidentHistory
 from insights.insight_filters import InsightFilters
 
 BEHIND = 300  # incidents behind one mark that are listed
@@ -53,7 +54,7 @@ def chapter(request: Request, slug: str = "types") -> HttpResponse:
     if found is None:
         raise Http404("No such page.")
     filters, types = InsightFilters.read(request.GET), looks()
-    read = histories.read(filters.incidents(request.person), *found.needs)
+    read = _read(filters, request.person, found.needs)
     figures = [_drawn(one, one.rows(read, types), types) for one in found.figures]
     context = _context(filters, found, types) | {
         "figures": figures,
@@ -70,7 +71,7 @@ def behind(request: Request, slug: str, row: str) -> HttpResponse:
     """List the incidents behind a row of a figure, or behind one mark of it."""
     figure = _figure(slug)
     filters, types = InsightFilters.read(request.GET), looks()
-    rows = figure.rows(histories.read(filters.incidents(request.person), *figure.needs), types)
+    rows = figure.rows(_read(filters, request.person, figure.needs), types)
     found = next((one for one in rows if one.key == row), None) or FigureRow(row, "", ())
     slot = request.GET.get("slot", "")
     if slot.isdecimal() and len(slot) < 4 and figure.shape == TIMES:
@@ -93,7 +94,7 @@ def as_csv(request: Request, slug: str) -> HttpResponse:
     figure = _figure(slug)
     filters = InsightFilters.read(request.GET)
     audit_notes.note("export", by=request.person, about="insights", filters=[slug, *filters.given.used])
-    rows = figure.rows(histories.read(filters.incidents(request.person), *figure.needs), looks())
+    rows = figure.rows(_read(filters, request.person, figure.needs), looks())
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}.csv"'
     writer = csv.writer(response)
@@ -111,6 +112,10 @@ def looks() -> Types:
     """Return how every type is written, in their order; archived ones too, as incidents had them."""
     rows = IncidentType.objects.select_related("current").order_by("position", "slug")
     return {one.slug: TypeLook(one.slug, one.policy.name, one.policy.colour, one.is_default) for one in rows}
+
+
+def _read(filters: InsightFilters, person: Person, needs: tuple[str, ...]) -> list[IncidentHistory]:
+    return histories.read(filters.incidents(person), *needs, known=filters.known(person))
 
 
 def _figure(slug: str) -> InsightFigure:
