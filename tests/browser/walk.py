@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 OTHER = "{other}"  # stands for the codename of another incident
-NO_DIALOG = {"check", "let-in", "turn-away"}
+NO_DIALOG = {"check", "finish", "let-in", "turn-away"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ WALK = (
     Step("summary", {"Summary": "Nothing goes through."}),
     Step("services", {"Services, one per line": "checkout"}, wrong={"Services, one per line": "x" * 81}),
     Step("check", opener="#checklist button"),
+    Step("task", {"What?": "Roll checkout back"}, opener="#add-task"),
+    Step("finish", opener="#finish-1"),
     Step("mitigate", {"What helped? (optional)": "rolled back"}),
     Step("reopen"),
     Step("resolve"),
