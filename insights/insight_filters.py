@@ -20,7 +20,7 @@ PERIODS = {30: "30 days", 90: "90 days", 365: "A year"}
 
 @dataclass(frozen=True, slots=True)
 class InsightFilters:
-    """The filters of the list that stand for a period, a type and a service; sample data only when asked for."""
+    """The list's filters for a period, a type, a service and a group; sample data only when asked for."""
 
     given: IncidentFilters
     samples: bool = False
@@ -32,7 +32,7 @@ class InsightFilters:
         today = timezone.localdate()
         until = asked.until or today.isoformat()
         since = asked.since or begin(date.fromisoformat(until), days=DAYS)
-        kept = IncidentFilters(type=asked.type, service=asked.service, since=since, until=until)
+        kept = IncidentFilters(type=asked.type, service=asked.service, group=asked.group, since=since, until=until)
         return cls(kept, samples=query.get("samples") == "1")
 
     def incidents(self, person: Person) -> QuerySet[Incident]:
@@ -59,6 +59,7 @@ class InsightFilters:
             "until": "" if given.until == today else given.until,
             "type": given.type,
             "service": given.service,
+            "group": given.group,
             "samples": "1" if self.samples else "",
         }
         said = urlencode({name: value for name, value in pairs.items() if value})

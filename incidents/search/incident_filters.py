@@ -27,6 +27,7 @@ class IncidentFilters:
     lead: str = ""
     person: str = ""
     service: str = ""
+    group: str = ""  # the handle of a user group that brought somebody in
     since: str = ""
     until: str = ""
     drills: str = ""  # 1 for drills alone; no list mixes them with what was real
@@ -44,6 +45,7 @@ class IncidentFilters:
             lead=_words(given.get("lead", "")),
             person=_words(given.get("person", "")),
             service=_words(given.get("service", "")),
+            group=_words(given.get("group", "")).lstrip("@").casefold(),
             since=_day(given.get("since", "")),
             until=_day(given.get("until", "")),
             drills="1" if given.get("drills") == "1" else "",
@@ -75,7 +77,14 @@ class IncidentFilters:
         return f"?{given}" if given else ""
 
 
-NARROWED_BY = {"lead": "Led by", "person": "With", "service": "Service", "since": "From", "until": "Until"}
+NARROWED_BY = {
+    "lead": "Led by",
+    "person": "With",
+    "service": "Service",
+    "group": "Group",
+    "since": "From",
+    "until": "Until",
+}
 
 
 def begin_of(day: str, *, days_on: int = 0) -> datetime:

@@ -87,7 +87,7 @@ def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -
 
 
 def _named(seen: QuerySet[Incident], filters: IncidentFilters) -> QuerySet[Incident]:
-    """Match a part of the lead's name, of a name of somebody who takes part, and of a service."""
+    """Match a part of the lead's name, of somebody who takes part and of a service, and the whole handle of a group."""
     if filters.lead:
         seen = seen.filter(lead__name__icontains=filters.lead)
     if filters.person:
@@ -96,6 +96,9 @@ def _named(seen: QuerySet[Incident], filters: IncidentFilters) -> QuerySet[Incid
     if filters.service:
         joined = Func(F("services"), Value("\n"), function="array_to_string", output_field=TextField())
         seen = seen.annotate(joined=joined).filter(joined__icontains=filters.service)
+    if filters.group:
+        came = Participant.objects.filter(incident=OuterRef("pk"), reason=Participant.Reason.GROUP)
+        seen = seen.filter(Exists(came.filter(detail__iexact=filters.group)))
     return seen
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 
 from incidents import lifecycle, timeline
-from incidents.models import Incident, IncidentType, Person, SavedView, Source
+from incidents.models import Incident, IncidentType, Participant, Person, SavedView, Source
 from incidents.search import PAGE, IncidentFilters
 from incidents.tests.conftest import Open
 
@@ -168,18 +168,22 @@ def test_the_sandbox_says_where_to_start_and_what_is_sample_data(
     assert "/incident declare" in browse(ada).get("/").content.decode()
 
 
-def test_filters_narrow_by_lead_person_service_and_day(
+def test_filters_narrow_by_lead_person_service_group_and_day(
     incident: Incident, secret: Incident, ada: Person, ben: Person, eve: Person, browse: Open
 ) -> None:
     now = timezone.now()
     lifecycle.set_lead(incident, lead=ben, by=ada, at=now)
     lifecycle.serve(incident, services=["Checkout API"], by=ada, at=now)
     old = lifecycle.declare("Long ago", by=eve, at=now - timedelta(days=30))
+    in_group = {"person": ada, "reason": "group", "detail": "Security", "since_at": now}
+    Participant.objects.update_or_create(incident=secret, person=ada, defaults=in_group)
     day = timezone.localtime(now - timedelta(days=2)).date().isoformat()
     for asked, expected in (
         ("?lead=be", [incident]),
         ("?person=ben", [secret, incident]),
         ("?service=checkout+a", [incident]),
+        ("?group=@security", [secret]),
+        ("?group=secur", []),
         (f"?since={day}", [secret, incident]),
         (f"?until={day}", [old]),
         (f"?since={day}&until={day}", []),
@@ -188,6 +192,7 @@ def test_filters_narrow_by_lead_person_service_and_day(
         assert set(names(browse(ben), f"/{asked}")) == {one.codename for one in expected}, asked
         assert browse(ben).get(f"/incidents.csv{asked}").content.decode().count("\n") == len(expected) + 1
     assert names(browse(eve), "/?person=ben&lead=") == [incident.codename]
+    assert names(browse(eve), "/?group=security") == []
 
 
 def test_a_form_that_was_sent_leaves_an_address_without_what_was_not_asked(

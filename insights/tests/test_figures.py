@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from incidents import lifecycle
-from incidents.models import IncidentType, Person, Source
+from incidents.models import IncidentType, Participant, Person, Source
 from incidents.tests.conftest import Open
 from insights import histories
 from insights.figures import distribution, of_evidence, of_interruptions, strip
@@ -122,6 +122,19 @@ def test_sample_data_is_left_out_until_it_is_asked_for(
     assert made.codename not in browse(ada).get(address).content.decode()
     assert made.codename in browse(ada).get(f"{address}?samples=1").content.decode()
     assert "0 incidents" in browse(ada).get(reverse("insights")).content.decode()
+
+
+def test_a_group_narrows_the_figures_and_the_list_they_lead_to(
+    shipped: Shipped, ada: Person, ben: Person, browse: Open
+) -> None:
+    there, *others = lived.live(shipped, (ada, ben), now=timezone.now(), count=3, seed=5)
+    came = {"reason": Participant.Reason.GROUP, "detail": "database-guild", "since_at": there.declared_at}
+    Participant.objects.update_or_create(incident=there, person=ben, defaults=came)
+    narrowed = InsightFilters.read(QueryDict("group=%40Database-Guild"))
+    assert list(narrowed.incidents(ada)) == [there]
+    listed = looked(browse(ada), f"/{narrowed.query}")
+    assert there.codename in listed
+    assert not [one for one in others if one.codename in listed]
 
 
 def history(**given: object) -> IncidentHistory:

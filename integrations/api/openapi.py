@@ -116,6 +116,7 @@ FILTERS: Final = [
     asked("lead", "Part of the lead's name.", TEXT),
     asked("person", "Part of the name of someone who takes part.", TEXT),
     asked("service", "Part of the name of an affected service.", TEXT),
+    asked("group", "The handle of a user group that brought somebody in.", TEXT),
     asked("since", "The first day of declaration, in UTC.", {"type": "string", "format": "date"}),
     asked("until", "The last day of declaration, in UTC.", {"type": "string", "format": "date"}),
     asked("q", "Words anywhere on the timeline, or the start of a codename.", TEXT),

@@ -30,7 +30,10 @@ Person.objects.create(name="Gus Guest", chat_id="UGUS", email="gus@elsewhere.exa
 for name in ("ada", "ben", "eve", "gil"):
     User.objects.create_user(name, first_name=name.title(), password="of-no-use-elsewhere")
 """
-OF_THE_SANDBOX = ("FIREKIND_SANDBOX_URL", "FIREKIND_PROFILED_URL", "PROFILE_SOURCES_FILE", "SLACK_", "PAGERDUTY_")
+OF_THE_SANDBOX = (
+    *("FIREKIND_SANDBOX_URL", "FIREKIND_PROFILED_URL", "PROFILE_SOURCES_FILE"),
+    *("SLACK_", "PAGERDUTY_", "TRACKER"),
+)
 GRACE = {"email": "grace@acme.example", "email_verified": True}
 
 

@@ -134,7 +134,14 @@ PUBLIC: Final = Row(is_public=True)
 # ``{}`` stands for the codename of the private incident, WORD for what is written all over it.
 LOOKED_FOR: Final = ("", "?q={}", "?q=WORD", "?q=private", "?type=security", "?status=active", "?me=in", "?me=lead")
 NARROWED: Final = (
-    *("?service=WORD", "?person=a", "?lead=a&since=2020-01-01", "?until=2099-01-01&q=printer", "?q=leaks+-tap"),
+    *(
+        "?service=WORD",
+        "?group=security",
+        "?person=a",
+        "?lead=a&since=2020-01-01",
+        "?until=2099-01-01&q=printer",
+        "?q=leaks+-tap",
+    ),
     "?status=open&type=security&q=WORD",
     "?after=1,2026-01-01T00:00:00%2B00:00,1",
 )
@@ -173,7 +180,9 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "views/keep": Row(posts=({}, {"name": "WORD", "list": "?q=WORD&type=security"})),
     "views/<int:pk>/rename": Row(PK, posts=({}, {"name": "WORD", "list": "?q=WORD"})),
     "views/<int:pk>/drop": Row(PK),
-    "insights/": Row(asks=("", "?since=2020-01-01&until=2099-01-01", "?type=security&samples=1", "?service=WORD")),
+    "insights/": Row(
+        asks=("", "?since=2020-01-01&until=2099-01-01", "?type=security&samples=1", "?service=WORD", "?group=security")
+    ),
     "insights/<slug:slug>": Row({"<slug:slug>": INSIGHTS}, asks=("?since=2020-01-01&until=2099-01-01",)),
     "insights/<slug:slug>.csv": Row({"<slug:slug>": FIGURES}, asks=("?since=2020-01-01&until=2099-01-01",)),
     "insights/<slug:slug>/<slug:row>": Row(
