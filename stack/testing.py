@@ -37,6 +37,7 @@ LONG_MARKS = ("browser", "workers", "slow")
 # Every address as everybody, and hundreds of examples each: by the names of their folders and modules.
 WALKS, LAWS = "outsiders", "_laws.py"
 HOUSE = "integrations/tests/"  # stories through the plan, the queue and both stand-ins
+SEED = "firekind_shuffle"  # under which workers are told it
 QUICK, QUICK_EXAMPLES = "quick", 15
 
 _session = ExitStack()
@@ -64,9 +65,19 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw a seed where none is given, before workers are told of it."""
-    if config.option.shuffle == "":
+    """Draw a seed where none is given; workers shuffle by the one that they are told."""
+    if told := getattr(config, "workerinput", {}).get(SEED):
+        config.option.shuffle = told
+    elif config.option.shuffle == "":
         config.option.shuffle = str(random.randrange(10**6))  # noqa: S311 (an order, nothing secret)
+    elif config.option.shuffle and not config.option.shuffle.isdecimal():
+        raise pytest.UsageError(f"--shuffle={config.option.shuffle}: a seed is a number; put paths before --shuffle.")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker the seed: it reads the command line anew, in which there may be none."""
+    node.workerinput[SEED] = node.config.option.shuffle
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -32,6 +32,20 @@ def test_a_law_by_itself_and_one_in_a_class_try_few() -> None:
     assert [one._hypothesis_internal_use_settings.max_examples for one in few] == [3, 3]
 
 
+def test_workers_shuffle_by_the_seed_that_was_drawn_for_all() -> None:
+    config: Any = SimpleNamespace(option=SimpleNamespace(shuffle=""))
+    testing.pytest_configure(config)
+    node: Any = SimpleNamespace(workerinput={}, config=config)
+    testing.pytest_configure_node(node)
+    worker: Any = SimpleNamespace(option=SimpleNamespace(shuffle=""), workerinput=node.workerinput)
+    testing.pytest_configure(worker)
+    assert worker.option.shuffle == config.option.shuffle
+    assert config.option.shuffle.isdecimal()
+    wrong: Any = SimpleNamespace(option=SimpleNamespace(shuffle="stack/tests"))
+    with pytest.raises(pytest.UsageError, match="a seed is a number"):
+        testing.pytest_configure(wrong)
+
+
 @pytest.mark.parametrize(("words", "processes"), [([], 4), (["-m", "quick"], 2), (["-k", "retype"], 4)])
 def test_quick_tests_wait_for_nothing_so_no_more_run_than_there_are_cores(words: list[str], processes: int) -> None:
     assert checks.side_by_side(words, cores=2) == processes
