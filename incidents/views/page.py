@@ -86,7 +86,8 @@ def sifted(request: Request, codename: str) -> HttpResponse:
     entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before, only=filters.only)
     context = told(entries, limit=SHOWN) | {"incident": incident, "person": request.person, "tints": tints()}
     context |= {"filters": filters, "groups": GROUPS, "zone": timezone.get_current_timezone_name()}
-    context |= {"narrowed": filters.any or before is not None, "here_at": request.get_full_path()}
+    is_narrowed = filters.any or before is not None
+    context |= {"narrowed": is_narrowed or not request.htmx, "here_at": request.get_full_path()}
     return render(request, "incidents/sifted.html" + ("#page" if request.htmx else ""), context)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import faults, faults_everywhere
+from tests.browser.axe import OF_COLOUR, faults, faults_everywhere
 from tests.browser.conftest import Sit, declare, declare_by_hand
 from tests.browser.walk import tab_to
 
@@ -65,6 +65,15 @@ def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_a_phone(sit: Sit) 
     page.goto(f"{here}review")
     wrong += faults_everywhere(page)
     assert not wrong
+
+
+@pytest.mark.parametrize(("colour", "count"), [("#fff", 1), ("#eee", 1), ("#111", 0)])
+def test_words_that_nobody_can_read_are_a_fault_even_where_axe_takes_them_for_hidden(
+    page: Page, colour: str, count: int
+) -> None:
+    style = f"background: #fff; color: {colour}"
+    page.set_content(f'<title>A</title><main><h1>A</h1><a href="/" style="{style}">Add a rule</a></main>')
+    assert len(faults(page, OF_COLOUR)) == count
 
 
 def test_an_incident_from_beginning_to_end_by_keyboard_alone(sit: Sit) -> None:
