@@ -25,7 +25,8 @@ def tidy(symbol: str) -> str:
         symbol = _of_rust(symbol)
     if "$" in symbol:
         symbol = _unescaped(symbol)
-    symbol = _RUST_HASH.sub("", symbol)
+    if "::h" in symbol:
+        symbol = _RUST_HASH.sub("", symbol)
     if symbol.startswith("L") and _JAVA_CLASS.match(symbol):
         symbol = symbol[1:]
     if "(" in symbol:

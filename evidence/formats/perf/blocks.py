@@ -17,23 +17,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow._compute import call_function  # pyarrow.compute takes 50 ms to import, for functions we do not call
 
-from evidence.formats.perf import headers, same_code
+from evidence.formats.perf import address, headers, same_code
 from evidence.formats.perf.equal import EqualSamples
 from evidence.formats.perf.headers import Headers
-from evidence.formats.perf.names import HEX, NOT_A_FRAME
+from evidence.formats.perf.names import NOT_A_FRAME
 from evidence.profile.stacks import Codes, Ints
 
 Bytes = NDArray[np.uint8]
-# So many pieces at most wait to be read. One thread looks for samples: a second one would keep the reader waiting.
-AHEAD = 2
-# As perf writes a stack line: a tab, the address in so many places, a space, the symbol, and its module in brackets.
-ADDRESS = 16
-TAB, SPACE, CLOSING, END = b"\t )\n"
-BEFORE, DIGIT, OTHER = range(3)
-_KINDS = np.full(256, OTHER, dtype=np.uint8)
-_KINDS[SPACE] = BEFORE
-_KINDS[list(HEX)] = DIGIT
-_W = np.uint64
+Piece = bytes | memoryview
+# So many threads look for samples, and so many pieces at most wait to be read.
+THREADS = 2
+END = b"\n"[0]
 
 
 @dataclass(slots=True)
@@ -41,17 +35,20 @@ class SampleLines:
     """The samples of a piece of text: where each begins and ends, and its header.
 
     ``who`` and ``events`` are the different words of headers, with the numbers of them that each sample has.
-    ``told`` are ends of stack lines, from the symbol on, one for all lines of the same code; sample ``i`` has as many
-    lines as ``sizes`` says, whose numbers in ``told`` are in ``lines``, -1 for those that are read by themselves.
+    ``heads`` are the headers alone. ``told`` are ends of stack lines, from the symbol on, one for all lines of the same
+    code, and ``symbols`` the same without how far into their function they are; sample ``i`` has as many lines as
+    ``sizes`` says, whose numbers in ``told`` are in ``lines``, -1 for those that are read by themselves.
     """
 
     begins: Ints
     ends: Ints
+    heads: Bytes
     headers: Headers
     who: tuple[Codes, list[bytes]]
     events: tuple[Codes, list[bytes]]
     sizes: Ints
     lines: Codes
+    symbols: list[bytes]
     told: list[bytes]
 
     def stacks(self, codes: Codes) -> tuple[Ints, list[bytes]]:
@@ -78,28 +75,33 @@ class SampleLines:
             one, other = divmod(pair, len(by_event))
             if not usual(by_who[one], by_event[other]):
                 stacks = np.where((who == one) & (event == other), NOT_A_FRAME, stacks)
-        return EqualSamples([who.astype(np.int64), event.astype(np.int64), stacks], self.headers.periods)
+        return EqualSamples([np.where(who >= 0, pairs, NOT_A_FRAME), stacks], self.headers.periods)
 
-    def time(self, chunk: bytes, sample: int) -> bytes:
+    def pair(self, number: int) -> tuple[bytes, bytes]:
+        """Return who was sampled, and by which event, in the samples with the first number of a group of equal ones."""
+        who, event = divmod(number, len(self.events[1]))
+        return self.who[1][who], self.events[1][event]
+
+    def time(self, sample: int) -> bytes:
         """Return when a sample was taken, as it is printed."""
         begins, ends = self.headers.times
-        return chunk[int(begins[sample]) : int(ends[sample])]
+        return self.heads[int(begins[sample]) : int(ends[sample])].tobytes()
 
 
-def ahead(pieces: Iterable[tuple[int, bytes, bool]]) -> Iterator[tuple[int, bytes, bool, SampleLines]]:
+def found_in(pieces: Iterable[tuple[int, Piece, bool]]) -> Iterator[tuple[int, Piece, bool, SampleLines]]:
     """Yield pieces of text with their samples, which are looked for while the pieces before are read."""
-    waiting: deque[tuple[tuple[int, bytes, bool], Future[SampleLines]]] = deque()
-    with ThreadPoolExecutor(1) as thread:
+    waiting: deque[tuple[tuple[int, Piece, bool], Future[SampleLines]]] = deque()
+    with ThreadPoolExecutor(THREADS) as threads:
         for piece in pieces:
-            waiting.append((piece, thread.submit(samples, piece[1])))
-            if len(waiting) > AHEAD:
+            waiting.append((piece, threads.submit(samples, piece[1])))
+            if len(waiting) > THREADS:
                 first, found = waiting.popleft()
                 yield *first, found.result()
         for first, found in waiting:
             yield *first, found.result()
 
 
-def samples(chunk: bytes) -> SampleLines:
+def samples(chunk: Piece) -> SampleLines:
     """Find the samples between blank lines, and tell their stack lines apart."""
     text = np.frombuffer(chunk, dtype=np.uint8)
     ends = np.flatnonzero(text == END)
@@ -113,10 +115,11 @@ def samples(chunk: bytes) -> SampleLines:
     closes[:-1] &= blank[1:]
     first, last = np.flatnonzero(opens), np.flatnonzero(closes)
     stacked = np.flatnonzero(~(blank | opens))
-    lines, told = _told(text, begins[stacked], ends[stacked])
-    found = headers.read(text, begins[first], ends[first])
-    who, events = (_words(text, *part, found.usual) for part in (found.who, found.events))
-    return SampleLines(begins[first], ends[last], found, who, events, last - first, lines, told)
+    lines, symbols, told = _told(text, begins[stacked], ends[stacked])
+    heads, edges = _joined(text, begins[first], np.minimum(ends[first] + 1, len(text)))
+    found = headers.read(heads, edges[:-1], edges[1:] - (heads[edges[1:] - 1] == END))
+    who, events = (_words(heads, *part, found.usual) for part in (found.who, found.events))
+    return SampleLines(begins[first], ends[last], heads, found, who, events, last - first, lines, symbols, told)
 
 
 def _words(text: Bytes, begins: Ints, ends: Ints, usual: NDArray[np.bool_]) -> tuple[Codes, list[bytes]]:
@@ -126,47 +129,39 @@ def _words(text: Bytes, begins: Ints, ends: Ints, usual: NDArray[np.bool_]) -> t
     return numbers, words
 
 
-def _told(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes]]:
-    """Return for each stack line the number of what follows its address, -1 for one unlike most, and what follows."""
-    usual = np.flatnonzero(_are_usual(text, begins, ends))
+def _told(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes], list[bytes]]:
+    """Return for each stack line the number of its code, -1 for a line unlike most, the codes, and an end for each."""
+    usual = np.flatnonzero(address.are_usual(text, begins, ends))
     lines = np.full(len(begins), NOT_A_FRAME, dtype=np.int32)
-    found = _encoded(*_parts(text, begins[usual] + (ADDRESS + 2), ends[usual]))
-    numbers, told = _of_code(found.dictionary)
+    found = _encoded(*_parts(text, begins[usual] + address.WIDTH, ends[usual]))
+    numbers, symbols, told = _of_code(found.dictionary)
     lines[usual] = numbers[found.indices.to_numpy()]
-    return lines, told
+    return lines, symbols, told
 
 
-def _of_code(ends: pa.BinaryArray) -> tuple[Codes, list[bytes]]:
-    """Return the number of the code that each of some ends of lines is of, and an end for each: the first that is."""
+def _of_code(ends: pa.BinaryArray) -> tuple[Codes, list[bytes], list[bytes]]:
+    """Return the number of the code that each of some ends of lines is of, the codes, and the first end of each."""
     _, offsets, text = ends.buffers()
     if text is None or not len(ends):
-        return np.zeros(len(ends), dtype=np.int32), ends.to_pylist()
+        return np.zeros(len(ends), dtype=np.int32), ends.to_pylist(), ends.to_pylist()
     edges = np.frombuffer(offsets, dtype=np.int32)[ends.offset : ends.offset + len(ends) + 1]
     content = np.frombuffer(text, dtype=np.uint8)[: edges[-1]]
-    numbers = _encoded(*same_code.without_offsets(content, edges)).indices.to_numpy()
+    numbers, symbols = _different(*same_code.without_offsets(content, edges))
     first = np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
-    return numbers, call_function("take", [ends, pa.array(first)]).to_pylist()
-
-
-def _are_usual(text: Bytes, begins: Ints, ends: Ints) -> NDArray[np.bool_]:
-    """Tell the stack lines that are written as nearly all are."""
-    usual = ends - begins > ADDRESS + 3
-    if not usual.any():
-        return usual
-    usual &= (text[begins] == TAB) & (text[ends - 1] == CLOSING)
-    at = np.where(usual, begins, begins[np.argmax(usual)])
-    usual &= text[at + (ADDRESS + 1)] == SPACE
-    kinds = _KINDS[np.lib.stride_tricks.sliding_window_view(text, ADDRESS)[at + 1]].view("<u8")
-    low, high = kinds[:, 0], kinds[:, 1]
-    # Each byte that is a digit has digits behind it, and the last one is a digit.
-    usual &= ((low << _W(8)) & ~low == 0) & ((high << _W(8)) & ~high == 0)
-    usual &= (low >> _W(56) <= (high & _W(255))) & (high >> _W(56) == DIGIT)
-    return usual
+    return numbers, symbols, call_function("take", [ends, pa.array(first)]).to_pylist()
 
 
 def _between(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes]]:
     """Return the number of what is between each two places, which follow each other, and what the numbers stand for."""
     return _different(*_parts(text, begins, ends))
+
+
+def _joined(text: Bytes, begins: Ints, ends: Ints) -> tuple[Bytes, Ints]:
+    """Return the parts of a text one behind the other, and where each begins; the end comes last."""
+    array, chosen = _array(*_parts(text, begins, ends)[:2]), np.arange(1, 2 * len(begins), 2)
+    _, offsets, joined = call_function("take", [array, pa.array(chosen)]).buffers()
+    edges = np.frombuffer(offsets, dtype=np.int32)[: len(begins) + 1].astype(np.int64)
+    return np.frombuffer(joined or b"", dtype=np.uint8)[: edges[-1]], edges
 
 
 def _parts(text: Bytes, begins: Ints, ends: Ints) -> tuple[Bytes, Codes, Ints]:
@@ -183,8 +178,11 @@ def _different(text: Bytes, offsets: Codes, chosen: Ints | None = None) -> tuple
 
 
 def _encoded(text: Bytes, offsets: Codes, chosen: Ints | None = None) -> pa.DictionaryArray:
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(text)]
-    array = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
+    array = _array(text, offsets)
     if chosen is not None:
         array = call_function("take", [array, pa.array(chosen)])
     return call_function("dictionary_encode", [array])
+
+
+def _array(text: Bytes, offsets: Codes) -> pa.BinaryArray:
+    return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])

@@ -43,7 +43,7 @@ class SampleReader:
         self._roots: list[tuple[bytes, int]] = []
         self._remembered = 0
 
-    def open(self, chunk: bytes, *, start: int) -> None:
+    def open(self, chunk: bytes | memoryview, *, start: int) -> None:
         """Begin the piece of the file at ``start``; what would make memory grow with the file is forgotten."""
         self.place.open(chunk, start=start)
         if self.lines.is_open:
@@ -84,34 +84,36 @@ class SampleReader:
         kind = self._kinds.get((who, event, period is None))
         return self._read_kind(who, event, weighted=period is not None) if kind is None else kind
 
-    def read_all(self, chunk: bytes, found: SampleLines) -> None:
+    def read_all(self, chunk: bytes | memoryview, found: SampleLines) -> None:
         """Read the samples of a piece that were found in it: equal ones together, those unlike most by themselves."""
         try:
-            codes = list(map(self.gathered.lines.after_address, found.told))
+            codes = list(map(self.gathered.lines.of_symbol, found.symbols, found.told))
         except TooMuch:  # the line that is too much is met again, in its sample
             codes = [NOT_A_FRAME] * len(found.told)
         stacks, told = found.stacks(np.array(codes, dtype=np.int32))
         equal = found.equal(stacks, sample_header.is_usual)
-        begins, ends = found.begins.tolist(), found.ends.tolist()
-        counts, weights, place, spread = self.gathered.counts, self.gathered.weights, self.place, self.gathered.spread
-        roots: dict[tuple[int, int], tuple[bytes, int]] = {}
+        begins, ends, gathered = found.begins.tolist(), found.ends.tolist(), self.gathered
+        stacks_of = list(map(gathered.spread, told)) if gathered.lines.holds_several else told
+        roots: dict[int, tuple[bytes, int]] = {}
         for number, group in equal.in_order():
-            place.at = begins[number]
             if group is None:
+                self.place.at = begins[number]
                 if number and equal.together[number - 1]:
-                    self._note(found.time(chunk, number - 1))
-                self.read(chunk[begins[number] : ends[number]])
+                    self._note(found.time(number - 1))
+                self.read(bytes(chunk[begins[number] : ends[number]]))
                 continue
-            who, event, stack, count, weight = group
-            root = roots.get((who, event))
+            pair, stack, count, weight = group
+            root = roots.get(pair)
             if root is None:
-                root = roots[who, event] = self._root(found.who[1][who], found.events[1][event])
-                self._note(found.time(chunk, number))
-            slot = self.gathered.slot(root[0] + spread(told[stack]), root[1])
-            counts[slot] += count
-            weights[slot] += weight
+                self._note(found.time(number))
+                root = roots[pair] = self._root(*found.pair(pair))
+            try:
+                gathered.count(root[0] + stacks_of[stack], root[1], count, weight)
+            except TooMuch:
+                self.place.at = begins[number]
+                raise
         if len(begins) and equal.together[-1]:
-            self._note(found.time(chunk, len(begins) - 1))
+            self._note(found.time(len(begins) - 1))
 
     def _root(self, comm: bytes, event: bytes) -> tuple[bytes, int]:
         """Return the first frame of a thread, and the number of an event with periods."""

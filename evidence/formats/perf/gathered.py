@@ -67,6 +67,12 @@ class Gathered:
             self.weights.append(0)
         return slot
 
+    def count(self, stack: bytes, event: int, count: int, weight: int) -> None:
+        """Count samples of this stack and event, and by how much they count. Raises ``TooMuch``."""
+        slot = self.slot(stack, event)
+        self.counts[slot] += count
+        self.weights[slot] += weight
+
     def _check(self, depth: int) -> None:
         self._frames += depth
         if depth > self._limits.depth:

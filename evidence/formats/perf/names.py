@@ -47,7 +47,7 @@ class StackLines(dict[bytes, int]):
         self._names = names
         self._several: list[list[int]] = [[]]
         self._known: dict[tuple[bytes, bytes], int] = {}
-        self._ends: dict[bytes, int] = {}
+        self._symbols: dict[bytes, int] = {}
 
     def __missing__(self, line: bytes) -> int:
         address, _, rest = line.lstrip().partition(b" ")
@@ -62,13 +62,16 @@ class StackLines(dict[bytes, int]):
         code = self[line] = self._of(rest, symbol, module)
         return code
 
-    def after_address(self, rest: bytes) -> int:
-        """Return the code of all lines that end so, ``NOT_A_FRAME`` where more than their end has to be looked at."""
-        code = self._ends.get(rest)
+    def of_symbol(self, symbol: bytes, rest: bytes) -> int:
+        """Return the code of all lines with a symbol and module, ``NOT_A_FRAME`` where each has to be looked at.
+
+        ``rest`` is what follows the address in one of them.
+        """
+        code = self._symbols.get(symbol)
         if code is None:
-            symbol, _, module = rest.rpartition(b" (")
-            usual = symbol and module.count(b")") == 1 and b": " not in rest and len(rest) < LONGEST
-            code = self._ends[rest] = self._of(rest, symbol, module) if usual else NOT_A_FRAME
+            name, _, module = rest.rpartition(b" (")
+            usual = name and module.count(b")") == 1 and b": " not in rest and len(rest) < LONGEST
+            code = self._symbols[symbol] = self._of(rest, name, module) if usual else NOT_A_FRAME
         return code
 
     def _of(self, rest: bytes, symbol: bytes, module: bytes) -> int:
@@ -104,10 +107,10 @@ class StackLines(dict[bytes, int]):
 
     def forget(self) -> bool:
         """Let go of all lines when there are too many of them, and say so: codes below zero are then assigned again."""
-        if max(len(self), len(self._known), len(self._ends), len(self._several)) <= REMEMBERED:
+        if max(len(self), len(self._known), len(self._symbols), len(self._several)) <= REMEMBERED:
             return False
         self.clear()
         self._known.clear()
-        self._ends.clear()
+        self._symbols.clear()
         self._several = [[]]
         return True

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from evidence.formats.perf.blocks import SampleLines
 
 Buffer = bytes | mmap.mmap
+Piece = bytes | memoryview
 
 NAME = "perf script"
 CHUNK = 1 << 18
-# From this size on Arrow is loaded, and the text is read in columns.
+# From this size on Arrow is loaded, and the text is read in columns: in large pieces, since threads look for what is in
+# them, and each of their many short steps may have to wait for Python.
 LARGE = 16 << 20
-LARGE_CHUNK = 8 << 20
+LARGE_CHUNK = 16 << 20
 # Of the lines that say something, how many must be of samples.
 MOST, NEARLY_ALL = 0.5, 0.8
 NOT, BARELY, LOOSELY, SURELY = range(4)
@@ -94,46 +96,56 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 def _read(data: Buffer, *, into: SampleReader) -> None:
     for start, chunk, ended, found in _pieces(data):
-        whole, cut = _whole(chunk) if ended else (chunk, b"")
+        whole, cut = _whole(chunk) if ended and chunk[-1:] != b"\n" else (chunk, b"")
         held.leave(data, 0, start)
         into.open(whole, start=start)
         if found and ended and not cut and not into.lines.is_open:
             into.read_all(whole, found)
         else:
-            _read_chunk(whole, ended=ended, into=into)
+            _read_chunk(bytes(whole), ended=ended, into=into)
         if cut:
             into.lines.skip_cut(cut)
     into.lines.end()
 
 
-def _pieces(data: Buffer) -> Iterator[tuple[int, bytes, bool, SampleLines | None]]:
+def _pieces(data: Buffer) -> Iterator[tuple[int, Piece, bool, SampleLines | None]]:
     """Yield pieces of the text, those of a large one with the samples that are in them."""
     if len(data) < LARGE:
         yield from ((*piece, None) for piece in _chunks(data, CHUNK))
     else:
         from evidence.formats.perf import blocks
 
-        yield from blocks.ahead(_chunks(data, LARGE_CHUNK))
+        yield from blocks.found_in(_chunks(data, _even(len(data), LARGE_CHUNK, blocks.THREADS)))
 
 
-def _chunks(data: Buffer, size: int) -> Iterator[tuple[int, bytes, bool]]:
-    """Cut the text after blank lines, or after any line where blank ones are far apart; say where, and which."""
+def _even(length: int, most: int, threads: int) -> int:
+    """Return a size of pieces, about ``most`` bytes at most, that keeps all threads at work to the end."""
+    rounds = -(-length // (most * threads))
+    return length // max(1, rounds * threads) + min(CHUNK, most)
+
+
+def _chunks(data: Buffer, size: int) -> Iterator[tuple[int, Piece, bool]]:
+    """Cut the text after blank lines, or after any line where blank ones are far apart; say where, and which.
+
+    Large pieces are not copied.
+    """
+    seen = memoryview(data) if size > CHUNK else data
     dos = b"\r\n" in data[: 1 << 16]
     blank = b"\r\n\r\n" if dos else b"\n\n"
     at = 0
     while at < len(data):
-        piece = data[at : at + size]
-        more = at + len(piece) < len(data)
-        cut, ended = piece.rfind(blank) + len(blank), True
-        if not more or cut < len(blank):
-            cut, ended = ((piece.rfind(b"\n") + 1) or len(piece), False) if more else (len(piece), True)
-        piece = piece[:cut]
-        yield at, (piece.replace(b"\r\n", b"\n") if dos else piece), ended
-        at += cut
+        end, ended = min(at + size, len(data)), True
+        if end < len(data):
+            last = data.rfind(blank, at, end)
+            ended = last >= 0
+            end = last + len(blank) if ended else (data.rfind(b"\n", at, end) + 1) or end
+        yield at, (data[at:end].replace(b"\r\n", b"\n") if dos else seen[at:end]), ended
+        at = end
 
 
-def _whole(chunk: bytes) -> tuple[bytes, bytes]:
+def _whole(piece: Piece) -> tuple[bytes, bytes]:
     """Part the last sample of the file from a piece, where the file ends within it: its callers are not known."""
+    chunk = bytes(piece)
     at = chunk.rfind(b"\n") + 1
     if at == len(chunk) or chunk.endswith(b")"):
         return chunk, b""

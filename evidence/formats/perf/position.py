@@ -21,10 +21,10 @@ class Position:
         self.at = 0
         self.skipped = Skipped()
         self._data = data
-        self._chunk = b""
+        self._chunk: bytes | memoryview = b""
         self._start = self._counted = self._before = 0
 
-    def open(self, chunk: bytes, *, start: int) -> None:
+    def open(self, chunk: bytes | memoryview, *, start: int) -> None:
         """Begin the piece of the file that begins at ``start``."""
         self._chunk, self._start, self.at = chunk, start, 0
 
@@ -36,7 +36,7 @@ class Position:
             self._before += piece.count(b"\n")
             self._counted += len(piece)
             held.leave(self._data, 0, self._counted)
-        return self._before + self._chunk.count(b"\n", 0, self.at) + 1
+        return self._before + bytes(self._chunk[: self.at]).count(b"\n") + 1
 
     def skip(self, number: int, line: bytes, *, found: int) -> None:
         """Skip a line of the block that is being read, its ``number``-th from 0; ``found`` stacks make up for it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Every part is bounded, so that no line makes the matching slow. Groups: comm, time, period, event. A line without
 # an event ends after its time, or after its process.
@@ -53,6 +54,7 @@ def named(comm: bytes) -> bytes:
     return comm + b" 0"
 
 
+@lru_cache(maxsize=1 << 14)
 def is_usual(name: bytes, event: bytes) -> bool:
     """Tell the parts of a header of a sample from those of another record, or of something else."""
     return comm(named(name)) is not None and not event.startswith(NO_SAMPLE) and len(event.split()) == 1

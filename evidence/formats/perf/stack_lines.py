@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from evidence.formats.base import symbols
@@ -92,11 +93,20 @@ def _of_module(module: str) -> str:
 
 
 def _hint(symbol: str, module: str) -> str:
+    """Say what kind of code a function of the module is."""
+    hint = _hint_of_all(module)
+    if hint != "jit":
+        return hint
+    if symbol.startswith("py::"):
+        return ""  # an interpreted function of Python, told by its name
+    return "interpreted" if _INTERPRETED.match(symbol) else "jit"
+
+
+@lru_cache(maxsize=1 << 10)
+def _hint_of_all(module: str) -> str:
     """Say what kind of code the module holds."""
     if module == "inlined":
         return "inlined"
     if _JIT.match(module):
-        if symbol.startswith("py::"):
-            return ""  # an interpreted function of Python, told by its name
-        return "interpreted" if _INTERPRETED.match(symbol) else "jit"
+        return "jit"
     return "kernel" if _KERNEL.match(module) else ""

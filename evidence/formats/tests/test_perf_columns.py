@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from evidence.formats.perf import equal, headers, perf_script, same_code, sample_header
+from evidence.formats.perf import address, equal, headers, perf_script, same_code, sample_header
 from evidence.formats.tests.test_perf_script import folds_of, one
 from evidence.profile.errors import TooMuch, Unreadable
 from evidence.profile.limits import DEFAULT, Limits
@@ -107,6 +108,26 @@ def test_equal_samples_are_counted_exactly_and_in_order() -> None:
     numbers = [np.array([1, 0, 1, -1, 1]), np.array([5, 5, 5, 5, 5]), np.array([2, 2, 2, 2, -1])]
     found = equal.EqualSamples(numbers, np.array([1 << 62, 7, 1 << 62, 1, 1]))
     assert list(found.in_order()) == [(0, (1, 5, 2, 2, 1 << 63)), (1, (0, 5, 2, 1, 7)), (3, None), (4, None)]
+
+
+def test_lines_with_an_address_of_sixteen_places_are_told_from_all_others() -> None:
+    def is_usual(line: bytes) -> bool:
+        return bool(re.fullmatch(rb"\t.{16} .+\)", line, re.DOTALL) and re.fullmatch(rb" *[0-9a-f]+", line[1:17]))
+
+    dice = random.Random(7)
+    lines = [b"", b"\t", b"app 7/8 [001] 1.5: cycles:", b"\t" + b" " * 16 + b" f (/a)", b"\t401136 short (/a)"]
+    for _ in range(3000):
+        digits = dice.choice([1, 6, 7, 8, 9, 12, 15, 16])
+        line = bytearray(b"\t" + b"ffffffff8103ce3b"[:digits].rjust(16) + b" schedule+0x1f (/srv/app)")
+        for _ in range(dice.randrange(3)):
+            line[dice.randrange(len(line))] = dice.choice(b"\t /0189:`afgFA\xb0\xe6)")
+        lines.append(bytes(line))
+    text = b"\n".join(lines) + b"\n"
+    ends = np.cumsum([len(line) + 1 for line in lines]) - 1
+    begins = np.array([0, *(ends[:-1] + 1)])
+    found = address.are_usual(np.frombuffer(text, dtype=np.uint8), begins, ends)
+    assert found.tolist() == [is_usual(line) for line in lines]
+    assert 300 < found.sum() < len(lines) - 300
 
 
 ENDS = [
