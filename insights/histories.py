@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -30,9 +30,9 @@ _others = Event.objects.filter(~Q(by=OuterRef("declared_by")), **_of, by__isnull
     by__in=Person.objects.filter(is_bot=True)
 )
 _led = Event.objects.filter(~Q(data__name=""), **_of, kind="led").order_by("n")
-_pages = Page.objects.filter(**_of).order_by("pk")
+_pages_of = Page.objects.filter(**_of).order_by("pk")
 _picked = Participant.objects.filter(~Q(by=F("person")), **_of, reason=Participant.Reason.PICKED, by__isnull=False)
-_rounds = Round.objects.filter(finding__incident=OuterRef("pk")).order_by("at", "pk")
+_rounds_of = Round.objects.filter(finding__incident=OuterRef("pk")).order_by("at", "pk")
 _used = Exists(Support.objects.filter(evidence=OuterRef("pk")))
 _evidence = Evidence.objects.filter(**_of).exclude(state=State.WITHDRAWN).order_by("n")
 _followups = Followup.objects.filter(**_of).exclude(state=Followup.State.DROPPED).order_by("n")
@@ -44,10 +44,10 @@ PARTS: Final[Mapping[str, Any]] = {
     "first_human_at": Subquery(_others.order_by("at", "n").values("at")[:1]),
     "led_at": Subquery(_led.values("at")[:1]),
     "pages": ArraySubquery(
-        _pages.values(one=JSONObject(name="name", target="target", opened="opened_at", answered="answered_at"))
+        _pages_of.values(one=JSONObject(name="name", target="target", opened="opened_at", answered="answered_at"))
     ),
     "picked": Coalesce(Subquery(_picked.order_by().values("incident").values(all=Count("pk"))), Value(0)),
-    "rounds": ArraySubquery(_rounds.values(one=JSONObject(finding="finding", verdict="verdict", at="at"))),
+    "rounds": ArraySubquery(_rounds_of.values(one=JSONObject(finding="finding", verdict="verdict", at="at"))),
     "followups": ArraySubquery(
         _followups.values(one=JSONObject(phase="phase", made="made_at", ended="ended_at", state="state"))
     ),
@@ -64,8 +64,7 @@ def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) 
     # One text an incident, read as JSON all at once: a driver takes several times as long for a value each.
     one = Cast(JSONArray(*PLAIN, *asked.values()), TextField())
     texts = incidents.order_by("-declared_at", "-pk").values_list(one, flat=True)[:MOST]
-    names = (*PLAIN, *parts)
-    return [_history(dict(zip(names, row, strict=True))) for row in json.loads(f"[{','.join(texts)}]")]
+    return [_history(row, parts) for row in json.loads(f"[{','.join(texts)}]")]
 
 
 def _seen_before(known: QuerySet[Incident]) -> Case:
@@ -78,48 +77,57 @@ def _seen_before(known: QuerySet[Incident]) -> Case:
     return Case(When(profiled, then=Exists(hit)), default=None)
 
 
-def _history(row: Mapping[str, Any]) -> IncidentHistory:
-    declared_at = _at(row["declared_at"])
+def _history(row: Sequence[Any], parts: Sequence[str]) -> IncidentHistory:
+    """Return one history of its columns: those of ``PLAIN``, then the parts."""
+    codename, title, private, status, declared, mitigated, ended, slug, *values = row
+    declared_at = _at(declared)
+    found = {part: READ[part](value) for part, value in zip(parts, values, strict=True)}
+    first = TypeStep(slug, declared_at)
+    if retyped := found.pop("steps", None):  # what the first retype began from
+        first = TypeStep(retyped[0]["was"], declared_at)
+    steps = (first, *(TypeStep(one["to"], _at(one["at"])) for one in retyped or ()))
     return IncidentHistory(
-        codename=row["codename"],
-        title=row["title"],
-        private=row["private"],
-        status=row["status"],
-        declared_at=declared_at,
-        mitigated_at=_maybe(row["mitigated_at"]),
-        ended_at=_maybe(row["ended_at"]),
-        steps=_steps(row["type__slug"], declared_at, row.get("steps", ())),
-        first_human_at=_maybe(row.get("first_human_at")),
-        led_at=_maybe(row.get("led_at")),
-        seen_before=row.get("seen_before"),
-        picked=row.get("picked", 0),
-        pages=tuple(
-            AskedPage(one["name"], one["target"], _at(one["opened"]), _maybe(one["answered"]))
-            for one in row.get("pages", ())
-        ),
-        followups=tuple(_owed(one) for one in row.get("followups", ())),
-        rounds=tuple(FindingRound(one["finding"], one["verdict"], _at(one["at"])) for one in row.get("rounds", ())),
-        evidence=tuple(
-            EvidencePiece(one["via"] or "upload", one["kind"], one["used"]) for one in row.get("evidence", ())
-        ),
+        codename, declared_at, title, private, status, _maybe(mitigated), _maybe(ended), steps, **found
     )
-
-
-def _owed(row: Mapping[str, str]) -> OwedWork:
-    done_at = _maybe(row["ended"]) if row["state"] == Followup.State.DONE else None
-    return OwedWork(row["phase"], _at(row["made"]), done_at)
-
-
-def _steps(now: str, declared_at: datetime, retyped: Sequence[Mapping[str, str]]) -> tuple[TypeStep, ...]:
-    """Return every type it had; the first one is what the first retype began from."""
-    steps = [TypeStep(one["to"], _at(one["at"])) for one in retyped]
-    first = next((one["was"] for one in retyped), now)
-    return (TypeStep(first, declared_at), *steps)
-
-
-def _at(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 def _maybe(text: str | None) -> datetime | None:
     return _at(text) if text else None
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+def _pages(rows: Sequence[Mapping[str, str]]) -> tuple[AskedPage, ...]:
+    return tuple(AskedPage(one["name"], one["target"], _at(one["opened"]), _maybe(one["answered"])) for one in rows)
+
+
+def _rounds(rows: Sequence[Mapping[str, Any]]) -> tuple[FindingRound, ...]:
+    return tuple(FindingRound(one["finding"], one["verdict"], _at(one["at"])) for one in rows)
+
+
+def _owed(rows: Sequence[Mapping[str, str]]) -> tuple[OwedWork, ...]:
+    return tuple(
+        OwedWork(one["phase"], _at(one["made"]), _maybe(one["ended"]) if one["state"] == Followup.State.DONE else None)
+        for one in rows
+    )
+
+
+def _pieces(rows: Sequence[Mapping[str, Any]]) -> tuple[EvidencePiece, ...]:
+    return tuple(EvidencePiece(one["via"] or "upload", one["kind"], one["used"]) for one in rows)
+
+
+_at = datetime.fromisoformat
+# How each part is read from JSON; steps need the declaration as well, and are read with it.
+READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "steps": _as_is,
+    "first_human_at": _maybe,
+    "led_at": _maybe,
+    "seen_before": _as_is,
+    "picked": _as_is,
+    "pages": _pages,
+    "rounds": _rounds,
+    "followups": _owed,
+    "evidence": _pieces,
+}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
 from insights.figures.history import IncidentHistory
@@ -36,7 +38,7 @@ class CountedThing(NamedTuple):
     marked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FigureRow:
     """A row of a chart, and of the table behind it. ``key`` stands in the address of what is behind it."""
 
@@ -45,10 +47,15 @@ class FigureRow:
     counted: tuple[CountedThing, ...]
     colour: str = "slate"
 
-    @property
+    @cached_property
+    def timed(self) -> list[CountedThing]:
+        """What has a time, shortest first."""
+        return sorted((one for one in self.counted if one.seconds is not None), key=attrgetter("seconds"))
+
+    @cached_property
     def times(self) -> list[float]:
         """The times that were counted, shortest first."""
-        return sorted(one.seconds for one in self.counted if one.seconds is not None)
+        return [one.seconds for one in self.timed if one.seconds is not None]
 
     @property
     def marked(self) -> int:

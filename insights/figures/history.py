@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,8 +14,7 @@ class TypeStep(NamedTuple):
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class AskedPage:
+class AskedPage(NamedTuple):
     """A page of an incident: who it went to as the pager calls it, when it was opened, when somebody answered it."""
 
     name: str
@@ -25,8 +23,7 @@ class AskedPage:
     answered_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class OwedWork:
+class OwedWork(NamedTuple):
     """A task or a follow-up that was not dropped: for when it was meant, when it was made, and when it was done."""
 
     phase: str
@@ -34,8 +31,7 @@ class OwedWork:
     done_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class FindingRound:
+class FindingRound(NamedTuple):
     """A verdict on a hypothesis, which ``finding`` numbers."""
 
     finding: int
@@ -43,8 +39,7 @@ class FindingRound:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class EvidencePiece:
+class EvidencePiece(NamedTuple):
     """A piece of evidence: how it came, what it is, and whether a verdict rests on it."""
 
     via: str
@@ -52,21 +47,20 @@ class EvidencePiece:
     used: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncidentHistory:
+class IncidentHistory(NamedTuple):
     """What figures know of one incident.
 
     ``steps`` are its types in order, the one it was declared as first. ``first_human_at`` is the first entry of a
-    person who did not declare it, ``led_at`` the first lead. ``picked`` counts people brought in
-    by name. ``seen_before`` is whether an
-    earlier incident was hot in the same places; none without a profile. Parts that were not asked for are empty.
+    person who did not declare it, ``led_at`` the first lead. ``picked`` counts people brought in by name.
+    ``seen_before`` is whether an earlier incident was hot in the same places; none without a profile. Parts that were
+    not asked for are empty.
     """
 
     codename: str
+    declared_at: datetime
     title: str = ""
     private: bool = False
     status: str = "open"
-    declared_at: datetime
     mitigated_at: datetime | None = None
     ended_at: datetime | None = None
     steps: tuple[TypeStep, ...] = ()
@@ -103,4 +97,7 @@ class IncidentHistory:
 
     def since_declared_s(self, at: datetime | None) -> float | None:
         """Return the seconds from the declaration to a moment; none where that never came."""
-        return None if at is None else max(0.0, (at - self.declared_at).total_seconds())
+        if at is None:
+            return None
+        seconds = (at - self.declared_at).total_seconds()
+        return seconds if seconds > 0 else 0.0

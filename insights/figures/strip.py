@@ -69,7 +69,7 @@ class StripChart:
 def chart(rows: Sequence[FigureRow]) -> StripChart:
     """Lay out rows of times."""
     longest = _longest(rows)
-    drawn = (_row(one, longest) for one in rows if any(each.seconds is not None for each in one.counted))
+    drawn = (_row(one, longest) for one in rows if one.times)
     return StripChart(tuple(drawn), tuple(distribution.ticks(longest)))
 
 
@@ -81,7 +81,7 @@ def slot_of(row: FigureRow, slot: int, rows: Sequence[FigureRow]) -> FigureRow:
 
 
 def _longest(rows: Sequence[FigureRow]) -> float:
-    return max((one.seconds for row in rows for one in row.counted if one.seconds is not None), default=0.0)
+    return max((row.times[-1] for row in rows if row.times), default=0.0)
 
 
 def _row(row: FigureRow, longest: float) -> StripRow:
@@ -98,12 +98,11 @@ def _row(row: FigureRow, longest: float) -> StripRow:
 
 def _filed(row: FigureRow, end: float) -> dict[int, list[CountedThing]]:
     """File what has a time by its place, where the axis is asked once for each place and not for each thing."""
-    timed = sorted((one for one in row.counted if one.seconds is not None), key=lambda one: one.seconds or 0.0)
-    filed, begin = {}, 0
-    while begin < len(timed):
-        slot = _slot(timed[begin].seconds or 0.0, end)
-        after = bisect_right(timed, slot, lo=begin, key=lambda one: _slot(one.seconds or 0.0, end))
-        filed[slot], begin = timed[begin:after], after
+    times, filed, begin = row.times, {}, 0
+    while begin < len(times):
+        slot = _slot(times[begin], end)
+        after = bisect_right(times, slot, lo=begin, key=lambda time: _slot(time, end))
+        filed[slot], begin = row.timed[begin:after], after
     return filed
 
 
