@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evidence.analysis import deltas, sentence
 from evidence.reader import reading
 from evidence.tree.calltree import CallTree
@@ -62,7 +64,7 @@ def _delta(tree: CallTree, type: int) -> dict[str, Any]:
 
 def _functions(tree: CallTree, type: int) -> list[dict[str, Any]]:
     """Return the functions that some sample passes, but those that only count in another sample type."""
-    seen = {tree.names[code] for code in set(tree.name[1:].tolist())}
+    seen = {tree.names[code] for code in np.flatnonzero(np.bincount(tree.name[1:])).tolist()}
     elsewhere = {name for name, most in zip(tree.names, tree.function_totals.max(axis=0).tolist(), strict=True) if most}
     every = reading.top(tree, type=type, functions=None)
     return [one for one in every if one["name"] in seen and (one["total"] or one["name"] not in elsewhere)]
