@@ -102,6 +102,7 @@ class Incident(models.Model):
             models.Index(
                 fields=["update_due_at"], condition=models.Q(update_due_at__isnull=False), name="incident_due"
             ),
+            models.Index(fields=["ended_at"], condition=models.Q(private=True), name="incident_private_ended"),
             GinIndex(fields=["words"], name="incident_words"),
         ]
 

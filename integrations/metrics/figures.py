@@ -86,8 +86,8 @@ SWEEP: Final = FigureQuery(
            (SELECT min(update_due_at) FROM incidents_incident WHERE update_due_at < now()))), 0)
       FROM (SELECT (SELECT recorded_at FROM incidents_event event
                      WHERE event.incident_id = incident.id AND event.n = incident.last_n) AS fact_at
-              FROM incidents_incident incident LEFT JOIN workflows_planned planned ON planned.incident_id = incident.id
-             WHERE planned.incident_id IS NULL OR planned.revision < incident.revision LIMIT 500) behind
+              FROM (SELECT DISTINCT incident_id FROM workflows_unplanned LIMIT 500) moved
+              JOIN incidents_incident incident ON incident.id = moved.incident_id) behind
     """,
 )
 EVIDENCE: Final = FigureQuery(

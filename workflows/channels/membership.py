@@ -52,7 +52,7 @@ def poll(*, at: datetime) -> int:
 
 def _due(*, at: datetime) -> list[Resource]:
     rows = Resource.objects.filter(kind="channel", state=THERE, incident__private=True, room=F("incident__room"))
-    rows = rows.filter(Q(incident__active=True) | Q(incident__ended_at__gte=at - LATELY))
+    rows = rows.filter(Q(incident__ended_at=None) | Q(incident__ended_at__gte=at - LATELY))
     rows = rows.filter(Q(members_read=None) | Q(members_read__at__lte=at - NOT_AGAIN))
     oldest = F("members_read__at").asc(nulls_first=True)
     return list(rows.select_related("incident").defer("incident__words").order_by(oldest, "pk")[:AT_MOST])

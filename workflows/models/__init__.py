@@ -2,7 +2,7 @@
 
 from workflows.models.alerts import Alert, DeclareRule
 from workflows.models.directory import DirectoryRead, Group
-from workflows.models.effects import Effect, Limit, Planned, Resource, VendorErrors
+from workflows.models.effects import Effect, Limit, Planned, Resource, Unplanned, VendorErrors
 from workflows.models.groups import GroupChange, GroupRule
 from workflows.models.members import MembersRead
 from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift, ShiftOverride
@@ -31,6 +31,7 @@ __all__ = [
     "ShiftOverride",
     "Ticket",
     "TrackerRead",
+    "Unplanned",
     "VendorErrors",
     "WeeklyReminder",
     "WorkerProcess",

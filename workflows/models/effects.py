@@ -108,6 +108,22 @@ class Planned(models.Model):
         return f"{self.incident_id} at {self.revision}"
 
 
+class Unplanned(models.Model):
+    """A revision of an incident's facts that was not planned yet: what the sweep reads instead of all incidents.
+
+    Written by triggers alone, so it is right whoever writes the incident or the plan, and in their transaction.
+    """
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="+", db_index=False)
+    revision = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["incident", "revision"], name="unplanned_once")]
+
+    def __str__(self) -> str:
+        return f"{self.incident_id} at {self.revision}"
+
+
 class VendorErrors(models.Model):
     """How many calls for effects ended in an error, for each port and code; it only ever grows."""
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db.models import F, Q
-
 from incidents import lifecycle
 from incidents.models import Incident
 from workflows.effects import effect_queue
 from workflows.loading import load_facts
+from workflows.models import Planned, Unplanned
 from workflows.planning.desired import desired_state
 from workflows.planning.plan import plan
 from workflows.reconcile import offers
@@ -27,8 +26,9 @@ def fall_due(*, at: datetime) -> int:
 
 def unplanned(*, at: datetime) -> list[int]:
     """Return incidents whose facts moved past what was planned, or that asked to be looked at again."""
-    behind = Q(planned=None) | Q(planned__revision__lt=F("revision")) | Q(planned__look_again_at__lte=at)
-    return list(Incident.objects.filter(behind).order_by("pk").values_list("pk", flat=True)[:AT_MOST])
+    moved = Unplanned.objects.values_list("incident", flat=True)
+    again = Planned.objects.filter(look_again_at__lte=at).values_list("incident", flat=True)
+    return list(moved.union(again).order_by("incident")[:AT_MOST])
 
 
 def due(*, at: datetime) -> list[tuple[int, str]]:

@@ -1,0 +1,85 @@
+"""What runs on the beat reads no more rows once there are more incidents that ended long ago and were planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from config.celery import app
+from config.messages import KEPT_BY_BEAT, RINGS, ROUND
+from integrations.tests import house as building
+from stack import seed
+
+FEW, MORE = 300, 900
+LONG_AGO = timedelta(days=60)
+PERIODIC = sorted(
+    {*KEPT_BY_BEAT}
+    | {name for ring in RINGS.values() for name in (ring.arguments if ring.task == ROUND else (ring.task,))}
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def _house() -> Iterator[None]:
+    app.loader.import_default_modules()
+    with building.house():
+        yield
+
+
+@pytest.mark.usefixtures("_house")
+def test_no_periodic_look_grows_with_incidents_that_ended_long_ago() -> None:
+    _seed(FEW)
+    few = {name: _rows_read(name) for name in PERIODIC}
+    _seed(MORE - FEW)
+    more = {name: _rows_read(name) for name in PERIODIC}
+    grown = {name: (few[name], more[name]) for name in PERIODIC if more[name] > few[name] + 5}
+    assert not grown, f"rows read over {FEW} and {MORE} incidents: {grown}"
+
+
+def _seed(incidents: int) -> None:
+    connection.ensure_connection()
+    database: Any = connection.connection
+    seed.fill(database, seed.Amount(incidents=incidents, events=3, people=30, active=0), at=timezone.now() - LONG_AGO)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+        # Small tables are read as a whole although there is an index; large ones must not be.
+        cursor.execute("SET LOCAL enable_seqscan = off")
+
+
+def _rows_read(task: str) -> int:
+    """Count the rows that scans of a task's statements touch, once it has done what there was to do."""
+    app.tasks[task]()
+    read: list[int] = []
+
+    def explain(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if not many and sql.lstrip()[:6].upper() in {"SELECT", "UPDATE", "DELETE", "WITH  "}:
+            read.append(_explained(sql, params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(explain):
+        app.tasks[task]()
+    return sum(read)
+
+
+def _explained(sql: str, params: Any) -> int:
+    raw: Any = connection.connection
+    with raw.cursor() as cursor:
+        cursor.execute("SAVEPOINT explained")
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", params)
+        (found,) = cursor.fetchone()
+        cursor.execute("ROLLBACK TO SAVEPOINT explained")
+    return sum(_scanned(found[0]["Plan"]))
+
+
+def _scanned(node: dict[str, Any]) -> Iterator[int]:
+    if "Scan" in node["Node Type"]:
+        removed = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+        yield round((node["Actual Rows"] + removed) * node["Actual Loops"])
+    for below in node.get("Plans", ()):
+        yield from _scanned(below)
