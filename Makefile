@@ -39,7 +39,7 @@ test: $(DEV) ## all tests; ARGS="-k retype" passes arguments to pytest
 check: $(DEV) $(DOCS) ## what CI runs: linters, types, arrows, templates, documentation, vulnerabilities, migrations, deployment, tests
 	@$(PY) -m stack check $(ARGS)
 
-bench: $(DEV) ## the benchmark table
+bench: $(DEV) ## the benchmark table; ARGS="--write storm" puts one group of it into docs/benchmarks.md
 	@$(PY) -m stack bench $(ARGS)
 
 bench-evidence: $(DEV) ## what reading profiles costs, beside inferno; ARGS="--set FILE" takes another

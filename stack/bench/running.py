@@ -2,63 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 
-from stack.bench import declaring, hostile, memory, painting, reading, storm, turning
+from stack.bench import declaring, document, hostile, memory, painting, reading, storm, turning
 from stack.bench.seeded import figures, pages
-from stack.bench.table import ReportTable
+from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
 from stack.outside import Records
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
 
-STRICT = "--strict"
+STRICT, WRITE = "--strict", "--write"
 ON_WHOLE_STACK = ("declaring", "idle", "memory", "painting", "reading", "turning")
 GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "storm", "hostile")
+Measured = dict[str, list[tuple[str, Figure]]]
 
 
 def main(*words: str) -> int:
-    """Print the table; words name groups of figures. With `--strict`, a figure that falls short fails."""
-    wanted = [word for word in words if word != STRICT] or list(GROUPS)
+    """Print the table; words name groups of figures.
+
+    With ``--strict``, a figure that falls short fails; with ``--write``, each group that was measured replaces its
+    section of docs/benchmarks.md.
+    """
+    wanted = [word for word in words if word not in {STRICT, WRITE}] or list(GROUPS)
     if unknown := set(wanted) - set(GROUPS):
         raise StackError(f"There is no group {unknown.pop()}; choose from {', '.join(GROUPS)}.")
     table = ReportTable(say)
     say(paint("  Figure, its target, and the reference beside which it was taken (neighbours on two cores).", "grey"))
-    if set(wanted) & set(ON_WHOLE_STACK):
+    whole = [group for group in ON_WHOLE_STACK if group in wanted]
+    if whole:
         with throwaway(preloaded=False) as stack, closing(Records(stack.database_url)) as records:
-            _on_whole_stack(stack, records, table, wanted)
-    if "pages" in wanted:
-        with throwaway(processes=("sandbox", "web"), env={"WEB_WORKERS": "2"}, preloaded=False) as stack:
-            pages.measure(stack, table)
-    if "insights" in wanted:
-        with throwaway(processes=("sandbox", "web"), preloaded=False) as stack:
-            figures.measure(stack, table)
-    if "storm" in wanted:
-        with throwaway(env=storm.ENV, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
-            storm.measure(stack, table, records)
-    if "hostile" in wanted:
-        with throwaway(processes=("sandbox", "web"), preloaded=False) as stack:
-            hostile.measure(stack, table)
+            measured = _on_whole_stack(stack, records, table, whole)
+        _keep(measured, written=WRITE in words)
+    for group in (one for one in GROUPS if one in wanted and one not in ON_WHOLE_STACK):
+        before = len(table.headed)
+        _alone(group, table)
+        _keep({group: table.headed[before:]}, written=WRITE in words)
     say()
     short = table.short
     say(f"  {len(table.figures) - len(short)} of {len(table.figures)} figures hold.")
     return 1 if short and STRICT in words else 0
 
 
-def _on_whole_stack(stack: Stack, records: Records, table: ReportTable, wanted: list[str]) -> None:
+def _alone(group: str, table: ReportTable) -> None:
+    """Measure a group that has a stack of its own."""
+    if group == "storm":
+        with throwaway(env=storm.ENV, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
+            storm.measure(stack, table, records)
+        return
+    measure, workers = {
+        "pages": (pages.measure, {"WEB_WORKERS": "2"}),
+        "insights": (figures.measure, {}),
+        "hostile": (hostile.measure, {}),
+    }[group]
+    with throwaway(processes=("sandbox", "web"), env=workers, preloaded=False) as stack:
+        measure(stack, table)
+
+
+def _keep(measured: Measured, *, written: bool) -> None:
+    if written:
+        for group, rows in measured.items():
+            document.replace(group, rows, origin=document.origin(group), order=GROUPS)
+
+
+def _on_whole_stack(stack: Stack, records: Records, table: ReportTable, wanted: list[str]) -> Measured:
+    """Measure what shares one stack, and give each group's rows."""
     declaring.warm(stack, records)
-    if "memory" in wanted:
-        memory.measure(stack, table, when="at rest")
-    if "idle" in wanted:
-        memory.measure_idle(stack, table)
-    if "declaring" in wanted:
-        declaring.measure(stack, table, records)
-    if "painting" in wanted:
-        painting.measure(stack, table, records)
-    if "reading" in wanted:
-        reading.measure(stack, table, records)
-    if "turning" in wanted:
-        turning.measure(stack, table, records)
+    steps: dict[str, Callable[[], None]] = {
+        "memory": lambda: memory.measure(stack, table, when="at rest"),
+        "idle": lambda: memory.measure_idle(stack, table),
+        "declaring": lambda: declaring.measure(stack, table, records),
+        "painting": lambda: painting.measure(stack, table, records),
+        "reading": lambda: reading.measure(stack, table, records),
+        "turning": lambda: turning.measure(stack, table, records),
+    }
+    measured: Measured = {}
+    for group in (one for one in steps if one in wanted):
+        before = len(table.headed)
+        steps[group]()
+        measured[group] = table.headed[before:]
     if "memory" in wanted and len(wanted) > 1:
+        before = len(table.headed)
         memory.measure(stack, table, when="at rest again, after all of that")
+        measured["memory"] = [*measured["memory"], *table.headed[before:]]
+    return measured

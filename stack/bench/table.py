@@ -33,19 +33,23 @@ class ReportTable:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
+        self._head = ""
         self.figures: list[Figure] = []
+        self.headed: list[tuple[str, Figure]] = []  # each with what stands above it
 
     def head(self, text: str) -> None:
         """Begin a group of rows."""
+        self._head = text
         self._say("")
         self._say(paint(f"  {text}", "cyan"))
 
     def add(self, figure: Figure) -> None:
         """Print a row."""
         self.figures.append(figure)
-        bound = f"{'≥' if figure.more else '≤'} {_number(figure.target)}{figure.unit}"
+        self.headed.append((self._head, figure))
+        bound = f"{'≥' if figure.more else '≤'} {number(figure.target)}{figure.unit}"
         verdict = paint("PASS", "green") if figure.holds else paint("FALLS SHORT", "red")
-        value = f"{_number(figure.value)}{figure.unit}"
+        value = f"{number(figure.value)}{figure.unit}"
         beside = figure.reference + (f" ({figure.neighbours})" if figure.neighbours else "")
         self._say(f"    {figure.name:<50} {value:>10}  {bound:>10}  {verdict:<11}  {paint(beside, 'grey')}")
 
@@ -55,7 +59,8 @@ class ReportTable:
         return [figure for figure in self.figures if not figure.holds]
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Write a figure with as many digits as say something."""
     if value >= 100 or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -17,6 +17,7 @@ import psycopg
 
 from stack.seed import tables, wording
 
+SEED = 1
 VARIANTS = 200
 NEWEST_AGO = timedelta(minutes=2)
 APART = timedelta(minutes=37)
@@ -55,7 +56,7 @@ class _Case:
     active: bool
 
 
-def fill(connection: tables.Database, amount: Amount, *, at: datetime | None = None, seed: int = 1) -> Seeded:
+def fill(connection: tables.Database, amount: Amount, *, at: datetime | None = None, seed: int = SEED) -> Seeded:
     """Write that much, in the caller's transaction, and tell what."""
     chance = random.Random(seed)  # noqa: S311 (the same words every time, nothing secret)
     with connection.cursor() as cursor:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from config import env
+from config.parsing import sandbox
+from stack.bench import document, storm
 from stack.bench.declaring import longest_chain
 from stack.bench.load import Answers
 from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
+from stack.supervisor import surroundings
 
 
 def call(method: str, began_at: float, **args: Any) -> dict[str, Any]:
@@ -59,3 +65,31 @@ def test_a_refusal_does_not_count_as_quick() -> None:
     answers.statuses[302] += 1
     with pytest.raises(StackError, match="302"):
         answers.must_be(200)
+
+
+def test_the_storm_starts_beside_the_sandbox(tmp_path: Path) -> None:
+    sandbox.check(env.present({**surroundings.with_sandbox(data_dir=tmp_path, port=8000), **storm.ENV}))
+
+
+def test_a_group_replaces_its_own_section_of_the_page() -> None:
+    order = ("idle", "pages", "storm")
+    old = _page("", "storm", Figure("answered", 2, 3, " s"), order=order)
+    both = _page(old, "idle", Figure("processor", 1.5, 1, " %", "web 0.2 | worker 1.3"), order=order)
+    assert both.index("## idle") < both.index("## storm")
+    assert "| processor | 1.50 % | ≤ 1 % | FALLS SHORT | web 0.2 / worker 1.3 |" in both
+    again = _page(both, "storm", Figure("answered", 1, 3, " s"), order=order)
+    assert "| answered | 1 s | ≤ 3 s | PASS |  |" in again
+    assert "| answered | 2 s |" not in again
+    assert again.count("## ") == 2
+    assert _page(again, "storm", Figure("answered", 1, 3, " s"), order=order) == again
+
+
+def test_a_section_says_where_its_figures_come_from() -> None:
+    page = _page("", "storm", Figure("answered", 2, 3, " s"), order=("storm",))
+    assert "Two cores. 2026-01-02 03:04 UTC, commit abc, `python -m stack bench storm --write`, seed 1." in page
+
+
+def _page(before: str, group: str, figure: Figure, *, order: tuple[str, ...]) -> str:
+    at = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    origin = document.Origin("Two cores", at, "abc", f"python -m stack bench {group} --write", 1)
+    return document.page(before, group, [("Under load", figure)], origin=origin, order=order)

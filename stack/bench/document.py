@@ -1,0 +1,98 @@
+"""The page of figures, docs/benchmarks.md: a section a group, replaced when that group is measured again."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from config.env import ROOT
+from stack import seed
+from stack.bench.table import Figure, number
+
+PAGE: Final = ROOT / "docs" / "benchmarks.md"
+INTRO: Final = (
+    "# Benchmarks\n\nWhat `make bench` measured, each figure with its bound and with what it was measured beside. "
+    '`make bench ARGS="--write GROUP"` measures a group and replaces its section here, without a group all of them; '
+    "other sections stay as they are. Measure on a machine that does nothing else.\n"
+)
+SECTION: Final = re.compile(r"^## (\S+)\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where figures come from: the machine, when, of which commit, by which command, over which seed."""
+
+    machine: str
+    at: datetime
+    commit: str
+    command: str
+    seed: int
+
+    def __str__(self) -> str:
+        at = f"{self.at:%Y-%m-%d %H:%M} UTC"
+        return f"{self.machine}. {at}, commit {self.commit}, `{self.command}`, seed {self.seed}."
+
+
+def origin(group: str) -> Origin:
+    """Tell where the figures that are measured now come from."""
+    command = f"python -m stack bench {group} --write"
+    return Origin(_machine(), datetime.now(UTC), _commit(), command, seed.SEED)
+
+
+def replace(group: str, figures: Sequence[tuple[str, Figure]], *, origin: Origin, order: Sequence[str]) -> None:
+    """Replace one group's section of the page by figures, each with the heading above it; keep all others."""
+    before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    PAGE.write_text(page(before, group, figures, origin=origin, order=order), encoding="utf-8")
+
+
+def page(
+    before: str, group: str, figures: Sequence[tuple[str, Figure]], *, origin: Origin, order: Sequence[str]
+) -> str:
+    """Return the page with one section replaced; sections of groups that are no more are left out."""
+    sections = {found[1]: found[0].rstrip() + "\n" for found in SECTION.finditer(before)}
+    sections[group] = _section(group, figures, origin)
+    return "\n".join([INTRO, *(sections[one] for one in order if one in sections)])
+
+
+def _section(group: str, figures: Sequence[tuple[str, Figure]], origin: Origin) -> str:
+    lines, above = [f"## {group}", str(origin)], ""
+    for head, figure in figures:
+        if head != above:
+            lines += ["", f"**{head}**", "", "| figure | measured | bound | | beside |", "|---|---|---|---|---|"]
+            above = head
+        lines.append(_row(figure))
+    return "\n".join(lines) + "\n"
+
+
+def _row(figure: Figure) -> str:
+    verdict = "PASS" if figure.holds else "FALLS SHORT"
+    bound = f"{'≥' if figure.more else '≤'} {number(figure.target)}{figure.unit}"
+    cells = (figure.name, f"{number(figure.value)}{figure.unit}", bound, verdict, figure.reference)
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def _machine() -> str:
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        cpu = next((one.split(":")[1].strip() for one in info.read_text().splitlines() if "model name" in one), cpu)
+    memory = psutil.virtual_memory().total / 1024**3
+    return f"{os.cpu_count()} cores of {cpu}, {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+
+
+def _commit() -> str:
+    """Return the commit, and whether what is measured differs from it; unknown without a checkout."""
+    git = ("git", "-C", str(ROOT))
+    head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    ours = [*git, "status", "--porcelain", "--", ".", f":!{PAGE.relative_to(ROOT)}"]
+    changed = subprocess.run(ours, capture_output=True, text=True, check=False)
+    return (head.stdout.strip() or "unknown") + (" with changes" if changed.stdout.strip() else "")
