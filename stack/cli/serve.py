@@ -37,6 +37,8 @@ def demo() -> None:
         say(paint("Starting PostgreSQL, Redis, web, worker, beat and the sandbox ...", "grey"))
         with running.opened(settings, data_dir=data_dir, doors=doors, processes=DEMO, hear=hear) as stack:
             stack.wait_ready()
+            watched = f"Watch it as Ada at {surroundings.address(settings)}, and in its Slack at {stack.sandbox_url}."
+            say(paint(watched, "grey"))
             story.play(stack, say=say)
             stack.fill()
             say()

@@ -62,7 +62,7 @@ def _play_short(stage: Stage) -> None:
     stage.say(f"{len(done)} things done in Slack, none of them twice; {_entries(stage)} entries on the timeline.")
     stage.say(f"Read it as Ada or Farah, who are in: {_page(stage)}")
     stage.say(f"Its flame graphs, while it was slow and after: {_page(stage)}{paint('evidence/', 'bold')}")
-    stage.say("Then as Hannah, who is not: for her the page does not exist.")
+    stage.say("Then as Marcus, who is not: for him the page does not exist.")
     stage.say(paint(OTHERS.format("|".join([*written.names(), choosing.ALL])), "grey"))
 
 

@@ -14,7 +14,7 @@ TIMES = re.compile(r" \(\d+ times\)$")
 INVITED = re.compile(r"^invite (.+?)(?: \([^()]*\))?$")
 MOVE = "move the conversation to a new private channel"
 MISSING = "!"  # asks for nothing: someone mends it
-UNSHOWN = {"pin", "counted"}  # follow from a message or a move, and are not worth a line
+UNSHOWN = {"counted"}  # how much others had posted is asked as a channel is left, for the line that stays there
 # What comes of a page is told, and is not known before; what is missing stands on the plan itself, and is told after.
 FOLLOWS = {"post the page status", "post what is missing"}
 

@@ -90,7 +90,7 @@ def _capture(label: str, spec: Spec) -> str:
 
 
 def _retitle(label: str, spec: Spec) -> str:
-    return f"change the title of the page to {spec['name']}"
+    return f"change the title of the page sent to {spec['name']}"
 
 
 def _change_ticket(label: str, spec: Spec) -> str:
@@ -109,7 +109,7 @@ KINDS: dict[str, ThingKind] = {
         change=_post_again,
         line=2,
     ),
-    "pin": ThingKind({CREATE: "pins.add"}, 2, create=lambda label, spec: f"pin {label}", line=None),
+    "pin": ThingKind({CREATE: "pins.add"}, 2, create=lambda label, spec: f"pin {label}", small=True),
     "member": ThingKind({CREATE: "conversations.invite"}, 3, create=lambda label, spec: f"invite {label}", line=1),
     "topic": ThingKind(
         {CREATE: "conversations.setTopic", CHANGE: "conversations.setTopic"},

@@ -28,7 +28,7 @@ def test_a_declaration_in_words() -> None:
         "+ post the headline",
         "+ post the announcement in #incidents",
         "+ capture 15 s of CPU from checkout-api",
-        "+ set the topic, bookmark the incident page",
+        "+ set the topic, bookmark the incident page, pin the headline",
     ]
 
 
@@ -132,7 +132,7 @@ def test_a_page_that_somebody_is_on_stays_open_under_a_name_that_says_nothing() 
     world.hear(("acknowledged", 0))
     world.retype("security")
     said = lines(world)
-    assert "~ change the title of the page to Engineering" in said
+    assert "~ change the title of the page sent to Engineering" in said
     assert not any("resolve the page" in line for line in said)
 
 

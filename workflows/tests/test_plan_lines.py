@@ -37,7 +37,7 @@ def test_lines_come_by_what_matters_and_small_things_share_one_line_a_sign() -> 
         "+ open #inc",
         "+ invite Ann (leads)",
         "+ post the headline",
-        "+ set the topic, bookmark the page",
+        "+ set the topic, bookmark the page, pin the headline",
         "- remove the bookmark for the old page",
     ]
 
