@@ -28,7 +28,7 @@ SECTION: Final = re.compile(r"^## (\S+)\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILI
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class Provenance:
     """Where figures come from: the machine, when, of which commit, by which command, over which seed."""
 
     machine: str
@@ -42,20 +42,20 @@ class Origin:
         return f"{self.machine}. {at}, commit {self.commit}, `{self.command}`, seed {self.seed}."
 
 
-def origin(group: str) -> Origin:
+def origin(group: str) -> Provenance:
     """Tell where the figures that are measured now come from."""
     command = f"python -m stack bench {group} --write"
-    return Origin(_machine(), datetime.now(UTC), _commit(), command, seed.SEED)
+    return Provenance(_machine(), datetime.now(UTC), _commit(), command, seed.SEED)
 
 
-def replace(group: str, figures: Sequence[tuple[str, Figure]], *, origin: Origin, order: Sequence[str]) -> None:
+def replace(group: str, figures: Sequence[tuple[str, Figure]], *, origin: Provenance, order: Sequence[str]) -> None:
     """Replace one group's section of the page by figures, each with the heading above it; keep all others."""
     before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     PAGE.write_text(page(before, group, figures, origin=origin, order=order), encoding="utf-8")
 
 
 def page(
-    before: str, group: str, figures: Sequence[tuple[str, Figure]], *, origin: Origin, order: Sequence[str]
+    before: str, group: str, figures: Sequence[tuple[str, Figure]], *, origin: Provenance, order: Sequence[str]
 ) -> str:
     """Return the page with one section replaced; sections of groups that are no more are left out."""
     sections = {found[1]: found[0].rstrip() + "\n" for found in SECTION.finditer(before)}
@@ -63,7 +63,7 @@ def page(
     return "\n".join([INTRO, *(sections[one] for one in order if one in sections)])
 
 
-def _section(group: str, figures: Sequence[tuple[str, Figure]], origin: Origin) -> str:
+def _section(group: str, figures: Sequence[tuple[str, Figure]], origin: Provenance) -> str:
     lines, above = [f"## {group}", str(origin)], ""
     for head, figure in figures:
         if head != above:

@@ -91,5 +91,5 @@ def test_a_section_says_where_its_figures_come_from() -> None:
 
 def _page(before: str, group: str, figure: Figure, *, order: tuple[str, ...]) -> str:
     at = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
-    origin = document.Origin("Two cores", at, "abc", f"python -m stack bench {group} --write", 1)
+    origin = document.Provenance("Two cores", at, "abc", f"python -m stack bench {group} --write", 1)
     return document.page(before, group, [("Under load", figure)], origin=origin, order=order)
