@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
-from django.db.models.functions import Cast, Coalesce, JSONArray, JSONObject
+from django.db.models.functions import Cast, Coalesce, JSONArray
 
 from evidence.models import Evidence, HotFunction, Round, Support
 from evidence.models.evidence import State
@@ -39,19 +39,15 @@ _followups = Followup.objects.filter(**_of).exclude(state=Followup.State.DROPPED
 
 # What each part of a history is read by.
 PARTS: Final[Mapping[str, Any]] = {
-    "steps": ArraySubquery(_retyped.values(one=JSONObject(at="at", was="data__from", to="data__to"))),
+    "steps": ArraySubquery(_retyped.values(one=JSONArray("at", "data__from", "data__to"))),
     # Looked at in the order in which they happened, so that the index ends the search at the first.
     "first_human_at": Subquery(_others.order_by("at", "n").values("at")[:1]),
     "led_at": Subquery(_led.values("at")[:1]),
-    "pages": ArraySubquery(
-        _pages_of.values(one=JSONObject(name="name", target="target", opened="opened_at", answered="answered_at"))
-    ),
+    "pages": ArraySubquery(_pages_of.values(one=JSONArray("name", "target", "opened_at", "answered_at"))),
     "picked": Coalesce(Subquery(_picked.order_by().values("incident").values(all=Count("pk"))), Value(0)),
-    "rounds": ArraySubquery(_rounds_of.values(one=JSONObject(finding="finding", verdict="verdict", at="at"))),
-    "followups": ArraySubquery(
-        _followups.values(one=JSONObject(phase="phase", made="made_at", ended="ended_at", state="state"))
-    ),
-    "evidence": ArraySubquery(_evidence.values(one=JSONObject(via="origin__via", kind="kind", used=_used))),
+    "rounds": ArraySubquery(_rounds_of.values(one=JSONArray("finding", "verdict", "at"))),
+    "followups": ArraySubquery(_followups.values(one=JSONArray("phase", "made_at", "ended_at", "state"))),
+    "evidence": ArraySubquery(_evidence.values(one=JSONArray("origin__via", "kind", _used))),
 }
 
 
@@ -84,8 +80,8 @@ def _history(row: Sequence[Any], parts: Sequence[str]) -> IncidentHistory:
     found = {part: READ[part](value) for part, value in zip(parts, values, strict=True)}
     first = TypeStep(slug, declared_at)
     if retyped := found.pop("steps", None):  # what the first retype began from
-        first = TypeStep(retyped[0]["was"], declared_at)
-    steps = (first, *(TypeStep(one["to"], _at(one["at"])) for one in retyped or ()))
+        first = TypeStep(retyped[0][1], declared_at)
+    steps = (first, *(TypeStep(to, _at(at)) for at, _, to in retyped or ()))
     return IncidentHistory(
         codename, declared_at, title, private, status, _maybe(mitigated), _maybe(ended), steps, **found
     )
@@ -99,23 +95,25 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-def _pages(rows: Sequence[Mapping[str, str]]) -> tuple[AskedPage, ...]:
-    return tuple(AskedPage(one["name"], one["target"], _at(one["opened"]), _maybe(one["answered"])) for one in rows)
+def _pages(rows: Sequence[Sequence[Any]]) -> tuple[AskedPage, ...]:
+    return tuple([AskedPage(name, target, _at(opened), _maybe(answered)) for name, target, opened, answered in rows])
 
 
-def _rounds(rows: Sequence[Mapping[str, Any]]) -> tuple[FindingRound, ...]:
-    return tuple(FindingRound(one["finding"], one["verdict"], _at(one["at"])) for one in rows)
+def _rounds(rows: Sequence[Sequence[Any]]) -> tuple[FindingRound, ...]:
+    return tuple([FindingRound(finding, verdict, _at(at)) for finding, verdict, at in rows])
 
 
-def _owed(rows: Sequence[Mapping[str, str]]) -> tuple[OwedWork, ...]:
+def _owed(rows: Sequence[Sequence[Any]]) -> tuple[OwedWork, ...]:
     return tuple(
-        OwedWork(one["phase"], _at(one["made"]), _maybe(one["ended"]) if one["state"] == Followup.State.DONE else None)
-        for one in rows
+        [
+            OwedWork(phase, _at(made), _maybe(ended) if state == Followup.State.DONE else None)
+            for phase, made, ended, state in rows
+        ]
     )
 
 
-def _pieces(rows: Sequence[Mapping[str, Any]]) -> tuple[EvidencePiece, ...]:
-    return tuple(EvidencePiece(one["via"] or "upload", one["kind"], one["used"]) for one in rows)
+def _pieces(rows: Sequence[Sequence[Any]]) -> tuple[EvidencePiece, ...]:
+    return tuple([EvidencePiece(via or "upload", kind, used) for via, kind, used in rows])
 
 
 _at = datetime.fromisoformat

@@ -17,7 +17,7 @@ from incidents.audited import audit_notes
 from incidents.models import IncidentType, Person
 from incidents.views.listing import harmless
 from incidents.views.signed_in import Request, signed_in
-from insights import histories
+from insights import collector, histories
 from insights.figures import flow, matrix, strip
 from insights.figures.chapters import CHAPTERS, FIGURES, InsightChapter
 from insights.figures.figure import COUNTS, FLOW, MATRIX, TIMES, FigureRow, InsightFigure, TypeLook, Types
@@ -48,6 +48,7 @@ class FigureView:
 
 @require_GET
 @signed_in
+@collector.resting()
 def chapter(request: Request, slug: str = "types") -> HttpResponse:
     """Show one page of figures."""
     found = CHAPTERS.get(slug)
@@ -67,6 +68,7 @@ def chapter(request: Request, slug: str = "types") -> HttpResponse:
 
 @require_GET
 @signed_in
+@collector.resting()
 def behind(request: Request, slug: str, row: str) -> HttpResponse:
     """List the incidents behind a row of a figure, or behind one mark of it."""
     figure = _figure(slug)
@@ -89,6 +91,7 @@ def behind(request: Request, slug: str, row: str) -> HttpResponse:
 
 @require_GET
 @signed_in
+@collector.resting()
 def as_csv(request: Request, slug: str) -> HttpResponse:
     """Give everything that a figure counts, a line each, for a spreadsheet."""
     figure = _figure(slug)

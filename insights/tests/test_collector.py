@@ -1,0 +1,42 @@
+"""The collector rests while a page is worked out, and never longer."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from incidents.models import IncidentType, Person
+from incidents.tests.conftest import Open
+from insights import collector, histories
+
+
+@pytest.mark.parametrize("slug", ["/insights/", "/insights/response", "/insights/held/major", "/insights/held.csv"])
+def test_it_rests_while_a_page_is_worked_out(
+    slug: str, shipped: dict[str, IncidentType], ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    read = histories.read
+
+    def watched(*given: object, **more: object) -> object:
+        seen.append(gc.isenabled())
+        return read(*given, **more)  # type: ignore[arg-type]  # passed on as it came
+
+    monkeypatch.setattr(histories, "read", watched)
+    assert browse(ada).get(slug).status_code == 200
+    assert seen == [False]
+    assert gc.isenabled()
+
+
+def test_it_works_again_after_an_error() -> None:
+    with pytest.raises(KeyError), collector.resting():
+        raise KeyError
+    assert gc.isenabled()
+
+
+def test_it_goes_on_resting_where_it_rested_before() -> None:
+    with collector.resting():
+        with collector.resting():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
