@@ -33,6 +33,12 @@ def not_found() -> HttpResponse:
     return refused(404, "not_found", "There is no such incident, or no such evidence.")
 
 
+def no_address() -> HttpResponse:
+    """Say that nothing has this address, and where all that do are described."""
+    says = "Nothing has this address. Check the codename; /api/v1/openapi.json describes every address."
+    return refused(404, "not_found", says)
+
+
 def beyond(scope: str) -> HttpResponse:
     """Say that a token was made for something else; whatever was asked for was not looked up."""
     says = f"This token cannot do that: create one with the scope {scope}."

@@ -100,3 +100,9 @@ def _row(incident: Incident) -> dict[str, Any]:
 
 def _said(said: dict[str, Any]) -> HttpResponse:
     return answers.fresh(JsonResponse(said))
+
+
+@csrf_exempt  # nothing is done
+def nothing(request: HttpRequest, elsewhere: str) -> HttpResponse:
+    """Refuse an address that no door has in the words of the API, and not with a page for people."""
+    return answers.no_address()

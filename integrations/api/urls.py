@@ -1,6 +1,16 @@
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 
 from integrations.api import doors, otlp, reading
+
+
+class Rest(StringConverter):
+    """All that is left of an address, whatever stands in it."""
+
+    regex = "(?s:.*)"
+
+
+register_converter(Rest, "rest")
 
 urlpatterns = [
     path("api/v1/openapi.json", reading.description, name="api-description"),
@@ -10,5 +20,6 @@ urlpatterns = [
     path("api/v1/incidents/<slug:codename>/evidence", doors.evidence, name="api-evidence"),
     path("api/v1/incidents/<slug:codename>/evidence/", doors.evidence),  # as many people type it
     path("api/v1/incidents/<slug:codename>/evidence/<int:n>", doors.one, name="api-evidence-one"),
+    path("api/<rest:elsewhere>", reading.nothing),
     path("v1development/profiles", otlp.profiles, name="otlp-profiles"),
 ]

@@ -146,3 +146,14 @@ def test_an_ended_token_reads_nothing(case: Case, send: Send) -> None:
     tokens.revoke(made.token.pk, by=case.ada, at=timezone.now())
     assert send(BASE, made.secret, method="GET").status_code == 401
     assert send(BASE, method="GET").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "path", ["/not a slug", "/a.b", "/%E2%9C%93", "/amber-otter/other", "/amber-otter/evidence/x", "//"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_an_address_that_nothing_has_is_refused_as_programs_read_it(read: Send, path: str, method: str) -> None:
+    answer = read(path, method=method)
+    assert answer.status_code == 404
+    assert answer.json()["error"] == "not_found"
+    assert "/api/v1/openapi.json" in answer.json()["says"]

@@ -215,6 +215,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "tokens/": Row(),
     "tokens/<int:pk>/revoke": Row(PK),
     "api/v1/openapi.json": PUBLIC,  # what the API is, and nothing of what is in it
+    "api/<rest:elsewhere>": Row({"<rest:elsewhere>": ("no-such",)}, is_public=True),  # nothing is looked up
     "api/v1/incidents": Row(asks=LOOKED_FOR),
     "v1development/profiles": Row(),
     "oncall/": Row(asks=("", "?q=WORD")),
