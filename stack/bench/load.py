@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Self
@@ -64,6 +64,16 @@ async def clients(port: int, ask: Ask, *, count: int, seconds: float = 0, each: 
     return answers
 
 
+async def paced(port: int, ask: Ask, *, per_s: float, seconds: float, over: int) -> Answers:
+    """Ask so many times a second over that many connections; what begins late counts from when it was due."""
+    answers = Answers()
+    began = time.perf_counter()
+    dues = iter([began + n / per_s for n in range(round(per_s * seconds))])
+    await asyncio.gather(*(_when_due(port, ask, answers, dues) for _ in range(over)))
+    answers.took_s = time.perf_counter() - began
+    return answers
+
+
 async def in_turn(port: int, asks: list[Ask], *, rounds: int) -> list[Answers]:
     """Ask several things in turn over one connection, so that all of them meet the same weather."""
     found = [Answers() for _ in asks]
@@ -95,6 +105,14 @@ async def _client(port: int, ask: Ask, answers: Answers, *, ends: float, each: i
     connection.close()
 
 
+async def _when_due(port: int, ask: Ask, answers: Answers, dues: Iterator[float]) -> None:
+    connection = await _Connection.open(port)
+    for due in dues:
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        await connection.ask(ask(), answers, due=due)
+    connection.close()
+
+
 class _Connection:
     """One keep-alive connection that asks and waits."""
 
@@ -108,8 +126,8 @@ class _Connection:
     def close(self) -> None:
         self._writer.close()
 
-    async def ask(self, raw: bytes, answers: Answers) -> None:
-        began = time.perf_counter()
+    async def ask(self, raw: bytes, answers: Answers, *, due: float | None = None) -> None:
+        began = time.perf_counter() if due is None else due
         self._writer.write(raw)
         async with asyncio.timeout(PATIENCE_S):
             head = await self._reader.readuntil(b"\r\n\r\n")

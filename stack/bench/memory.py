@@ -39,6 +39,11 @@ def measure_idle(stack: Stack, table: ReportTable) -> None:
     table.add(Figure("processor", sum(shares.values()), 1.0, " %", each))
 
 
+def resident(stack: Stack) -> float:
+    """Return how many MiB the trees of all of Firekind's processes hold."""
+    return sum(_used(one)[0] for name in (*PROCESSES, BESIDE) for one in _tree(stack.processes[name].pid))
+
+
 def _busy_s(stack: Stack, name: str) -> float:
     times = [process.cpu_times() for process in _tree(stack.processes[name].pid)]
     return sum(one.user + one.system for one in times)

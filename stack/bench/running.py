@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 
-from stack.bench import declaring, document, hostile, memory, painting, reading, storm, turning
+from stack.bench import declaring, document, hostile, memory, painting, reading, turning
 from stack.bench.seeded import figures, pages
+from stack.bench.storms import crowd, storm
 from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
 from stack.outside import Records
@@ -16,7 +17,7 @@ from stack.terminal import paint, say
 
 STRICT, WRITE = "--strict", "--write"
 ON_WHOLE_STACK = ("declaring", "idle", "memory", "painting", "reading", "turning")
-GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "storm", "hostile")
+GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "storm", "crowd", "hostile")
 Measured = dict[str, list[tuple[str, Figure]]]
 
 
@@ -48,9 +49,9 @@ def main(*words: str) -> int:
 
 def _alone(group: str, table: ReportTable) -> None:
     """Measure a group that has a stack of its own."""
-    if group == "storm":
+    if group in {"storm", "crowd"}:
         with throwaway(env=storm.ENV, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
-            storm.measure(stack, table, records)
+            (storm if group == "storm" else crowd).measure(stack, table, records)
         return
     measure, workers = {
         "pages": (pages.measure, {"WEB_WORKERS": "2"}),

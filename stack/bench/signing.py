@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from stack.bench.load import Ask
@@ -18,6 +18,11 @@ _numbers = itertools.count(1)
 
 def declare(env: Mapping[str, str], *, sandbox_url: str, title: str = "Checkout is slow") -> Ask:
     """Make signed `/incident declare` commands, never the same twice."""
+    return command(env, f"declare {title}", sandbox_url=sandbox_url)
+
+
+def command(env: Mapping[str, str], text: str, *, sandbox_url: str, channels: Sequence[str] = ("C0CHECKOUT",)) -> Ask:
+    """Make signed `/incident` commands in one channel after the other, never the same twice."""
     secret, port = env["SLACK_SIGNING_SECRET"].encode(), int(env["PORT"])
 
     def ask() -> bytes:
@@ -26,12 +31,12 @@ def declare(env: Mapping[str, str], *, sandbox_url: str, title: str = "Checkout 
             "token": "legacy",
             "team_id": "T0SANDBOX",
             "team_domain": "sandbox",
-            "channel_id": "C0CHECKOUT",
+            "channel_id": channels[number % len(channels)],
             "channel_name": "checkout",
             "user_id": PEOPLE[number % len(PEOPLE)],
             "user_name": PEOPLE[number % len(PEOPLE)][2:].lower(),
             "command": env.get("SLACK_COMMAND") or "/incident",
-            "text": f"declare {title} {number}",
+            "text": f"{text} {number}",
             "api_app_id": "A0FIREKIND",
             "response_url": f"{sandbox_url}/commands/T0SANDBOX/{number}/bench",
             "trigger_id": f"{number}.{time.time_ns()}.bench",

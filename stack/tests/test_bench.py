@@ -10,9 +10,10 @@ import pytest
 
 from config import env
 from config.parsing import sandbox
-from stack.bench import document, storm
+from stack.bench import document
 from stack.bench.declaring import longest_chain
 from stack.bench.load import Answers
+from stack.bench.storms import crowd, storm
 from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
 from stack.supervisor import surroundings
@@ -20,6 +21,12 @@ from stack.supervisor import surroundings
 
 def call(method: str, began_at: float, **args: Any) -> dict[str, Any]:
     return {"method": method, "began_at": began_at, "args": args, "ok": True}
+
+
+def test_a_stream_has_told_of_an_event_once_it_names_that_number_or_a_later_one() -> None:
+    recorded = [(4, 100.0), (5, 100.2), (6, 101.0), (7, 101.5)]
+    told = crowd.waited(recorded, [(3, 99.0), (5, 100.5), (6, 101.25)])
+    assert told == pytest.approx([0.5, 0.3, 0.25, float("inf")])
 
 
 def test_the_longest_chain_follows_what_needs_what() -> None:

@@ -47,13 +47,13 @@ def measure(stack: Stack, table: ReportTable, records: Records) -> None:
     port = int(stack.env["PORT"])
     records.rows(RULE, SERVICE)
     bare = asyncio.run(load.clients(port, load.get("/health", port=port), count=CONNECTIONS, each=20)).must_be(200)
-    requests = [_request(n, port) for n in range(WEBHOOKS)]
+    asks = requests(port, WEBHOOKS)
     began = time.monotonic()
-    answers = asyncio.run(_storm(port, requests)).must_be(202)
+    answers = asyncio.run(storm(port, asks)).must_be(202)
     _say_answers(table, answers, bare)
     until(lambda: records.rows(LEFT)[0]["n"] == 0, what="what comes of the storm's webhooks", timeout_s=300)
     took_s = time.monotonic() - began
-    asyncio.run(_storm(port, requests[:AGAIN])).must_be(200)
+    asyncio.run(storm(port, asks[:AGAIN])).must_be(200)
     _say_outcome(table, records, took_s)
 
 
@@ -77,7 +77,12 @@ def _say_outcome(table: ReportTable, records: Records, took_s: float) -> None:
     table.add(Figure("alerts on it", placed["n"], WEBHOOKS, reference="one for each webhook", more=True))
 
 
-async def _storm(port: int, requests: list[bytes]) -> Answers:
+def requests(port: int, webhooks: int) -> list[bytes]:
+    """Make so many signed webhooks, each of an incident of its own."""
+    return [request(n, port) for n in range(webhooks)]
+
+
+async def storm(port: int, requests: list[bytes]) -> Answers:
     """Send each request once, over as many connections; each waits for its answer before it sends the next one."""
     left = iter(requests)
     each, more = divmod(len(requests), CONNECTIONS)
@@ -91,7 +96,8 @@ async def _storm(port: int, requests: list[bytes]) -> Answers:
     return answers
 
 
-def _request(n: int, port: int) -> bytes:
+def request(n: int, port: int) -> bytes:
+    """Make one signed webhook, the n-th."""
     body = json.dumps({"event": _event(n)}).encode()
     signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
     head = (
