@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 import coolname
 import psycopg
 
-from stack.seed import tables, wording
+from stack.seed import lives, tables, wording
 
 SEED = 1
 VARIANTS = 200
@@ -27,7 +27,10 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """How much to write. Shares are 0..1 of the incidents; `in_all_private` is the chat id of someone in each."""
+    """How much to write. Shares are 0..1 of the incidents; `in_all_private` is the chat id of someone in each.
+
+    With `lives` they were retyped, led, paged for, looked into and followed up as well, beyond `events`.
+    """
 
     incidents: int = 10_000
     events: int = 50
@@ -35,6 +38,7 @@ class Amount:
     active: float = 0.03
     people: int = 300
     in_all_private: str = ""
+    lives: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ def fill(connection: tables.Database, amount: Amount, *, at: datetime | None = N
         tables.participants(cursor, (row for case in cases for row in _participants(case)))
         tables.events(cursor, _wordings(amount.events, chance), first=cases[0].id, last=cases[-1].id, step=STEP)
         tables.settled(cursor, first=cases[0].id, last=cases[-1].id)
+        for statement in lives.ALL if amount.lives else ():
+            cursor.execute(statement, {"first": cases[0].id, "last": cases[-1].id})
     return Seeded([case.codename for case in cases], [case.codename for case in cases if case.type.private])
 
 
