@@ -8,8 +8,22 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models import (
+    BooleanField,
+    Case,
+    Count,
+    Exists,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
 from django.db.models.functions import Cast, Coalesce, JSONArray
+from django.db.models.lookups import IsNull
 
 from evidence.models import Evidence, HotFunction, Round, Support
 from evidence.models.evidence import State
@@ -45,7 +59,7 @@ PARTS: Final[Mapping[str, Any]] = {
     "led_at": Subquery(_led.values("at")[:1]),
     "pages": ArraySubquery(_pages_of.values(one=JSONArray("name", "target", "opened_at", "answered_at"))),
     "picked": Coalesce(Subquery(_picked.order_by().values("incident").values(all=Count("pk"))), Value(0)),
-    "rounds": ArraySubquery(_rounds_of.values(one=JSONArray("finding", "verdict", "at"))),
+    "rounds": ArraySubquery(_rounds_of.values(one=JSONArray("finding", "verdict"))),
     "followups": ArraySubquery(_followups.values(one=JSONArray("phase", "made_at", "ended_at", "state"))),
     "evidence": ArraySubquery(_evidence.values(one=JSONArray("origin__via", "kind", _used))),
 }
@@ -64,13 +78,19 @@ def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) 
 
 
 def _seen_before(known: QuerySet[Incident]) -> Case:
-    """Ask as ``evidence.related.seen_before`` does: an earlier incident's profile with the same dominant function."""
+    """Ask as ``evidence.related.seen_before`` does: an earlier incident's profile with the same dominant function.
+
+    The oldest profiles are looked at first, as nearly always one of them is of an earlier incident. What is asked for
+    is a value, as PostgreSQL would work out an *exists* for every profile there is.
+    """
     hot = HotFunction.objects.filter(share__gte=DOMINANT)
     earlier = known.filter(pk=OuterRef("evidence__incident"), declared_at__lt=OuterRef("own_declared_at"))
     same = hot.filter(digest=OuterRef("digest")).annotate(own_declared_at=OuterRef("evidence__incident__declared_at"))
-    hit = hot.filter(Exists(same.filter(Exists(earlier))), evidence__incident=OuterRef("pk"))
-    profiled = Exists(hot.filter(evidence__incident=OuterRef("pk")))
-    return Case(When(profiled, then=Exists(hit)), default=None)
+    first = same.filter(Exists(earlier)).order_by("evidence").values("evidence")[:1]
+    own = hot.filter(evidence__incident=OuterRef("pk"))
+    hit = own.annotate(first=Subquery(first)).filter(first__isnull=False)
+    profiled, seen = (Subquery(rows.order_by().values("pk")[:1]) for rows in (own, hit))
+    return Case(When(IsNull(profiled, True), then=None), default=IsNull(seen, False), output_field=BooleanField())
 
 
 def _history(row: Sequence[Any], parts: Sequence[str]) -> IncidentHistory:
@@ -100,7 +120,7 @@ def _pages(rows: Sequence[Sequence[Any]]) -> tuple[AskedPage, ...]:
 
 
 def _rounds(rows: Sequence[Sequence[Any]]) -> tuple[FindingRound, ...]:
-    return tuple([FindingRound(finding, verdict, _at(at)) for finding, verdict, at in rows])
+    return tuple([FindingRound(finding, verdict) for finding, verdict in rows])
 
 
 def _owed(rows: Sequence[Sequence[Any]]) -> tuple[OwedWork, ...]:

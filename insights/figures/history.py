@@ -32,11 +32,10 @@ class OwedWork(NamedTuple):
 
 
 class FindingRound(NamedTuple):
-    """A verdict on a hypothesis, which ``finding`` numbers."""
+    """A verdict on a hypothesis, which ``finding`` numbers; they come in the order in which they were given."""
 
     finding: int
     verdict: str
-    at: datetime
 
 
 class EvidencePiece(NamedTuple):

@@ -144,7 +144,7 @@ def history(**given: Any) -> IncidentHistory:
 
 def test_what_was_refuted_counts_until_one_holds() -> None:
     rounds = ((1, "refuted"), (2, "refuted"), (2, "open"), (3, "supported"), (4, "refuted"))
-    told = tuple(FindingRound(finding, verdict, AT) for finding, verdict in rounds)
+    told = tuple(FindingRound(finding, verdict) for finding, verdict in rounds)
     assert of_evidence.refuted_before(history(rounds=told)) == 1  # the second was opened again, the fourth came later
     assert of_evidence.refuted_before(history(rounds=told[:2])) is None
 
