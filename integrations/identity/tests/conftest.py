@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from allauth.mfa.totp.internal import auth as totp
 from django.conf import settings as project
 from django.contrib.auth.models import User
 from pytest_django.fixtures import Settings
@@ -13,6 +14,13 @@ from pytest_django.fixtures import Settings
 from incidents.models import Person
 from integrations.identity.providers.provider import Provider
 from integrations.identity.tests.vouching import Vouching, serving
+
+
+@pytest.fixture(autouse=True)
+def _one_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let codes of apps last for the test: each is good for half a minute, which may end at any moment."""
+    counters = list(totp.yield_hotp_counters_from_time())
+    monkeypatch.setattr(totp, "yield_hotp_counters_from_time", lambda: iter(counters))
 
 
 @pytest.fixture(scope="session")

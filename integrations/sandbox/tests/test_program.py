@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import urllib.error
 import urllib.request
+from math import sqrt
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from integrations.sandbox.checkout import program
 from integrations.sandbox.tests.conftest import Sandbox
 
 PROFILE = "/checkout-api/debug/pprof/profile"
-POINTS = 0.03
+POINTS, DEVIATIONS = 0.01, 4  # beside what chance makes of so many samples
 
 
 def get(sandbox: Sandbox, path: str) -> tuple[int, bytes]:
@@ -26,8 +27,11 @@ def get(sandbox: Sandbox, path: str) -> tuple[int, bytes]:
             return error.code, error.read()
 
 
-def shares(sandbox: Sandbox, tmp_path: Path) -> dict[str, float]:
-    """Take a profile and read it with our own reader: the share of each function, with what it calls."""
+def shares(sandbox: Sandbox, tmp_path: Path) -> tuple[dict[str, float], int]:
+    """Take a profile and read it with our own reader: the share of each function with what it calls, and its samples.
+
+    The fewer samples, the busier the machine.
+    """
     status, body = get(sandbox, f"{PROFILE}?seconds=3")
     assert status == 200
     path = tmp_path / "profile"
@@ -39,22 +43,26 @@ def shares(sandbox: Sandbox, tmp_path: Path) -> dict[str, float]:
     for n, value in enumerate(values):
         for code in set(read.frames[read.offsets[n] : read.offsets[n + 1]].tolist()):
             found[read.names[code]] += int(value)
-    return {name: count / int(values.sum()) for name, count in found.items()}
+    return {name: count / int(values.sum()) for name, count in found.items()}, int(read.values[0].sum())
+
+
+def is_like(found: float, truth: float, *, samples: int) -> bool:
+    return abs(found - truth) < POINTS + DEVIATIONS * sqrt(truth * (1 - truth) / samples)
 
 
 @pytest.mark.slow
 def test_a_profile_of_it_tells_the_truth_and_the_switch_mends_it(sandbox: Sandbox, tmp_path: Path) -> None:
-    slow = shares(sandbox, tmp_path)
+    slow, samples = shares(sandbox, tmp_path)
     truth = sandbox.ask("GET", "/checkout-api/truth")["shares"]
     assert truth["checkout.match_every_rule"] > 0.5
-    assert {name: slow[name] for name in truth} == pytest.approx(truth, abs=POINTS)
+    assert {name for name in truth if is_like(slow[name], truth[name], samples=samples)} == set(truth)
 
     assert sandbox.ask("POST", "/sandbox/program", {"fixed": True})["fixed"]
-    mended = shares(sandbox, tmp_path)
+    mended, samples = shares(sandbox, tmp_path)
     truth = sandbox.ask("GET", "/checkout-api/truth")["shares"]
     assert "checkout.match_every_rule" not in mended
-    assert mended["checkout.apply_discounts"] == pytest.approx(truth["checkout.apply_discounts"], abs=POINTS)
-    assert mended["checkout.apply_discounts"] < slow["checkout.apply_discounts"] / 3
+    assert is_like(mended["checkout.apply_discounts"], truth["checkout.apply_discounts"], samples=samples)
+    assert truth["checkout.apply_discounts"] < slow["checkout.apply_discounts"] / 3
 
 
 def test_one_profile_is_taken_at_a_time(sandbox: Sandbox) -> None:
