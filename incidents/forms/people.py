@@ -10,7 +10,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
 
-from incidents import lifecycle, visibility
+from incidents import lifecycle, timeline, visibility
 from incidents.forms.given import numbers
 from incidents.forms.verb import VerbForm
 from incidents.models import Incident, Person
@@ -97,12 +97,25 @@ class NextStepForm(PickForm):
     heading, button, icon = "Next step", "State the next step", "right"
     said = "Next step stated."
     must = True
-    explains = "What is done next, and who does it. Leave it empty once there is nothing next any more."
+    explains = "What is done next, and who does it. To say that nothing is next any more, empty the field."
     text = forms.CharField(label="Next step", required=False, widget=forms.Textarea(attrs={"rows": 2, "data-send": ""}))
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return {"people": self.person.pk if self.person.can_join else None}
+        """Propose the step that holds and who has it, so that giving it to somebody else keeps its words."""
+        now = self._now()
+        mine = self.person.pk if self.person.can_join else None
+        return {"text": now.text, "people": now.event.data.get("owner", mine)} if now else {"people": mine}
+
+    def _now(self) -> timeline.TimelineEntry | None:
+        return timeline.last_said([self.incident]).get(self.incident.pk, {}).get("next_step")
+
+    def clean_text(self) -> str:
+        """Refuse a step without words where there is none that could be over."""
+        text = str(self.cleaned_data["text"])
+        if not text.strip() and not self._now():
+            raise forms.ValidationError("Write what is done next.")
+        return text
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data

@@ -127,7 +127,9 @@ class Incident(models.Model):
         return ((self.ended_at or at) - self.declared_at).total_seconds()
 
     def role_holder_id(self, role: str) -> int | None:
-        """The person id that holds a role; None when nobody does."""
+        """The person id that holds a role, the lead's among them; None when nobody does."""
+        if role.casefold() == "lead":
+            return self.lead_id
         roles: dict[str, Any] = self.roles
         return roles.get(role)
 
