@@ -46,7 +46,7 @@ class FollowupForm(OwnerForm):
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data
         what = {"text": given["text"], "due_on": given["due_on"], "owner": given["people"]}
-        return lifecycle.add_followup(self.incident, phase=self.phase, by=self.person, at=at, **what)
+        return lifecycle.add_followup(self.incident, phase=self.phase, by=self.person, at=at, since=self.seen, **what)
 
 
 class TaskForm(FollowupForm):

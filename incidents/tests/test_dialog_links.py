@@ -9,7 +9,7 @@ from django.test.html import Element, parse_html
 from django.utils import timezone
 
 from incidents import lifecycle
-from incidents.models import IncidentType, Person
+from incidents.models import Followup, Incident, IncidentType, Person
 from incidents.tests.conftest import Open
 
 
@@ -57,3 +57,22 @@ def test_changing_a_role_proposes_who_has_it(
     shown = browse(ada).get(f"{incident.get_absolute_url()}role?role={role}").content.decode()
     assert f'value="{ben.pk}" checked' in " ".join(shown.split())
     assert "<span>No one" in shown
+
+
+@pytest.mark.parametrize("verb", ["task", "follow-up"])
+def test_a_form_that_is_sent_twice_adds_one(
+    verb: str, shipped: dict[str, IncidentType], ada: Person, browse: Open
+) -> None:
+    incident = lifecycle.declare("Exports fail", by=ada, at=timezone.now())
+    address, client = f"{incident.get_absolute_url()}{verb}", browse(ada)
+    form = {"text": "Roll 4.12 back", "since": Incident.objects.get(pk=incident.pk).last_n}
+    assert [client.post(address, form).status_code for _ in range(2)] == [302, 302]
+    assert Followup.objects.filter(incident=incident).count() == 1
+    again = form | {"since": Incident.objects.get(pk=incident.pk).last_n}
+    client.post(address, again)
+    client.post(address, form | {"text": "Tell support"})
+    assert list(Followup.objects.order_by("n").values_list("text", flat=True)) == [
+        "Roll 4.12 back",
+        "Roll 4.12 back",
+        "Tell support",
+    ]

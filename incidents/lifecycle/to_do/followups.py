@@ -29,13 +29,18 @@ def add_followup(
     at: datetime,
     source: str = Source.WEB,
     link: str = "",
+    since: int | None = None,
 ) -> Followup:
     """Write down something to be done: a task while people respond, or a follow-up for afterwards.
 
-    Who is given a task takes part from now on. Raises ``BadInput`` for an owner who may not see the incident.
+    Who is given a task takes part from now on. ``since`` is the last event number that the person saw: the same words
+    of theirs after it are one form that was sent twice, and make one. Raises ``BadInput`` for an owner who may not see
+    the incident.
     """
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
+        if (sent := _sent_before(now, text, phase=phase, by=by, since=since)) is not None:
+            return sent
         if phase == Phase.DURING:
             rules.must_be_active(now, "add a task to")
         n = Followup.objects.filter(incident=now).count() + 1
@@ -52,6 +57,13 @@ def add_followup(
         made = project(now, event)
         rules.save(now)
     return made
+
+
+def _sent_before(now: Incident, text: str, *, phase: str, by: Person | None, since: int | None) -> Followup | None:
+    if since is None:
+        return None
+    same = Event.objects.filter(incident=now, n__gt=since, kind=KIND_OF[Phase(phase)], by=by, text=text)
+    return Followup.objects.filter(incident=now, entry_n__in=same.values("n")).order_by("n").first()
 
 
 def assign_followup(
