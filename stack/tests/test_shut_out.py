@@ -37,10 +37,11 @@ TRIES, QUICK, AFTER_S, HELD_S = 30, 3, 0.25, 0.3
 WELL = frozenset({200, 201, 204, 302, 303})
 SHUT_OUT = frozenset({404, 409, 413, 422})
 WAITING = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
-# What was private at the moment at which evidence came, which an added_at from before the lock does not tell.
+# What was private at the moment at which evidence came, which an added_at from before the lock does not tell. The
+# web's own role has no right to the table, so the trigger acts as who made it.
 WATCHED = """
     CREATE TABLE watched (evidence_id bigint, was_private boolean);
-    CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
         INSERT INTO watched SELECT NEW.id, private FROM incidents_incident WHERE id = NEW.incident_id;
         RETURN NEW;
     END $$;
