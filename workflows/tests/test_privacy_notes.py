@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from workflows.planning.facts import ChannelPost, Stay
 from workflows.planning.pages import RESOLVED, TRIGGERED, Paged
 from workflows.planning.wording import privacy_notes
@@ -87,6 +89,13 @@ def test_what_cannot_be_undone_counts_what_others_keep() -> None:
     assert has(converted, "already read it")
     assert not has(converted, "unarchive")
     assert not has(converted, "others posted")
+
+
+@pytest.mark.parametrize("converts", [True, False])
+def test_what_people_were_told_quietly_is_not_taken_back_and_said_wherever_there_was_a_channel(converts: bool) -> None:
+    for there in (OPENED, ("channel/1",)):
+        assert has(said(*there, converts=converts)[STAYS], "already read it", "messages only they can see")
+    assert not has(said("announcement", converts=converts)[STAYS], "only they can see")
 
 
 def test_pages_and_alerts_leave_traces_with_the_pager() -> None:

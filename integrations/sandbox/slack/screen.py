@@ -167,11 +167,16 @@ class Screen:
             return []
         said = [m for m in channel.messages.values() if not m.is_reply or m.broadcast]
         hidden = 0 if self.place.all else max(0, len(said) - SHOWN)
-        own = [e for e in self.slack.ephemerals(self._me.id, channel.id) if not e.thread_ts]
+        own = [e for e in self._whispers(channel) if not e.thread_ts]
         first = said[hidden].ts if hidden else ""
         items: list[fake.Message | fake.Ephemeral] = [*said[hidden:], *(e for e in own if e.ts >= first)]
         items.sort(key=lambda item: item.ts)
         return self._flow(channel, items, read=channel.read.get(self._me.id, ""))
+
+    def _whispers(self, channel: fake.Channel) -> list[fake.Ephemeral]:
+        """List what only this person sees, as Slack shows it after a reload: nothing where they cannot write."""
+        open_here = self.is_in(channel) and not channel.is_archived
+        return self.slack.ephemerals(self._me.id, channel.id) if open_here else []
 
     def earlier(self) -> int:
         """Count the messages left out above."""

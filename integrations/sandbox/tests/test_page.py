@@ -94,6 +94,16 @@ def test_what_only_one_person_sees(slack: fake.FakeSlack) -> None:
     assert [line.text for line in screen(slack, "ben", "open").lines()] == ["to all"]
 
 
+@pytest.mark.parametrize("ends", ["archive", "leave"])
+def test_what_only_one_person_saw_is_gone_where_they_are_no_more(slack: fake.FakeSlack, ends: str) -> None:
+    slack.acts.say("ben", "open", "to all")
+    slack.call("chat.postEphemeral", {"channel": "C0OPEN", "user": "U0ADA", "text": "to you"}, token="xoxb-sandbox")
+    slack.acts.archive("ben", "open") if ends == "archive" else slack.acts.leave("ada", "open")
+    shown = [line.text for line in screen(slack, "ada", "open").lines()]
+    assert "to all" in shown
+    assert "to you" not in shown
+
+
 def test_unread_messages_are_counted_until_read(slack: fake.FakeSlack) -> None:
     slack.acts.say("ben", "open", "look <@U0ADA>")
     slack.acts.say("ben", "open", "@support please")

@@ -75,7 +75,10 @@ def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
 
 def _left_behind(before: Facts, after: Facts) -> Iterator[str]:
     shown = _shown(before)
-    yield f"People who saw {shown} have already read it, including in notifications and emails."
+    yield (
+        f"People who saw {shown} have already read it, including in notifications, emails and messages only they can "
+        "see, such as a catch-up."
+    )
     if after.room == before.room:
         return
     yield f"Messages and files that others posted stay in {shown}: the app cannot remove them."
