@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from incidents import lifecycle
@@ -10,12 +11,28 @@ from incidents.models import Person
 from integrations.slack.protocol import mrkdwn
 
 PICK_THEM: Final = "Name people by typing @ and choosing them from Slack's list. Guests and apps cannot be brought in."
+# What Slack left as typed is no one's name; an address, a package or what stands in a reference is none either.
+UNKNOWN: Final = re.compile(r"(?<![^\s,])@(?P<name>[^\W\d_][\w.\-]*)(?![\w.\-/@])")
 
 
 def people(said: str, *, by: Person) -> list[Person]:
-    """Return everyone who is mentioned; raise ``Refused`` for nobody, and for anyone whom ``by`` may not pick."""
+    """Return everyone who is named; raise ``Refused`` for nobody, and for a name unknown or not for ``by`` to pick."""
+    known(said)
+    return picked(said, by=by)
+
+
+def picked(said: str, *, by: Person) -> list[Person]:
+    """Return those whom Slack knows; raise ``Refused`` for nobody, and for anyone whom ``by`` may not pick."""
     ids = list(dict.fromkeys(mrkdwn.people(said)))
     found = {one.chat_id: one for one in joinable(by=by).filter(chat_id__in=ids)}
     if not ids or len(found) < len(ids):
         raise lifecycle.Refused(PICK_THEM)
     return [found[chat_id] for chat_id in ids]
+
+
+def known(said: str, *, leading: bool = False) -> None:
+    """Raise ``Refused`` for a name that Slack does not know; ``leading`` looks only at the beginning."""
+    unknown = UNKNOWN.match(said) if leading else UNKNOWN.search(said)
+    if unknown is not None:
+        name = unknown["name"].rstrip(".")
+        raise lifecycle.Refused(f"I don't know @{name}. Type @ and choose the person from Slack's list.")

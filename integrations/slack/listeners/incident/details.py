@@ -42,6 +42,7 @@ def bring(asked: SlackRequest, incident: Incident) -> Answer:
 
 def role(asked: SlackRequest, incident: Incident) -> Answer:
     """Give a role to the person mentioned; *nobody* leaves it open."""
+    mentions.known(asked.words)
     words = mrkdwn.MENTION.sub("", asked.words).split()
     clears = bool(words) and words[-1].lower() in CLEARS
     name = mrkdwn.unescape(" ".join(words[:-1] if clears else words))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from incidents import lifecycle
 from incidents.models import Incident, Person, Source
 from incidents.people import person_matching
-from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction import incident_lookup, mentions
 from integrations.slack.interaction.answers import Answer, Nothing, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
@@ -45,6 +45,7 @@ def _meant(asked: SlackRequest) -> Person | None:
         return asked.by
     if asked.words.lower() in NOBODY:
         return None
+    mentions.known(asked.words)
     ids = mrkdwn.people(asked.words)
     if len(ids) != 1:
         raise lifecycle.Refused("Name one person: type @ and choose them from Slack's list.")

@@ -42,10 +42,14 @@ def typed(asked: SlackRequest) -> UpdateDraft:
 
 
 def whose(said: str, *, by: Person) -> tuple[Person | None, str]:
-    """Split whoever takes a step off what it is: the one who is mentioned in it, if anyone is."""
+    """Split whoever takes a step off what it is: the one who is mentioned in it, if anyone is.
+
+    Raises ``Refused`` for a name in front that nobody has; further on, an at sign is part of the words.
+    """
+    mentions.known(said, leading=True)
     if not mrkdwn.people(said):
         return None, said
-    owner = mentions.people(said, by=by)[0]
+    owner = mentions.picked(said, by=by)[0]
     return owner, mrkdwn.MENTION.sub("", said, count=1).strip() if said.startswith("<@") else said
 
 
