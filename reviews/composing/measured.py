@@ -23,11 +23,15 @@ def _measurement(entry: SaidEntry, story: ReviewStory) -> Passage:
 
 
 def _cited(entry: SaidEntry, n: int, story: ReviewStory) -> Iterator[ReviewSentence]:
+    """Say once of each person and hypothesis what the measurement counted for, however many rounds there were."""
+    rounds: dict[tuple[str, str, int], list[SaidEntry]] = {}
     for one in story.of("judged"):
-        for side, word in (("for", "for"), ("against", "against")):
+        for side in ("for", "against"):
             if n in one.data.get(side, ()):
-                words = f"counted it {word} “{one.data['claim']}”"
-                yield ReviewSentence(words, (entry.n, one.n), one.at, one.by)
+                rounds.setdefault((one.by, side, int(one.data["n"])), []).append(one)
+    for (by, side, _), judged in rounds.items():
+        words = f"counted it {side} “{judged[-1].data['claim']}”"
+        yield ReviewSentence(words, (entry.n, *(one.n for one in judged)), judged[0].at, by)
 
 
 def hypotheses(story: ReviewStory) -> tuple[Passage, ...]:

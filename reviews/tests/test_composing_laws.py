@@ -84,6 +84,21 @@ def test_each_sentence_is_said_of_the_entries_that_it_names_and_of_no_others(ent
 
 
 @settings(max_examples=50)
+@given(st.lists(st.tuples(NAMES, DATA["judged"]), min_size=2, max_size=12))
+def test_a_measurement_counts_once_for_a_hypothesis_however_often_each_person_judged_it(
+    rounds: list[tuple[str, dict[str, Any]]],
+) -> None:
+    measured = [StoryEntry(n, "evidence", AT, "Ada", f"profile {n}", {"n": n}) for n in range(1, 5)]
+    judged = [StoryEntry(n, "judged", AT, by, "", data) for n, (by, data) in enumerate(rounds, 5)]
+    claims = {one.n: one.data["n"] for one in judged}
+    kind = next(one for one in SECTIONS if one.key == "evidence")
+    for passage in kind.compose(story.as_of((*measured, *judged), 99, pages={})):
+        counted = [one for one in passage.sentences if one.text.startswith("counted it")]
+        said = [(one.by, one.text.split("“")[0], claims[one.backed_by[1]]) for one in counted]
+        assert len(said) == len(set(said))
+
+
+@settings(max_examples=50)
 @given(timelines(), st.integers(1, 30))
 def test_a_section_says_what_it_said_whatever_is_recorded_later(entries: tuple[StoryEntry, ...], n: int) -> None:
     """Until something is taken back: that is never said again."""

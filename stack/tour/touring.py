@@ -13,7 +13,7 @@ from stack.story.scenes import SCENES
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
-from stack.tour import again, sent
+from stack.tour import again, sent, stories
 from stack.tour.after import AFTER, Tour
 from stack.tour.checks import Checks
 
@@ -57,6 +57,7 @@ def _more(tour: Tour, stack: Stack) -> None:
     say()
     say(f"  {paint('Evidence from the host that hurts', 'cyan')}")
     sent.evidence(tour, stack)
+    stories.reviews(tour)
     say()
     say(f"  {paint('The worker is killed', 'cyan')}")
     again.killed_worker(tour, stack)
