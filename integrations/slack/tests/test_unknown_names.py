@@ -7,8 +7,10 @@ import pytest
 from incidents.models import Event, Followup, Incident, Participant
 from integrations.slack.tests.door import Door
 
-ASKING = ("next {} roll back", "task {} roll back", "followup {} roll back", "lead {}", "bring {}", "role Scribe {}")
-ASKING += ("update we look; next: {} roll back", "lead {} @ben", "lead @ben {}", "bring @ben {}")
+ASKING = (
+    *("next {} roll back", "task {} roll back", "followup {} roll back", "lead {}", "bring {}", "role Scribe {}"),
+    *("update we look; next: {} roll back", "lead {} @ben", "lead @ben {}", "bring @ben {}"),
+)
 
 
 def kept(incident: Incident) -> tuple[object, ...]:
