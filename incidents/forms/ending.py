@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import ClassVar
 
 from django import forms
 
 from incidents import lifecycle, visibility
 from incidents.forms.verb import VerbForm
 from incidents.forms.words import lines
-from incidents.models import Incident, Status
+from incidents.lifecycle import ending
+from incidents.models import Incident
 
 
-class MitigateForm(VerbForm):
+class StepForm(VerbForm):
+    """A step of the lifecycle: ``verb`` says which, and its own rule says whether it may be taken now."""
+
+    verb: ClassVar[str]
+
+    @classmethod
+    def offered(cls, incident: Incident) -> bool:
+        return not ending.step_refused(incident, cls.verb)
+
+    def not_offered(self) -> str:
+        return ending.step_refused(self.incident, self.verb)
+
+
+class MitigateForm(StepForm):
+    verb = "mitigate"
     heading, button, icon = "Mitigated", "Mark mitigated", "shield"
     said = "Marked mitigated."
     explains = "The impact has stopped, but the incident is not over."
     text = lines("What helped? (optional)", needed=False)
-
-    @classmethod
-    def offered(cls, incident: Incident) -> bool:
-        return incident.status == Status.OPEN
 
     def run(self, *, at: datetime) -> object:
         text = self.cleaned_data["text"]
         return lifecycle.mitigate(self.incident, text=text, by=self.person, at=at, since=self.seen)
 
 
-class ResolveForm(VerbForm):
+class ResolveForm(StepForm):
+    verb = "resolve"
     heading, button, icon = "Resolve", "Resolve", "check"
     said = "Resolved."
     explains = "The incident is over. Update reminders stop."
@@ -38,22 +51,20 @@ class ResolveForm(VerbForm):
         return lifecycle.resolve(self.incident, text=text, by=self.person, at=at, since=self.seen)
 
 
-class ReopenForm(VerbForm):
+class ReopenForm(StepForm):
+    verb = "reopen"
     heading, button, icon = "Reopen", "Reopen", "undo"
     said = "Reopened."
     explains = "The incident is not over after all."
     text = lines("What came back? (optional)", needed=False)
-
-    @classmethod
-    def offered(cls, incident: Incident) -> bool:
-        return incident.status != Status.OPEN
 
     def run(self, *, at: datetime) -> object:
         text = self.cleaned_data["text"]
         return lifecycle.reopen(self.incident, text=text, by=self.person, at=at, since=self.seen)
 
 
-class CancelForm(VerbForm):
+class CancelForm(StepForm):
+    verb = "cancel"
     heading, button, icon, tone = "Cancel", "Cancel incident", "cross", "grave"
     said = "Cancelled."
     explains = "This was not an incident. You can reopen it later."
@@ -64,7 +75,8 @@ class CancelForm(VerbForm):
         return lifecycle.cancel(self.incident, text=text, by=self.person, at=at, since=self.seen)
 
 
-class DuplicateForm(VerbForm):
+class DuplicateForm(StepForm):
+    verb = "duplicate"
     heading, button, icon, tone = "Mark as duplicate", "Mark as duplicate", "tag", "grave"
     said = "Marked as a duplicate."
     explains = "This incident ends, and its page links to the other one."

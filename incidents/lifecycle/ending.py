@@ -7,7 +7,7 @@ from django.db.models import F
 
 from incidents import timeline
 from incidents.lifecycle import rules
-from incidents.models import Incident, Person, Replay, Source, Status
+from incidents.models import Event, Incident, Person, Replay, Source, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,18 @@ ENDED = frozenset({Status.RESOLVED, Status.CANCELLED, Status.DUPLICATE})
 MITIGATE = LifecycleStep("mitigate", "mitigated", frozenset({OPEN}), MITIGATED)
 RESOLVE = LifecycleStep("resolve", "resolved", frozenset({OPEN, MITIGATED}), Status.RESOLVED)
 CANCEL = LifecycleStep("cancel", "cancelled", frozenset({OPEN, MITIGATED}), Status.CANCELLED)
-DUPLICATE = LifecycleStep("mark as a duplicate", "duplicated", frozenset({OPEN, MITIGATED}), Status.DUPLICATE)
+DUPLICATE = LifecycleStep("duplicate", "duplicated", frozenset({OPEN, MITIGATED}), Status.DUPLICATE)
 REOPEN = LifecycleStep("reopen", "reopened", ENDED | {MITIGATED}, OPEN)
+STEPS = {one.verb: one for one in (MITIGATE, RESOLVE, CANCEL, DUPLICATE, REOPEN)}
+# How a state reads, by which entry an incident comes into it, and what was done then.
+STANDS = {
+    OPEN: ("open", "reopened", "reopened it"),
+    MITIGATED: ("mitigated", "mitigated", "mitigated it"),
+    Status.RESOLVED: ("resolved", "resolved", "resolved it"),
+    Status.CANCELLED: ("cancelled", "cancelled", "cancelled it"),
+    Status.DUPLICATE: ("a duplicate", "duplicated", "marked it as one"),
+}
+DOES = {"duplicate": "mark it as a duplicate"}
 MOVES = {"mitigated", "resolved", "cancelled", "duplicated", "reopened"}
 
 
@@ -143,12 +153,11 @@ def _step(
     of: Incident | None = None,
 ) -> Incident:
     text = rules.text(text, needed=False)
-    with rules.changing(incident, by=by, since=since, clash=MOVES, beside=of) as now:
+    with rules.changing(incident, by=by, beside=of) as now:
+        if why := _in_the_way(now, step):
+            raise rules.Refused(why)  # before what changed meanwhile: reading that once more would not help
+        rules.must_be_fresh(now, since=since, clash=MOVES)
         of = _original(of, now, by=by) if of is not None else None
-        if Status(now.status) not in step.of:
-            raise rules.Refused(
-                f"{now.codename} is already {now.status}." if now.status == step.to else _cannot(now, step)
-            )
         now.status = step.to
         now.duplicate_of = of
         if step is REOPEN:
@@ -175,8 +184,21 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
     return found
 
 
-def _cannot(incident: Incident, step: LifecycleStep) -> str:
-    return f"{incident.codename} is {incident.status}; you cannot {step.verb} it now."
+def step_refused(incident: Incident, verb: str) -> str:
+    """Say why a step cannot be taken now: who did what and when, and what to do first; empty where it can."""
+    return _in_the_way(incident, STEPS[verb])
+
+
+def _in_the_way(incident: Incident, step: LifecycleStep) -> str:
+    status = Status(incident.status)
+    if status in step.of:
+        return ""
+    word, kind, did = STANDS[status]
+    event = Event.objects.filter(incident=incident, kind=kind).select_related("by").order_by("n").last()
+    who = f": {event.by.name if event.by else 'Firekind'} {did} on {event.at:%Y-%m-%d at %H:%M} UTC" if event else ""
+    if status == step.to:
+        return f"{incident.codename} is already {word}{who}."
+    return f"{incident.codename} is {word}{who}. Reopen it before you {DOES.get(step.verb, f'{step.verb} it')}."
 
 
 def _resume_replay(drill: Incident, *, at: datetime) -> None:

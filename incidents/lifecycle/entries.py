@@ -27,10 +27,12 @@ def update(
 ) -> Incident:
     """Give a status update: what is known, what is done next. It is posted and moves the next due time.
 
-    ``impact`` and ``next_step``, which is ``owner``'s or else ``by``'s, are entries of their own, told with it.
+    ``impact`` and ``next_step``, which is ``owner``'s or else ``by``'s, are entries of their own, told with it. Raises
+    ``Refused`` once it has ended.
     """
     text = rules.text(text)
     with rules.changing(incident, by=by, since=since, clash={"updated"}) as now:
+        rules.must_be_active(now, "update")
         event = timeline.append(now, "updated", at=at, by=by, source=source, text=text, data={"room": now.room})
         told = {"room": 0, "update": event.n}
         if impact.strip():

@@ -63,13 +63,17 @@ def changing(
     """
     with transaction.atomic():
         now = held(incident, by=by, from_outside=from_outside, beside=beside)
-        if since is not None and clash:
-            changes = list(
-                Event.objects.filter(incident=now, n__gt=since, kind__in=clash).select_related("by").order_by("n")
-            )
-            if changes:
-                raise Stale(changes)
+        must_be_fresh(now, since=since, clash=clash)
         yield now
+
+
+def must_be_fresh(incident: Incident, *, since: int | None, clash: Collection[str]) -> None:
+    """Raise ``Stale`` if any event of the kinds ``clash`` came after ``since``, the last one that the person saw."""
+    if since is None or not clash:
+        return
+    newer = Event.objects.filter(incident=incident, n__gt=since, kind__in=clash)
+    if changes := list(newer.select_related("by").order_by("n")):
+        raise Stale(changes)
 
 
 def held(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from incidents import lifecycle
+from incidents import forms, lifecycle
 from incidents.drills import replays
 from incidents.models import Incident, Source
 from integrations.slack.interaction import incident_lookup, messages
@@ -110,7 +110,7 @@ def command(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
 
     def run(asked: SlackRequest, incident: Incident) -> Answer:
         if not asked.words and not verb.bare:
-            return Open(modal(verb, incident))
+            return _opened(verb, incident, asked)
         if verb.states:
             return Say(stating.post(incident, stating.typed(asked), asked))
         _do(verb, incident, asked, messages.typed(asked.words))
@@ -123,7 +123,7 @@ def button(verb: Verb) -> Callable[[SlackRequest], Answer]:
     """Make the button of a verb: it opens the modal."""
 
     def run(asked: SlackRequest) -> Answer:
-        return Open(modal(verb, incident_lookup.named(asked.value, by=asked.by)))
+        return _opened(verb, incident_lookup.named(asked.value, by=asked.by), asked)
 
     return run
 
@@ -162,6 +162,15 @@ def modal(verb: Verb, incident: Incident, *, said: UpdateDraft = NOTHING, change
     ]
     kept = keep(v=verb.name, i=incident.codename, n=incident.last_n)
     return blocks.modal(verb.title, parts, callback_id=CALLBACK, submit=verb.submit, close=verb.close, kept=kept)
+
+
+def _opened(verb: Verb, incident: Incident, asked: SlackRequest) -> Answer:
+    """Open a verb's modal; raise ``Refused`` where its page would not offer it either."""
+    form = forms.VERBS.get(verb.name)
+    refusal = form(incident=incident, person=asked.by, asked={}).refusal if form else ""
+    if refusal:
+        raise lifecycle.Refused(refusal)
+    return Open(modal(verb, incident))
 
 
 def _do(verb: Verb, incident: Incident, asked: SlackRequest, text: str, **rest: Any) -> None:
