@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from incidents import lifecycle, visibility
+from incidents.models import Person
 from integrations.tests.house import GROUPS, House, house, workspace
 from workflows.models import DirectoryRead, Effect, Group
 from workflows.reconcile import retyping
@@ -47,7 +48,8 @@ def test_the_plan_shown_before_a_move_to_private_names_everything(house: House) 
     incident = house.declare()
     plan = retyping.preview(incident, to=house.type("security"), by=house.person("dee"))
     lines = [str(line) for line in plan.lines]
-    assert lines[:4] == [
+    assert lines[:5] == [
+        "- end access for Ann, Ben, Lea",
         "~ move the conversation to a new private channel",
         "+ invite Sam, Sia (@security)",
         "+ invite Dee (declared it, retyped it)",
@@ -56,6 +58,26 @@ def test_the_plan_shown_before_a_move_to_private_names_everything(house: House) 
     assert f"- archive #inc-{incident.codename}" in lines
     assert "~ withdraw the announcement in #incidents" in lines
     assert any("have already read it" in note.text for note in plan.notes)
+    assert plan.in_short.startswith("4 get in · 3 lose access · opens 1 channel · posts in 2 channels · ")
+
+
+def test_who_owns_what_comes_next_and_is_shut_out_is_warned_of_until_they_come_along(house: House) -> None:
+    incident = house.declare()
+    ann, ben, dee = (house.person(name) for name in ("ann", "ben", "dee"))
+    lifecycle.update(incident, text="Slow", next_step="Look at the pool", owner=ann, by=dee, at=house.now())
+    lifecycle.add_followup(incident, text="Drain it", phase="during", owner=ben, by=dee, at=house.now())
+    lifecycle.add_followup(incident, text="Fill it", phase="during", owner=ann, by=dee, at=house.now())
+
+    def warned(to: str = "security", *bring: Person) -> list[str]:
+        found = retyping.preview(incident, to=house.type(to), by=dee, bring=bring)
+        return [line.text for line in found.lines if line.is_warning]
+
+    bens = "Ben owns task 1 and loses access."
+    assert warned() == ["Ann owns the next step and task 2, and loses access.", bens]
+    assert warned("security", ann) == [bens]
+    assert warned("major") == []
+    lifecycle.finish_followup(incident, n=1, by=ben, at=house.now())
+    assert warned("security", ann) == []
 
 
 def test_a_move_to_private_takes_the_new_people_along_and_leaves_nothing_behind(house: House) -> None:

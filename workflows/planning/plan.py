@@ -12,6 +12,7 @@ from workflows.planning.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RE
 from workflows.planning.observed import GONE, THERE, Observed, ObservedThing, Owed
 from workflows.planning.plan_lines import PlanLine, lines
 from workflows.planning.things import Desired, Gap, Thing
+from workflows.planning.wording.plan_sum import in_short
 
 # The keys of lines that name nobody; all others may.
 NAMELESS = frozenset(
@@ -56,6 +57,11 @@ class Plan:
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
         return not self.actions and not self.cancels
+
+    @property
+    def in_short(self) -> str:
+        """The whole plan in one line."""
+        return in_short(self.lines, self.actions)
 
     @property
     def noted(self) -> dict[str, list[str]]:

@@ -16,11 +16,20 @@ PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and i
 
 @dataclass(frozen=True, slots=True)
 class PlanLine:
-    """One line of a plan: ``+`` new, ``~`` changed, ``-`` ended, ``=`` stays as it is, ``!`` missing."""
+    """One line of a plan: ``+`` new, ``~`` changed, ``-`` ended, ``=`` stays as it is, ``!`` missing or a warning.
+
+    ``count`` is how many people, pages, messages or other things it stands for.
+    """
 
     sign: str
     text: str
     key: str = ""
+    count: int = 1
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it warns of what the plan itself does, where other lines with that sign say what is missing."""
+        return self.sign == "!" and self.key.startswith("owner/")
 
     @property
     def is_quiet(self) -> bool:
@@ -45,13 +54,13 @@ def lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> It
             shown.update(_invite_lines(coming, action.thing))
             coming = []
         elif kind.small:
-            shown.update(PlanLine(sign, ", ".join(sentences), "small") for sign, sentences in small.items())
+            shown.update(PlanLine(sign, ", ".join(said), "small", len(said)) for sign, said in small.items())
             small.clear()
         elif kind.line is not None:
             shown[PlanLine(*_told(action), action.kind)] += 1
     shown.update(_invite_lines(coming, "invite"))
     for line, count in shown.items():
-        yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)")
+        yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)", count=count * line.count)
     yield from _staying(desired, observed)
 
 
@@ -77,8 +86,9 @@ def _told(action: Action) -> tuple[str, str]:
 
 def _invite_lines(invited: Sequence[Thing], key: str) -> Iterator[PlanLine]:
     for why, things in groupby(sorted(invited, key=lambda thing: (thing.why, thing.label)), key=lambda one: one.why):
-        names = ", ".join(thing.label for thing in things)
-        yield PlanLine("+", f"invite {names} ({why})" if why else f"invite {names}", key)
+        names = [thing.label for thing in things]
+        said = f"invite {', '.join(names)}"
+        yield PlanLine("+", f"{said} ({why})" if why else said, key, len(names))
 
 
 def _staying(desired: Desired, observed: Observed) -> Iterator[PlanLine]:

@@ -23,7 +23,7 @@ from workflows.planning.facts import ChannelPost, Facts, Stay
 from workflows.planning.observed import Observed
 from workflows.planning.plan import Plan, PlanNote, plan
 from workflows.planning.plan_lines import PlanLine
-from workflows.planning.wording import privacy_notes
+from workflows.planning.wording import privacy_notes, shut_out
 from workflows.reconcile import admitting
 from workflows.usergroups import workspace_cache
 
@@ -207,7 +207,7 @@ def _on_the_web(facts: Facts) -> Iterator[PlanLine]:
 def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
     result = _without_ports(result, after)
     if after.private and not before.private:
-        result = replace(result, lines=(*result.lines, *_on_the_web(after)))
+        result = replace(result, lines=(*shut_out.lines(before, after), *result.lines, *_on_the_web(after)))
     notes: tuple[PlanNote, ...] = ()
     if after.private and not before.private:
         notes = privacy_notes.notes(before, after, alerts=alerts)

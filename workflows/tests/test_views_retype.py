@@ -73,6 +73,17 @@ def test_the_steps_come_before_what_turning_private_means(incident: Incident, ad
     assert 0 < page.index("It turns private, for good") < page.index("move the conversation") < page.index('id="means"')
 
 
+@pytest.mark.parametrize("to", ["internal", "major", "security"])
+def test_the_sum_of_the_plan_comes_before_everything_else_of_it(
+    to: str, incident: Incident, ada: Person, browse: Open
+) -> None:
+    page = browse(ada).get(retype_page(incident, f"?to={to}")).content.decode()
+    asked = page[page.index('id="asked"') :]
+    plan = retyping.preview(incident, to=IncidentType.objects.select_related("current").get(slug=to), by=ada)
+    at = asked.index(plan.in_short)
+    assert not [tag for tag in ("<form", "<li", "<button") if tag in asked[:at]]
+
+
 def test_an_answer_without_the_plan_is_not_taken(incident: Incident, ada: Person, browse: Open) -> None:
     response = browse(ada).post(retype_page(incident), {"to": "major"})
     assert response.status_code == 422

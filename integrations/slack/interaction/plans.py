@@ -1,4 +1,4 @@
-"""A plan as blocks: what cannot be undone first, then line by line."""
+"""A plan as blocks: summed up in one line, what cannot be undone, then line by line."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ SIGNS: Final = {"+": "`+`", "~": "`~`", "-": "`-`", "!": "`!`", "=": "`=`"}
 
 
 def shown(plan: Plan) -> list[blocks.Block]:
-    """Render a plan: its notes, its lines, and in small print what is so already. Who is paged is never in that."""
+    """Render a plan: its sum, notes and lines, and in small print what is so already. Who is paged is never in that."""
     doing = [line for line in plan.lines if not line.is_quiet]
     lines = _fitting(doing)
     already = [line for line in plan.lines if line.is_quiet]
-    parts = [
+    parts = [blocks.section(f"*{escape(plan.in_short)}*")]
+    parts += [
         blocks.section(f"*{heading or 'Before you confirm'}*\n{_bullets(notes)}")
         for heading, notes in plan.noted.items()
     ]
     parts += [blocks.section(text) for text in gathered(lines)]
     if len(doing) > len(lines):
         parts.append(blocks.context(f"And {len(doing) - len(lines)} more."))
-    if not doing:
-        parts.append(blocks.section("Nothing else changes: nobody new is brought in."))
     if already:
         parts.append(blocks.context(clip("\n".join(escape(line.text) for line in already), blocks.SECTION)))
     return parts
