@@ -122,6 +122,8 @@ def _status(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 def _impact(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
     for one in kinds["impact"][:1]:
         yield CatchUpLine("Impact", _cut(one.text, LONG), (one.n,), one.at, one.by)
+    if not kinds["impact"]:
+        yield from _unknown(kinds, now, "Impact", "not stated yet")
 
 
 def _lead(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
@@ -166,8 +168,12 @@ def _findings(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
     for one in kinds["next_step"][:1] if now.active else ():
         owner = f"{isolated(one.data['name'])}: " if one.data.get("name") else ""
-        if one.text:  # without words it says that there is none any more
+        if one.text:
             yield CatchUpLine("Next step", _cut(f"{owner}{one.text}", LONG), (one.n,), one.at)
+        else:  # without words it says that there is none any more
+            yield CatchUpLine("Next step", "none", (one.n,), one.at, one.by)
+    if not kinds["next_step"]:
+        yield from _unknown(kinds, now, "Next step", "none")
 
 
 def _tasks(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
@@ -204,6 +210,12 @@ def _requests(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
             if one.n not in answered:
                 words = f"{one.by} requested access" if kind == "asked_in" else one.text
                 yield CatchUpLine("Let them in?", _cut(words, SHORT), (one.n,), one.at)
+
+
+def _unknown(kinds: Newest, now: StandsNow, label: str, text: str) -> Iterator[CatchUpLine]:
+    """Say what nobody has stated while people respond: a latecomer would look for it."""
+    for one in kinds["declared"][:1] if now.active else ():
+        yield CatchUpLine(label, text, (one.n,))
 
 
 def _newest(kinds: Newest, *of: str) -> list[SaidEntry]:

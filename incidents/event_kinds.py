@@ -46,7 +46,7 @@ def _retyped(text: str, data: Data) -> str:
 
 def _joined(text: str, data: Data) -> str:
     inviter = data.get("inviter")
-    return f"{text} joined the channel, invited by {inviter}" if inviter else f"{text} joined the channel"
+    return f"joined the channel, invited by {inviter}" if inviter else "joined the channel"
 
 
 def _let_in(text: str, data: Data) -> str:
@@ -232,7 +232,7 @@ KINDS: dict[str, EventKind] = {
     "admitted": EventKind("Access", _admitted, folds=True),
     "offered": EventKind("Access", lambda text, data: text, told=True, news="who could be let in"),
     "request_over": EventKind("Access", lambda text, data: text, quiet=True),
-    "left": EventKind("People", lambda text, data: f"{text} left the channel", quiet=True),
+    "left": EventKind("People", lambda text, data: "left the channel", quiet=True),
     "asked_in": EventKind(
         "Access",
         lambda text, data: _because("requested access", text),

@@ -92,6 +92,20 @@ def test_it_fits_a_phone(said: tuple[SaidEntry, ...], now: StandsNow) -> None:
 
 
 @given(stories(), STATES)
+def test_what_is_not_stated_is_said_to_be_unknown_while_people_respond(
+    said: tuple[SaidEntry, ...], now: StandsNow
+) -> None:
+    lines = {one.label: one for one in catch_up.compose(said, now)}
+    stated = [one for one in said if one.kind == "impact" and one.stands]
+    steps = [one for one in said if one.kind == "next_step" and one.stands]
+    if not now.active:
+        assert ("Impact" in lines) == bool(stated)
+        return
+    assert (lines["Impact"].text == "not stated yet") == (not stated)
+    assert (lines["Next step"].text == "none") == (not steps or not max(steps, key=lambda one: one.n).text)
+
+
+@given(stories(), STATES)
 def test_what_is_over_waits_for_nobody(said: tuple[SaidEntry, ...], now: StandsNow) -> None:
     if not now.active:
         labels = {one.label for one in catch_up.compose(said, now)}

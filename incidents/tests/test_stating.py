@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -39,9 +40,9 @@ class TestAsLastStated(TestCase):
         now = timeline.last_said([incident]).get(incident.pk, {})
         assert {kind: entry.text for kind, entry in now.items()} == expected
         told = {line.label: line.text for line in catch_up_reading.of(Incident.objects.get(pk=incident.pk)).lines}
-        assert told.get("Impact") == expected.get("impact")
+        assert told["Impact"] == expected.get("impact", "not stated yet")
         assert told.get("Latest update") == expected.get("updated")
-        assert told.get("Next step", "Ada: ").removeprefix("Ada: ") == expected.get("next_step", "")
+        assert told["Next step"].removeprefix("Ada: ") == expected.get("next_step", "none")
 
     def take(self, incident: Incident, step: str, which: int, words: str, said: Any, *, by: Person) -> None:
         at = timezone.now()
@@ -121,6 +122,9 @@ def test_the_page_and_the_list_say_what_was_stated(incident: Incident, ada: Pers
     assert "carts &lt;fail&gt;" in listed
     assert "<strong>Ada:</strong>" in page
     assert "Catch up in" in page
+    caught = re.sub(r"<[^>]+>", "", page.split('id="catch-up"', 1)[1].split("</section>")[0])
+    assert "Ada" in caught
+    assert not re.search(r"\s,", caught)
 
 
 def test_outsiders_catch_up_on_nothing(secret: Incident, ada: Person, eve: Person, browse: Open) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from incidents import lifecycle, visibility
+from incidents import lifecycle, timeline, visibility
 from incidents.lifecycle.people import take_part
 from incidents.models import Event, Incident, Participant, Person
 from incidents.tests.conftest import someone
@@ -168,6 +168,7 @@ def test_who_joins_the_room_takes_part_invited_by_whoever_it_was(
     (event,) = told(one, "joined")
     assert (event.text, event.by, event.source, event.at) == ("Eve", eve, "slack", now)
     assert event.data == {"room": one.room, "inviter": says}
+    assert f"{eve.name} {timeline.sentence(event)}".count(eve.name) == 1
     assert visibility.may_see(eve, one)
     lifecycle.joined(one, person=eve, room=one.room, inviter=None, at=now)
     assert (len(told(one, "joined")), fresh(one).revision) == (1, before + 1)

@@ -30,7 +30,7 @@ def test_a_type_pages_its_policy_and_brings_in_who_is_rung(duty: Duty) -> None:
     assert duty.opened(incident) == ["Major incidents: triggered"]
     assert duty.times_rung("max") == 1
     assert "max" in duty.house.slack.members(duty.house.channel(incident))
-    assert said(incident) == ["paged Major incidents: pages Max"]
+    assert said(incident) == ["paged Major incidents: Max"]
     (opened,) = duty.account.account.incidents.values()
     assert opened.title == f"Checkout is slow ({incident.codename})"
     assert incident.get_absolute_url() in opened.details
@@ -45,7 +45,7 @@ def test_the_plan_says_who_would_be_rung(duty: Duty) -> None:
 
 def test_a_retype_resolves_what_nobody_is_on_and_then_there_is_nothing_left_to_do(duty: Duty) -> None:
     incident = duty.house.declare(type="major")
-    assert awaited(incident) == ["paged Major incidents: pages Max"]
+    assert awaited(incident) == ["paged Major incidents: Max"]
     incident = duty.house.retype(incident, "isolated")
     assert duty.opened(incident) == ["Major incidents: resolved"]
     assert awaited(incident) == []
@@ -126,7 +126,7 @@ def test_somebody_is_paged_by_hand_once_until_that_is_over(duty: Duty) -> None:
         paging.ask(incident, target=choice.target, by=None, at=duty.house.now())
     assert "eve" in duty.house.slack.members(duty.house.channel(incident))
     (opened,) = duty.account.account.incidents.values()
-    assert said(incident)[-1] == "paged Engineering: pages Eve. Why: disk is filling up"
+    assert said(incident)[-1] == "paged Engineering: Eve. Why: disk is filling up"
     assert "disk" not in opened.details, "a pager never forgets what it was told"
     duty.account.acts.resolve("eve", opened.number)
     Page.objects.update(status="resolved")
@@ -161,9 +161,7 @@ def test_while_the_pager_is_away_the_fallback_rings_under_the_same_key(duty: Dut
     pager_cache.refresh(at=timezone.now())
     duty.pager.rest.is_down = True
     incident = duty.house.declare(type="major")
-    assert said(incident) == [
-        "paged Major incidents through the fallback, because PagerDuty could not be reached: pages Max"
-    ]
+    assert said(incident) == ["paged Major incidents through the fallback, because PagerDuty could not be reached: Max"]
     duty.pager.rest.is_down = False
     duty.house.settle(incident)
     assert duty.times_rung("max") == 1

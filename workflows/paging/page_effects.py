@@ -206,7 +206,8 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
         acknowledgements.note_found(page, rung)
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
     how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
-    says = f"paged {page.name}{how}{f': {page.rings}' if page.rings else ''}"
+    whom = page.rings.removeprefix("pages ")
+    says = f"paged {page.name}{how}{f': {whom}' if whom else ''}"
     says = JOINED.format(page=page.name, joined=page.joined) if page.joined else says
     says += f"{event_kinds.WHY}{page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from workflows.planning.facts import ChannelPost
-from workflows.planning.wording import headline, marks
+from workflows.planning.wording import cards, headline, marks
 from workflows.tests.shipped_facts import facts, someone
 
 AT = datetime(2026, 11, 20, 3, 4, tzinfo=UTC)
@@ -70,3 +70,15 @@ def test_long_words_are_cut_to_what_a_phone_shows() -> None:
 def test_a_private_one_says_so_whatever_its_type() -> None:
     assert "private" in str(dict(headline.headline(replace(facts(), private=True)).fields)["Type"])
     assert "private" not in str(dict(headline.headline(facts()).fields)["Type"])
+
+
+def test_nobody_is_awaited_as_the_lead_of_what_is_over() -> None:
+    for status in headline.STATUS_WORDS:
+        known = replace(facts("major"), lead=None, status=status, active=status in {"open", "mitigated"})
+        said = [cards.topic(known), marks.bare(headline.lead(known))]
+        assert all(("yet" in one) == known.active for one in said), (status, said)
+
+
+def test_what_a_withdrawn_announcement_says_stands_by_itself() -> None:
+    card = cards.withdrawn_announcement()
+    assert "nnouncement" in card.title

@@ -30,7 +30,8 @@ EMOJI: Final[dict[str, str]] = _table(
     speech_balloon=💬 shield=🛡️ package=📦 telephone_receiver=📞 pager=📟 books=📚 wave=👋 clap=👏 100=💯 star=⭐
     sparkles=✨ broom=🧹 test_tube=🧪 bomb=💣 fire_engine=🚒 fire_extinguisher=🧯 headphones=🎧 briefcase=💼
     globe_with_meridians=🌐 house=🏠 door=🚪 twisted_rightwards_arrows=🔀 pencil2=✏️ round_pushpin=📍
-    triangular_flag_on_post=🚩 construction=🚧 octagonal_sign=🛑 green_heart=💚 large_blue_diamond=🔷
+    triangular_flag_on_post=🚩 construction=🚧 octagonal_sign=🛑 green_heart=💚
+    large_blue_diamond=🔷 ballot_box_with_check=☑️
     """  # noqa: RUF001 -- pictures, not letters
 )
 

@@ -16,7 +16,7 @@ def topic(facts: Facts) -> str:
 
     Slack keeps every topic that was ever set as a line of its own, which nobody can take back once it turns private.
     """
-    lead = f"Lead: {without(facts.lead.name)}" if facts.lead else "No lead yet"
+    lead = f"Lead: {without(facts.lead.name)}" if facts.lead else "No lead yet" if facts.active else "No lead"
     line = f"{facts.policy.name} · {STATUS_WORDS[facts.status]} · {lead}"
     line = f"{line} · {facts.title}" if facts.private else line
     return line if len(line) <= TOPIC_CHARS else f"{line[: TOPIC_CHARS - 1]}…"
@@ -53,7 +53,8 @@ def ended_announcement(facts: Facts) -> Card:
 
 def withdrawn_announcement() -> Card:
     """What an announcement becomes once the incident is private: nothing that says what it was about."""
-    return Card(kind="withdrawn", title="", text="This is being handled elsewhere. Nothing more will be posted here.")
+    text = "It is being handled elsewhere. Nothing more will be posted here."
+    return Card(kind="withdrawn", title="Announcement withdrawn", text=text)
 
 
 def withdrawn() -> Card:

@@ -84,7 +84,7 @@ def step(stated: ChannelPost) -> Words:
 
 def lead(facts: Facts) -> Words:
     """Name the lead, or say that there is none."""
-    return facts.lead.mention if facts.lead else "no one yet"
+    return facts.lead.mention if facts.lead else "no one yet" if facts.active else "no one"
 
 
 def _type(facts: Facts) -> str:
