@@ -107,6 +107,10 @@ class CallTree:
 
     def _outermost(self, hit: NDArray[np.bool_], root: int = ROOT) -> list[NDArray[np.int64]]:
         """Return, level by level, the nodes under ``root`` whose name is hit and that lie under no other such node."""
+        if root == ROOT:
+            nodes = 1 + np.flatnonzero(hit[self.name[1:]])
+            if len(nodes) * len(self.levels) < len(self):
+                return [self._topmost(nodes, hit)]
         low, high = root, root + 1
         covered = np.array([root != ROOT and bool(hit[self.name[root]])])
         found = [np.array([root])] if covered[0] else []
@@ -117,6 +121,18 @@ class CallTree:
             covered = above | here
             low, high = next_low, next_high
         return found
+
+    def _topmost(self, nodes: NDArray[np.int64], hit: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return those of a few nodes that lie under no node whose name is hit, by climbing up from each."""
+        covered = np.zeros(len(nodes), dtype=np.bool_)
+        climbing, above = np.arange(len(nodes)), self.parent[nodes]
+        while len(climbing):
+            inside = above != ROOT
+            climbing, above = climbing[inside], above[inside]
+            under = hit[self.name[above]]
+            covered[climbing[under]] = True
+            climbing, above = climbing[~under], self.parent[above[~under]]
+        return nodes[~covered]
 
     def nodes_of(self, code: int) -> NDArray[np.int64]:
         """Return the outermost nodes of a function, level by level: numbers of nodes, of shape (how many,)."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evidence.formats.base.beside import at_once
 from evidence.formats.base.protobuf import columns
 from evidence.formats.pprof.labels import Labels
 from evidence.formats.pprof.tables import Tables
@@ -16,7 +18,7 @@ from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import Codes, Ints
 
-AT_ONCE = 1 << 14
+AT_ONCE = 1 << 13
 LOCATION, VALUE, LABEL = 1, 2, 3
 LONGEST_VARINT = 10
 _MOST = float(1 << 63)
@@ -53,11 +55,23 @@ def read_samples(
     if len(begin) > limits.stacks:
         raise TooMuch(f"It has more than {limits.stacks:,} samples")
     reading = _Reading(data, np.array(times, dtype=np.int64), tables, limits)
-    for low, high in pairwise([*range(0, len(begin), AT_ONCE), len(begin)]):
-        reading.read(begin[low:high], end[low:high], before=low)
-        if high > low:
-            leave(int(begin[low]), int(end[high - 1]))
+    bounds = list(pairwise([*range(0, len(begin), AT_ONCE), len(begin)]))
+    with at_once(reading.batch, [(begin[low:high], end[low:high], low) for low, high in bounds]) as batches:
+        for (low, high), batch in zip(bounds, batches, strict=True):
+            reading.add(batch)
+            if high > low:
+                leave(int(begin[low]), int(end[high - 1]))
     return reading.samples()
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What some samples hold, in the order of the file: frames innermost first, values by sample type, labels."""
+
+    frames: Codes
+    depths: Ints
+    values: Ints
+    labels: columns.Fields
 
 
 class _Reading:
@@ -70,15 +84,28 @@ class _Reading:
         self._negative = np.zeros(len(times), dtype=np.bool_)
         self._read = 0
 
-    def read(self, begin: Ints, end: Ints, *, before: int) -> None:
-        """Read one batch; ``before`` samples were read already."""
+    def batch(self, samples: tuple[Ints, Ints, int]) -> _Batch:
+        """Read some samples, beside others: where each begins and ends, and how many stand before them."""
+        begin, end, before = samples
         found = columns.fields(self._data, begin, end)
-        self._read_stacks(found.of(LOCATION), len(begin), before)
-        values = self._read_values(found.of(VALUE), len(begin), before)
-        self._labels.read(self._data, found.of(LABEL), values)
+        frames, depths = self._stacks(found.of(LOCATION), len(begin), before)
+        return _Batch(frames, depths, self._table(found.of(VALUE), len(begin), before), found.of(LABEL))
 
-    def _read_stacks(self, found: columns.Fields, count: int, before: int) -> None:
-        """Turn location ids into the codes of functions, innermost first."""
+    def add(self, batch: _Batch) -> None:
+        """Add what was read of the next samples."""
+        self._read += len(batch.frames)
+        if self._read > self._limits.frames:
+            raise TooMuch(f"Its stacks have more than {self._limits.frames:,} frames in all")
+        self._frames.append(batch.frames)
+        self._depths.append(batch.depths)
+        self._values.append(batch.values)
+        shrinks = batch.values < 0
+        self._negative |= shrinks.any(axis=0)
+        sides = [np.maximum(batch.values, 0), np.maximum(-batch.values, 0)] if shrinks.any() else [batch.values]
+        self._labels.read(self._data, batch.labels, np.concatenate(sides, axis=1))
+
+    def _stacks(self, found: columns.Fields, count: int, before: int) -> tuple[Codes, Ints]:
+        """Turn location ids into the codes of functions, innermost first; return them, and how deep each stack is."""
         self._bound(found, before)
         ids, sizes = columns.ints(self._data, found, count)
         edges = np.cumsum(sizes)
@@ -88,16 +115,12 @@ class _Reading:
         if self._tables.pruned.any():
             at, sizes = _pruned(at, sizes, self._tables)
         frames, depths = _spread(at, sizes, self._tables)
-        self._read += len(frames)
         deep = np.flatnonzero(depths > self._limits.depth)
         if len(deep):
             raise TooMuch(
                 f"A stack is deeper than {self._limits.depth:,} frames", where=f"sample {before + 1 + int(deep[0])}"
             )
-        if self._read > self._limits.frames:
-            raise TooMuch(f"Its stacks have more than {self._limits.frames:,} frames in all")
-        self._frames.append(frames)
-        self._depths.append(depths)
+        return frames, depths
 
     def _bound(self, found: columns.Fields, before: int) -> None:
         """Refuse a list of locations that must be too deep before it is read."""
@@ -106,8 +129,8 @@ class _Reading:
             where = f"sample {before + 1 + int(found.message[long[0]])}"
             raise TooMuch(f"A stack is deeper than {self._limits.depth:,} frames", where=where)
 
-    def _read_values(self, found: columns.Fields, count: int, before: int) -> Ints:
-        """Read one value a sample type; return them, and behind them what shrank where any did."""
+    def _table(self, found: columns.Fields, count: int, before: int) -> Ints:
+        """Read one value a sample type, of shape (samples, sample types) and in its unit."""
         types = len(self._times)
         long = np.flatnonzero(found.end - found.begin > types * LONGEST_VARINT)
         values, sizes = columns.ints(self._data, found, count) if not len(long) else (self._times, None)
@@ -118,17 +141,14 @@ class _Reading:
         table = values.reshape(count, types)
         if (np.abs(table.astype(np.float64)).sum(axis=0) * self._times >= _MOST).any():
             raise BadProfile("The values add up to more than fits in 63 bits")
-        table = table * self._times
-        self._negative |= (table < 0).any(axis=0)
-        self._values.append(table)
-        return np.concatenate([np.maximum(table, 0), np.maximum(-table, 0)], axis=1) if (table < 0).any() else table
+        return table * self._times
 
     def samples(self) -> PprofSamples:
         """Return everything, turned around: so each stack begins at its root."""
         types = len(self._times)
-        frames = np.concatenate([np.zeros(0, dtype=np.int32), *self._frames])[::-1]
-        values = np.concatenate([np.zeros((0, types), dtype=np.int64), *self._values])[::-1]
-        depths = np.concatenate([np.zeros(0, dtype=np.int64), *self._depths])[::-1]
+        frames = np.concatenate([np.zeros(0, dtype=np.int32), *_turned(self._frames)])
+        values = np.concatenate([np.zeros((0, types), dtype=np.int64), *_turned(self._values)])
+        depths = np.concatenate([np.zeros(0, dtype=np.int64), *_turned(self._depths)])
         shrinking = np.flatnonzero(self._negative)
         if len(shrinking):
             values = np.concatenate([np.maximum(values, 0), np.maximum(-values[:, shrinking], 0)], axis=1)
@@ -137,11 +157,16 @@ class _Reading:
         offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(depths)])
         return PprofSamples(
             offsets,
-            np.ascontiguousarray(frames),
+            frames,
             np.ascontiguousarray(values.T),
             self._labels,
             shrinking.tolist(),
         )
+
+
+def _turned(pieces: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return pieces from the last to the first, each turned around."""
+    return [piece[::-1] for piece in reversed(pieces)]
 
 
 def _spread(at: Ints, sizes: Ints, tables: Tables) -> tuple[Codes, Ints]:

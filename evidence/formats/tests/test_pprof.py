@@ -148,6 +148,23 @@ def test_a_difference_adds_up_to_its_net_whatever_its_batches(values: list[int],
         assert deltas.functions(tree, delta).tolist() == [sum(values)]
 
 
+@given(count=st.integers(2, 40), data=st.data(), batch=st.integers(1, 50))
+@settings(deadline=None)
+def test_the_first_sample_that_is_wrong_is_the_one_named_whatever_its_batches(
+    count: int, data: st.DataObject, batch: int
+) -> None:
+    wrong = data.draw(st.sets(st.integers(0, count - 1), min_size=1, max_size=3))
+    made = Made()
+    main = made.location("main")
+    for place in range(count):
+        made.sample([main, 999_999] if place in wrong else [main], [1, 2])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(samples, "AT_ONCE", batch)
+        with pytest.raises(BadProfile) as told:
+            pprof.read(made.bytes())
+    assert told.value.where == f"sample {min(wrong) + 1}"
+
+
 def test_a_difference_is_told_by_its_net_and_never_by_shares_of_what_grew() -> None:
     made = Made(types=(("inuse_space", "bytes"),))
     main = made.location("main.main")

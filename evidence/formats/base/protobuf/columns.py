@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,15 +156,20 @@ def _decoded(data: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     unended = np.flatnonzero((size > 0) & (inside[np.maximum(edges - 1, 0)] >= 0x80))
     if len(unended):
         raise BadProfile("A list ends inside a number", where=f"byte {int(begin[unended[0]])}")
-    first = np.concatenate([[0], last[:-1] + 1])
-    length = last - first + 1
-    value = (inside[first] & 0x7F).astype(np.int64)
-    for shift in range(1, int(length.max())):
-        longer = np.flatnonzero(length > shift)
-        if shift > 9:
-            raise BadProfile("A number is longer than 64 bits", where=f"byte {int(begin[0])}")
-        value[longer] |= (inside[first[longer] + shift] & 0x7F).astype(np.int64) << (7 * shift)
-    return value, np.diff(each, prepend=0)
+    return _ended(inside, last, where=f"byte {int(begin[0])}"), np.diff(each, prepend=0)
+
+
+def _ended(inside: Bytes, last: Ints, *, where: str) -> Ints:
+    """Read varints one after the other from their last bytes, which weigh most, towards their first."""
+    length = np.diff(last, prepend=-1)
+    longest = int(length.max())
+    if longest > 10:
+        raise BadProfile("A number is longer than 64 bits", where=where)
+    value: NDArray[np.signedinteger[Any]] = inside[last].astype(np.int64 if longest > 4 else np.int32)
+    for place in range(1, longest):
+        # Before the first number this reaches round to the end, and is not used.
+        value = np.where(length > place, value << 7 | (inside[last - place] & 0x7F), value)
+    return value.astype(np.int64)
 
 
 def _gathered(data: Bytes, begin: Ints, end: Ints) -> Bytes:
