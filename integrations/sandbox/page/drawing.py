@@ -14,6 +14,7 @@ from integrations.slack.fake import screens
 from . import emoji
 
 HERE: Final = Path(__file__).parent
+WATCHING: Final = "sandbox_watching"  # the cookie that tells the pager's page who looks at the chat, by address
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' http: https:; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

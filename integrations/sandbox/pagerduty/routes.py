@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -21,7 +22,8 @@ async def page(request: Request) -> Response:
     """Show the account as one of its people sees it."""
     desk, asked = at(request), request.query_params
     panel = asked.get("panel", "")
-    place = ScreenAddress(who=asked.get("as", ""), panel=panel if panel in PANELS else "", all=bool(asked.get("all")))
+    who = asked.get("as") or unquote(request.cookies.get(drawing.WATCHING, ""))
+    place = ScreenAddress(who=who, panel=panel if panel in PANELS else "", all=bool(asked.get("all")))
     with desk.account.lock:
         screen = Screen(desk.account, place)
         return drawing.shown(

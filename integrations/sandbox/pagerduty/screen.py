@@ -40,7 +40,9 @@ class Screen:
         self.place = place
         self._fake = account
         self.people = sorted(self.account.users.values(), key=lambda user: user.name)
-        self.me = next((user for user in self.people if place.who in (user.id, user.email)), None) or self._first()
+        who = place.who.casefold()
+        named = (user for user in self.people if who in (user.id.casefold(), user.email.casefold()))
+        self.me = next(named, None) or self._first()
         self.window = ShownDays.around(account.now(), self.me.time_zone if self.me else "Etc/UTC")
 
     def _first(self) -> User | None:

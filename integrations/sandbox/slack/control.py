@@ -47,6 +47,7 @@ ACTS: Final[dict[str, Act]] = {
     "channel": lambda a, b: {"id": a.create_channel(b["user"], b["name"], is_private=b.get("is_private", False)).id},
     "dismiss": lambda a, b: a.dismiss(b["user"], b["id"]),
     "home": lambda a, b: a.open_home(b["user"]),
+    "reload": lambda a, b: a.reload(b["user"]),
     "group": lambda a, b: a.set_group(b["handle"], b["members"], by=b.get("user", "")),
     "deactivate": lambda a, b: a.deactivate(b["user"]),
 }

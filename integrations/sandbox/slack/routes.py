@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -32,7 +33,7 @@ async def page(request: Request) -> Response:
     )
     with slack.lock:
         screen = Screen(slack, place)
-        return drawing.shown(
+        response = drawing.shown(
             "workspace.html" if screen.me else "choose.html",
             screen=screen,
             slack=slack,
@@ -46,6 +47,9 @@ async def page(request: Request) -> Response:
             deliveries=list(request.app.state.courier.sent)[-30:][::-1],
             app_url=request.app.state.settings.app_url,
         )
+    if screen.me:
+        response.set_cookie(drawing.WATCHING, quote(screen.me.email), httponly=True, samesite="lax")
+    return response
 
 
 async def stream(request: Request) -> Response:

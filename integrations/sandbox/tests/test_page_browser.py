@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
 
 import pytest
 from playwright.sync_api import expect
@@ -34,3 +35,16 @@ def test_faults_are_switched_and_everything_starts_over(sandbox: Sandbox, page: 
     page.get_by_role("button", name="Start over").click()
     expect(page.get_by_role("switch", name="Unreachable")).to_have_attribute("aria-checked", "false")
     assert sandbox.ask("GET", "/sandbox/state")["faults"] == []
+
+
+def test_a_dialog_does_not_outlive_a_reload_and_then_asks_for_nothing(sandbox: Sandbox, page: Page) -> None:
+    page.goto(f"{sandbox.url}/?as=ada&in=incidents")
+    sandbox.act("command", user="ada", channel="incidents", text="/incident declare")
+    trigger = parse_qs(sandbox.app.received[-1][1].decode())["trigger_id"][0]
+    view = {"type": "modal", "title": {"type": "plain_text", "text": "Declare"}, "blocks": [{"type": "divider"}]}
+    sandbox.client.views_open(trigger_id=trigger, view=view)
+    expect(page.locator("#modal")).to_be_visible()
+    page.reload()
+    expect(page.locator("#modal")).to_be_hidden()
+    assert sandbox.ask("GET", "/sandbox/state")["modals"] == {}
+    expect(page.locator(".toast")).to_have_count(0)

@@ -125,10 +125,32 @@ def test_links_of_the_account_lead_to_their_place(sandbox: Sandbox) -> None:
 
 
 def test_the_chat_and_the_account_lead_to_each_other(sandbox: Sandbox) -> None:
-    assert 'href="/pagerduty"' in get(sandbox, "/?as=ada&in=incidents")[0]
-    assert 'href="/"' in get(sandbox, "/pagerduty")[0]
+    assert 'href="/pagerduty?as=' in get(sandbox, "/?as=ada&in=incidents")[0]
+    assert 'href="/?as=' in get(sandbox, "/pagerduty")[0]
 
 
 def test_the_page_of_a_storm_shows_some_and_counts_the_rest(sandbox: Sandbox) -> None:
     act(sandbox, "storm", service="payments", title="Slow", n=200)
     assert "150 more are open" in get(sandbox, "/pagerduty?as=PUADA")[0]
+
+
+@pytest.mark.parametrize("who", ["kofi", "ada", "oliver"])
+@pytest.mark.parametrize("path", ["/pagerduty", "/pagerduty/incidents/Q1"])
+def test_the_pager_opens_as_the_person_who_watches_the_chat(sandbox: Sandbox, who: str, path: str) -> None:
+    people = {one["handle"]: one for one in sandbox.ask("GET", "/sandbox/state")["people"]}
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    browser.open(f"{sandbox.url}/?as={who}", timeout=5).close()
+    with browser.open(sandbox.url + path, timeout=5) as response:
+        page = response.read().decode()
+    assert f"You act as {people[who]['name']}." in page
+    with browser.open(f"{sandbox.url}/pagerduty?as=PUADA", timeout=5) as response:
+        assert "You act as Ada Okafor." in response.read().decode()
+
+
+@pytest.mark.parametrize("who", ["kofi", "ada", "oliver"])
+def test_the_way_back_to_the_chat_keeps_who_one_is(sandbox: Sandbox, who: str) -> None:
+    with urllib.request.urlopen(f"{sandbox.url}/pagerduty?as=PU{who.upper()}", timeout=5) as response:  # noqa: S310 -- our own server
+        found = re.search(r'href="(/\?as=[^"]+)"', response.read().decode())
+    assert found is not None
+    with urllib.request.urlopen(sandbox.url + found[1], timeout=5) as response:  # noqa: S310 -- our own server
+        assert f'data-who="{who}"' in response.read().decode()

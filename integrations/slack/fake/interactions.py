@@ -152,6 +152,8 @@ class Interactions:
         """Close the modal on someone's screen; the app hears of it if it asked to."""
         with self._slack.lock:
             person = self._person(user)
+            if screens.top(self._slack, person.id) is None:
+                return None  # closed meanwhile, by the app or in another window
             view = self._view(person, "")
             screens.close_top(self._slack, person.id)
             self._done()
@@ -160,6 +162,12 @@ class Interactions:
             written = screens.written(self._slack, view)
             payload = self._interaction("view_closed", person) | {"view": written, "is_cleared": False}
             return self._slack.delivery("interaction", "view_closed", payload, user=person.id)
+
+    def reload(self, user: str) -> None:
+        """Load Slack again: dialogs do not outlive that, and the app is not told."""
+        with self._slack.lock:
+            screens.close_all(self._slack, self._person(user).id)
+            self._done()
 
     def shortcut(self, user: str, callback_id: str, *, channel: str = "", ts: str = "") -> PendingDelivery:
         """Choose a shortcut: of a message where `ts` is given, else a global one."""
@@ -254,7 +262,7 @@ class Interactions:
         id = view_id or (workspace.homes.get(person.id, "") if home else top[-1])
         view = workspace.views.get(id)
         if view is None or view.user != person.id:
-            raise NotPossible(f"{person.handle} has no such view open")
+            raise NotPossible("This dialog is no longer open. Open it again")
         return view
 
     def _person(self, name: str) -> Person:

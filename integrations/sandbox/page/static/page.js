@@ -67,4 +67,7 @@ faults.start();
 jump.start();
 whenFresh(fresh);
 listen();
+if (performance.getEntriesByType("navigation")[0]?.type === "reload") {
+  await act("reload"); // dialogs do not outlive that in Slack either
+}
 fresh({ moved: true, atEnd: true, grew: true });

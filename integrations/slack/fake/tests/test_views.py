@@ -251,3 +251,22 @@ def test_a_message_shortcut_carries_its_message() -> None:
     assert sent["type"] == "message_action"
     assert sent["message"]["text"] == "it began at noon"
     assert sent["message"]["user"] == "U0BEN"
+
+
+@pytest.mark.parametrize("who", ["ada", "ben"])
+def test_a_reload_closes_the_dialogs_of_whoever_reloads_and_nobody_elses(who: str) -> None:
+    slack = small()
+    opened(slack)
+    slack.acts.reload(who)
+    assert (slack.modal("ada") is None) == (who == "ada")
+
+
+def test_a_dialog_that_is_gone_is_closed_once_more_in_peace_and_cannot_be_sent() -> None:
+    slack = small()
+    view = opened(slack)
+    for _ in range(2):
+        assert slack.acts.close("ada") is None
+    with pytest.raises(fake.NotPossible, match="no longer open"):
+        slack.acts.submit("ada", view_id=view["id"])
+    with pytest.raises(fake.NotPossible, match="no longer open"):
+        slack.acts.press("ada", "type")
