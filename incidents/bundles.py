@@ -31,6 +31,7 @@ EVERYWHERE: Final = {
         "live",
         "copy",
         "permalink",
+        "drafts",
         "palette",
     ),
 }

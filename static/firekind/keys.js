@@ -2,6 +2,7 @@
 const OFF = "single-keys-off";
 const single = document.querySelector("[data-single]");
 let first = "";
+let asked = 0; // requests for a dialog that are under way: what is typed meanwhile is meant for it
 let waiting;
 
 function typing(event) {
@@ -40,7 +41,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (!single.checked || typing(event) || document.querySelector("dialog[open]")) return;
+  if (!single.checked || asked || typing(event) || document.querySelector("dialog[open]")) return;
   const stroke = first ? `${first} ${event.key}` : event.key;
   first = "";
   clearTimeout(waiting);
@@ -50,6 +51,12 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (act(stroke)) event.preventDefault();
+});
+document.addEventListener("htmx:beforeSend", ({ detail }) => {
+  if (detail.target.id !== "dialog") return;
+  asked += 1;
+  first = "";
+  detail.xhr.addEventListener("loadend", () => { asked -= 1; });
 });
 single.checked = !localStorage.getItem(OFF);
 single.addEventListener("change", () => {

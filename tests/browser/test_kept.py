@@ -1,0 +1,137 @@
+"""What somebody chose or wrote and has not sent: it outlives a reload, and nothing else acts on it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Sit, declare
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+pytestmark = pytest.mark.browser
+WORDS = "The pool is empty,\nand we know why."
+
+
+def written(page: Page) -> dict[str, str]:
+    """Return the text of every field that names its draft, by its id."""
+    found: dict[str, str] = page.eval_on_selector_all(
+        "[data-draft]", "all => Object.fromEntries(all.map(one => [one.id, one.value]))"
+    )
+    return found
+
+
+def unfold(page: Page) -> None:
+    """Open everything that can be opened."""
+    page.evaluate("() => { for (const one of document.querySelectorAll('main details')) one.open = true; }")
+
+
+def type_everywhere(page: Page) -> dict[str, str]:
+    """Write into every field that names its draft, and return what was written."""
+    unfold(page)
+    for id in written(page):
+        page.locator(f"#{id}").fill(f"{WORDS} {id}")
+    return written(page)
+
+
+def bye(route: Route) -> None:
+    """Answer in place of the server."""
+    route.fulfill(body="Bye")
+
+
+def test_the_choice_of_a_retype_is_kept_by_its_address_and_its_reason_by_the_tab(sit: Sit) -> None:
+    page = sit("Ada")
+    codename = declare(page, "Tokens in a public bucket")
+    page.goto(f"/incidents/{codename}/bring")
+    page.locator("#act [type=checkbox], #act [type=radio]").first.check()
+    page.locator("#act-now").click()
+    page.goto(f"/incidents/{codename}/retype")
+    page.get_by_role("radio", name="Security").check()
+    page.locator("#because").fill(WORDS)
+    someone = page.locator("[name=bring][type=checkbox]").first
+    for choice in (someone, page.locator("#stay-out")):
+        choice.check()
+        expect(page.locator("#confirm [name=bring]")).to_have_count(1)
+    expect(page.locator("#confirm [name=stay_out]")).to_have_count(1)
+    plan = page.locator("#asked .sum").inner_text()
+    for again in ("reload", "open"):
+        page.reload() if again == "reload" else page.goto(page.url)
+        expect(someone).to_be_checked()
+        expect(page.locator("#stay-out")).to_be_checked()
+        expect(page.locator("#because")).to_have_value(WORDS)
+        expect(page.locator("#asked .sum")).to_have_text(plan)
+    page.get_by_role("radio", name="Major").check()
+    expect(page.locator("#confirm [name=bring]")).to_have_count(0)
+
+
+def test_what_is_written_and_not_sent_outlives_a_reload_until_it_is_sent_or_its_author_signs_out(sit: Sit) -> None:
+    page = sit("Ada")
+    codename = declare(page, "Checkout is slow")
+    here = f"/incidents/{codename}/"
+    wrote = type_everywhere(page)
+    assert {"text", "impact", "next_step"} <= wrote.keys()
+    page.reload()
+    assert written(page) == wrote
+    other = declare(page, "Something else")
+    assert not any(written(page).values()), "of another incident"
+    page.goto(here)
+    assert written(page) == wrote
+    page.locator("#keep-note").click()
+    expect(page.locator("#text")).to_have_value("")
+    page.reload()
+    assert not any(written(page).values()), "sent"
+
+    page.goto(f"/incidents/{other}/resolve")
+    page.locator("#act-now").click()
+    page.goto(f"/incidents/{other}/review")
+    wrote = type_everywhere(page)
+    assert len(wrote) > 4
+    page.reload()
+    assert written(page) == wrote
+    expect(page.locator("[data-draft]").first).to_be_visible()
+    first = next(iter(wrote))
+    page.locator(f"#{first}").locator("xpath=ancestor::form").locator("button").first.click()
+    page.goto(f"/incidents/{other}/review")
+    assert written(page) == wrote  # the one is saved, all others are kept
+    assert not page.evaluate(f"Object.keys(sessionStorage).filter(one => one.endsWith(' {first}')).length")
+    page.route("**/sign-out/", bye)  # others sit in the same session
+    page.locator(".who > summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    assert not page.evaluate("Object.keys(sessionStorage).filter(one => one.startsWith('draft')).length")
+
+
+def test_letters_act_on_nothing_while_a_dialog_is_asked_for_or_open(sit: Sit) -> None:
+    page = sit("Ada")
+    declare(page, "Checkout is slow")
+    here = page.url
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("/lead$"), hold)
+    keys = page.eval_on_selector_all("[data-key]", "all => all.map(one => one.dataset.key)")
+    assert {"r", "d", "t", "u"} <= set(keys)
+    asked = page.locator("#nobody-leads")
+    asked.click()
+    for stroke in ("?", "/", "j", *keys):
+        for letter in stroke.split():
+            page.keyboard.press(letter)
+        assert page.url == here
+        assert not page.locator("dialog[open]").count()
+        assert page.evaluate("document.activeElement.matches('textarea, input')") is False
+    held[0].continue_()
+    expect(page.locator("#dialog[open]")).to_be_visible()
+    page.locator("#dialog h2").first.click()
+    for letter in ("r", "d", "?", "t"):
+        page.keyboard.press(letter)
+    assert page.url == here
+    assert page.locator("dialog[open]").count() == 1
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    page.keyboard.press("r")
+    page.wait_for_url("**/retype")
