@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -120,3 +122,27 @@ def test_a_strangers_answer_is_that_of_an_incident_that_does_not_exist(
         assert hidden.status_code == absent.status_code
         assert hidden.status_code in {404, 405}
         assert hidden.content == absent.content
+
+
+@pytest.mark.parametrize("older", [1, 2])
+@pytest.mark.parametrize("measured", [True, False])
+def test_whichever_page_asks_the_older_of_two_is_before_and_a_button_swaps_them(
+    incident: Incident, ada: Person, browse: Open, bring: Bring, older: int, measured: bool
+) -> None:
+    now = timezone.now()
+    for n in (1, 2):
+        bring(incident, b"main;serve %d\nmain;rest 9\n" % n)
+        at = now - timedelta(hours=2 if n == older else 1)
+        Evidence.objects.filter(n=n).update(**{"window_from" if measured else "added_at": at})
+    client, base = browse(ada), f"/incidents/{incident.codename}/evidence/"
+    newer = 3 - older
+    for asking in (1, 2):
+        page = client.get(f"{base}{asking}/").content.decode()
+        form = re.search(r'<form class="comparing".*?</form>', page, re.DOTALL)
+        assert form is not None
+        sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\d+)">', form[0])) | {"with": 3 - asking}
+        answer = client.get(f"{base}compare/", sent, follow=True)
+        assert (answer.context["control"].n, answer.context["other"].n) == (older, newer)
+        swapped = client.get(answer.context["swapped"])
+        assert (swapped.context["control"].n, swapped.context["other"].n) == (newer, older)
+    assert client.get(f"{base}compare/?of=1&with=9", follow=True).status_code == 404

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models.functions import Coalesce
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from evidence.intake.storage import StorageError
+from evidence.models import Evidence
 from evidence.profile.searching import BadPattern, matcher
 from evidence.views import answering, choosing, measures
-from evidence.views.profile.compared import Sides, sides_of
-from incidents.forms.given import number
-from incidents.views.signed_in import Request, signed_in
+from evidence.views.profile.compared import Sides, listed, sides_of
+from incidents.forms.given import number, numbers
+from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 ROWS = 25
 LEAST = 0.0005  # of all: what moved by less is no row
@@ -24,10 +26,12 @@ LEAST = 0.0005  # of all: what moved by less is no row
 def page(request: Request, codename: str) -> HttpResponseBase:
     """Show the difference of two profiles, or of several against one control; other measurements side by side.
 
-    Without anything to compare it asks what to compare.
+    Without anything to compare it asks what to compare. Asked ``of`` one ``with`` another, the older one is before.
     """
     from evidence.analysis import compare
 
+    if "of" in request.GET:
+        return _by_age(request, codename)
     if "control" not in request.GET:
         return choosing.page(request, codename)
     if measured := measures.asked(request, codename):
@@ -47,6 +51,15 @@ def page(request: Request, codename: str) -> HttpResponseBase:
     except compare.NotComparable as error:
         return render(request, "evidence/compare.html", context | {"refused": str(error)}, status=409)
     return render(request, "evidence/compare.html", context)
+
+
+def _by_age(request: Request, codename: str) -> HttpResponseBase:
+    """Lead to the comparison of what is named, the one measured first as the control."""
+    incident = incident_or_404(request.person, codename)
+    named = Evidence.objects.filter(incident=incident, n__in=numbers([request.GET["of"], *listed(request)]))
+    first, *others = named.order_by(Coalesce("window_from", "added_at"), "n").values_list("n", flat=True) or [0]
+    asked = urlencode({"control": first, "with": ",".join(map(str, others))}, safe=",")
+    return redirect(f"{reverse('evidence-compare', args=[codename])}?{asked}")
 
 
 @signed_in
