@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django import forms
 from django.http import QueryDict
@@ -11,6 +11,8 @@ from incidents import lifecycle
 from incidents.forms.given import number
 from incidents.forms.people import joinable, narrow
 from incidents.models import Incident, IncidentType, Person
+
+LATEST = 32503680000  # the year 3000, in seconds: no form is opened later
 
 
 class DeclareForm(forms.Form):
@@ -41,6 +43,12 @@ class DeclareForm(forms.Form):
         narrow(self.fields["lead"], by=person)
 
     @property
+    def since(self) -> datetime | None:
+        """When the page was opened whose form this is; None for what no page sent."""
+        seconds = number(self.data.get("since")) if self.is_bound else None
+        return datetime.fromtimestamp(min(seconds, LATEST), UTC) if seconds is not None else None
+
+    @property
     def chosen(self) -> IncidentType | None:
         """The type that is picked now; the default one until then."""
         asked = self.data.get("type") if self.is_bound else None
@@ -68,6 +76,7 @@ class DeclareForm(forms.Form):
                 lead=given["lead"],
                 services=services,
                 is_drill=given["drill"],
+                since=self.since,
             )
         except lifecycle.BadInput as error:
             self.add_error(error.field if error.field in self.fields else None, str(error))

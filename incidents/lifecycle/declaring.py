@@ -1,15 +1,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from django.db import transaction
 
 from audit import tracing
-from incidents import codenames, hints, timeline
+from incidents import codenames, hints, timeline, visibility
 from incidents.drills import agreement
 from incidents.lifecycle import circle, rules
 from incidents.models import Incident, IncidentType, Participant, Person, Source
+from incidents.models.incident import ACTIVE
+
+# A form that somebody goes back to is fetched again, with another moment in it, and what they typed is still there.
+GOES_BACK: Final = timedelta(minutes=10)
 
 
 def declare(
@@ -24,10 +29,13 @@ def declare(
     services: Collection[str] = (),
     is_drill: bool = False,
     replays: Incident | None = None,
+    since: datetime | None = None,
 ) -> Incident:
     """Open an incident; a title alone is enough, the type defaults to the default type.
 
-    A drill is one from its first moment on, and stays one; one that ``replays`` what is private is private. Raises
+    A drill is one from its first moment on, and stays one; one that ``replays`` what is private is private. What the
+    same person declared by the same title after ``since``, or just before, is the form sent again: it is returned as
+    long as it is active. Raises
     ``BadInput`` for an unusable title or summary, and for a lead who did not agree to drills, and ``Refused`` for an
     archived type.
     """
@@ -39,6 +47,8 @@ def declare(
         agreement.must_agree(lead, by=by, field="lead")
     # No savepoint inside a door's transaction: everything that may be refused was refused above.
     with transaction.atomic(savepoint=False):
+        if found := _sent_before(title, by=by, is_drill=is_drill, since=since, at=at):
+            return found
         incident = _inserted(
             title, summary, type, by=by, lead=lead, services=named, is_drill=is_drill, replays=replays, at=at
         )
@@ -55,6 +65,16 @@ def declare(
             incident.save(update_fields=["closed_at"])
         hints.tell(incident)
     return incident
+
+
+def _sent_before(
+    title: str, *, by: Person | None, is_drill: bool, since: datetime | None, at: datetime
+) -> Incident | None:
+    if by is None or since is None:
+        return None
+    Person.objects.select_for_update(no_key=True).get(pk=by.pk)  # one form after the other
+    mine = visibility.visible_to(by).filter(declared_by=by, title=title, is_drill=is_drill, status__in=ACTIVE)
+    return mine.filter(declared_at__gte=min(since, at - GOES_BACK)).order_by("declared_at").first()
 
 
 def _default_type() -> IncidentType:

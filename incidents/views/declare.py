@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -30,10 +31,12 @@ def declare(request: Request) -> HttpResponse:
     types = list(IncidentType.objects.filter(archived_at=None).select_related("current"))
     data = request.POST if request.method == "POST" else None
     form = DeclareForm(data, person=request.person, types=types)
-    incident = form.declared(at=timezone.now()) if data is not None else None
+    at = timezone.now()
+    incident = form.declared(at=at) if data is not None else None
+    if incident is not None and incident.declared_at < at:
+        messages.info(request, "You declared this already. To declare another incident, give it another title.")
     if incident is not None:
         return redirect(incident)
     plans = [draw(request, form.chosen, data or QueryDict()) for draw in registered if form.chosen]
-    return render(
-        request, "incidents/declare.html", {"form": form, "plans": plans}, status=200 if data is None else 422
-    )
+    context = {"form": form, "plans": plans, "since": int((form.since or at).timestamp())}
+    return render(request, "incidents/declare.html", context, status=200 if data is None else 422)
