@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 Row = Mapping[str, Any]
+JOINS: Final = {"channel_join", "group_join"}  # subtypes of the messages that say so
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Aftermath:
     rooms: Sequence[Row] = ()  # codename, room, channel (its id)
     gaps: Sequence[Row] = ()  # codename, key: what an incident says is missing
     takes_part: Sequence[Row] = ()  # codename, chat_id: who is in
+    at_drills: Sequence[Row] = ()  # codename, chat_id: who agreed to drills, or did something in this one
     pages: Sequence[Row] = ()  # codename, pager_id, dedup_key, status
     wanted: Mapping[str, Sequence[str]] = field(default_factory=dict)  # chat ids, of active incidents
     unsettled: Sequence[str] = ()  # codenames of what the sweep would still do something about

@@ -18,7 +18,7 @@ from stack.chaos import gathering, invariants, learned, learning
 from stack.chaos.acting import ELSEWHERE, ActOutcome, Cast, Rooms, WebForms
 from stack.chaos.aftermath import Aftermath
 from stack.chaos.invariants import Violation
-from stack.chaos.scenario import AT_THE_WEB, GUESTS, OUTSIDERS, PlannedAct, PlannedFault, Scenario
+from stack.chaos.scenario import AT_DRILLS, AT_THE_WEB, GUESTS, OUTSIDERS, PlannedAct, PlannedFault, Scenario
 from stack.errors import StackError
 from stack.outside import Api, Records, SandboxAccount, SandboxTracker, SandboxWorkspace, until
 from stack.supervisor.running import Stack
@@ -102,6 +102,8 @@ def _cast(stack: Stack, others: Sequence[str]) -> Cast:
     workspace.act("invite", user="ada", channel="general", who=[*GUESTS, *OUTSIDERS])  # from where everyone types
     hosts = [stack.base_url, *others]
     forms = {who: WebForms(host, names[who]) for who, host in zip(AT_THE_WEB, cycle(hosts), strict=False)}
+    for who in AT_DRILLS:
+        forms[who].send("/account/drills", agrees="1")
     doors = {**ELSEWHERE, **learning.DOORS}
     return Cast(
         workspace, account, SandboxTracker(stack.sandbox_url), Api(hosts[-1], token), forms, Rooms(workspace), doors

@@ -40,6 +40,11 @@ TAKES_PART: Final = """
     SELECT i.codename, w.chat_id FROM incidents_participant t JOIN incidents_incident i ON i.id = t.incident_id
       JOIN incidents_person w ON w.id = t.person_id WHERE t.left_at IS NULL AND w.chat_id IS NOT NULL
 """
+AT_DRILLS: Final = """
+    SELECT i.codename, w.chat_id FROM incidents_incident i, incidents_person w
+     WHERE i.is_drill AND w.chat_id IS NOT NULL AND (w.agrees_to_drills OR EXISTS (
+           SELECT FROM incidents_event e WHERE e.incident_id = i.id AND e.by_id = w.id))
+"""
 PAGES: Final = """
     SELECT i.codename, p.key, p.pager_id, p.dedup_key, p.status FROM workflows_page p
       JOIN incidents_incident i ON i.id = p.incident_id
@@ -88,6 +93,7 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
             "rooms": records.rows(ROOMS),
             "gaps": records.rows(GAPS),
             "takes_part": records.rows(TAKES_PART),
+            "at_drills": records.rows(AT_DRILLS),
             "pages": records.rows(PAGES),
             "followups": followups(records, stack),
             "replayed": records.rows(REPLAYED),

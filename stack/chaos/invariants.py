@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from stack.chaos import learned
-from stack.chaos.aftermath import Aftermath, Row
+from stack.chaos.aftermath import JOINS, Aftermath, Row
 
 OWED: Final = {"waiting", "running"}
 CHANGES: Final = {"chat.postMessage", "chat.update", "conversations.setTopic", "bookmarks.add", "bookmarks.edit"}
-JOINS: Final = {"channel_join", "group_join"}
 LEAVES: Final = {"channel_leave", "group_leave"}
 UNDER_WAY_S: Final = 2.0  # what was asked of Slack before a retype was confirmed may take so long to arrive
 

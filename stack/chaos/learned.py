@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from stack.chaos.aftermath import Aftermath, Row
+from stack.chaos.aftermath import JOINS, Aftermath, Row
 
 ANNOUNCED: Final = "incidents"
 NOT_FOUND: Final = 404
@@ -62,6 +62,18 @@ def _a_drill_reaches_nobody_else(found: Aftermath) -> Broken:
                 yield drill, f"a drill is named in {where}"
 
 
+def _a_drill_invites_only_who_agreed(found: Aftermath) -> Broken:
+    """Or who did something in it themselves, such as open it or take its lead."""
+    drills = {one["codename"] for one in found.incidents if one["is_drill"]}
+    rooms = {one["channel"]: one["codename"] for one in found.rooms if one["codename"] in drills}
+    may = {(one["codename"], one["chat_id"]) for one in found.at_drills}
+    for channel in found.channels:
+        for message in channel["messages"] if channel["id"] in rooms else ():
+            came = (rooms[channel["id"]], message.get("user"))
+            if message.get("subtype") in JOINS and message.get("inviter") == found.bot and came not in may:
+                yield came[0], f"{message['user']} was invited to #{channel['name']} and had not agreed to drills"
+
+
 def _any(words: Sequence[str], said: str) -> bool:
     return any(word in said for word in words)
 
@@ -91,6 +103,7 @@ LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
     "tickets are in step": _tickets_are_in_step,
     "no open ticket says what is private": _no_open_ticket_says_what_is_private,
     "a drill reaches nobody else": _a_drill_reaches_nobody_else,
+    "a drill invites only who agreed": _a_drill_invites_only_who_agreed,
     "nothing is replayed twice": _nothing_is_replayed_twice,
     "what was written is in the review, once": _what_was_written_is_in_the_review_once,
     "no outsider sees a private review": _no_outsider_sees_a_private_review,

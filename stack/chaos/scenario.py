@@ -17,6 +17,7 @@ STAFF: Final = (
 )  # fmt: skip
 GUESTS: Final = ("zoe", "pavel")
 OUTSIDERS: Final = ("rosa",)
+AT_DRILLS: Final = ("mateo", "farah")  # who agreed to be invited to drills
 AT_THE_WEB: Final = ("ada", "mateo", "farah", "ingrid")  # of those whom the sandbox's sign-in page offers
 TYPES: Final = ("ambiguous", "internal", "security", "time-bomb", "isolated", "major")
 DECLARED: Final = ("", "", "internal", "isolated", "time-bomb", "major", "security")

@@ -75,6 +75,11 @@ GOOD = Aftermath(
 WRITTEN = accepted(word="zqfour", act="review_written", becomes="")
 FAILED = {"codename": "red-fox", "key": "post:told/2", "error": "is_archived"}
 SAID = {"user": BOT, "text": "zqone"}
+AT_A_DRILL: dict[str, Any] = {
+    "incidents": [INCIDENT, DRILL],
+    "rooms": [*GOOD.rooms, {"codename": "drill-owl", "room": 1, "channel": "C3"}],
+    "channels": [channel(), PUBLIC, channel(id="C3", name="inc-drill-owl", is_private=False, messages=[joined(WEI)])],
+}
 BREAKS: list[tuple[str, dict[str, Any]]] = [
     ("every accepted command is on a timeline, once", {"accepted": [accepted(word="zqlost")]}),
     ("every accepted command is on a timeline, once", {"accepted": [accepted(becomes="noted")]}),
@@ -122,6 +127,7 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
         "a drill reaches nobody else",
         {"incidents": [INCIDENT, DRILL], "channels": [channel(), {**PUBLIC, "messages": [{"text": "drill-owl"}]}]},
     ),
+    ("a drill invites only who agreed", {**AT_A_DRILL, "at_drills": [{"codename": "drill-elk", "chat_id": WEI}]}),
     ("nothing is replayed twice", {"replayed": [*GOOD.replayed, GOOD.replayed[0]]}),
     ("what was written is in the review, once", {"accepted": [WRITTEN]}),
     (
@@ -161,3 +167,8 @@ def test_who_left_may_be_invited_again_and_what_was_said_before_stays_unnoticed(
     again = replace(GOOD, channels=[channel(messages=[joined(ADA), left, joined(ADA)]), PUBLIC])
     before = replace(GOOD, calls=[*GOOD.calls, call("chat.postMessage", 9.9, channel="C0", text="zqone")])
     assert invariants.violations(again) == invariants.violations(before) == []
+
+
+def test_who_agreed_to_drills_or_does_something_in_one_may_be_invited() -> None:
+    drill = replace(GOOD, **AT_A_DRILL, at_drills=[{"codename": "drill-owl", "chat_id": WEI}])
+    assert invariants.violations(drill) == []
