@@ -49,7 +49,8 @@ class EvidencePiece(NamedTuple):
 class IncidentHistory(NamedTuple):
     """What figures know of one incident.
 
-    ``steps`` are its types in order, the one it was declared as first. ``first_human_at`` is the first entry of a
+    ``steps`` are its types in order, the one it was declared as first. ``first_type`` is that one, where it was retyped
+    and no more than that was asked for. ``first_human_at`` is the first entry of a
     person who did not declare it, ``led_at`` the first lead. ``picked`` counts people brought in by name.
     ``seen_before`` is whether an earlier incident was hot in the same places; none without a profile. Parts that were
     not asked for are empty.
@@ -63,6 +64,7 @@ class IncidentHistory(NamedTuple):
     mitigated_at: datetime | None = None
     ended_at: datetime | None = None
     steps: tuple[TypeStep, ...] = ()
+    first_type: str | None = None
     first_human_at: datetime | None = None
     led_at: datetime | None = None
     picked: int = 0
@@ -75,7 +77,7 @@ class IncidentHistory(NamedTuple):
     @property
     def declared_as(self) -> str:
         """The type that it was declared as."""
-        return self.steps[0].slug
+        return self.first_type or self.steps[0].slug
 
     @property
     def type(self) -> str:

@@ -110,7 +110,7 @@ FIGURES = (
         "as an earlier incident that you can see, of any time.",
         COUNTS,
         seen_before,
-        needs=("steps", "seen_before"),
+        needs=("first_type", "seen_before"),
         part="seen before",
     ),
     InsightFigure(

@@ -31,7 +31,7 @@ FIGURES = (
         "Where the pager declared it, until the first person.",
         TIMES,
         until(lambda one: one.first_human_at),
-        needs=("steps", "first_human_at"),
+        needs=("first_type", "first_human_at"),
     ),
     InsightFigure(
         "lead",
@@ -39,7 +39,7 @@ FIGURES = (
         "Until somebody first led it, by the type it was declared as.",
         TIMES,
         until(lambda one: one.led_at),
-        needs=("steps", "led_at"),
+        needs=("first_type", "led_at"),
     ),
     InsightFigure(
         "mitigate",
@@ -47,6 +47,6 @@ FIGURES = (
         "Until it was marked as mitigated, or resolved where nobody did that before, by the type it was declared as.",
         TIMES,
         until(lambda one: one.eased_at),
-        needs=("steps",),
+        needs=("first_type",),
     ),
 )

@@ -1,0 +1,49 @@
+"""Which incidents were hot in the same places as an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+
+from evidence.models import HotFunction
+from evidence.related.seen_before import DOMINANT
+from incidents.models import Incident
+
+_dominant = HotFunction.objects.filter(share__gte=DOMINANT)
+# The digests of what an incident's profiles are hot in, empty without a profile.
+HOT: Final = ArraySubquery(_dominant.filter(evidence__incident=OuterRef("pk")).values("digest"))
+Hot = Mapping[str, tuple[datetime, Iterable[str]]]  # by codename: when it was declared, and its digests
+
+
+def among(hot: Hot, *, known: QuerySet[Incident]) -> set[str]:
+    """Return those that share a place with an earlier incident of ``known``, of which they all are.
+
+    Most share one with each other. Only of those that do not is it asked what else is known.
+    """
+    began: dict[str, datetime] = {}
+    for at, digests in hot.values():
+        for digest in digests:
+            if digest not in began or at < began[digest]:
+                began[digest] = at
+    seen = {codename for codename, (at, digests) in hot.items() if any(began[digest] < at for digest in digests)}
+    first = hot.keys() - seen
+    return seen | _among_others(first, known) if first else seen
+
+
+def _among_others(codenames: Iterable[str], known: QuerySet[Incident]) -> set[str]:
+    """Ask as ``evidence.related.seen_before`` does: an earlier incident's profile with the same dominant function.
+
+    The oldest profiles are looked at first, as nearly always one of them is of an earlier incident.
+    """
+    earlier = known.filter(pk=OuterRef("evidence__incident"), declared_at__lt=OuterRef("own_declared_at"))
+    same = _dominant.filter(digest=OuterRef("digest")).annotate(
+        own_declared_at=OuterRef("evidence__incident__declared_at")
+    )
+    first = same.filter(Exists(earlier)).order_by("evidence").values("evidence")[:1]
+    own = _dominant.filter(evidence__incident__codename__in=sorted(codenames))
+    hit = own.annotate(first=Subquery(first)).filter(first__isnull=False)
+    return set(hit.values_list("evidence__incident__codename", flat=True))
