@@ -248,6 +248,6 @@ def _too_soon(person: Person, *, at: datetime) -> str:
     minutes = max(1, -(-int((again - at).total_seconds()) // 60))
     unit = "minute" if minutes == 1 else "minutes"
     return (
-        f"You requested access at {timezone.localtime(again - EVERY):%H:%M}. You can send one request every 15 "
+        f"You requested access at {timezone.localtime(again - EVERY):%H:%M %Z}. You can send one request every 15 "
         f"minutes: try again in {minutes} {unit}."
     )

@@ -36,7 +36,7 @@ def must_have_tries(person: Person, *, at: datetime) -> None:
     times = list(Miss.objects.filter(person=person, at__gt=at - WITHIN).order_by("-at").values_list("at", flat=True))
     if len(times) >= MOST:
         again = timezone.localtime(times[MOST - 1] + WITHIN)
-        raise TooManyMisses(f"You have tried {MOST} wrong codenames within an hour. Try again after {again:%H:%M}.")
+        raise TooManyMisses(f"You have tried {MOST} wrong codenames within an hour. Try again after {again:%H:%M %Z}.")
 
 
 def write(person: Person, codename: str, *, at: datetime) -> None:

@@ -72,7 +72,8 @@ class ThingKind:
 
 
 def _open(label: str, spec: Spec) -> str:
-    return f"open {'the private channel ' if spec['private'] else ''}{label}"
+    named = spec["private"] and spec["name"]
+    return f"open the private channel {label}" if named else f"open {label}"
 
 
 def _topic(label: str, spec: Spec) -> str:

@@ -111,7 +111,8 @@ def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
     room = facts.room_of(number)
     channel = f"channel/{number}"
     spec = {"name": room.name, "private": room.private}
-    yield Thing(channel, "channel", spec, f"#{room.shown}" if room.name else "a dedicated channel", room=number)
+    unnamed = "a dedicated private channel" if room.private else "a dedicated channel"
+    yield Thing(channel, "channel", spec, f"#{room.shown}" if room.name else unnamed, room=number)
     for standing in who.standings.values():
         if standing.wanted and standing.who.chat_id:
             yield _member(standing, number)

@@ -12,6 +12,7 @@ from workflows.planning.facts import ChannelPost, Facts, Published, Room, Stay
 from workflows.planning.invitee import Invitee
 from workflows.planning.observed import GONE, THERE, Observed, ObservedThing
 from workflows.planning.pages import ACKNOWLEDGED, TRIGGERED, Callee, Paged
+from workflows.planning.plan import plan
 from workflows.planning.things import Thing
 from workflows.planning.wording.marks import TextMark
 from workflows.tests.shipped_facts import POLICIES, STRANGERS, facts, someone
@@ -62,7 +63,7 @@ def test_a_room_with_its_topic_bookmark_and_pinned_headline() -> None:
 
 def test_a_room_without_a_name_yet_is_a_channel_of_its_own() -> None:
     known = replace(QUIET, rooms=(Room(1, "", True, "a new private channel"),))
-    assert things(known)["channel/1"].label == "a dedicated channel"
+    assert things(known)["channel/1"].label == "a dedicated private channel"
     assert things(known)["channel/1"].spec == {"name": "", "private": True}
 
 
@@ -222,7 +223,8 @@ def test_the_queues_hold_the_kinds_that_someone_connected_can_do() -> None:
     ("kind", "verb", "spec", "says"),
     [
         ("channel", CREATE, {"private": False}, "open it"),
-        ("channel", CREATE, {"private": True}, "open the private channel it"),
+        ("channel", CREATE, {"private": True, "name": "inc"}, "open the private channel it"),
+        ("channel", CREATE, {"private": True, "name": ""}, "open it"),
         ("outlet", CREATE, {}, "open it to everyone"),
         ("topic", CREATE, {"text": ""}, "set it"),
         ("topic", CHANGE, {"text": "x"}, "update it"),
@@ -292,3 +294,12 @@ def test_everything_that_should_exist_is_of_a_known_kind_and_has_a_word_for_peop
             assert "card" not in thing.spec or {"kind", "title", "text"} <= set(thing.spec["card"])
             assert (thing.kind == "post") == ("card" in thing.spec) or thing.kind == "direct"
             assert thing.spec.get("room") in {None, thing.room}
+
+
+@pytest.mark.parametrize("private", [True, False])
+@pytest.mark.parametrize("slug", POLICIES)
+def test_a_plan_for_a_channel_without_a_name_yet_reads_as_a_sentence(slug: str, private: bool) -> None:
+    room = Room(1, "", private, "a dedicated channel")
+    said = [str(line) for line in plan(desired_state(replace(facts(slug), rooms=(room,))), Observed()).lines]
+    (opened,) = [line for line in said if " open " in line]
+    assert opened == f"+ open a dedicated {'private ' if private else ''}channel"
