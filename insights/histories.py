@@ -8,8 +8,23 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, Exists, F, Func, JSONField, OuterRef, Q, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import Cast, Coalesce
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    Func,
+    JSONField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Coalesce, Extract
 
 from evidence.models import Evidence, Round, Support
 from evidence.models.evidence import State
@@ -31,6 +46,13 @@ class JSONList(Func):
     output_field = JSONField()
 
 
+class TextPair(Func):
+    """Two texts as an array, which takes less than a list of JSON where there are many."""
+
+    template = "ARRAY[%(expressions)s]"
+    output_field = ArrayField(TextField())
+
+
 _of = {"incident": OuterRef("pk")}
 _retyped = Event.objects.filter(**_of, kind="retyped").order_by("n")
 # Bots are looked up once, and not by a join for every incident.
@@ -44,6 +66,7 @@ _rounds_of = Round.objects.filter(finding__incident=OuterRef("pk")).order_by("at
 _used = Exists(Support.objects.filter(evidence=OuterRef("pk")))
 _evidence = Evidence.objects.filter(**_of).exclude(state=State.WITHDRAWN).order_by("n")
 _followups = Followup.objects.filter(**_of).exclude(state=Followup.State.DROPPED).order_by("n")
+_took = Case(When(state=Followup.State.DONE, then=Extract(F("ended_at") - F("made_at"), "epoch")))
 
 # What each part of a history is read by.
 PARTS: Final[Mapping[str, Any]] = {
@@ -54,11 +77,15 @@ PARTS: Final[Mapping[str, Any]] = {
     "led_at": Subquery(_led.values("at")[:1]),
     "pages": ArraySubquery(_pages_of.values(one=JSONList("name", "target", "opened_at", "answered_at"))),
     "picked": Coalesce(Subquery(_picked.order_by().values("incident").values(all=Count("pk"))), Value(0)),
-    "rounds": ArraySubquery(_rounds_of.values(one=JSONList("finding", "verdict"))),
-    "followups": ArraySubquery(_followups.values(one=JSONList("phase", "made_at", "ended_at", "state"))),
-    "evidence": ArraySubquery(_evidence.values(one=JSONList("origin__via", "kind", _used))),
+    "rounds": ArraySubquery(_rounds_of.values(one=TextPair(Cast("finding", TextField()), "verdict"))),
+    "followups": ArraySubquery(_followups.values(one=JSONList("phase", _took))),
+    "evidence": ArraySubquery(_evidence.values(one=JSONList("origin__via", _used))),
     "seen_before": recurring.HOT,
 }
+
+_fields = IncidentHistory._fields
+BLANK: Final = tuple(IncidentHistory._field_defaults[name] for name in _fields[_fields.index("steps") + 1 :])
+Place = tuple[int, int, Callable[[Any], Any]]  # among the fields, among the columns, and how it is read
 
 
 def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) -> list[IncidentHistory]:
@@ -72,7 +99,10 @@ def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) 
     rows = json.loads(f"[{','.join(texts)}]")
     if "seen_before" in parts:
         _tell_seen_before(rows, len(PLAIN) + parts.index("seen_before"), known)
-    return [_history(row, parts) for row in rows]
+    columns = {part: column for column, part in enumerate(parts, len(PLAIN))}
+    steps = columns.pop("steps", None)
+    places = [(_fields.index(part), column, READ[part]) for part, column in columns.items()]
+    return [_history(row, row[steps] if steps else (), places) for row in rows]
 
 
 def _tell_seen_before(rows: Sequence[list[Any]], place: int, known: QuerySet[Incident]) -> None:
@@ -82,18 +112,18 @@ def _tell_seen_before(rows: Sequence[list[Any]], place: int, known: QuerySet[Inc
         row[place] = row[0] in seen if row[place] else None
 
 
-def _history(row: Sequence[Any], parts: Sequence[str]) -> IncidentHistory:
-    """Return one history of its columns: those of ``PLAIN``, then the parts."""
-    codename, title, private, status, declared, mitigated, ended, slug, *values = row
-    declared_at = _at(declared)
-    found = {part: READ[part](value) for part, value in zip(parts, values, strict=True)}
-    first = TypeStep(slug, declared_at)
-    if retyped := found.pop("steps", None):  # what the first retype began from
-        first = TypeStep(retyped[0][1], declared_at)
-    steps = (first, *(TypeStep(to, _at(at)) for at, _, to in retyped or ()))
-    return IncidentHistory(
-        codename, declared_at, title, private, status, _maybe(mitigated), _maybe(ended), steps, **found
-    )
+def _history(row: Sequence[Any], retyped: Sequence[Sequence[str]], places: Sequence[Place]) -> IncidentHistory:
+    """Return one history of its columns: those of ``PLAIN``, then the parts, each with its place among the fields."""
+    codename, title, private, status, declared, mitigated, ended, slug, *_ = row
+    at = _at(declared)
+    steps: tuple[TypeStep, ...] = (TypeStep(slug, at),)
+    if retyped:  # what the first retype began from
+        steps = (TypeStep(retyped[0][1], at), *[TypeStep(to, _at(then)) for then, _, to in retyped])
+    values = [codename, at, title, private, status, _maybe(mitigated), _maybe(ended), steps, *BLANK]
+    for place, column, read_as in places:
+        if (value := row[column]) or value is False:
+            values[place] = read_as(value)
+    return IncidentHistory._make(values)
 
 
 def _maybe(text: str | None) -> datetime | None:
@@ -109,26 +139,20 @@ def _pages(rows: Sequence[Sequence[Any]]) -> tuple[AskedPage, ...]:
 
 
 def _rounds(rows: Sequence[Sequence[Any]]) -> tuple[FindingRound, ...]:
-    return tuple([FindingRound(finding, verdict) for finding, verdict in rows])
+    return tuple(map(FindingRound._make, rows))
 
 
 def _owed(rows: Sequence[Sequence[Any]]) -> tuple[OwedWork, ...]:
-    return tuple(
-        [
-            OwedWork(phase, _at(made), _maybe(ended) if state == Followup.State.DONE else None)
-            for phase, made, ended, state in rows
-        ]
-    )
+    return tuple(map(OwedWork._make, rows))
 
 
 def _pieces(rows: Sequence[Sequence[Any]]) -> tuple[EvidencePiece, ...]:
-    return tuple([EvidencePiece(via or "upload", kind, used) for via, kind, used in rows])
+    return tuple(map(EvidencePiece._make, rows))
 
 
 _at = datetime.fromisoformat
-# How each part is read from JSON; steps need the declaration as well, and are read with it.
+# How each part is read from JSON, where there is any; steps need the declaration as well, and are read with it.
 READ: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "steps": _as_is,
     "first_human_at": _maybe,
     "led_at": _maybe,
     "first_type": _as_is,

@@ -57,10 +57,10 @@ class FigureRow:
         """The times that were counted, shortest first."""
         return [one.seconds for one in self.timed if one.seconds is not None]
 
-    @property
+    @cached_property
     def marked(self) -> int:
         """How many are in the marked part."""
-        return sum(one.marked for one in self.counted)
+        return sum([one.marked for one in self.counted])
 
 
 Work = Callable[[Sequence[IncidentHistory], Types], list[FigureRow]]

@@ -24,25 +24,23 @@ class AskedPage(NamedTuple):
 
 
 class OwedWork(NamedTuple):
-    """A task or a follow-up that was not dropped: for when it was meant, when it was made, and when it was done."""
+    """A task or a follow-up that was not dropped: for when it was meant, and the seconds until it was done."""
 
     phase: str
-    made_at: datetime
-    done_at: datetime | None
+    done_s: float | None
 
 
 class FindingRound(NamedTuple):
-    """A verdict on a hypothesis, which ``finding`` numbers; they come in the order in which they were given."""
+    """A verdict on a hypothesis, which ``finding`` names; they come in the order in which they were given."""
 
-    finding: int
+    finding: str
     verdict: str
 
 
 class EvidencePiece(NamedTuple):
-    """A piece of evidence: how it came, what it is, and whether a verdict rests on it."""
+    """A piece of evidence: how it came, where that is known, and whether a verdict rests on it."""
 
-    via: str
-    kind: str
+    via: str | None
     used: bool
 
 

@@ -24,7 +24,7 @@ CAME = {
 
 def refuted_before(one: IncidentHistory) -> int | None:
     """Return how many hypotheses stood refuted when one first held; none where nothing held yet."""
-    stands: dict[int, str] = {}
+    stands: dict[str, str] = {}
     for round in one.rounds:
         stands[round.finding] = round.verdict
         if round.verdict in HOLDS:
@@ -42,9 +42,9 @@ def refuted(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRo
 def pieces(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
     """Return how evidence came, those pieces marked that a verdict rests on."""
     found = [
-        (CAME.get(piece.via, piece.via), CountedThing(one, marked=piece.used))
+        (CAME.get(via or "upload", via or ""), CountedThing(one, None, used))
         for one in histories
-        for piece in one.evidence
+        for via, used in one.evidence
     ]
     filed = grouped(found)
     names = sorted((str(name) for name in filed), key=lambda name: (-len(filed[name]), name))
@@ -65,7 +65,7 @@ PHASES = {"during": "Tasks, during the incident", "afterwards": "Follow-ups, aft
 def followups(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
     """Return how many tasks and follow-ups there are, those marked that are done."""
     found = [
-        (owed.phase, CountedThing(one, marked=owed.done_at is not None)) for one in histories for owed in one.followups
+        (owed.phase, CountedThing(one, None, owed.done_s is not None)) for one in histories for owed in one.followups
     ]
     filed = grouped(found)
     return [FigureRow(phase, name, tuple(filed[phase])) for phase, name in PHASES.items() if phase in filed]
@@ -74,10 +74,10 @@ def followups(histories: Sequence[IncidentHistory], types: Types) -> list[Figure
 def done(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
     """Return how long it took until tasks and follow-ups were done."""
     found = [
-        (owed.phase, CountedThing(one, max(0.0, (owed.done_at - owed.made_at).total_seconds())))
+        (owed.phase, CountedThing(one, max(0.0, owed.done_s)))
         for one in histories
         for owed in one.followups
-        if owed.done_at is not None
+        if owed.done_s is not None
     ]
     filed = grouped(found)
     return [FigureRow(phase, name, tuple(filed[phase])) for phase, name in PHASES.items() if phase in filed]

@@ -143,7 +143,7 @@ def history(**given: Any) -> IncidentHistory:
 
 
 def test_what_was_refuted_counts_until_one_holds() -> None:
-    rounds = ((1, "refuted"), (2, "refuted"), (2, "open"), (3, "supported"), (4, "refuted"))
+    rounds = (("1", "refuted"), ("2", "refuted"), ("2", "open"), ("3", "supported"), ("4", "refuted"))
     told = tuple(FindingRound(finding, verdict) for finding, verdict in rounds)
     assert of_evidence.refuted_before(history(rounds=told)) == 1  # the second was opened again, the fourth came later
     assert of_evidence.refuted_before(history(rounds=told[:2])) is None
@@ -171,7 +171,7 @@ def test_every_mark_is_found_again_by_its_place() -> None:
 
 
 def test_what_was_to_be_done_counts_with_what_is_done() -> None:
-    owed = (OwedWork("during", AT, AT + timedelta(hours=1)), OwedWork("during", AT, None))
+    owed = (OwedWork("during", 3600.0), OwedWork("during", None))
     (row,) = of_evidence.followups([history(followups=owed)], {})
     assert (row.key, len(row.counted), row.marked) == ("during", 2, 1)
     assert [one.times for one in of_evidence.done([history(followups=owed)], {})] == [[3600.0]]
