@@ -1,4 +1,4 @@
-"""Who goes first: pages, then commands, then deliveries that nobody waits for.
+"""Who goes first: pages, then commands, then deliveries that nobody waits for; but what is overdue before all else.
 
 Slack gives its doors three seconds; a person at a page feels a tenth of one. And a declaration brings some twenty
 deliveries after it (who joined, what was posted) while the next person's command is on its way.
@@ -17,20 +17,51 @@ class Crowd:
 
     def __init__(self) -> None:
         self._count = 0
-        self.gone = asyncio.Event()
+        self.there, self.gone = asyncio.Event(), asyncio.Event()
         self.gone.set()
 
     @contextmanager
     def one(self) -> Iterator[None]:
         """Count one more for as long as the block lasts."""
-        self._count += 1
-        self.gone.clear()
+        self._come()
         try:
             yield
         finally:
-            self._count -= 1
-            if not self._count:
-                self.gone.set()
+            self._leave()
+
+    @contextmanager
+    def one_after(self, seconds: float) -> Iterator[None]:
+        """Count one more from so many seconds on, if the block lasts that long."""
+        counted: list[bool] = []
+
+        def come() -> None:
+            counted.append(True)
+            self._come()
+
+        waiting = asyncio.get_running_loop().call_later(seconds, come)
+        try:
+            yield
+        finally:
+            waiting.cancel()
+            if counted:
+                self._leave()
+
+    async def give_way(self, *, patience_s: float) -> None:
+        """Wait until everybody is gone, or until patience is over."""
+        if not self.gone.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.gone.wait(), patience_s)
+
+    def _come(self) -> None:
+        self._count += 1
+        self.there.set()
+        self.gone.clear()
+
+    def _leave(self) -> None:
+        self._count -= 1
+        if not self._count:
+            self.there.clear()
+            self.gone.set()
 
 
 class RequestQueue:

@@ -31,6 +31,9 @@ PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
 # Profiles have threads of their own, too: what is worked out of a large one holds up no other page. More that wait
 # than this are told to come back.
 PROFILES, PROFILES_WAITING = 4, 24
+# A command that still has no answer after so long has half of Slack's three seconds left. Whatever else comes then
+# waits until it is answered, but no longer than this: a page is asked for once, and PagerDuty gives its answer five.
+OVERDUE_S, GIVES_WAY_S = 1.5, 1.0
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 DOORS = "/slack/"
 SIGNS = ("/health", "/ready")  # of life, for whatever watches: they wait behind no page
@@ -50,7 +53,7 @@ class Application(ASGIHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._readers, self._people = Crowd(), Crowd()
+        self._readers, self._people, self._overdue = Crowd(), Crowd(), Crowd()
         self._commands_line = RequestQueue(after=self._readers, share=0.05, patience_s=1.0)
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
         # Storing one takes a moment; PagerDuty waits five seconds, and a storm of them must not hold up Slack's doors.
@@ -71,6 +74,11 @@ class Application(ASGIHandler):
             prefix: Arrivals(most=BODIES_AT_ONCE, most_bytes=BODIES_TOGETHER, gives_way=True)
             for prefix in (DOORS, PAGER_DOOR, "/")
         }
+
+    @property
+    def a_command_is_overdue(self) -> asyncio.Event:
+        """Set while some command waits too long for its answer."""
+        return self._overdue.there
 
     def load_middleware(self, is_async: bool = False) -> None:
         """Chain the middleware for a thread, not for the event loop."""
@@ -136,17 +144,18 @@ class Application(ASGIHandler):
         apart = self._files if gate.concerns(scope["path"]) else self._signs if scope["path"] in SIGNS else None
         if apart is not None:
             return (await self._in_thread(apart, scope, body))[0]
+        if scope["path"].startswith(DOORS) and not _is_event(scope):
+            with self._people.one(), self._overdue.one_after(OVERDUE_S):
+                return await self._in_turn(self._commands_line, self._commands, scope, body)
+        await self._overdue.give_way(patience_s=GIVES_WAY_S)
         if scope["path"].startswith(PAGER_DOOR):
             return await self._in_turn(self._pager_line, self._pager, scope, body)
+        if scope["path"].startswith(DOORS):
+            return await self._in_turn(self._events_line, self._events, scope, body)
         if PROFILE.fullmatch(scope["path"]):
             return await self._at_profile(scope, body)
-        if not scope["path"].startswith(DOORS):
-            with self._readers.one(), self._people.one():
-                return (await self._in_thread(self._pages, scope, body))[0]
-        if _is_event(scope):
-            return await self._in_turn(self._events_line, self._events, scope, body)
-        with self._people.one():
-            return await self._in_turn(self._commands_line, self._commands, scope, body)
+        with self._readers.one(), self._people.one():
+            return (await self._in_thread(self._pages, scope, body))[0]
 
     async def _at_profile(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
         if self._at_profiles >= PROFILES_WAITING:

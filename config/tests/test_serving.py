@@ -70,6 +70,8 @@ urlpatterns = [
     path("page", page),
     path("incidents/amber-otter/evidence/1/<int:n>", look),
     path("slack/events", page),
+    path("slack/slow/<int:n>", look),
+    path("incidents/amber-otter/evidence/2/", page),
     path("pagerduty/webhook", page),
     path("broken", broken),
     path("stream", stream),
@@ -203,6 +205,48 @@ def test_a_reader_who_leaves_early_gets_nothing() -> None:
 
     assert asyncio.run(leave())
     assert connection.connection is None or not connection.in_atomic_block
+
+
+@pytest.mark.parametrize("path", ["/page", "/incidents/amber-otter/evidence/2/", "/pagerduty/webhook", "/slack/events"])
+def test_whatever_comes_while_a_command_is_overdue_begins_after_it(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert begun_beside_an_overdue_command(path, monkeypatch, patience_s=60) == ["command", thread_of(path)]
+
+
+@pytest.mark.parametrize("path", ["/page", "/incidents/amber-otter/evidence/2/", "/pagerduty/webhook", "/slack/events"])
+def test_nobody_gives_way_for_longer_than_their_patience(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert begun_beside_an_overdue_command(path, monkeypatch, patience_s=0.01) == [thread_of(path), "command"]
+
+
+def thread_of(path: str) -> str:
+    known = {"/pagerduty/webhook": "pager", "/slack/events": "event", "/page": "page"}
+    return known.get(path, "profile")
+
+
+def begun_beside_an_overdue_command(path: str, monkeypatch: pytest.MonkeyPatch, *, patience_s: float) -> list[str]:
+    """Send something while a command goes on that is overdue at once; let the command end once the other can't yet."""
+    monkeypatch.setattr(serving, "OVERDUE_S", 0.0)
+    monkeypatch.setattr(serving, "GIVES_WAY_S", patience_s)
+    let_go.clear()
+
+    async def come() -> None:
+        application = Application()
+        command = Talk(application, scope("/slack/slow/1", method="POST", kind="application/x-www-form-urlencoded"))
+        await command.send_input({"type": "http.request", "body": b""})
+        await asyncio.wait_for(application.a_command_is_overdue.wait(), 30)
+        kind = "application/json" if path.startswith("/slack") else ""
+        other = Talk(application, scope(path, kind=kind, method="POST" if kind else "GET"))
+        await other.send_input({"type": "http.request", "body": b""})
+        if patience_s < 1:
+            await other.receive_output(30)
+        else:
+            assert await other.receive_nothing(timeout=0.3)
+        let_go.set()
+        await command.receive_output(30)
+        if patience_s >= 1:
+            await other.receive_output(30)
+
+    asyncio.run(come())
+    return [name.partition("_")[0] for name in seen]
 
 
 def test_profiles_hold_up_no_other_page_and_too_many_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
