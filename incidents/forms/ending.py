@@ -65,7 +65,7 @@ class ReopenForm(StepForm):
 
 class CancelForm(StepForm):
     verb = "cancel"
-    heading, button, icon, tone = "Cancel", "Cancel incident", "cross", "grave"
+    heading, button, icon, tone = "Cancel the incident", "Cancel incident", "cross", "grave"
     said = "Cancelled."
     explains = "This was not an incident. You can reopen it later."
     text = lines("Why? (optional)", needed=False)

@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from incidents import catch_up_reading, event_kinds, sample_mark, timeline, timeline_layout, visibility
 from incidents.followups import followup_lists
-from incidents.forms import VERBS
+from incidents.forms import VERBS, VerbForm
 from incidents.forms.given import number
 from incidents.models import Event, Incident, IncidentType, Person
+from incidents.models.incident import Status
 from incidents.people.bidi import isolated
 from incidents.policies.policy import Policy
 from incidents.search import moment
@@ -132,11 +133,17 @@ def head(incident: Incident, person: Person) -> dict[str, Any]:
         "retyped": [one.event for one in reversed(known) if one.event.kind == "retyped"][:20],
         "todo": _todo(incident),
         "roles": _roles(incident),
-        "steps": [(name, VERBS[name]) for name in STEPS if VERBS[name].offered(incident)],
+        "steps": _steps(incident),
         "rest": [(name, VERBS[name]) for name in REST if VERBS[name].offered(incident)],
         "tints": tints(),
         "groups": GROUPS,
     }
+
+
+def _steps(incident: Incident) -> list[tuple[str, type[VerbForm], bool]]:
+    """Return the steps of its life, and whether each is offered: one that was done keeps its place in the head."""
+    found = [(name, VERBS[name], VERBS[name].offered(incident)) for name in STEPS]
+    return [one for one in found if one[2] or (one[0] == "mitigate" and incident.status == Status.MITIGATED)]
 
 
 def _asks(incident: Incident) -> Policy:

@@ -89,8 +89,8 @@ FIGURES = (
     InsightFigure(
         "paths",
         "What became what",
-        "Incidents that were retyped, from the type they were declared as. An incident that was retyped twice is in "
-        "two rows.",
+        "Incidents that were retyped, from the type they were declared as. One that was retyped twice counts "
+        "once for each retype.",
         FLOW,
         paths,
         needs=("steps",),

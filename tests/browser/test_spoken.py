@@ -35,12 +35,13 @@ RETYPE = """
   - radio "Internal"
   - radio "Security" [checked]
 - textbox /What do you know now?/
+- heading "Ambiguous becomes Security" [level=2]
+- paragraph: /get in/
 - group "Who comes along?":
   - list:
     - listitem:
       - checkbox "Leave me out"
 - region "Ambiguous becomes Security":
-  - heading "Ambiguous becomes Security" [level=2]
   - list:
     - listitem: /move the conversation to a new private channel/
   - heading "What that means" [level=3]
