@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Sit, declare
+from tests.browser.conftest import Sit, codename_of, declare, declare_by_hand
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -135,3 +135,14 @@ def test_letters_act_on_nothing_while_a_dialog_is_asked_for_or_open(sit: Sit) ->
     expect(page.locator("dialog[open]")).to_have_count(0)
     page.keyboard.press("r")
     page.wait_for_url("**/retype")
+
+
+def test_going_back_and_declaring_again_leads_to_what_was_declared(sit: Sit) -> None:
+    page = sit("Ada")
+    name = declare_by_hand(page, "Declared and gone back to")
+    page.go_back()
+    expect(page.get_by_label("What is wrong?")).to_have_value("Declared and gone back to")
+    page.get_by_role("button", name="Declare").click()
+    page.wait_for_url("**/incidents/*/")
+    assert codename_of(page) == name
+    expect(page.locator("main > .said")).to_contain_text("You declared this already")
