@@ -29,7 +29,7 @@ class StepForm(VerbForm):
 
 class MitigateForm(StepForm):
     verb = "mitigate"
-    heading, button, icon = "Mitigated", "Mark mitigated", "shield"
+    heading, button, icon = "Mitigate", "Mark as mitigated", "shield"
     said = "Marked mitigated."
     explains = "The impact has stopped, but the incident is not over."
     text = lines("What helped? (optional)", needed=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from incidents import forms
-from incidents.models import Incident
+from incidents.models import Incident, IncidentType
 from integrations.slack.tests.door import Door
 from integrations.tests.house import TOKEN
 
@@ -96,3 +96,26 @@ def test_who_comes_second_is_told_who_was_first_and_when(
         assert "Ben" in said
         assert f"{event.at:%Y-%m-%d at %H:%M} UTC" in said
     assert incident.events.latest("n") == event
+
+
+@pytest.mark.parametrize("verb", ["mitigate", "resolve", "reopen"])
+def test_a_step_is_called_the_same_on_the_card_in_the_window_and_on_the_page(
+    door: Door, incident: Incident, channel: str, verb: str
+) -> None:
+    if verb == "reopen":
+        door.command("ben", "resolved", channel=channel)
+    door.house.settle(incident)
+    page = forms.VERBS[verb]
+    assert f"'text': '{page.heading}'" in str(door.slack.messages(channel)[0])
+    door.press("ann", f"firekind:{verb}", channel=channel)
+    view = door.modal("ann")
+    assert (view["title"]["text"], view["submit"]["text"]) == (page.heading, page.button)
+
+
+@pytest.mark.parametrize("slug", ["major", "security", "time-bomb"])
+def test_the_button_of_a_retype_names_the_type_as_on_the_page(
+    door: Door, incident: Incident, channel: str, slug: str
+) -> None:
+    door.command("ann", f"type {slug}", channel=channel)
+    to = IncidentType.objects.get(slug=slug)
+    assert door.modal("ann")["submit"]["text"] == f"Retype to {to.policy.name}"

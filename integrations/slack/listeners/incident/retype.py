@@ -19,6 +19,7 @@ from workflows.reconcile import retyping
 
 CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+SUBMIT_CHARS: Final = 24  # that Slack takes on a window's button
 COME, STAY_OUT = "come", "stay-out"
 CHANGED: Final = "*The plan changed while you were reading.* This is what would happen now."
 
@@ -138,7 +139,9 @@ def modal(
         t=to.slug if to else None,
         d=plan.digest if plan else None,
     )
-    return blocks.modal("Retype", parts, callback_id=CALLBACK, submit="Confirm", close="Cancel", kept=kept)
+    named = f"Retype to {to.policy.name}" if to else ""
+    submit = named if 0 < len(named) <= SUBMIT_CHARS else "Retype"
+    return blocks.modal("Retype", parts, callback_id=CALLBACK, submit=submit, close="Cancel", kept=kept)
 
 
 def must_be_active(incident: Incident) -> None:

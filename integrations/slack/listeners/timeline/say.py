@@ -85,9 +85,9 @@ VERBS: Final[Mapping[str, Verb]] = {
         Verb(
             "mitigate",
             lifecycle.mitigate,
-            "Mitigated",
+            forms.VERBS["mitigate"].heading,
             "What helped?",
-            "Mark as mitigated",
+            forms.VERBS["mitigate"].button,
             "is mitigated. It stays open until you resolve it.",
         ),
         Verb("resolve", lifecycle.resolve, "Resolve", "What was it, and what helped?", "Resolve", "is resolved."),
