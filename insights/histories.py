@@ -40,7 +40,7 @@ PLAIN: Final = (
 
 
 class JSONList(Func):
-    """A list of values as JSON text, which PostgreSQL writes in about half the time that ``JSONArray`` takes."""
+    """A list of values as JSON text; ``JSONArray`` makes binary JSON, which is taken apart again to be sent."""
 
     function = "json_build_array"
     output_field = JSONField()
