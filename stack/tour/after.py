@@ -146,8 +146,9 @@ def security(tour: Tour) -> None:
     """Check the retype to a private type: everything that closes, and everything that moves."""
     old, new = tour.records.incident(tour.stage.codename)["codenames"]
     _room(tour, members=_in_private(tour), topic="Security · Open · Lead: Ada Okafor", private=True)
+    lost = tour.members_before - _in_private(tour) - {"firekind"}
     tour.members_before = set()
-    _done_as_shown(tour)
+    _done_as_shown(tour, lost=lost)
     rung.neutral(tour.checks, tour.stage, words=OUR_WORDS)
     rung.once(tour.checks, tour.stage, scenes.PAGED_PRIVATELY, on_call=tour.stage.account.on_call("Security on call"))
     room.left(tour.checks, tour.workspace.channel(f"inc-{old}"), words=OUR_WORDS)
@@ -244,7 +245,7 @@ def _room(tour: Tour, *, members: Collection[str], topic: str, private: bool) ->
     room.nobody_wrong(tour.checks, tour.workspace, found)
 
 
-def _done_as_shown(tour: Tour) -> None:
+def _done_as_shown(tour: Tour, *, lost: Collection[str] = ()) -> None:
     effects = tour.records.effects(tour.stage.codename, after=tour.effects_before)
     came = set(tour.workspace.channel(tour.stage.room)["handles"]) - tour.members_before - {"firekind"}
-    record.done_as_shown(tour.checks, tour.stage.shown, effects, tour.names(came))
+    record.done_as_shown(tour.checks, tour.stage.shown, effects, came=tour.names(came), lost=tour.names(lost))

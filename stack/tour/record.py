@@ -13,6 +13,7 @@ from stack.tour.checks import Checks
 TIMES = re.compile(r" \(\d+ times\)$")
 INVITED = re.compile(r"^invite (.+?)(?: \([^()]*\))?$")
 MOVE = "move the conversation to a new private channel"
+SHUT_OUT = re.compile(r"^end access for (.+)$")
 MISSING = "!"  # asks for nothing: someone mends it
 UNSHOWN = {"counted"}  # how much others had posted is asked as a channel is left, for the line that stays there
 # What comes of a page is told, and is not known before; what is missing stands on the plan itself, and is told after.
@@ -35,15 +36,25 @@ def all_done(checks: Checks, records: Records, codename: str) -> None:
 
 
 def done_as_shown(
-    checks: Checks, shown: Sequence[tuple[str, str]], effects: Sequence[dict[str, Any]], came: Sequence[str]
+    checks: Checks,
+    shown: Sequence[tuple[str, str]],
+    effects: Sequence[dict[str, Any]],
+    *,
+    came: Sequence[str],
+    lost: Sequence[str] = (),
 ) -> None:
-    """Check that the effects after a confirmation are what its plan had said, and that those it named came."""
-    named = {name for _, text in shown if (found := INVITED.match(text)) for name in found[1].split(", ")}
-    checks.same("those who came are those the plan named", came, named)
-    lines = [TIMES.sub("", text) for sign, text in shown if sign != MISSING and not INVITED.match(text)]
+    """Check that the effects after a confirmation are what its plan had said, and that those it named came or left."""
+    checks.same("those who came are those the plan named", came, _named(INVITED, shown))
+    checks.same("those who lost access are those the plan named", lost, _named(SHUT_OUT, shown))
+    told = [text for sign, text in shown if sign != MISSING]
+    lines = [TIMES.sub("", text) for text in told if not (INVITED.match(text) or SHUT_OUT.match(text))]
     said = {part for line in lines for part in ([line] if line.startswith("page ") else line.split(", "))}
     done = {_as_shown(effect) for effect in effects if effect["kind"] not in {"member", *UNSHOWN}} - FOLLOWS
     checks.same("what was done is what the plan had said", done, said)
+
+
+def _named(line: re.Pattern[str], shown: Sequence[tuple[str, str]]) -> set[str]:
+    return {name for _, text in shown if (found := line.match(text)) for name in found[1].split(", ")}
 
 
 def _as_shown(effect: dict[str, Any]) -> str:
