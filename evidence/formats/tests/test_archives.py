@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +44,18 @@ def test_bzip2_and_xz_are_unpacked(tmp_path: Path, pack: object) -> None:
         read(tmp_path, packed[:-9])
     with pytest.raises(TooMuch, match="larger than"):
         read(tmp_path, pack(bytes(3 << 20)), unpacked=1 << 20)  # type: ignore[operator]
+
+
+@settings(max_examples=60, deadline=None)
+@given(how=st.sampled_from([zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]), data=st.data())
+def test_a_zip_that_is_damaged_anywhere_is_read_or_refused_in_one_line(how: int, data: st.DataObject) -> None:
+    with io.BytesIO() as out:
+        with zipfile.ZipFile(out, "w", how) as bundle:
+            bundle.writestr("cpu.folded", ONE * 40)
+        whole = bytearray(out.getvalue())
+    for at in data.draw(st.sets(st.integers(30, len(whole) - 1), min_size=1, max_size=4)):
+        whole[at] = data.draw(st.integers(0, 255))
+    laws.judge(bytes(whole))
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])

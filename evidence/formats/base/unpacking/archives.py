@@ -45,7 +45,15 @@ def members(data: mmap.mmap, *, limits: Limits) -> Iterator[tuple[str, BinaryIO]
             with file, _copied(file, spent) as copy:
                 yield name, copy
     except _damaged() as error:
-        raise BadProfile(f"The archive can't be read: {str(error)[:100] or type(error).__name__}") from error
+        raise _unreadable(error) from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise _unreadable(error) from error  # bzip2 says so of damaged content, which is no fault of the system
+
+
+def _unreadable(error: Exception) -> BadProfile:
+    return BadProfile(f"The archive can't be read: {str(error)[:100] or type(error).__name__}")
 
 
 def left_out(about: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
@@ -120,8 +128,9 @@ def _copied(file: IO[bytes], spent: Spent) -> Iterator[BinaryIO]:
 
 def _damaged() -> tuple[type[Exception], ...]:
     """Return what the library raises for archives that are damaged, packed in an unknown way, or locked."""
+    from lzma import LZMAError
     from tarfile import TarError
     from zipfile import BadZipFile
 
     known = (zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError, ValueError, OverflowError)
-    return (BadZipFile, TarError, *known)
+    return (BadZipFile, LZMAError, TarError, *known)
