@@ -20,8 +20,9 @@ SOON_MS: Final = 60_000
 
 def take(stage: Stage, sit: Callable[..., Page], *, place: Path) -> None:
     """Film it in the light and in the dark, and keep its last page as the picture for those who want none to move."""
-    for scheme, name in (("light", "retype"), ("dark", "retype-dark")):
-        film = Film(sit("ada", viewport=SIZE, color_scheme=scheme))
+    # Somebody else in the dark: who declares the same again within minutes is led to the first incident.
+    for who, scheme, name in (("ada", "light", "retype"), ("mateo", "dark", "retype-dark")):
+        film = Film(sit(who, viewport=SIZE, color_scheme=scheme))
         _declares(film)
         _reads_the_plan(film)
         _confirms(film)
