@@ -35,19 +35,26 @@ def test_markup_is_taken_out() -> None:
 def test_what_was_done_but_not_shown_is_found() -> None:
     effect = {"kind": "post", "room": 1, "sentence": "post the headline"}
     with pytest.raises(NotSo, match="too much: post the headline"):
-        record.done_as_shown(checks(), [("+", "set the topic")], [effect], [])
+        record.done_as_shown(checks(), [("+", "set the topic")], [effect], came=[])
 
 
 def test_lines_for_people_and_counted_lines_are_understood() -> None:
     shown = [("+", "invite Ana, Ben (@support)"), ("~", "withdraw our message (2 times)"), ("~", record.MOVE)]
     withdrawn = {"kind": "post", "room": 1, "sentence": "withdraw our message"}
     opened = {"kind": "channel", "room": 2, "sentence": "open the private channel #inc-x"}
-    record.done_as_shown(checks(), shown, [withdrawn, withdrawn, opened], ["Ana", "Ben"])
+    record.done_as_shown(checks(), shown, [withdrawn, withdrawn, opened], came=["Ana", "Ben"])
 
 
 def test_who_was_not_named_is_found() -> None:
     with pytest.raises(NotSo, match="too much: Cleo"):
-        record.done_as_shown(checks(), [("+", "invite Ana (@support)")], [], ["Ana", "Cleo"])
+        record.done_as_shown(checks(), [("+", "invite Ana (@support)")], [], came=["Ana", "Cleo"])
+
+
+def test_who_lost_access_and_was_not_named_is_found_and_who_was_named_and_kept_it() -> None:
+    for lost in (["Ana", "Cleo"], ["Cleo"], []):
+        with pytest.raises(NotSo, match="those who lost access"):
+            record.done_as_shown(checks(), [("-", "end access for Ana")], [], came=[], lost=lost)
+    record.done_as_shown(checks(), [("-", "end access for Ana, Ben")], [], came=[], lost=["Ana", "Ben"])
 
 
 def test_a_message_that_stands_twice_is_found() -> None:
