@@ -10,6 +10,7 @@ from incidents.models import Incident
 from integrations.tests.house import House
 from workflows.channels import rooms
 from workflows.loading import load_facts
+from workflows.planning.wording.shut_out import LOSES
 from workflows.reconcile import reconcile, retyping
 
 
@@ -57,7 +58,9 @@ def test_holding_a_role_brings_nobody_along_whom_the_plan_does_not_name(house: H
     lifecycle.set_role(incident, role="Scribe", holder=house.person("eve"), by=house.person("dee"), at=house.now())
     incident = house.settle(incident)
     plan = retyping.preview(incident, to=house.type("security"), by=house.person("dee"))
-    assert "Eve" not in " ".join(map(str, plan.lines))
+    losing, others = [[line.text for line in plan.lines if (line.key == LOSES) is told] for told in (True, False)]
+    assert ["Eve" in text for text in losing] == [True]
+    assert "Eve" not in " ".join(others)
     incident = house.retype(incident, "security")
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "sam", "sia", "pat"}
     assert incident.roles == {}

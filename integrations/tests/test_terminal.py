@@ -41,7 +41,7 @@ def test_declaring_prints_the_codename_and_the_plan(house: House) -> None:
 def test_a_dry_run_prints_the_plan_and_changes_nothing(house: House) -> None:
     incident = declared(house)
     said = run("retype", incident.codename, "security", "--dry-run")
-    assert said.startswith("~ move the conversation to a new private channel")
+    assert said.startswith("- end access for Ann, Ben, Lea\n~ move the conversation to a new private channel")
     assert "have already read it" in said
     incident.refresh_from_db()
     assert incident.type.slug == "ambiguous"

@@ -33,6 +33,7 @@ def _environment() -> jinja2.Environment:
     env.filters["emoji"] = emoji.shown
     env.filters["plain"] = lambda text: emoji.replaced(str(text))
     env.globals["static"] = "/static/{}".format
+    env.globals["chat_url"] = "/"
     env.globals["account_url"] = "/pagerduty"
     env.globals["tracker_url"] = "/tracker"
     env.globals["palette"] = emoji.PALETTE
