@@ -72,6 +72,7 @@ def test_paper_shows_what_happened_and_nothing_to_press(page: Page) -> None:
         expect(page.locator(gone)).to_be_hidden()
     assert codename in page.locator("main").inner_text()
     entries = page.locator(".events > .event")
+    expect(entries.nth(2)).to_be_attached()
     assert entries.count() == page.locator(".events > .event:visible").count() > 2, "folded and minor ones, too"
 
 

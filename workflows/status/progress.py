@@ -123,11 +123,12 @@ class Progress:
 def of(incident: Incident, *, at: datetime | None = None) -> Progress:
     """Read how far an incident has come."""
     at = at or timezone.now()
+    # Read before the effects: a plan that is made in between is one that is not there yet, and never an empty one.
+    planned = Planned.objects.filter(incident=incident, revision__gte=incident.revision).exists()
     effects = list(Effect.objects.filter(incident=incident).order_by("pk"))
     rows = [row for row in effects if row.state in SHOWN]
     resources = {row.key: row for row in Resource.objects.filter(incident=incident).order_by("pk")}
     blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until"))
-    planned = Planned.objects.filter(incident=incident, revision__gte=incident.revision).exists()
     return Progress(
         effects=[_effect(row, rows, resources, blocked, at) for row in rows],
         people=_people(load_facts.beside(incident, effects, resources.values())),
