@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from celery import shared_task
 from django.utils import timezone
@@ -75,13 +77,24 @@ def _measure(incident_id: int) -> None:
 _aside = Aside(_measure, at_once=CAPTURES_AT_ONCE)
 
 
+# What a sweep does beside effects, by the name of what it waits for.
+CARRIED: Final[Mapping[str, Callable[..., int]]] = {
+    "overdue": sweeping.fall_due,
+    "replays": replays.advance,
+    "access requests": lifecycle.carry,
+    "notices": notices.carry,
+    "misses": missed.tell_managers,
+}
+
+
 @shared_task
 def sweep() -> None:
     """Hint every incident that the lost messages were about."""
     at = timezone.now()
     if workspace_cache.is_known_old():
         refresh_directory()  # a new workspace, or one that said it changed, does not wait for the regular look
-    unplanned = sweeping.unplanned(at=at)
+    waiting = sweeping.waiting(at=at)
+    unplanned = sweeping.unplanned(at=at) if waiting & {"moved", "plan again"} else []
     for incident_id in unplanned:
         hint(incident_id)
     for incident_id, queue in sweeping.due(at=at):
@@ -89,11 +102,9 @@ def sweep() -> None:
             _send(measure, incident_id)
         elif incident_id not in unplanned:
             _send(drain, incident_id)
-    sweeping.fall_due(at=at)
-    replays.advance(at=at)
-    lifecycle.carry(at=at)
-    notices.carry(at=at)
-    missed.tell_managers(at=at)
+    for name, carry in CARRIED.items():
+        if name in waiting:
+            carry(at=at)
 
 
 @shared_task

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from incidents import timeline, visibility
@@ -83,13 +84,13 @@ def answer(incident: Incident, *, text: str, by: Person | None, at: datetime, so
 
 def advance(*, at: datetime) -> int:
     """Show what is due in every replay; return how many were moved on. Doing it again shows nothing again."""
-    found = (
-        Replay.objects.filter(due_at__lte=at, incident__active=True)
-        .order_by("due_at")
-        .select_related("incident")
-        .defer("incident__words")
-    )
+    found = due(at).order_by("due_at").select_related("incident").defer("incident__words")
     return sum(_play(one.incident, by=None, at=at) for one in found[:AT_MOST])
+
+
+def due(at: datetime) -> QuerySet[Replay]:
+    """Return the replays that have something to show."""
+    return Replay.objects.filter(due_at__lte=at, incident__active=True)
 
 
 def steps_of(replay: Replay) -> tuple[Step, ...]:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 import audit
@@ -53,8 +54,13 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
 
 def carry(*, at: datetime) -> int:
     """Deliver access requests to the people they are for, then forget their content; return how many there were."""
-    waiting = Knock.objects.exclude(codename="").select_related("person").order_by("at")
+    waiting = undelivered().select_related("person").order_by("at")
     return leases.hold_each(waiting, partial(_carry, at=at), at_once=AT_ONCE)
+
+
+def undelivered() -> QuerySet[Knock]:
+    """Return the access requests that nobody was told of yet."""
+    return Knock.objects.exclude(codename="")
 
 
 def let_in(incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB) -> AccessRequest:

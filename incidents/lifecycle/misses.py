@@ -10,6 +10,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from incidents.lifecycle import rules
@@ -47,13 +48,18 @@ def write(person: Person, codename: str, *, at: datetime) -> None:
 
 def untold(*, at: datetime) -> list[Miss]:
     """Take on what managers were not told yet, each for one minute: another worker leaves it alone until then."""
-    waiting = Miss.objects.filter(tell_at__lte=at).order_by("pk")[:AT_ONCE]
+    waiting = to_tell(at).order_by("pk")[:AT_ONCE]
     until = at + TRIED_AGAIN
     return [
         one
         for one in waiting.select_related("person")
         if Miss.objects.filter(pk=one.pk, tell_at=one.tell_at).update(tell_at=until)
     ]
+
+
+def to_tell(at: datetime) -> QuerySet[Miss]:
+    """Return what managers are due to be told of, whoever else takes it on."""
+    return Miss.objects.filter(tell_at__lte=at)
 
 
 def told(miss: Miss, manager: Person) -> None:

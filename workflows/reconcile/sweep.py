@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Final
+
+from django.db.models import QuerySet
 
 from incidents import lifecycle
-from incidents.models import Incident
+from incidents.drills import replays
+from incidents.lifecycle import access, misses
+from incidents.models import Incident, Notice
 from workflows.effects import effect_queue
 from workflows.loading import load_facts
 from workflows.models import Planned, Unplanned
 from workflows.planning.desired import desired_state
 from workflows.planning.plan import plan
 from workflows.reconcile import offers
+from workflows.reconcile.glance import Glance, Look
 
 AT_MOST = 500
 AUDIT_BATCH = 1_000
@@ -20,15 +26,23 @@ AUDIT_BATCH = 1_000
 
 def fall_due(*, at: datetime) -> int:
     """Record every promised status update that is overdue; return how many there were."""
-    overdue = Incident.objects.filter(update_due_at__lte=at).order_by("update_due_at")[:AT_MOST]
+    overdue = _overdue(at).order_by("update_due_at")[:AT_MOST]
     return sum(lifecycle.update_fell_due(incident, at=at) for incident in overdue)
+
+
+def _overdue(at: datetime) -> QuerySet[Incident]:
+    return Incident.objects.filter(update_due_at__lte=at)
 
 
 def unplanned(*, at: datetime) -> list[int]:
     """Return incidents whose facts moved past what was planned, or that asked to be looked at again."""
     moved = Unplanned.objects.values_list("incident", flat=True)
-    again = Planned.objects.filter(look_again_at__lte=at).values_list("incident", flat=True)
+    again = _to_plan_again(at).values_list("incident", flat=True)
     return list(moved.union(again).order_by("incident")[:AT_MOST])
+
+
+def _to_plan_again(at: datetime) -> QuerySet[Planned]:
+    return Planned.objects.filter(look_again_at__lte=at)
 
 
 def due(*, at: datetime) -> list[tuple[int, str]]:
@@ -58,3 +72,16 @@ def _differing(batch: list[Incident]) -> Iterator[int]:
         gaps = {f"gap/{gap.key}" for gap in found.gaps} != known.gaps.keys()
         if not found.is_empty or gaps or offers.differing(known):
             yield pk
+
+
+# What a sweep looks for beside effects, each by the query of whoever acts on it.
+LOOKS: Final[Mapping[str, Look]] = {
+    "moved": lambda at: Unplanned.objects.all(),
+    "plan again": _to_plan_again,
+    "overdue": _overdue,
+    "replays": replays.due,
+    "access requests": lambda at: access.undelivered(),
+    "notices": lambda at: Notice.objects.all(),
+    "misses": misses.to_tell,
+}
+waiting: Final = Glance(LOOKS)
