@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from insights.figures import of_evidence, of_interruptions, of_response, of_types
+from insights.figures import of_evidence, of_followups, of_interruptions, of_response, of_types
 from insights.figures.figure import InsightFigure
 
 
@@ -31,6 +31,7 @@ CHAPTERS: Final[Mapping[str, InsightChapter]] = {
         InsightChapter("response", "Response", of_response.FIGURES),
         InsightChapter("interruptions", "Interruptions", of_interruptions.FIGURES),
         InsightChapter("evidence", "Learning", of_evidence.FIGURES),
+        InsightChapter("follow-ups", "Follow-ups", of_followups.FIGURES),
     )
 }
 FIGURES: Final[Mapping[str, InsightFigure]] = {

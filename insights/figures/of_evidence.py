@@ -1,10 +1,10 @@
-"""Figures about learning: hypotheses refuted before one held, what evidence was good for, and what was done after."""
+"""Figures about learning: hypotheses refuted before one held, what evidence was good for, what was seen before."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from insights.figures.figure import COUNTS, TIMES, CountedThing, FigureRow, InsightFigure, Types, by_type, grouped
+from insights.figures.figure import COUNTS, CountedThing, FigureRow, InsightFigure, Types, by_type, grouped
 from insights.figures.history import IncidentHistory
 
 HOLDS = {"supported", "root_cause"}
@@ -59,30 +59,6 @@ def seen_before(histories: Sequence[IncidentHistory], types: Types) -> list[Figu
     return by_type(found, types, whole="All types")
 
 
-PHASES = {"during": "Tasks, during the incident", "afterwards": "Follow-ups, afterwards"}
-
-
-def followups(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return how many tasks and follow-ups there are, those marked that are done."""
-    found = [
-        (owed.phase, CountedThing(one, None, owed.done_s is not None)) for one in histories for owed in one.followups
-    ]
-    filed = grouped(found)
-    return [FigureRow(phase, name, tuple(filed[phase])) for phase, name in PHASES.items() if phase in filed]
-
-
-def done(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return how long it took until tasks and follow-ups were done."""
-    found = [
-        (owed.phase, CountedThing(one, max(0.0, owed.done_s)))
-        for one in histories
-        for owed in one.followups
-        if owed.done_s is not None
-    ]
-    filed = grouped(found)
-    return [FigureRow(phase, name, tuple(filed[phase])) for phase, name in PHASES.items() if phase in filed]
-
-
 FIGURES = (
     InsightFigure(
         "refuted",
@@ -112,24 +88,5 @@ FIGURES = (
         seen_before,
         needs=("first_type", "seen_before"),
         part="seen before",
-    ),
-    InsightFigure(
-        "follow-ups",
-        "Tasks and follow-ups",
-        "What was to be done and not dropped, and how much of it is done.",
-        COUNTS,
-        followups,
-        needs=("followups",),
-        unit="tasks",
-        part="done",
-    ),
-    InsightFigure(
-        "done",
-        "Time until done",
-        "From making a task or a follow-up to the moment it was done. What is still open is not in it.",
-        TIMES,
-        done,
-        needs=("followups",),
-        unit="tasks",
     ),
 )

@@ -20,7 +20,7 @@ from incidents import lifecycle
 from incidents.models import IncidentType, Participant, Person, Source
 from incidents.tests.conftest import Open
 from insights import histories
-from insights.figures import distribution, of_evidence, of_interruptions, strip
+from insights.figures import distribution, of_evidence, of_followups, of_interruptions, strip
 from insights.figures.chapters import CHAPTERS, FIGURES
 from insights.figures.figure import CountedThing, FigureRow
 from insights.figures.history import AskedPage, FindingRound, IncidentHistory, OwedWork, TypeStep
@@ -172,9 +172,9 @@ def test_every_mark_is_found_again_by_its_place() -> None:
 
 def test_what_was_to_be_done_counts_with_what_is_done() -> None:
     owed = (OwedWork("during", 3600.0), OwedWork("during", None))
-    (row,) = of_evidence.followups([history(followups=owed)], {})
+    (row,) = of_followups.followups([history(followups=owed)], {})
     assert (row.key, len(row.counted), row.marked) == ("during", 2, 1)
-    assert [one.times for one in of_evidence.done([history(followups=owed)], {})] == [[3600.0]]
+    assert [one.times for one in of_followups.done([history(followups=owed)], {})] == [[3600.0]]
 
 
 @pytest.mark.parametrize("asked", ["until=0001-01-01", "since=9999-12-31", "until=9999-12-31", "since=0001-01-01"])

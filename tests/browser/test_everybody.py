@@ -25,7 +25,7 @@ PAGES += [
     "/oncall/rules/",
     "/oncall/rules/add",
 ]
-PAGES += ["/insights/", "/insights/response", "/insights/interruptions", "/insights/learning"]
+PAGES += ["/insights/", "/insights/response", "/insights/interruptions", "/insights/evidence", "/insights/follow-ups"]
 PAGES += ["/follow-ups", "/reviews"]
 PAGES += ["/oncall/groups/", "/oncall/groups/add", "/none", "/sign-in/"]
 OF_ONESELF = ["/account/", "/tokens/", "/people/roles", "/people/roles?q=a", "/audit/"]

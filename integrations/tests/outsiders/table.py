@@ -116,7 +116,7 @@ NOT_BY_PAGE: Final = frozenset(
 # speedscope styles itself from its script: its page alone, in a frame of its own, may do that.
 POLICY_OF_THEIR_OWN: Final = frozenset({f"{EVIDENCE}<int:n>/speedscope/app"})
 
-INSIGHTS: Final = ("types", "response", "interruptions", "evidence")
+INSIGHTS: Final = ("types", "response", "interruptions", "evidence", "follow-ups")
 FIGURES: Final = (
     "clarity",
     "paths",

@@ -19,7 +19,7 @@ from stack.supervisor.running import Stack
 INCIDENTS, EVENTS = 10_000, 50
 OLDER, OLDER_EVENTS = 90_000, 5  # before the period
 ROUNDS = 12
-CHAPTERS = ("types", "response", "interruptions", "evidence")
+CHAPTERS = ("types", "response", "interruptions", "evidence", "follow-ups")
 MOST_MS, MOST_QUERIES, FLAT = 300, 8, 1.15
 
 
