@@ -11,7 +11,6 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import (
     Case,
-    Count,
     Exists,
     F,
     Func,
@@ -21,16 +20,23 @@ from django.db.models import (
     QuerySet,
     Subquery,
     TextField,
-    Value,
     When,
 )
-from django.db.models.functions import Cast, Coalesce, Extract
+from django.db.models.functions import Cast, Extract
 
 from evidence.models import Evidence, Round, Support
 from evidence.models.evidence import State
 from incidents.models import Event, Followup, Incident, Participant, Person
 from insights import recurring
-from insights.figures.history import AskedPage, EvidencePiece, FindingRound, IncidentHistory, OwedWork, TypeStep
+from insights.figures.history import (
+    AskedPage,
+    BroughtIn,
+    EvidencePiece,
+    FindingRound,
+    IncidentHistory,
+    OwedWork,
+    TypeStep,
+)
 from workflows.models import Page
 
 MOST: Final = 20_000  # incidents of one page, the newest
@@ -76,7 +82,7 @@ PARTS: Final[Mapping[str, Any]] = {
     "first_human_at": Subquery(_others.order_by("at", "n").values("at")[:1]),
     "led_at": Subquery(_led.values("at")[:1]),
     "pages": ArraySubquery(_pages_of.values(one=JSONList("name", "target", "opened_at", "answered_at"))),
-    "picked": Coalesce(Subquery(_picked.order_by().values("incident").values(all=Count("pk"))), Value(0)),
+    "picked": ArraySubquery(_picked.order_by("since_at", "pk").values(one=JSONList("since_at", "person__zone"))),
     "rounds": ArraySubquery(_rounds_of.values(one=TextPair(Cast("finding", TextField()), "verdict"))),
     "followups": ArraySubquery(_followups.values(one=JSONList("phase", _took))),
     "evidence": ArraySubquery(_evidence.values(one=JSONList("origin__via", _used))),
@@ -138,6 +144,10 @@ def _pages(rows: Sequence[Sequence[Any]]) -> tuple[AskedPage, ...]:
     return tuple([AskedPage(name, target, _at(opened), _maybe(answered)) for name, target, opened, answered in rows])
 
 
+def _brought(rows: Sequence[Sequence[str]]) -> tuple[BroughtIn, ...]:
+    return tuple([BroughtIn(_at(then), zone) for then, zone in rows])
+
+
 def _rounds(rows: Sequence[Sequence[Any]]) -> tuple[FindingRound, ...]:
     return tuple(map(FindingRound._make, rows))
 
@@ -157,7 +167,7 @@ READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "led_at": _maybe,
     "first_type": _as_is,
     "seen_before": _as_is,
-    "picked": _as_is,
+    "picked": _brought,
     "pages": _pages,
     "rounds": _rounds,
     "followups": _owed,

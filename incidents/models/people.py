@@ -27,6 +27,7 @@ class Person(models.Model):
     is_bot = models.BooleanField(default=False)
     is_external = models.BooleanField(default=False)
     deactivated = models.BooleanField(default=False)
+    zone = models.CharField(max_length=64, blank=True, default="", db_default="")  # as the chat names it: Europe/Rome
     agrees_to_drills = models.BooleanField(default=False, db_default=False)
 
     class Meta:

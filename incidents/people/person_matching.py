@@ -25,6 +25,7 @@ class ChatProfile:
     is_bot: bool = False
     is_external: bool = False
     deactivated: bool = False
+    zone: str = ""
 
 
 def by_chat_id(chat_id: str, *, name: str = "") -> Person:
@@ -85,7 +86,7 @@ def is_news(one: ChatProfile) -> bool:
     return not _same(Person.objects.filter(chat_id=one.chat_id).first(), _row(one, {}))
 
 
-SAID = ("name", "is_guest", "is_bot", "is_external", "deactivated")
+SAID = ("name", "is_guest", "is_bot", "is_external", "deactivated", "zone")
 
 
 def _pin(known: list[ChatProfile]) -> None:

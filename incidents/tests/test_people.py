@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -40,7 +42,8 @@ def test_whoever_was_met_in_the_chat_before_it_was_read_is_joined_to_the_account
 @pytest.mark.parametrize("flag", ["is_guest", "is_external", "is_bot"])
 def test_the_e_mail_of_a_guest_or_a_stranger_proves_nothing(account: User, flag: str) -> None:
     mine = person_matching.of_user(account)
-    person_matching.record([ChatProfile("U1", "Not Ada", "ada@example.com", **{flag: True})])
+    flags: dict[str, Any] = {flag: True}
+    person_matching.record([ChatProfile("U1", "Not Ada", "ada@example.com", **flags)])
     assert person_matching.of_user(User.objects.get(pk=account.pk)) == mine
     assert Person.objects.get(chat_id="U1").email == ""
 

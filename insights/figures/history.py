@@ -30,6 +30,13 @@ class OwedWork(NamedTuple):
     done_s: float | None
 
 
+class BroughtIn(NamedTuple):
+    """Someone whom a colleague brought in by name: when, and their time zone, empty where it is not known."""
+
+    at: datetime
+    zone: str
+
+
 class FindingRound(NamedTuple):
     """A verdict on a hypothesis, which ``finding`` names; they come in the order in which they were given."""
 
@@ -49,7 +56,7 @@ class IncidentHistory(NamedTuple):
 
     ``steps`` are its types in order, the one it was declared as first. ``first_type`` is that one, where it was retyped
     and no more than that was asked for. ``first_human_at`` is the first entry of a
-    person who did not declare it, ``led_at`` the first lead. ``picked`` counts people brought in by name.
+    person who did not declare it, ``led_at`` the first lead. ``picked`` are those who were brought in by name.
     ``seen_before`` is whether an earlier incident was hot in the same places; none without a profile. Parts that were
     not asked for are empty.
     """
@@ -65,7 +72,7 @@ class IncidentHistory(NamedTuple):
     first_type: str | None = None
     first_human_at: datetime | None = None
     led_at: datetime | None = None
-    picked: int = 0
+    picked: tuple[BroughtIn, ...] = ()
     seen_before: bool | None = None
     pages: tuple[AskedPage, ...] = ()
     followups: tuple[OwedWork, ...] = ()

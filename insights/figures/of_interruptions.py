@@ -1,13 +1,19 @@
-"""Figures about interruptions: people brought in by name, and pages, without who answered."""
+"""Figures about interruptions: people brought in by name, by day and by night, and pages, without who answered."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, time, tzinfo
+from functools import cache
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from insights.figures.figure import COUNTS, TIMES, CountedThing, FigureRow, InsightFigure, Types, grouped
+from insights.figures.figure import COUNTS, TIMES, CountedThing, FigureRow, InsightFigure, Types, by_type, grouped
 from insights.figures.history import AskedPage, IncidentHistory
 
 A_PERSON = "One person, by name"  # figures name nobody
+UNKNOWN: Final = "no_zone"
+NIGHT_BEGINS, NIGHT_ENDS = time(22), time(7)
 STEPS = ((0, 0, "Nobody"), (1, 1, "1 person"), (2, 2, "2 people"), (3, 5, "3 to 5 people"), (6, 10**6, "6 or more"))
 
 
@@ -15,10 +21,42 @@ def picked(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow
     """Return how many people a colleague brought into an incident."""
     rows = []
     for least, most, label in STEPS:
-        counted = tuple(CountedThing(one) for one in histories if least <= one.picked <= most)
+        counted = tuple(CountedThing(one) for one in histories if least <= len(one.picked) <= most)
         if counted:
             rows.append(FigureRow(str(least), label, counted))
     return rows
+
+
+def by_night(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
+    """Return who was brought in by name, by the incident's type, those marked for whom it was night.
+
+    Last come those whose time zone the chat does not say.
+    """
+    found, unknown = [], []
+    for one in histories:
+        for arrival in one.picked:
+            zone = zone_of(arrival.zone)
+            if zone is None:
+                unknown.append(CountedThing(one))
+            else:
+                found.append((one.type, CountedThing(one, marked=is_night(arrival.at, zone))))
+    rows = by_type(found, types, whole="All types")
+    return [*rows, FigureRow(UNKNOWN, "Time zone not known", tuple(unknown))] if unknown else rows
+
+
+def is_night(at: datetime, zone: tzinfo) -> bool:
+    """Return whether it is night in a time zone: from ten in the evening until seven in the morning."""
+    then = at.astimezone(zone).time()
+    return then >= NIGHT_BEGINS or then < NIGHT_ENDS
+
+
+@cache
+def zone_of(name: str) -> tzinfo | None:
+    """Return the time zone of a name that this machine knows, else None."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError is a name of several, as America is
+        return None
 
 
 def pages(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
@@ -77,9 +115,20 @@ FIGURES = (
         "picked",
         "People brought in by name",
         "How many people a colleague brought into an incident, beside those its type, a page or a rota brought in. "
-        "Whether they were on call elsewhere, and their time of day, are not recorded.",
+        "Whether they were on call elsewhere is not recorded.",
         COUNTS,
         picked,
         needs=("picked",),
+    ),
+    InsightFigure(
+        "by-night",
+        "Brought in by night",
+        "People brought in by name, by the type of the incident, and how many of them that reached between ten in the "
+        "evening and seven in the morning, in the time zone of their Slack profile.",
+        COUNTS,
+        by_night,
+        needs=("picked",),
+        unit="people",
+        part="by night",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from random import Random
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from insights import histories
 from insights.figures import distribution, of_evidence, of_followups, of_interruptions, strip
 from insights.figures.chapters import CHAPTERS, FIGURES
 from insights.figures.figure import CountedThing, FigureRow
-from insights.figures.history import AskedPage, FindingRound, IncidentHistory, OwedWork, TypeStep
+from insights.figures.history import AskedPage, BroughtIn, FindingRound, IncidentHistory, OwedWork, TypeStep
 from insights.insight_filters import InsightFilters
 from insights.tests import lived
 from insights.views.charts import looks
@@ -32,15 +33,50 @@ Shipped = dict[str, IncidentType]
 AT = datetime(2026, 3, 2, 9, tzinfo=timezone.get_default_timezone())
 
 
+def drawn(slug: str, person: Person) -> list[FigureRow]:
+    """The rows of a figure over what somebody may see."""
+    figure, filters = FIGURES[slug], InsightFilters.read(QueryDict())
+    return figure.rows(histories.read(filters.incidents(person), *figure.needs, known=filters.known(person)), looks())
+
+
 def worked_out(slug: str, person: Person) -> dict[str, tuple[float, ...]]:
     """What a figure says: count, p50 and p90 by row, or the count alone."""
-    figure, filters = FIGURES[slug], InsightFilters.read(QueryDict())
-    rows = figure.rows(histories.read(filters.incidents(person), *figure.needs, known=filters.known(person)), looks())
     both = (0.5, 0.9)
     return {
         row.key: (len(row.counted), *(distribution.percentile(row.times, share) for share in both if slug != "paths"))
-        for row in rows
+        for row in drawn(slug, person)
     }
+
+
+NIGHT = """
+    WITH came AS (SELECT extract(hour FROM p.since_at AT TIME ZONE h.zone) AS hour, t.slug
+      FROM incidents_participant p JOIN incidents_person h ON h.id = p.person_id
+      JOIN incidents_incident i ON i.id = p.incident_id JOIN incidents_incidenttype t ON t.id = i.type_id
+     WHERE p.reason = 'picked' AND h.zone <> '')
+    SELECT slug, count(*), count(*) FILTER (WHERE hour >= 22 OR hour < 7) FROM came GROUP BY slug
+"""
+ZONES = ("Europe/London", "America/Bogota", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Chatham", "UTC", "")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_who_was_brought_in_by_night_is_what_sql_says_in_every_zone(
+    seed: int, shipped: Shipped, ada: Person, ben: Person
+) -> None:
+    chance = Random(seed)
+    people = [Person.objects.create(name=f"Person {n}", zone=ZONES[n % len(ZONES)]) for n in range(14)]
+    for made in lived.live(shipped, (ada, ben), now=timezone.now(), count=6, seed=seed):
+        for person in people:
+            at = made.declared_at + timedelta(minutes=chance.randint(0, 60 * 24 * 200))
+            Participant.objects.create(incident=made, person=person, reason="picked", by=ada, since_at=at)
+    rows = {row.key: row for row in drawn("by-night", ada)}
+    assert (len(rows.pop("no_zone").counted), len(rows.pop("all").counted)) == (12, 72)
+    assert {key: (len(row.counted), row.marked) for key, row in rows.items()} == lived.asked(NIGHT)
+
+
+@pytest.mark.parametrize("name", ["", "Nowhere/At_All", "../etc/passwd", "/etc/passwd", "America", "\0", "a" * 300])
+def test_a_zone_that_no_machine_knows_is_said_to_be_unknown(name: str) -> None:
+    (row,) = of_interruptions.by_night([history(picked=(BroughtIn(AT, name),))], {})
+    assert (row.key, len(row.counted), row.marked) == ("no_zone", 1, 0)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -97,7 +97,7 @@ def tidy(database_url: str) -> None:
 
 
 def _people(cursor: tables.Rows, count: int) -> list[int]:
-    rows = ((f"U0SEED{n:04}", wording.person(n), f"seed{n}@example.com") for n in range(count))
+    rows = ((f"U0SEED{n:04}", wording.person(n), f"seed{n}@example.com", wording.zone(n)) for n in range(count))
     return tables.people(cursor, rows)
 
 

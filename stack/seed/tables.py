@@ -19,8 +19,8 @@ INCIDENT = """
     declared_at typed_at clear_at ended_at revision last_n
 """
 PEOPLE = """
-    INSERT INTO incidents_person (chat_id, name, email, is_guest, is_bot, is_external, deactivated, role)
-    VALUES (%s, %s, %s, false, false, false, false, 'responder')
+    INSERT INTO incidents_person (chat_id, name, email, is_guest, is_bot, is_external, deactivated, role, zone)
+    VALUES (%s, %s, %s, false, false, false, false, 'responder', %s)
     ON CONFLICT (chat_id) DO UPDATE SET name = EXCLUDED.name RETURNING id
 """
 TYPES = """

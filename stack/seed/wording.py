@@ -23,10 +23,17 @@ DOING = (
 FIRST = ("Ana", "Ben", "Chloe", "Dan", "Efua", "Femi", "Gus", "Hana", "Ivo", "Jo", "Kai", "Lea", "Max", "Nia", "Omar")
 LAST = ("Adler", "Brown", "Costa", "Dahl", "Evans", "Ferrer", "Gray", "Holm", "Ito", "Kaya", "Lund", "Novak", "Okoye")
 
+ZONES = ("Europe/London", "America/Bogota", "Asia/Tokyo", "Asia/Kolkata")
+
 
 def person(number: int) -> str:
     """Name the nth seeded person."""
     return f"{FIRST[number % len(FIRST)]} {LAST[number // len(FIRST) % len(LAST)]}"
+
+
+def zone(number: int) -> str:
+    """Name the time zone of the nth seeded person."""
+    return ZONES[number % len(ZONES)]
 
 
 def title(chance: random.Random) -> str:

@@ -57,6 +57,7 @@ def known(member: Mapping[str, Any], *, team_id: str) -> ChatProfile:
         is_bot=bool(member.get("is_bot") or member["id"] == SLACKBOT),
         is_external=bool(member.get("is_stranger") or member.get("team_id", team_id) != team_id),
         deactivated=bool(member.get("deleted")),
+        zone=str(member.get("tz") or "")[:64],
     )
 
 

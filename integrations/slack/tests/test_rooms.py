@@ -214,6 +214,15 @@ def test_what_became_of_a_person_is_taken_from_the_news_itself(door: Door) -> No
     assert not door.slack.calls.count("users.list")
 
 
+def test_who_moves_is_in_another_time_zone_from_then_on(door: Door) -> None:
+    eve = door.slack.person("eve")
+    assert door.house.person("eve").zone == eve.tz
+    eve.tz = "Asia/Tokyo"
+    door.slack.emit("user_change", user=shapes.person(eve))
+    door.deliver()
+    assert door.house.person("eve").zone == "Asia/Tokyo"
+
+
 def test_a_status_that_changes_costs_one_query(door: Door, django_assert_num_queries: object) -> None:
     door.slack.emit("user_change", user=shapes.person(door.slack.person("eve")))
     news = door.slack.take_deliveries()

@@ -126,6 +126,7 @@ FIGURES: Final = (
     "mitigate",
     "pages",
     "picked",
+    "by-night",
     "refuted",
     "evidence",
 )
