@@ -1,4 +1,4 @@
-"""A plan as blocks: summed up in one line, what cannot be undone, then line by line."""
+"""A plan as blocks: summed up in one line, what cannot be undone, then line by line, then what follows from it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,24 @@ SIGNS: Final = {"+": "`+`", "~": "`~`", "-": "`-`", "!": "`!`", "=": "`=`"}
 
 
 def shown(plan: Plan) -> list[blocks.Block]:
-    """Render a plan: its sum, notes and lines, and in small print what is so already. Who is paged is never in that."""
+    """Render a plan: its sum, what cannot be undone, its lines, and below them what follows and what is so already.
+
+    The button that confirms is always in view, so that what cannot be undone stands above what may have to be scrolled.
+    What is so already is in small print; who is paged never is.
+    """
     doing = [line for line in plan.lines if not line.is_quiet]
     lines = _fitting(doing)
     already = [line for line in plan.lines if line.is_quiet]
     parts = [blocks.section(f"*{escape(plan.in_short)}*")]
-    parts += [
+    notes = [
         blocks.section(f"*{heading or 'Before you confirm'}*\n{_bullets(notes)}")
         for heading, notes in plan.noted.items()
     ]
+    parts += notes[-1:]
     parts += [blocks.section(text) for text in gathered(lines)]
     if len(doing) > len(lines):
         parts.append(blocks.context(f"And {len(doing) - len(lines)} more."))
+    parts += notes[:-1]
     if already:
         parts.append(blocks.context(clip("\n".join(escape(line.text) for line in already), blocks.SECTION)))
     return parts

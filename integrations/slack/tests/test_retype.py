@@ -74,7 +74,8 @@ def test_to_a_private_type_it_says_what_cannot_be_undone_and_asks_who_comes_alon
 ) -> None:
     door.command("ann", "type security because keys leaked", channel=channel)
     shown = door.reads(door.modal("ann"))
-    assert shown.index("What closes immediately") < shown.index("move the conversation to a new private channel")
+    order = ("What cannot be undone", "move the conversation to a new private channel", "What closes immediately")
+    assert sorted(order, key=shown.index) == list(order)
     assert f"People who saw #{channel} have already read it" in shown
     door.press("ann", "firekind:retype-bring", value=[door.slack.person("eve").id])
     assert "invite Eve (brought in by Ann)" in door.reads(door.modal("ann"))
