@@ -23,7 +23,7 @@ class Target:
     """An escalation policy, a service or a schedule (``kind``), as the pager knows it.
 
     ``service`` is where a page to it is opened: of a policy, one of its services; empty when it has none. ``policy`` is
-    who that pages; ``levels`` counts a policy's.
+    who that pages; ``levels`` counts a policy's, and ``schedules`` are those that each of them pages.
     """
 
     kind: str
@@ -33,6 +33,7 @@ class Target:
     policy: str = ""
     service: str = ""
     levels: int = 0
+    schedules: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,9 @@ class PagerUser(models.Model):
 class PagerTarget(models.Model):
     """What the pager can be asked about: an escalation policy, a service or a schedule.
 
-    ``service_id`` is where a page to it is opened, ``policy_id`` who that pages; ``levels`` counts a policy's. Never
-    deleted: one that is ``gone`` from the pager keeps its name for what was paged.
+    ``service_id`` is where a page to it is opened, ``policy_id`` who that pages; ``levels`` counts a policy's, and
+    ``schedules`` are the pager's ids of those that each of them pages. Never deleted: one that is ``gone`` from the
+    pager keeps its name for what was paged.
     """
 
     class Kind(models.TextChoices):
@@ -54,6 +55,7 @@ class PagerTarget(models.Model):
     policy_id = models.CharField(max_length=64, blank=True)
     service_id = models.CharField(max_length=64, blank=True)
     levels = models.PositiveSmallIntegerField(default=0)
+    schedules = models.JSONField(default=list, db_default=[], blank=True)
     gone = models.BooleanField(default=False)
     overrides_at = models.DateTimeField(null=True)  # of a schedule: when its overrides were last asked for
 

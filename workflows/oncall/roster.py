@@ -108,6 +108,14 @@ def levels(target: PagerTarget, rows: Collection[Subject]) -> Iterable[int]:
     return range(1, 1 + max([target.levels, *(level for subject, level in rows if subject == target.pager_id)]))
 
 
+def schedules(target: PagerTarget, level: int) -> Sequence[str]:
+    """Return the pager's ids of the schedules that put people on call for a level of a target."""
+    if target.kind == Kind.SCHEDULE:
+        return (target.pager_id,)
+    known: list[list[str]] = target.schedules
+    return known[level - 1] if level <= len(known) else ()
+
+
 def _on(shifts: Iterable[Shift], *, at: datetime) -> frozenset[str]:
     return frozenset(one.user for one in shifts if _holds(one, at))
 

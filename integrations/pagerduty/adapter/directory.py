@@ -66,7 +66,12 @@ def _policy_target(policy: Thing, service: str) -> Target:
         policy=_id(policy),
         service=service,
         levels=len(rules),
+        schedules=tuple(tuple(map(_id, filter(_is_schedule, rule.get("targets") or ()))) for rule in rules),
     )
+
+
+def _is_schedule(target: Thing) -> bool:
+    return str(target.get("type") or "").startswith("schedule")
 
 
 def _service_target(service: Thing) -> Target:

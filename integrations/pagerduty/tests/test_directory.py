@@ -66,6 +66,7 @@ def test_policies_services_and_schedules_of_both_kinds_are_targets(pager: Straig
 def test_a_policy_is_paged_on_its_first_service_and_knows_its_levels(pager: StraightPager) -> None:
     policy = named(pager.targets(), "Engineering")
     assert (policy.service, policy.policy, policy.levels) == ("PVCHECKOUTAPI", policy.id, 2)
+    assert policy.schedules == (("PSENGINEERINGONCALL",), ("PSPLATFORMLEADERSHIP",))
 
 
 def test_a_policy_without_a_service_is_paged_on_the_one_that_settings_name(pager: StraightPager) -> None:

@@ -182,6 +182,21 @@ def test_the_week_marks_who_is_on_call_by_an_override(pager: LittlePager, ada: P
     assert page.count("override</span>") == page.count(marked), "Ada's own turns are none"
 
 
+@pytest.mark.parametrize(
+    ("schedules", "is_marked"),
+    [((("SCH",), ()), True), (((), ("SCH",)), False), ((("OTHER",), ()), False), ((), False)],
+)
+def test_an_override_is_marked_on_each_level_that_pages_its_schedule_and_on_no_other(
+    schedules: tuple[tuple[str, ...], ...], is_marked: bool, pager: LittlePager, ada: Person, browse: Open
+) -> None:
+    pager.listed = [replace(one, schedules=schedules) if one.id == "POL" else one for one in pager.listed]
+    pager.overridden = [one for one in pager.rota if (one.subject, one.user) == ("SCH", "PBEN")]
+    refresh.keep(at=timezone.now() + timedelta(hours=2))
+    page = " ".join(browse(ada).get("/oncall/week/").content.decode().split())
+    (level,) = [row for row in page.split("<tr>") if "Major incident" in row and "Level 1" in row]
+    assert ('<bdi>Ben</bdi> <span class="tag">override</span>' in level) == is_marked
+
+
 def test_the_week_says_who_takes_over_when_and_where_no_one_is(pager: LittlePager, ada: Person, browse: Open) -> None:
     page = " ".join(browse(ada).get("/oncall/week/").content.decode().split())
     assert "<strong>Platform leadership</strong>: no one from" in page

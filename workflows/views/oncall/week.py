@@ -125,7 +125,8 @@ def _rows(request: Request, *, at: datetime) -> list[WeekRow]:
     made = []
     for target in targets:
         for level in roster.levels(target, shifts):
-            own, over = shifts[target.pager_id, level], overrides[target.pager_id]
+            own = shifts[target.pager_id, level]
+            over = [one for schedule in roster.schedules(target, level) for one in overrides[schedule]]
             stretches = rota.ahead(own, since=at, until=end, known_until=until, overrides=over)
             made.append(_row(target, level, stretches, people, at=at))
     return made
