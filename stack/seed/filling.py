@@ -71,6 +71,7 @@ def fill(connection: tables.Database, amount: Amount, *, at: datetime | None = N
         tables.incidents(cursor, (_incident(case, amount.events) for case in cases))
         tables.codenames(cursor, ((case.codename, case.id, 1, case.type.private) for case in cases))
         tables.participants(cursor, (row for case in cases for row in _participants(case)))
+        cursor.execute(lives.KNOWN)  # or the entries are planned for tables that once were empty
         tables.events(cursor, _wordings(amount.events, chance), first=cases[0].id, last=cases[-1].id, step=STEP)
         tables.settled(cursor, first=cases[0].id, last=cases[-1].id)
         for statement in lives.ALL if amount.lives else ():
