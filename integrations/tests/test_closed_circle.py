@@ -12,6 +12,7 @@ from incidents.models import AccessRequest, Event, Incident, Participant
 from integrations.tests import duty as standing_by
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
+from integrations.tests.test_people_laws import named
 from workflows.models import PagerTarget, PagerUser, Shift
 from workflows.paging import paging
 from workflows.reconcile import reconcile, retyping, sweep
@@ -154,6 +155,19 @@ def test_retyping_a_private_incident_names_who_comes_into_it(house: House, secre
     incident = house.settle(incident)
     assert "out" not in inside(house, incident)
     assert waiting(incident) == [("Out", "@support", "")]
+
+
+@pytest.mark.parametrize("first", ["ambiguous", "security"])
+@pytest.mark.parametrize("to", ["isolated", "major"])
+def test_a_plan_names_those_let_in_before_whom_nobody_invited_yet(house: House, first: str, to: str) -> None:
+    incident = lifecycle.declare("keys", by=house.person("dee"), at=house.now(), type=house.type(first))
+    if not incident.private:
+        incident = retyping.confirm(incident, to=house.type("security"), by=house.person("dee"), at=house.now())
+    shown = retyping.preview(incident, to=house.type(to), by=house.person("dee"))
+    retyping.confirm(incident, to=house.type(to), by=house.person("dee"), at=house.now(), digest=shown.digest)
+    promised = named(line.text for line in shown.lines if line.sign == "+")
+    assert inside(house, house.settle(incident)) == promised
+    assert {"sam", "sia", "pat"} <= promised
 
 
 def test_who_retypes_may_stay_out(house: House) -> None:

@@ -172,7 +172,10 @@ def _standing(pk: int, found: _Reasons, facts: Facts, stay: Stay | None) -> Stan
     reasons, here, went = tuple(found.says.get(pk, ())), bool(stay and stay.here), bool(stay and stay.went)
     former = FORMER.get(stay.came, "").format(detail=stay.detail) if stay else ""
     named = here and facts.active and bool(stay and stay.named)
-    wanted = not went and drills.may_come(pk, facts) and (here if facts.is_closed else bool(reasons) or named)
+    # No retype of a private incident shuts anyone out, invited yet or not.
+    kept = here if facts.private or facts.is_closed else named
+    asked = kept if facts.is_closed else bool(reasons) or kept
+    wanted = not went and drills.may_come(pk, facts) and asked
     who = replace(who, why=", ".join(reasons) or former)
     return Standing(who, reasons, former, wanted, here, went, found.entries.get(pk, ("", "")))
 
