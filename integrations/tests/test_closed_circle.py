@@ -170,6 +170,19 @@ def test_a_plan_names_those_let_in_before_whom_nobody_invited_yet(house: House, 
     assert {"sam", "sia", "pat"} <= promised
 
 
+def test_a_plan_is_out_of_date_once_a_name_in_it_means_somebody_else(house: House) -> None:
+    house.slack.add_person("other", name="Sam", email="other@example.com")
+    workspace_cache.refresh(everybody=True)
+    incident = house.declare()
+    shown = retyping.preview(incident, to=house.type("security"), by=house.person("dee"))
+    member(house, "security", "other", "sia")
+    with pytest.raises(retyping.PlanChanged):
+        retyping.confirm(
+            incident, to=house.type("security"), by=house.person("dee"), at=house.now(), digest=shown.digest
+        )
+    assert not Incident.objects.get(pk=incident.pk).private
+
+
 def test_who_retypes_may_stay_out(house: House) -> None:
     incident = house.declare(by="dee")
     plan = retyping.preview(incident, to=house.type("security"), by=house.person("ben"), come=False)

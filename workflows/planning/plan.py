@@ -40,8 +40,8 @@ class Plan:
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
     is unknown they are only looked for, never tried again.
     ``by_type`` says who comes in by the type itself, apart from people who were picked. ``notes`` say what else
-    happens at once and what cannot be undone. ``digest`` is what a person confirms: it changes
-    with every word they read.
+    happens at once and what cannot be undone. ``whom`` are the ids of those who come in by the type: two people may
+    have one name. ``digest`` is what a person confirms: it changes with every word they read, and with whom it means.
     """
 
     actions: tuple[Action, ...] = ()
@@ -51,6 +51,7 @@ class Plan:
     notes: tuple[PlanNote, ...] = ()
     gaps: tuple[Gap, ...] = ()
     by_type: tuple[str, ...] = ()
+    whom: tuple[int, ...] = ()
     whole: str = ""  # of a plan that is shown without names, the digest of the one with them
 
     @property
@@ -73,10 +74,10 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits over everything that the plan says, kept from a guest or not."""
+        """Sixteen hexadecimal digits over all that the plan says and whom it means, kept from a guest or not."""
         if self.whole:
             return self.whole
-        said = "\n".join([*map(str, self.lines), *map(str, self.notes)])
+        said = "\n".join([*map(str, self.lines), *map(str, self.notes), *map(str, self.whom)])
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def without_names(self) -> Plan:
@@ -85,7 +86,7 @@ class Plan:
         if len(lines) < len(self.lines):
             lines.append(PlanLine("+", "bring in or page the people the type names", "people"))
         notes = tuple(note for note in self.notes if not note.names)
-        return replace(self, lines=tuple(lines), notes=notes, gaps=(), by_type=(), whole=self.digest)
+        return replace(self, lines=tuple(lines), notes=notes, gaps=(), by_type=(), whom=(), whole=self.digest)
 
 
 def plan(desired: Desired, observed: Observed) -> Plan:

@@ -118,7 +118,8 @@ def _work_out(
     alerts = Alert.objects.filter(incident=incident).count() if turns_private else 0
     result = _with_notes(plan(desired_state(after), known.observed), known.facts, after, alerts=alerts)
     admission = admitting.of(after, participation.of(after))
-    return _WorkedOut(after, replace(result, by_type=circle.by_why(admission.entries)), admission)
+    whom = tuple(sorted(one.person_id for one in admission.entries))
+    return _WorkedOut(after, replace(result, by_type=circle.by_why(admission.entries), whom=whom), admission)
 
 
 def preview_declare(
