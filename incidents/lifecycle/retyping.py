@@ -67,7 +67,7 @@ def retype(
             "to_name": version.policy.name,
             "room": now.room,
             "closed": moves,
-            "stays_out": moves and not come,
+            "stays_out": moves and not come and not _is_brought_in(by, admission),
             "colour": version.policy.colour,
         } | ({} if changes is None else {"changes": [list(one) for one in changes]})
         timeline.append(now, "retyped", at=at, by=by, source=source, text=because, data=data)
@@ -152,6 +152,11 @@ def _close(
     for person, (reason, _) in kept.items():
         take_part(incident, person, reason=reason, by=by if reason == Participant.Reason.PICKED else None, at=at)
     return tuple(Entrant(person.pk, person.name, reason, "", why) for person, (reason, why) in kept.items())
+
+
+def _is_brought_in(by: Person | None, admission: Admission | None) -> bool:
+    """Return whether the type itself lets in who retyped it, whatever they chose."""
+    return by is not None and admission is not None and any(one.person_id == by.pk for one in admission.entries)
 
 
 def _must_not_be_empty(incident: Incident) -> None:

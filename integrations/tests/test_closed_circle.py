@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -193,6 +194,16 @@ def test_who_retypes_may_stay_out(house: House) -> None:
     assert "ben" not in inside(house, incident)
     assert not visibility.may_see(house.person("ben"), incident)
     assert visibility.may_see(house.person("dee"), incident)
+
+
+@pytest.mark.parametrize("by", ["ben", "sam"])
+def test_it_is_said_of_nobody_whom_the_type_lets_in_that_they_stay_out(house: House, by: str) -> None:
+    incident = house.declare()
+    given: dict[str, Any] = {"to": house.type("security"), "by": house.person(by), "come": False}
+    retyping.confirm(incident, **given, at=house.now(), digest=retyping.preview(incident, **given).digest)
+    is_out = not visibility.may_see(house.person(by), incident)
+    assert Event.objects.get(incident=incident, kind="retyped").data["stays_out"] == is_out
+    assert is_out == (by == "ben")
 
 
 def test_nobody_leaves_a_private_incident_empty(house: House) -> None:
