@@ -14,6 +14,7 @@ from integrations.tests import duty as standing_by
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
 from integrations.tests.test_people_laws import named
+from workflows.channels import rooms
 from workflows.models import PagerTarget, PagerUser, Shift
 from workflows.paging import paging
 from workflows.reconcile import reconcile, retyping, sweep
@@ -171,17 +172,40 @@ def test_a_plan_names_those_let_in_before_whom_nobody_invited_yet(house: House, 
     assert {"sam", "sia", "pat"} <= promised
 
 
-def test_a_plan_is_out_of_date_once_a_name_in_it_means_somebody_else(house: House) -> None:
-    house.slack.add_person("other", name="Sam", email="other@example.com")
+@pytest.mark.parametrize(("to", "group", "handle"), [("security", "security", "sam"), ("major", "support", "sue")])
+def test_a_plan_is_out_of_date_once_an_invited_name_means_somebody_else(
+    house: House, to: str, group: str, handle: str
+) -> None:
+    house.slack.add_person("other", name=handle.capitalize(), email="other@example.com")
     workspace_cache.refresh(everybody=True)
     incident = house.declare()
-    shown = retyping.preview(incident, to=house.type("security"), by=house.person("dee"))
-    member(house, "security", "other", "sia")
+    given: dict[str, Any] = {"to": house.type(to), "by": house.person("dee")}
+    shown = retyping.preview(incident, **given)
+    chat_ids = {house.slack.person(one).id for one in (handle, "other")}
+    replaced = [one for one in house.slack.group(group).members if one not in chat_ids]
+    member(house, group, "other", *(house.slack.person(one).handle for one in replaced))
+    now = retyping.preview(incident, **given)
+    assert list(map(str, now.lines)) == list(map(str, shown.lines)), "it reads the same, and means somebody else"
     with pytest.raises(retyping.PlanChanged):
-        retyping.confirm(
-            incident, to=house.type("security"), by=house.person("dee"), at=house.now(), digest=shown.digest
-        )
-    assert not Incident.objects.get(pk=incident.pk).private
+        retyping.confirm(incident, **given, at=house.now(), digest=shown.digest)
+    assert Incident.objects.get(pk=incident.pk).type.slug == "ambiguous"
+
+
+def test_a_plan_is_out_of_date_once_a_name_that_loses_access_means_somebody_else(house: House) -> None:
+    for handle in ("one", "two"):
+        house.slack.add_person(handle, name="Kim", email=f"{handle}@example.com")
+    workspace_cache.refresh(everybody=True)
+    incident = house.declare()
+    given: dict[str, Any] = {"to": house.type("security"), "by": house.person("dee")}
+    channel_id = house.slack.channel(house.channel(incident)).id
+    rooms.joined(incident, person=house.person("one"), channel_id=channel_id, at=house.now())
+    shown = retyping.preview(Incident.objects.get(pk=incident.pk), **given)
+    rooms.left(incident, person=house.person("one"), channel_id=channel_id, at=house.now())
+    rooms.joined(incident, person=house.person("two"), channel_id=channel_id, at=house.now())
+    incident = Incident.objects.get(pk=incident.pk)
+    assert list(map(str, retyping.preview(incident, **given).lines)) == list(map(str, shown.lines))
+    with pytest.raises(retyping.PlanChanged):
+        retyping.confirm(incident, **given, at=house.now(), digest=shown.digest)
 
 
 def test_who_retypes_may_stay_out(house: House) -> None:

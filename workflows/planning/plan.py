@@ -40,8 +40,9 @@ class Plan:
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
     is unknown they are only looked for, never tried again.
     ``by_type`` says who comes in by the type itself, apart from people who were picked. ``notes`` say what else
-    happens at once and what cannot be undone. ``whom`` are the ids of those who come in by the type: two people may
-    have one name. ``digest`` is what a person confirms: it changes with every word they read, and with whom it means.
+    happens at once and what cannot be undone. ``whom`` are the ids of those who come in, are invited or paged, or lose
+    access: two people may have one name. ``digest`` is what a person confirms: it changes with every word they read,
+    and with whom it means.
     """
 
     actions: tuple[Action, ...] = ()
@@ -51,7 +52,7 @@ class Plan:
     notes: tuple[PlanNote, ...] = ()
     gaps: tuple[Gap, ...] = ()
     by_type: tuple[str, ...] = ()
-    whom: tuple[int, ...] = ()
+    whom: tuple[str, ...] = ()
     whole: str = ""  # of a plan that is shown without names, the digest of the one with them
 
     @property
@@ -77,7 +78,7 @@ class Plan:
         """Sixteen hexadecimal digits over all that the plan says and whom it means, kept from a guest or not."""
         if self.whole:
             return self.whole
-        said = "\n".join([*map(str, self.lines), *map(str, self.notes), *map(str, self.whom)])
+        said = "\n".join([*map(str, self.lines), *map(str, self.notes), *self.whom])
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def without_names(self) -> Plan:

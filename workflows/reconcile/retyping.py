@@ -118,8 +118,16 @@ def _work_out(
     alerts = Alert.objects.filter(incident=incident).count() if turns_private else 0
     result = _with_notes(plan(desired_state(after), known.observed), known.facts, after, alerts=alerts)
     admission = admitting.of(after, participation.of(after))
-    whom = tuple(sorted(one.person_id for one in admission.entries))
-    return _WorkedOut(after, replace(result, by_type=circle.by_why(admission.entries), whom=whom), admission)
+    named = replace(result, by_type=circle.by_why(admission.entries), whom=_whom(result, known.facts, after, admission))
+    return _WorkedOut(after, named, admission)
+
+
+def _whom(result: Plan, before: Facts, after: Facts, admission: Admission) -> tuple[str, ...]:
+    """Return what stands behind each name: who comes in, who is invited or paged, and who loses access."""
+    asked = {one.thing for one in result.actions if one.kind in {"member", "page"}}
+    inside = {f"in/{one.person_id}" for one in admission.entries}
+    outside = {f"out/{one.person_id}" for one in shut_out.losing(before, after)}
+    return tuple(sorted(asked | inside | outside))
 
 
 def preview_declare(
