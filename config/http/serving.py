@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import IO
 
 from asgiref.sync import sync_to_async
@@ -20,6 +21,7 @@ from config.http import request_body, worker_watch
 from config.http.arrivals import Arrivals, NoRoom
 from config.http.request_body import BodyTooLarge, BodyTooSlow, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
+from incidents.live import live_stream
 from incidents.outages import database_watch, outage_answer
 from integrations.api import gate
 from integrations.metrics import counting
@@ -31,9 +33,10 @@ PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
 # Profiles have threads of their own, too: what is worked out of a large one holds up no other page. More that wait
 # than this are told to come back.
 PROFILES, PROFILES_WAITING = 4, 24
-# A command that still has no answer after so long has half of Slack's three seconds left. Whatever else comes then
+# A command that still has no answer after so long has two of Slack's three seconds left. Whatever else comes then
 # waits until it is answered, but no longer than this: a page is asked for once, and PagerDuty gives its answer five.
-OVERDUE_S, GIVES_WAY_S = 1.5, 1.0
+# Open timelines then tell of several changes in one.
+OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.0, 1.0, 0.4
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 DOORS = "/slack/"
 SIGNS = ("/health", "/ready")  # of life, for whatever watches: they wait behind no page
@@ -65,6 +68,7 @@ class Application(ASGIHandler):
         self._files = ThreadPoolExecutor(FILES, thread_name_prefix="file")
         self._profiles = ThreadPoolExecutor(PROFILES, thread_name_prefix="profile")
         self._signs = ThreadPoolExecutor(len(SIGNS), thread_name_prefix="sign")
+        live_stream.give_way = partial(self._overdue.give_way, patience_s=STREAMS_GIVE_WAY_S)
         self._watching: asyncio.Task[None] | None = None
         self._at_profiles = 0
         outage_answer.runbook().current()  # while it can surely be read

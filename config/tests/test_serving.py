@@ -17,6 +17,7 @@ from django.urls import path
 
 from config.http import serving
 from config.http.serving import Application
+from incidents.live import live_stream
 from integrations.metrics import counting
 from integrations.slack.doors.http import LateResponse
 from integrations.slack.interaction import afterwards
@@ -215,6 +216,28 @@ def test_whatever_comes_while_a_command_is_overdue_begins_after_it(path: str, mo
 @pytest.mark.parametrize("path", ["/page", "/incidents/amber-otter/evidence/2/", "/pagerduty/webhook", "/slack/events"])
 def test_nobody_gives_way_for_longer_than_their_patience(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert begun_beside_an_overdue_command(path, monkeypatch, patience_s=0.01) == [thread_of(path), "command"]
+
+
+def test_open_timelines_give_way_to_an_overdue_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "OVERDUE_S", 0.0)
+    monkeypatch.setattr(serving, "STREAMS_GIVE_WAY_S", 60)
+    let_go.clear()
+
+    async def come() -> list[bool]:
+        application = Application()
+        command = Talk(application, scope("/slack/slow/1", method="POST", kind="application/x-www-form-urlencoded"))
+        await command.send_input({"type": "http.request", "body": b""})
+        await asyncio.wait_for(application.a_command_is_overdue.wait(), 30)
+        assert live_stream.give_way is not None
+        waiting = asyncio.ensure_future(live_stream.give_way())
+        await asyncio.sleep(0)
+        waited = [waiting.done()]
+        let_go.set()
+        await command.receive_output(30)
+        await asyncio.wait_for(waiting, 30)
+        return [*waited, application.a_command_is_overdue.is_set()]
+
+    assert asyncio.run(come()) == [False, False]
 
 
 def thread_of(path: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
 
@@ -32,6 +32,8 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 _open: Counter[int] = Counter()  # streams by person
 watchers: list[Callable[[int], None]] = []  # told how many are open, whenever that changes
+# Waits, for a moment at most, while somebody else goes first; what came meanwhile is told in one.
+give_way: Callable[[], Awaitable[None]] | None = None
 
 
 def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
@@ -59,6 +61,9 @@ async def changes(incident: int, *, n: int, seen: int, reader: Viewer) -> AsyncG
         while await watching.may_go_on(reader, incident, within_s=patience_s):
             yield say
             n = await asyncio.wait_for(heard.get(), timeout=ends_at - monotonic())
+            if give_way is not None:
+                await give_way()
+                n = n if heard.empty() else max(n, heard.get_nowait())
             say, patience_s = ": still here\n\n" if n == LOOK else f"{_changed(n)}\n\n", watching.ANSWER_S
         yield BYE
 

@@ -64,6 +64,32 @@ def test_it_says_at_once_what_was_missed_and_then_what_comes(hub: Hub) -> None:
     assert second == "id: 6\nevent: changed\ndata: 6\n\n"
 
 
+def test_what_comes_while_it_gives_way_is_told_in_one(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def listen() -> list[str]:
+        asked, over = asyncio.Event(), asyncio.Event()
+
+        async def give_way() -> None:
+            asked.set()
+            await over.wait()
+
+        monkeypatch.setattr(live_stream, "give_way", give_way)
+        stream = live_stream.changes(7, n=5, seen=5, reader=ADA)
+        await following(stream)
+        hub.tell(7, 6)
+        waiting = asyncio.create_task(following(stream))
+        await asyncio.wait_for(asked.wait(), SOON_S)
+        hub.tell(7, 7)
+        hub.tell(7, 8)
+        over.set()
+        said = [await waiting]
+        hub.tell(7, 9)
+        said.append(await following(stream))
+        await stream.aclose()
+        return said
+
+    assert asyncio.run(listen()) == [f"id: {n}\nevent: changed\ndata: {n}\n\n" for n in (8, 9)]
+
+
 def test_nothing_was_missed_when_the_cursor_is_current(hub: Hub) -> None:
     async def listen() -> str:
         stream = live_stream.changes(7, n=5, seen=5, reader=ADA)
