@@ -1,9 +1,11 @@
-"""Everything at once: open timelines, commands, webhooks and page reads, and how long each of them waits."""
+"""Everything at once: open timelines, commands, webhooks, page reads and a large profile, and how long each waits."""
 
 from __future__ import annotations
 
 import asyncio
+import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Final
 
@@ -11,7 +13,7 @@ from stack.bench import load, memory, signing
 from stack.bench.load import Answers
 from stack.bench.storms import storm
 from stack.bench.table import Figure, ReportTable
-from stack.outside import Records, Visitor, until
+from stack.outside import Api, Records, Visitor, until
 from stack.processes.ports import LOOPBACK
 from stack.supervisor.running import Stack
 
@@ -20,7 +22,10 @@ COMMANDS_PER_S, SECONDS, CONNECTIONS = 50, 60, 100
 WEBHOOKS: Final = 2_000
 READERS, READS_PER_S = 8, 4
 GROWN_MIB: Final = 150
+PROFILE_MB: Final = 100
+READ_S: Final = 120  # nobody waits for it: the page says that it is being read
 NAMES: Final = "SELECT name FROM incidents_person WHERE email <> '' ORDER BY id LIMIT %s"
+MAIL: Final = "SELECT email FROM incidents_person WHERE email <> '' AND user_id IS NOT NULL ORDER BY id LIMIT 1"
 CHANNELS: Final = """
     SELECT i.codename, r.external_id AS channel FROM incidents_incident i
       JOIN workflows_resource r ON r.incident_id = i.id AND r.kind = 'channel' AND r.external_id <> ''
@@ -31,13 +36,17 @@ RECORDED: Final = """
       JOIN incidents_incident i ON i.id = e.incident_id WHERE i.codename = %s AND e.recorded_at >= to_timestamp(%s)
      ORDER BY e.n
 """
+READ: Final = """
+    SELECT extract(epoch FROM e.read_at - e.added_at)::float8 AS seconds, e.state FROM evidence_evidence e
+     WHERE e.state <> 'reading'
+"""
 Heard = list[tuple[int, float]]  # the newest number that a stream said, and when
 
 
 def measure(stack: Stack, table: ReportTable, records: Records) -> None:
     """Measure it on a stack with a worker that was started with the storm's ``ENV``."""
     title = f"{STREAMS} open timelines, {COMMANDS_PER_S} commands a second for {SECONDS} s, {WEBHOOKS:,} webhooks"
-    table.head(f"At once: {title}, and reads")
+    table.head(f"At once: {title}, reads, and a profile of {PROFILE_MB} MB")
     port = int(stack.env["PORT"])
     declare = signing.declare(stack.env, sandbox_url=stack.sandbox_url)
     asyncio.run(load.clients(port, declare, count=1, each=INCIDENTS)).must_be(200)
@@ -48,9 +57,13 @@ def measure(stack: Stack, table: ReportTable, records: Records) -> None:
     note = signing.command(
         stack.env, "note seen", sandbox_url=stack.sandbox_url, channels=[str(room["channel"]) for room in rooms]
     )
+    api, profile = _api(stack, records), large_profile(PROFILE_MB * 1_000_000)
     before, began = memory.resident(stack), time.time()
     page = load.get(f"/incidents/{codenames[0]}/", port=port, cookie=cookies[0])
-    commands, webhooks, reads, heard = asyncio.run(_at_once(port, note, page, codenames, cookies))
+    with ThreadPoolExecutor(1) as thread:
+        sending = thread.submit(api.send, codenames[-1], profile, title="The whole night", filename="night.folded")
+        commands, webhooks, reads, heard = asyncio.run(_at_once(port, note, page, codenames, cookies))
+        sending.result()
     grown = memory.resident(stack) - before
     table.add(Figure("acknowledgement, the slowest", max(commands.times_s), 3, " s", _said(commands)))
     delays = sorted(_delays(records, heard, since=began, until_s=began + SECONDS))
@@ -60,12 +73,33 @@ def measure(stack: Stack, table: ReportTable, records: Records) -> None:
     table.add(
         Figure("webhooks that were taken", webhooks.statuses[202], WEBHOOKS, reference=_said(webhooks), more=True)
     )
+    until(lambda: records.rows(READ), what="the large profile was not read", timeout_s=READ_S * 2)
+    [read] = records.rows(READ)
+    size = f"{len(profile) / 1e6:.0f} MB of folded stacks; {read['state']}"
+    table.add(Figure("the profile, sent until read", read["seconds"], READ_S, " s", size))
     table.add(Figure("memory, grown by", grown, GROWN_MIB, " MiB", f"{before:.0f} MiB before"))
 
 
 def _said(answers: Answers) -> str:
     statuses = ", ".join(f"{count:,} of {status}" for status, count in sorted(answers.statuses.items()))
     return f"median {answers.median_ms:.0f} ms, p99 {answers.percentile_ms(0.99):.0f}; {statuses}"
+
+
+def _api(stack: Stack, records: Records) -> Api:
+    [person] = records.rows(MAIL)
+    made = stack.manage("evidence_token", str(person["email"]), "--name", "the crowd")
+    return Api(stack.base_url, made.stdout.split()[-1])
+
+
+def large_profile(size: int) -> bytes:
+    """Make folded stacks of about so many bytes: the same thousands of paths twenty times over."""
+    chance, lines, length = random.Random(PROFILE_MB), list[str](), 0  # noqa: S311 (no secret)
+    while length < size / 20:
+        depth = chance.randint(12, 40)
+        frames = [f"service.module_{level}.function_{chance.randint(0, 3 * level)}" for level in range(depth)]
+        lines.append(f"{';'.join(frames)} {chance.randint(1, 90)}\n")
+        length += len(lines[-1])
+    return "".join(lines).encode() * 20
 
 
 def _cookie(stack: Stack, name: str) -> str:
