@@ -138,5 +138,5 @@ KNOWN: Final = "ANALYZE incidents_incident, incidents_event, incidents_participa
 ALL: Final = (
     KNOWN, RETYPES, "ANALYZE retypes", ENTRIES, KNOWN, NOW, "DROP TABLE retypes", PAGES, PICKED,
     EVIDENCE, "ANALYZE evidence_evidence", HOT, FINDINGS, "ANALYZE evidence_finding", ROUNDS,
-    "ANALYZE evidence_round, evidence_hotfunction", SUPPORTS, FOLLOWUPS,
+    "ANALYZE evidence_round, evidence_hotfunction", SUPPORTS, FOLLOWUPS, KNOWN,
 )  # fmt: skip
