@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from incidents.models import Incident, IncidentType
+from incidents import lifecycle
+from incidents.models import Incident, IncidentType, Person
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests import house as building
 from integrations.tests.house import House
 from workflows import ports
 from workflows.reconcile import retyping
+from workflows.usergroups import workspace_cache
 
 CONVERT = "admin.conversations.convertToPrivate"
 
@@ -101,3 +103,20 @@ def test_somebody_who_came_in_unheard_is_found_before_the_room_is_closed(house: 
     assert CONVERT not in house.writes()
     assert moved.room == 2
     assert "out" not in house.slack.members(house.channel(moved))
+
+
+def test_a_drill_keeps_its_room_only_if_everyone_in_it_agrees_to_drills(house: House) -> None:
+    house.slack.acts.set_group("security", ["sam", "sia", "ann"])
+    house.slack.acts.set_group("incident-response", ["ann"])
+    workspace_cache.refresh()
+    Person.objects.update(agrees_to_drills=True)
+    drill = lifecycle.declare(
+        "Someone has our keys", by=house.person("dee"), at=house.now(), type=house.type("ambiguous"), is_drill=True
+    )
+    house.settle(drill)
+    assert f"~ make #{house.channel(drill)} private" in lines(house, drill, bring=("lea",))
+    Person.objects.filter(pk=house.person("ann").pk).update(agrees_to_drills=False)
+    assert "~ move the conversation to a new private channel" in lines(house, drill, bring=("lea",))
+    moved = house.retype(drill, "security", bring=("lea",))
+    assert CONVERT not in house.writes()
+    assert "ann" not in house.slack.members(house.channel(moved))

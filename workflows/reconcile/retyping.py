@@ -170,28 +170,36 @@ def _retyped(
     kept = circle.staying(incident, by=by, come=come, bring=bring)
     said = by.name if by else ""
     staying = tuple(_stay(person, reason, by=said) for person, (reason, _) in kept.items())
-    converts = _converts(facts, policy, {stay.who.chat_id for stay in staying})
     brought = tuple(someone(person, said) for person in bring)
-    after = facts.retyped(policy, staying=staying, bring=brought, converts=converts)
-    told = ChannelPost(0, "retyped", event_kinds.of("retyped").news, said, "", "", after.room)
-    return _with_groups(replace(after, told=(*after.told, told)))
+
+    def turned(*, converts: bool) -> Facts:
+        after = facts.retyped(policy, staying=staying, bring=brought, converts=converts)
+        told = ChannelPost(0, "retyped", event_kinds.of("retyped").news, said, "", "", after.room)
+        return _with_groups(replace(after, told=(*after.told, told)))
+
+    converts = moves_room(facts.private, policy) and _convertible(facts)
+    after = turned(converts=converts)
+    return turned(converts=False) if converts and _inside(facts) - _wanted(after) else after
 
 
 def _stay(person: Person, reason: str, *, by: str) -> Stay:
     return Stay(someone(person, ""), reason, by=by if reason == Participant.Reason.PICKED else "")
 
 
-def _converts(facts: Facts, policy: Policy, coming: Collection[str]) -> bool:
-    """Return whether the room is made private itself: where that can be done, and everyone in it may stay."""
+def _convertible(facts: Facts) -> bool:
+    """Return whether the room itself could be made private; it is only where everyone in it may stay."""
     room = facts.room_of(facts.room)
-    if not (facts.converts and room.public and facts.is_there(f"channel/{facts.room}")):
-        return False
-    if facts.is_there(f"archived/{facts.room}"):
-        return False
-    inside = {key.rpartition("/")[2] for key in facts.there if key.startswith(f"member/{facts.room}/")}
-    groups = workspace_cache.members(set(policy.groups))
-    invited = {one.chat_id for handle in policy.invite for one in groups.get(handle) or ()}
-    return inside <= {*coming, *invited}
+    there = facts.is_there(f"channel/{facts.room}") and not facts.is_there(f"archived/{facts.room}")
+    return facts.converts and room.public and there
+
+
+def _inside(facts: Facts) -> set[str]:
+    """Return the chat ids of those who are in the room."""
+    return {key.rpartition("/")[2] for key in facts.there if key.startswith(f"member/{facts.room}/")}
+
+
+def _wanted(after: Facts) -> set[str]:
+    return {one.who.chat_id for one in participation.of(after).standings.values() if one.wanted and one.who.chat_id}
 
 
 def _with_groups(facts: Facts) -> Facts:
