@@ -32,6 +32,14 @@ OF_ONESELF = ["/account/", "/tokens/", "/people/roles", "/people/roles?q=a", "/a
 OF_ONESELF += ["/access/", "/access/no-such", "/access/no-such?asked", "/access/no-such/now"]
 OF_AN_INCIDENT = ["", "alerts", "pages", "retype", "retype?to=security", "progress"]
 OF_AN_INCIDENT += ["resolve", "lead", "bring", "duplicate"]
+# How far the first words of a page stand from where its bar begins; a few words alone stand in the middle.
+STARTS = """() => {
+    const first = [...document.querySelectorAll("main :is(h1, .crumbs, .start)")].find(one => one.checkVisibility()
+        && one.getBoundingClientRect().width > 1 && !one.closest(".empty"))
+    const brand = document.querySelector(".brand")
+    const left = one => one.getBoundingClientRect().left
+    return first && brand ? Math.round(left(first) - left(brand)) : 0
+}"""
 
 
 def gone_through_a_few_things(page: Page) -> str:
@@ -65,6 +73,24 @@ def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_a_phone(sit: Sit) 
     page.goto(f"{here}review")
     wrong += faults_everywhere(page)
     assert not wrong
+
+
+def test_content_starts_at_the_same_place_on_every_page(sit: Sit) -> None:
+    page = sit("Ada")
+    here = f"/incidents/{declare(page, 'Checkout is slow')}/"
+    starts = {}
+    for path in (*PAGES, *OF_ONESELF, *(here + path for path in OF_AN_INCIDENT)):
+        page.goto(path)
+        starts[path] = page.evaluate(STARTS)
+    assert {path: start for path, start in starts.items() if start} == {}
+
+
+def test_no_page_of_the_bar_is_cut_off_on_a_phone(sit: Sit) -> None:
+    page = sit("Ada")
+    page.goto("/")
+    for width in (360, 375, 390, 412, 430):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.locator(".bar nav").evaluate("nav => nav.scrollWidth - nav.clientWidth") <= 0, width
 
 
 @pytest.mark.parametrize(("colour", "count"), [("#fff", 1), ("#eee", 1), ("#111", 0)])

@@ -220,15 +220,16 @@ def _people(known: IncidentState) -> list[PersonLine]:
 
 def _person(one: Standing, facts: Facts, observed: Observed) -> PersonLine:
     member = observed.seen.get(f"member/{facts.room}/{one.who.chat_id}") if one.who.chat_id else None
-    state = _member_state(one, member)
+    state = _member_state(one, member, is_active=facts.active)
     return PersonLine(one.who.person_id, one.who.name, one.why, state, one.is_needed, one.reasons)
 
 
-def _member_state(one: Standing, member: ObservedThing | None) -> str:
+def _member_state(one: Standing, member: ObservedThing | None, *, is_active: bool) -> str:
     if one.went or (member is not None and member.state == GONE):
         return "left"
     if member is None:
-        return "not in the channel yet" if one.who.chat_id else "on the web only"
+        outside = "not in the channel yet" if is_active else "not in the channel"
+        return outside if one.who.chat_id else "on the web only"
     if member.state == REFUSED:
         return f"could not be invited: {member.why}".rstrip(": ")
     return "in the channel"
