@@ -10,6 +10,7 @@ LOGGING = logs.written(ENV.log_format)
 
 SECRET_KEY = ENV.secret_key
 DEBUG = ENV.debug
+PANEL_FAULTS_ARE_RAISED = DEBUG  # else a fault in one panel of a page leaves the others to be used
 ALLOWED_HOSTS = list(ENV.allowed_hosts)
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"

@@ -27,4 +27,5 @@ DATABASES["default"]["OPTIONS"].pop("pool", None)  # a test database is dropped 
 if os.environ.get("FIREKIND_TEST_TEMPLATE"):  # tables that were made before: nothing is left to migrate
     DATABASES["default"]["TEST"] = {"TEMPLATE": os.environ["FIREKIND_TEST_TEMPLATE"], "MIGRATE": False}
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+PANEL_FAULTS_ARE_RAISED = True  # a test that fails says where
 WHITENOISE_AUTOREFRESH = True  # files are read where they lie: nothing is collected for tests

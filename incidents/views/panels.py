@@ -1,20 +1,29 @@
-"""The parts of an incident's page that change by themselves: drawn with it at first, then sent with what is new."""
+"""The parts of an incident's page that change by themselves: drawn with it at first, then sent with what is new.
+
+A fault in one of them is that one's own: it says so in its place, and the rest of the page stays of use.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from django.http import QueryDict
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.db import Error
+from django.http import Http404, QueryDict
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from incidents.models import Incident
 from incidents.views.signed_in import Request
 
+log = logging.getLogger(__name__)
 SEEN = "seen"  # the parameter in which a page says what it shows: "plan.1f2e alerts.77ab"
+FAILED = "failed"  # in place of a state: the panel could not be drawn
 # What differs from answer to answer while a panel stays as it is.
 VARIES = re.compile(r' name="csrfmiddlewaretoken" value="[^"]*"|\s+hx-swap-oob="morph"')
 
@@ -57,17 +66,44 @@ def draw(request: Request, incident: Incident, *, seen: Mapping[str, str] | None
     """Draw every panel; with what a page has ``seen``, only those that changed since, to be put in their places."""
     drawn = Drawn({}, {})
     for name, panel in registered.items():
-        digest, context = panel.read(request, incident)
-        about = (incident.codename, incident.status)  # where links lead, and what can be pressed
         known = None if seen is None else seen.get(name, "")
-        if not digest or digest_of((digest, about)) != known:
-            given = {"incident": incident, "oob": seen is not None, **context}
-            made = {key: render_to_string(part, given, request) for key, part in panel.elements.items()}
-            digest = digest or VARIES.sub("", joined(made))
-            if digest_of((digest, about)) != known:
-                drawn.elements.update(made)
-        drawn.seen[name] = digest_of((digest, about))
+        try:
+            made, drawn.seen[name] = _draw(panel, request, incident, known=known)
+        except (Http404, PermissionDenied, Error):
+            raise  # no fault of the panel's: the whole page has an answer to it
+        except Exception:  # a slip in one panel keeps nobody from the rest, whatever it is
+            if settings.PANEL_FAULTS_ARE_RAISED:
+                raise
+            log.exception("could not draw the panel %s of incident %s", name, incident.pk)
+            drawn.seen[name] = FAILED
+            made = {} if known == FAILED else _in_place_of(panel, request, incident, is_news=seen is not None)
+        drawn.elements.update(made)
     return drawn
+
+
+def _draw(
+    panel: Panel, request: Request, incident: Incident, *, known: str | None
+) -> tuple[dict[str, SafeString], str]:
+    """Draw a panel's elements, none where the page knows its state already, and tell that state."""
+    digest, context = panel.read(request, incident)
+    about = (incident.codename, incident.status)  # where links lead, and what can be pressed
+    if digest and digest_of((digest, about)) == known:
+        return {}, digest_of((digest, about))
+    given = {"incident": incident, "oob": known is not None, **context}
+    made = {key: render_to_string(part, given, request) for key, part in panel.elements.items()}
+    state = digest_of((digest or VARIES.sub("", joined(made)), about))
+    return ({} if state == known else made), state
+
+
+def _in_place_of(panel: Panel, request: Request, incident: Incident, *, is_news: bool) -> dict[str, SafeString]:
+    """Say in a panel's place that it could not be drawn; its first element says so, the others are empty."""
+    given = {"incident": incident, "oob": is_news}
+    return {
+        key: render_to_string(
+            "incidents/_panel_failed.html", given | {"id": key.replace("_", "-"), "is_said": place == 0}, request
+        )
+        for place, key in enumerate(panel.elements)
+    }
 
 
 def read_seen(given: QueryDict) -> dict[str, str]:

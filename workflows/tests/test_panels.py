@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import cast
 
-from django.test import Client
+import pytest
+from django.db import OperationalError
+from django.http import Http404
+from django.test import Client, RequestFactory, override_settings
 from django.test.html import Element, parse_html
 from django.utils import timezone
 
@@ -17,13 +21,16 @@ from incidents.lifecycle import access
 from incidents.models import Incident, IncidentType, Person
 from incidents.tests.conftest import Open
 from incidents.tests.test_live_pages import cursor
+from incidents.views import panels
 from incidents.views.panels import VARIES
+from incidents.views.signed_in import Request
 from workflows.models import Alert, Effect, Page, Resource
 from workflows.status import workers
 from workflows.tests.test_views_alerts import alert
 from workflows.tests.test_views_pages import paged
 from workflows.tests.test_views_progress import _effect
 
+PANELS = ["access", "alerts", "evidence", "findings", "plan"]
 ELEMENTS = {"access", "asking", "pages", "progress", "trouble", "channel-link", "alerts", "evidence", "findings"}
 
 
@@ -103,6 +110,54 @@ def test_whatever_happens_one_look_shows_what_a_fresh_page_would(
         assert element in page.look(), name
         fresh = elements(client.get(incident.get_absolute_url()).content.decode())
         assert page.shown == fresh, name
+
+
+@override_settings(PANEL_FAULTS_ARE_RAISED=False)
+@pytest.mark.parametrize("name", PANELS)
+def test_a_fault_in_one_panel_is_said_in_its_place_and_is_that_panels_alone(
+    name: str,
+    incident: Incident,
+    ada: Person,
+    browse: Open,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    client = browse(ada)
+    assert set(PANELS) == set(panels.registered)
+    whole = OpenPage(client, incident)
+    page = OpenPage(client, incident)
+    panel = panels.registered[name]
+    its_own = {key.replace("_", "-") for key in panel.elements}
+
+    def fail(_request: object, _incident: Incident) -> panels.PanelState:
+        raise KeyError("of a slip")
+
+    monkeypatch.setitem(panels.registered, name, panel._replace(read=fail))
+    fresh = OpenPage(client, incident)
+    assert "This part of the page could not be shown" in fresh.text
+    assert {id: fresh.shown.get(id) for id in ELEMENTS - its_own} == {
+        id: whole.shown.get(id) for id in ELEMENTS - its_own
+    }
+    assert f"could not draw the panel {name}" in caplog.text
+    assert page.look() == its_own, "an open page hears of it once"
+    assert page.look() == set()
+    monkeypatch.setitem(panels.registered, name, panel)
+    assert page.look() == its_own
+    assert page.shown == whole.shown
+
+
+@override_settings(PANEL_FAULTS_ARE_RAISED=False)
+@pytest.mark.parametrize("error", [OperationalError("gone"), Http404()])
+def test_what_the_whole_page_has_an_answer_to_is_not_a_fault_of_a_panel(
+    error: Exception, incident: Incident, rf: RequestFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    def fail(_request: object, _incident: Incident) -> panels.PanelState:
+        raise error
+
+    monkeypatch.setitem(panels.registered, "alerts", panels.registered["alerts"]._replace(read=fail))
+    with pytest.raises(type(error)):
+        panels.draw(cast("Request", rf.get("/")), incident)
 
 
 def _gap(incident: Incident) -> None:
