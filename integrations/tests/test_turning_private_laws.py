@@ -1,0 +1,88 @@
+"""Laws of a retype to a private type, for drills and incidents, whoever is in, agrees to drills or comes along."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from incidents import lifecycle, visibility
+from incidents.models import Incident, Person
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.tests.straight import StraightWire
+from integrations.tests import house as building
+from integrations.tests.house import House
+from workflows import ports
+from workflows.reconcile import retyping
+from workflows.usergroups import workspace_cache
+
+HANDLES = tuple(sorted({"dee", "out"}.union(*building.GROUPS.values())))
+
+
+@pytest.fixture
+def house(db: None) -> Iterator[House]:
+    """A house that can make a room itself private."""
+    with building.house() as made:
+        made.slack.workspace.plan = "enterprise"
+        made.slack.add_person("owner", name="Owner", email="owner@example.com").is_owner = True
+        admin = StraightWire(made.slack, token="xoxp-sandbox")
+        chat = SlackChat(made.chat.wire, identity=made.chat.identity, admin=admin)
+        with ports.using(chat=chat):
+            yield House(made.slack, chat, made.clock)
+
+
+@pytest.mark.parametrize("is_drill", [True, False])
+@pytest.mark.parametrize("seed", range(8))
+def test_who_the_plan_says_comes_in_and_loses_access_does_and_nobody_else(
+    house: House, seed: int, is_drill: bool
+) -> None:
+    chance = random.Random(seed)
+    incident = lived_through(house, chance, is_drill=is_drill)
+    bring = [house.person(one) for one in chance.sample(HANDLES, chance.choice([0, 1, 4]))]
+    bring = [one for one in bring if one.agrees_to_drills or not is_drill]
+    before = inside(house, incident)
+    plan = retyping.preview(incident, to=house.type("security"), by=house.person("dee"), bring=bring)
+    said = [str(line) for line in plan.lines]
+    after = house.retype(incident, "security", bring=[one.name.lower() for one in bring])
+    now = inside(house, after)
+    assert now == {one for one in HANDLES if visibility.may_see(house.person(one), after)}
+    assert named(said, "- end access for ") == before - now
+    stays_put = any(line.startswith("~ make #") for line in said)
+    assert stays_put == (after.room == 1)
+    invited = named(said, "+ invite ")
+    if stays_put:
+        assert invited == now - before
+        assert before <= now
+    else:
+        assert now - before <= invited <= now
+
+
+def lived_through(house: House, chance: random.Random, *, is_drill: bool) -> Incident:
+    """Declare with groups of anyone, let people join by hand, then have some no longer agree to drills."""
+    for group in ("security", "incident-response"):
+        house.slack.acts.set_group(group, chance.sample(HANDLES, 3))
+    workspace_cache.refresh()
+    Person.objects.update(agrees_to_drills=True)
+    type_ = house.type(chance.choice(["ambiguous", "internal", "major", "isolated"]))
+    declared = lifecycle.declare("Keys", by=house.person("dee"), at=house.now(), type=type_, is_drill=is_drill)
+    incident = house.settle(declared)
+    room = house.channel(incident)
+    for one in sorted(set(chance.sample(HANDLES, 2)) - set(house.slack.members(room))):
+        house.slack.acts.join(one, room)
+        lifecycle.joined(incident, person=house.person(one), room=1, inviter=None, at=house.now())
+    house.slack.take_deliveries()
+    for one in chance.sample(HANDLES, 3):
+        Person.objects.filter(pk=house.person(one).pk).update(agrees_to_drills=False)
+    return house.settle(incident)
+
+
+def inside(house: House, incident: Incident) -> set[str]:
+    return set(HANDLES) & set(house.slack.members(house.channel(incident)))
+
+
+def named(said: list[str], verb: str) -> set[str]:
+    """Read off the plan's words whom it names after a verb, without the reasons in brackets."""
+    found = [re.sub(r" \(.*?\)", "", line.removeprefix(verb)) for line in said if line.startswith(verb)]
+    return {one.lower() for line in found for one in line.split(", ")}
