@@ -47,7 +47,8 @@ def within_reach(facts: Facts) -> Facts:
 def may_come(person_id: int, facts: Facts) -> bool:
     """Return whether someone may be invited: anyone to an incident, to a drill who agreed to drills or came by it.
 
-    Nobody is invited to a replay who may not see what it replays, however they came.
+    Who was let into a closed circle by name was asked that then, and stays. Nobody is invited to a replay who may not
+    see what it replays, however they came.
     """
     if person_id in facts.barred:
         return False
@@ -55,7 +56,10 @@ def may_come(person_id: int, facts: Facts) -> bool:
         return True
     if facts.declarer is not None and facts.declarer.person_id == person_id:
         return True
-    return any(stay.who.person_id == person_id and stay.came in THEMSELVES for stay in facts.stays)
+    return any(
+        stay.who.person_id == person_id and (stay.came in THEMSELVES or (facts.is_closed and stay.here))
+        for stay in facts.stays
+    )
 
 
 def _able(people: Iterable[Invitee], facts: Facts) -> tuple[Invitee, ...]:
