@@ -12,7 +12,7 @@ from workflows.planning.wording.cards import TOPIC_CHARS
 from workflows.planning.wording.marks import joined
 
 if TYPE_CHECKING:
-    from workflows.planning.facts import Facts
+    from workflows.planning.facts import Facts, Stay
     from workflows.planning.invitee import Invitee
 
 WORD: Final = "Drill"
@@ -45,10 +45,10 @@ def within_reach(facts: Facts) -> Facts:
 
 
 def may_come(person_id: int, facts: Facts) -> bool:
-    """Return whether someone may be invited: anyone to an incident, to a drill who agreed to drills or came by it.
+    """Return whether someone may be in: anyone in an incident, in a drill who agreed to drills, is in it or came by it.
 
-    Who was let into a closed circle by name was asked that then, and stays. Nobody is invited to a replay who may not
-    see what it replays, however they came.
+    Who takes the agreement back is out of the next drills, and stays in this one until they leave. Nobody is invited
+    to a replay who may not see what it replays, however they came.
     """
     if person_id in facts.barred:
         return False
@@ -56,10 +56,14 @@ def may_come(person_id: int, facts: Facts) -> bool:
         return True
     if facts.declarer is not None and facts.declarer.person_id == person_id:
         return True
-    return any(
-        stay.who.person_id == person_id and (stay.came in THEMSELVES or (facts.is_closed and stay.here))
-        for stay in facts.stays
-    )
+    own = (stay for stay in facts.stays if stay.who.person_id == person_id)
+    return any(stay.came in THEMSELVES or _was_brought_in(stay, facts) for stay in own)
+
+
+def _was_brought_in(stay: Stay, facts: Facts) -> bool:
+    """Return whether a stay was more than meant: in a room, by name in a closed circle, or on the web alone."""
+    in_a_room = any(facts.is_there(f"member/{room.number}/{stay.who.chat_id}") for room in facts.rooms)
+    return in_a_room or (stay.here and (facts.is_closed or not stay.who.chat_id))
 
 
 def _able(people: Iterable[Invitee], facts: Facts) -> tuple[Invitee, ...]:

@@ -30,23 +30,20 @@ def differing(known: IncidentState) -> Differing:
     who = participation.of(known.facts)
     asked = {one.person_id: one for one in known.requests}
     named = {one.who.person_id: one for one in who.offers}
-    new = tuple(one for pk, one in named.items() if pk not in asked)
-    over = tuple(
-        _over(one, who.standings.get(pk))
-        for pk, one in asked.items()
-        if _is_over(one, who.standings.get(pk), named.get(pk))
-    )
-    return Differing(new, over)
+    over = {pk: one for pk, one in asked.items() if _is_over(one, who.standings.get(pk), named.get(pk))}
+    # Whose rule names them no more may be named by another one.
+    new = tuple(one for pk, one in named.items() if pk not in asked or pk in over)
+    return Differing(new, tuple(_over(one, who.standings.get(pk)) for pk, one in over.items()))
 
 
 def note(incident: Incident, found: Differing, *, at: datetime) -> None:
     """Ask the incident's people, and close what needs no answer, in the caller's transaction, which holds its row."""
     people = Person.objects.in_bulk([one.who.person_id for one in found.new])
+    for request, says, is_in in found.over:
+        access.settle(request, says, is_in=is_in, at=at)
     for offer in found.new:
         person = people[offer.who.person_id]
         access.offer(incident, person, offer.says, rule=offer.rule, role=offer.role, at=at)
-    for request, says, is_in in found.over:
-        access.settle(request, says, is_in=is_in, at=at)
 
 
 def _over(request: AccessRequest, standing: Standing | None) -> tuple[AccessRequest, str, bool]:
