@@ -5,6 +5,7 @@ import mmap
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -259,7 +260,7 @@ def test_what_was_folded_is_read_again(stacks: list[tuple[list[str], int]]) -> N
         assert read.names == sorted({name for frames, _ in stacks for name in frames})
 
 
-def _each_once(stacks: list[tuple[str, tuple[int, ...]]]) -> list[tuple[str, int]]:
+def _each_once(stacks: Sequence[tuple[str, tuple[int, ...]]]) -> list[tuple[str, int]]:
     """Return each stack as it is first met, and what it counts in all."""
     counts: dict[str, int] = {}
     for stack, (count,) in stacks:

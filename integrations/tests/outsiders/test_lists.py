@@ -43,14 +43,20 @@ def known(scene: Scene) -> Incident:
 
 
 def looks(who: str, known: Incident) -> Iterator[str]:
-    """Every address that names no incident, with what is asked there; then all there is of the public one."""
+    """Every address that names no incident, with what is asked there; then all there is of the public one.
+
+    An outsider of the house asks everything. Others ask for each address once, and whatever names the word or the
+    incident: lists are narrowed alike for everybody.
+    """
     there = {*routes()}
     for route, row in OF_NONE.items():
         if route.startswith(OF_ONESELF) or row.is_public:
             continue
         if route in there and not (who == AUDITOR and route.startswith(FOR_AUDITORS)):
             for address in row.addresses(route):
-                yield from (address + query.replace("WORD", WORD) for query in row.asks)
+                for n, query in enumerate(row.asks):
+                    if who == OUTSIDER or n == 0 or "WORD" in query or "{}" in query:
+                        yield address + query.replace("WORD", WORD)
     for last in (
         "",
         "evidence/",
