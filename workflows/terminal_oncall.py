@@ -50,6 +50,7 @@ def _line(entry: RosterEntry, line: RosterLine) -> dict[str, Any]:
         "kind": entry.target.kind,
         "id": entry.target.pager_id,
         "name": entry.target.name,
+        "services": list(entry.services),
         "level": line.level,
         "now": [_turn(turn) for turn in line.now],
         "next": [_turn(turn) for turn in line.next],

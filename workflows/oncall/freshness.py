@@ -62,7 +62,7 @@ def ago(seconds: float) -> str:
 
 def _fresh(one: Freshness, at: datetime) -> str:
     assert one.read_at is not None, "it was read"
-    return f"Read {ago((at - one.read_at).total_seconds())}."
+    return f"Read from PagerDuty {ago((at - one.read_at).total_seconds())}."
 
 
 def _late(one: Freshness, at: datetime) -> str:

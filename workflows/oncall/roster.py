@@ -7,12 +7,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from incidents.models import Person
 from workflows.models import PagerTarget, PagerUser, Shift
 from workflows.oncall import in_use
 from workflows.oncall.lookup import Subject
 
+SERVICES_SHOWN: Final = 10  # of one policy
 Kind = PagerTarget.Kind
 
 
@@ -50,10 +52,21 @@ class RosterLine:
 
 @dataclass(frozen=True, slots=True)
 class RosterEntry:
-    """A schedule or an escalation policy with its lines."""
+    """A schedule or an escalation policy with its lines, and the names of the services that page a policy."""
 
     target: PagerTarget
     lines: tuple[RosterLine, ...]
+    services: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The first of its services, which are enough to know it by."""
+        return self.services[:SERVICES_SHOWN]
+
+    @property
+    def more(self) -> int:
+        """How many services there are besides those shown."""
+        return len(self.services) - len(self.shown)
 
 
 def whole(*, at: datetime) -> list[RosterEntry]:
@@ -69,24 +82,41 @@ def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[RosterEntry]:
     for shift in Shift.objects.filter(subject__in=[target.pager_id for target in targets]):
         rows[shift.subject, shift.level].append(shift)
     users = users_of({shift.user for shifts in rows.values() for shift in shifts})
+    services = _services(targets)
     return [
         RosterEntry(
-            target, tuple(line(rows[target.pager_id, level], level, users, at=at) for level in levels(target, rows))
+            target,
+            tuple(line(rows[target.pager_id, level], level, users, at=at) for level in levels(target, rows)),
+            tuple(services[target.pager_id]),
         )
         for target in targets
     ]
 
 
+def _services(targets: Iterable[PagerTarget]) -> Mapping[str, list[str]]:
+    """Return the names of the services that page some policies, by the pager's ids of the policies."""
+    policies = [one.pager_id for one in targets if one.kind == Kind.POLICY]
+    rows = PagerTarget.objects.filter(kind=Kind.SERVICE, gone=False, policy_id__in=policies)
+    found: dict[str, list[str]] = defaultdict(list)
+    for policy, name in sorted(rows.values_list("policy_id", "name"), key=lambda one: one[1].casefold()):
+        found[policy].append(name)
+    return found
+
+
 def named(words: str, *, among: Collection[RosterEntry]) -> list[RosterEntry]:
-    """Return those with a name or id, ignoring case; otherwise those whose name contains the words."""
+    """Return those with a name or id, ignoring case, or with a service of that name; else those that contain it."""
     wanted = " ".join(words.split()).casefold()
-    exact = [one for one in among if wanted in {one.target.name.casefold(), one.target.pager_id.casefold()}]
-    return exact or [one for one in among if wanted in one.target.name.casefold()]
+    exact = [one for one in among if wanted in {one.target.pager_id.casefold(), *_names(one)}]
+    return exact or [one for one in among if any(wanted in name for name in _names(one))]
+
+
+def _names(entry: RosterEntry) -> list[str]:
+    return [name.casefold() for name in (entry.target.name, *entry.services)]
 
 
 def nearest(words: str, *, among: Collection[RosterEntry]) -> str:
     """Return the name that comes closest to what was typed; nothing when none does."""
-    names = {one.target.name.casefold(): one.target.name for one in among}
+    names = {name.casefold(): name for one in among for name in (*one.services, one.target.name)}
     close = difflib.get_close_matches(words.casefold(), names, n=1, cutoff=0.5)
     return names[close[0]] if close else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -72,10 +73,10 @@ def ahead(
     return found
 
 
-def days(stretches: Sequence[RotaStretch], *, now: datetime, zone: tzinfo, count: int) -> list[RotaDay]:
-    """Lay stretches out over the days from today on, in a zone."""
+def days(stretches: Sequence[RotaStretch], *, now: datetime, zone: tzinfo, count: int, skip: int = 0) -> list[RotaDay]:
+    """Lay stretches out over as many days in a zone, from today on or after as many days as are skipped."""
     made = []
-    for start, end in pairwise(midnights(now, zone=zone, count=count)):
+    for start, end in pairwise(midnights(now, zone=zone, count=count, skip=skip)):
         first = max(start, now)
         cut = [
             replace(one, start=max(one.start, first), end=min(one.end, end))
@@ -87,16 +88,35 @@ def days(stretches: Sequence[RotaStretch], *, now: datetime, zone: tzinfo, count
     return made
 
 
-def midnights(now: datetime, *, zone: tzinfo, count: int) -> list[datetime]:
-    """Return when today and each day after it begins, and when the last one ends, in UTC: days may have 23 hours."""
+def midnights(now: datetime, *, zone: tzinfo, count: int, skip: int = 0) -> list[datetime]:
+    """Return when today and each day after it begins, and when the last one ends, in UTC: days may have 23 hours.
+
+    The first as many as are skipped are left out.
+    """
     today = now.astimezone(zone).date()
-    begins = (datetime.combine(today + timedelta(days=n), time.min, tzinfo=zone) for n in range(count + 1))
+    begins = (datetime.combine(today + timedelta(days=n), time.min, tzinfo=zone) for n in range(skip, skip + count + 1))
     return [one.astimezone(UTC) for one in begins]
 
 
 def gaps(stretches: Collection[RotaStretch]) -> Iterator[RotaStretch]:
     """Yield the stretches in which it is known that no one is on call."""
     return (one for one in stretches if one.is_gap)
+
+
+def hues(rows: Sequence[Sequence[RotaStretch]], among: Sequence[str]) -> dict[frozenset[str], str]:
+    """Give whoever is on call together a colour: those who follow each other differ, and all do while colours last."""
+    beside: dict[frozenset[str], set[frozenset[str]]] = defaultdict(set)
+    for stretches in rows:
+        for one, other in pairwise(stretches):
+            beside[one.users].add(other.users)
+            beside[other.users].add(one.users)
+    found: dict[frozenset[str], str] = {}
+    used = Counter[str]()
+    for users in sorted({one.users for stretches in rows for one in stretches if one.users}, key=sorted):
+        taken = {found.get(one) for one in beside[users]}
+        found[users] = min((hue for hue in among if hue not in taken), key=lambda hue: used[hue], default=among[0])
+        used[found[users]] += 1
+    return found
 
 
 def bars(day: RotaDay, *, hue: Callable[[frozenset[str]], str]) -> list[tuple[float, float, str]]:

@@ -124,7 +124,7 @@ COMMANDS: Final = (
     ),
     Command(
         "oncall",
-        "oncall [schedule or policy]",
+        "oncall [service, schedule or policy]",
         "shows who is on call now, and until when",
         run=oncall.command,
         aliases=("on-call",),

@@ -53,7 +53,7 @@ def test_everything_with_the_levels_of_a_policy(door: Door, pager: LittlePager) 
 def test_the_nearest_name_is_offered(door: Door, pager: LittlePager) -> None:
     assert "Did you mean `/incident oncall Platform leadership`?" in door.command("ann", "oncall platform leaders hip")
     said = door.command("ann", "oncall <!here> zzz")
-    assert "There is no schedule" in said
+    assert "There is no service, schedule or escalation policy" in said
     assert "<!here>" not in said
 
 
@@ -75,3 +75,11 @@ def test_guests_are_not_told(door: Door, pager: LittlePager) -> None:
     Person.objects.filter(pk=door.house.person("ben").pk).update(is_guest=True)
     assert door.command("ben", "oncall") == "Only people from this workspace can see who is on call."
     assert PagerRead.objects.exists()
+
+
+def test_a_service_is_answered_with_the_policy_that_it_pages(door: Door, pager: LittlePager) -> None:
+    for typed in ("checkout", "Check"):
+        said = door.command("ann", f"oncall {typed}")
+        assert said.startswith("*Major incident* (paged by Checkout)\n    level 1: ")
+        assert "Platform" not in said
+    assert "Did you mean `/incident oncall Checkout`?" in door.command("ann", "oncall chekout")

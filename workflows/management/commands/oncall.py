@@ -15,7 +15,7 @@ class Command(BaseCommand):
     help = "Show who is on call now and next, as last read from PagerDuty. Makes no requests."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", nargs="*", help="a schedule or escalation policy; default: all")
+        parser.add_argument("name", nargs="*", help="a service, schedule or escalation policy; default: all")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, name: list[str], **options: Any) -> None:

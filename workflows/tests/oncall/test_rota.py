@@ -74,6 +74,34 @@ def test_days_hold_all_that_is_ahead_of_now(found: list[Shift], zone: str) -> No
     assert sorted(begun) == [one.start for one in made if one.start > NINE]
 
 
+@settings(max_examples=25)
+@given(shifts, st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu"]))
+def test_the_next_week_goes_on_where_this_one_ends(found: list[Shift], zone: str) -> None:
+    there = ZoneInfo(zone)
+    until = rota.midnights(NINE, zone=there, count=14)[-1]
+    made = rota.ahead(found, since=NINE, until=until, known_until=until)
+    this, following = (rota.days(made, now=NINE, zone=there, count=7, skip=skip) for skip in (0, 7))
+    assert following[0].start == this[-1].end
+    assert [*this, *following] == rota.days(made, now=NINE, zone=there, count=14)
+
+
+@settings(max_examples=60)
+@given(st.lists(turns_of(Shift, at_most=6), max_size=4), st.integers(2, 7))
+def test_whoever_takes_over_has_another_colour(rows: list[list[Shift]], colours: int) -> None:
+    made = [rota.ahead(found, since=NINE, until=hours(200), known_until=hours(200)) for found in rows]
+    everyone = {one.users for row in made for one in row if one.users}
+    hues = rota.hues(made, [str(n) for n in range(colours)])
+    assert set(hues) == everyone
+    if len(everyone) <= colours:
+        assert len(set(hues.values())) == len(everyone)
+    followed = {
+        users: {pair for row in made for pair in pairwise([one.users for one in row]) if users in pair}
+        for users in everyone
+    }
+    if all(len(pairs) < colours for pairs in followed.values()):
+        assert all(hues[one] != hues[other] for pairs in followed.values() for one, other in pairs if one and other)
+
+
 def test_a_gap_is_known_and_has_nobody() -> None:
     one = Shift(user="a", start_at=hours(2), end_at=hours(4))
     made = rota.ahead([one], since=NINE, until=hours(9), known_until=hours(6))

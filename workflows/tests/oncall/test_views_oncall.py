@@ -48,7 +48,7 @@ def test_the_page_says_who_is_on_call_and_who_is_next(pager: LittlePager, ada: P
     assert "<span>Ada <span" in " ".join(page.split()), "matched people go by their name here"
     assert "not matched" in " ".join(page.split())
     assert "No one is on call." in page, "of the second level"
-    assert re.search(r"Read \d s ago\.", page)
+    assert re.search(r"Read from PagerDuty \d s ago\.", page)
 
 
 def test_without_a_pager_the_page_says_what_to_set(ada: Person, browse: Open) -> None:
@@ -70,7 +70,7 @@ def test_a_pager_that_is_away_is_said_with_what_was_known(pager: LittlePager, ad
 def test_a_cache_that_nobody_reads_any_more_says_so(pager: LittlePager, ada: Person, browse: Open) -> None:
     PagerRead.objects.update(shifts_at=timezone.now() - timedelta(minutes=10))
     page = browse(ada).get("/oncall/").content.decode()
-    assert "Read 10 min ago. Updates have stopped" in page
+    assert "Read from PagerDuty 10 min ago. Updates have stopped" in page
 
 
 def test_before_the_first_read_the_page_says_that(ada: Person, browse: Open) -> None:
@@ -204,3 +204,39 @@ def test_the_week_says_who_takes_over_when_and_where_no_one_is(pager: LittlePage
     assert "Major incident, level 1</strong>" not in page, "where Ben always is"
     assert '<bdi>Ada</bdi> <span class="tag">you</span>' in page
     assert page.count("<tr>") == 4, "the days, a schedule, and two levels"
+
+
+def test_next_week_shows_the_handover_that_this_week_does_not(pager: LittlePager, ada: Person, browse: Open) -> None:
+    later = timezone.now() + timedelta(days=9)
+    pager.rota = [Turn("SCH", 0, "PANN", None, later), Turn("SCH", 0, "PBEN", later, None)]
+    pager_cache.refresh_shifts(at=timezone.now() + timedelta(minutes=16))
+    this, following = (
+        " ".join(browse(ada).get(f"/oncall/week/{asked}").content.decode().split()) for asked in ("", "?week=next")
+    )
+    assert "<bdi>Ben</bdi>" not in this
+    assert '<a href="?week=next" rel="next">' in this
+    assert this.count("Today") >= 1
+    assert "<bdi>Ada</bdi>" in following
+    assert "<bdi>Ben</bdi>" in following
+    assert "Today" not in following
+    assert f"{timezone.localtime(later):%H:%M}" in following
+
+
+def test_a_level_that_pages_one_schedule_and_nobody_else_has_no_row_of_its_own(
+    pager: LittlePager, ada: Person, browse: Open
+) -> None:
+    pager.listed = [replace(one, schedules=(("SCH",), ())) if one.id == "POL" else one for one in pager.listed]
+    own = [one for one in pager.rota if one.subject == "SCH"]
+    pager.rota = [*own, *(replace(one, subject="POL", level=1) for one in own)]
+    refresh.keep(at=timezone.now() + timedelta(minutes=20))
+    page = " ".join(browse(ada).get("/oncall/week/").content.decode().split())
+    assert page.count("<tr>") == 3, "the days, the schedule, and the second level"
+    assert '<span class="soft also">Major incident, level 1</span>' in page
+    pager.rota += [Turn("POL", 1, "PBEN", None, None)]
+    pager_cache.refresh_shifts(at=timezone.now() + timedelta(minutes=40))
+    assert browse(ada).get("/oncall/week/").content.decode().count("<tr>") == 4, "somebody else is paged as well"
+
+
+def test_the_page_names_the_services_that_page_a_policy(pager: LittlePager, ada: Person, browse: Open) -> None:
+    page = " ".join(browse(ada).get("/oncall/").content.decode().split())
+    assert "Paged by <bdi>Checkout</bdi>" in page

@@ -1,13 +1,12 @@
-"""The week ahead as a calendar: who is on call for what on which day, hand-overs, and gaps."""
+"""This week and the next as a calendar: who is on call for what on which day, hand-overs, and gaps."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from zlib import crc32
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -54,18 +53,28 @@ class WeekDay:
 
 
 @dataclass(frozen=True, slots=True)
-class WeekRow:
-    """A schedule, or a level of an escalation policy, and its days."""
+class WeekPart:
+    """A schedule, or a level of an escalation policy, with who is on call in the week shown and in both weeks."""
 
     target: PagerTarget
     level: int
-    days: tuple[WeekDay, ...]
-    gaps: tuple[RotaStretch, ...]
+    shown: Sequence[RotaStretch]
+    both: Sequence[RotaStretch]
 
     @property
     def name(self) -> str:
         """Its name, with the level of a policy."""
         return f"{self.target.name}, level {self.level}" if self.level else self.target.name
+
+
+@dataclass(frozen=True, slots=True)
+class WeekRow:
+    """A part with its days, and the names of levels that page it and nobody else."""
+
+    part: WeekPart
+    also: tuple[str, ...]
+    days: tuple[WeekDay, ...]
+    gaps: tuple[RotaStretch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +90,21 @@ class WeekGap:
 @require_GET
 @signed_in
 def week(request: Request) -> HttpResponse:
-    """Show the next seven days of every schedule and every level of a policy, today first."""
+    """Show seven days of every schedule and every level of a policy, from today on or the seven after them."""
     member_or_404(request.person)
     at = timezone.now()
     fresh = freshness.of(at=at)
-    rows = _rows(request, at=at) if fresh.is_known else []
+    skip = DAYS if request.GET.get("week") == "next" else 0
+    rows = _rows(request, at=at, skip=skip) if fresh.is_known else []
     context = {
         "here": "oncall",
         "tab": "week",
+        "is_next": bool(skip),
         "fresh": fresh,
         "said": fresh.words(at=at),
         "rows": rows,
         "gaps": _gaps(rows, at=at),
-        "starts": rota.midnights(at, zone=timezone.get_current_timezone(), count=DAYS)[:-1],
+        "starts": rota.midnights(at, zone=timezone.get_current_timezone(), count=DAYS, skip=skip)[:-1],
     }
     return render(request, "workflows/oncall_week.html", context)
 
@@ -101,12 +112,14 @@ def week(request: Request) -> HttpResponse:
 def _gaps(rows: Sequence[WeekRow], *, at: datetime) -> list[WeekGap]:
     """Return every gap, the first one first."""
     found = [
-        WeekGap(row.name, gap, gap.start <= at, gap.end >= row.days[-1].day.end) for row in rows for gap in row.gaps
+        WeekGap(row.part.name, gap, gap.start <= at, gap.end >= row.days[-1].day.end)
+        for row in rows
+        for gap in row.gaps
     ]
     return sorted(found, key=lambda one: (one.stretch.start, one.name.casefold()))
 
 
-def _rows(request: Request, *, at: datetime) -> list[WeekRow]:
+def _rows(request: Request, *, at: datetime, skip: int) -> list[WeekRow]:
     """Return the schedules, then the policies; five queries for all."""
     targets = list(PagerTarget.objects.filter(pager_id__in=set[str]().union(*in_use.subjects())))
     targets.sort(key=lambda one: (one.kind != Kind.SCHEDULE, one.name.casefold(), one.pager_id))
@@ -121,25 +134,59 @@ def _rows(request: Request, *, at: datetime) -> list[WeekRow]:
     mine = {id for id, turn in turns.items() if turn.person == request.person}
     until = PagerRead.objects.values_list("shifts_until", flat=True).first() or at
     people = WeekPeople({id: one.name for id, one in turns.items()}, frozenset(mine))
-    end = rota.midnights(at, zone=timezone.get_current_timezone(), count=DAYS)[-1]
-    made = []
+    midnights = rota.midnights(at, zone=timezone.get_current_timezone(), count=2 * DAYS)
+    span = (midnights[skip] if skip else at, midnights[skip + DAYS])
+    parts = []
     for target in targets:
         for level in roster.levels(target, shifts):
             own = shifts[target.pager_id, level]
             over = [one for schedule in roster.schedules(target, level) for one in overrides[schedule]]
-            stretches = rota.ahead(own, since=at, until=end, known_until=until, overrides=over)
-            made.append(_row(target, level, stretches, people, at=at))
-    return made
+            shown, both = (
+                rota.ahead(own, since=since, until=end, known_until=until, overrides=over)
+                for since, end in (span, (at, midnights[-1]))
+            )
+            parts.append(WeekPart(target, level, shown, both))
+    hues = rota.hues([part.both for part in parts], HUES)
+    return [_row(part, also, people, hues, at=at, skip=skip) for part, also in _once(parts)]
+
+
+def _once(parts: Sequence[WeekPart]) -> Iterator[tuple[WeekPart, tuple[str, ...]]]:
+    """Yield each part with the names of the levels that page this one schedule alone, which need no rows of their own.
+
+    A level that says anything else, as one that was read a moment later may, keeps its row.
+    """
+    alone = {part.target.pager_id: part for part in parts if not part.level}
+    also: dict[str, list[str]] = defaultdict(list)
+    kept = []
+    for part in parts:
+        (only, *more) = [*roster.schedules(part.target, part.level)] or [""]
+        like = alone.get(only)
+        if part.level and not more and like is not None and part.both == like.both:
+            also[only].append(part.name)
+        else:
+            kept.append(part)
+    return ((part, tuple(also[part.target.pager_id]) if not part.level else ()) for part in kept)
 
 
 def _row(
-    target: PagerTarget, level: int, stretches: Sequence[RotaStretch], people: WeekPeople, *, at: datetime
+    part: WeekPart,
+    also: tuple[str, ...],
+    people: WeekPeople,
+    hues: Mapping[frozenset[str], str],
+    *,
+    at: datetime,
+    skip: int,
 ) -> WeekRow:
+    zone = timezone.get_current_timezone()
     laid = [
-        WeekDay(day, tuple(_turn(one, day, people) for one in day.stretches), rota.bars(day, hue=_hue))
-        for day in rota.days(stretches, now=at, zone=timezone.get_current_timezone(), count=DAYS)
+        WeekDay(
+            day,
+            tuple(_turn(one, day, people) for one in day.stretches),
+            rota.bars(day, hue=lambda users: f"k-{hues[users]}"),
+        )
+        for day in rota.days(part.both, now=at, zone=zone, count=DAYS, skip=skip)
     ]
-    return WeekRow(target, level, tuple(laid), tuple(rota.gaps(stretches)))
+    return WeekRow(part, also, tuple(laid), tuple(rota.gaps(part.shown)))
 
 
 def _turn(one: RotaStretch, day: RotaDay, people: WeekPeople) -> WeekTurn:
@@ -149,8 +196,3 @@ def _turn(one: RotaStretch, day: RotaDay, people: WeekPeople) -> WeekTurn:
 
 def _by_name(turn: tuple[str, bool]) -> str:
     return turn[0].casefold()
-
-
-def _hue(users: frozenset[str]) -> str:
-    """Return the colour of some people: the same on every row and every day."""
-    return f"k-{HUES[crc32(' '.join(sorted(users)).encode()) % len(HUES)]}"

@@ -16,7 +16,7 @@ LISTED: Final = 20
 
 
 def command(asked: SlackRequest) -> Answer:
-    """Say who is on call: for everything, or for the schedule or policy that was named."""
+    """Say who is on call: for everything, or for the service, schedule or policy that was named."""
     if not asked.by.can_join:
         return Say("Only people from this workspace can see who is on call.")
     fresh = freshness.of(at=asked.at)
@@ -24,7 +24,7 @@ def command(asked: SlackRequest) -> Answer:
         return Say(cards.said(fresh.words(at=asked.at)))
     among = roster.whole(at=asked.at)
     found = roster.named(asked.words, among=among)
-    lines = [_entry(one) for one in found[:LISTED]] or [_closest(asked.words, among)]
+    lines = [_entry(one, asked.words) for one in found[:LISTED]] or [_closest(asked.words, among)]
     if len(found) > LISTED:
         lines.append(f"There are {len(found) - LISTED} more: {_page()}")
     if fresh.state != "fresh":
@@ -32,11 +32,19 @@ def command(asked: SlackRequest) -> Answer:
     return Say("\n".join(lines))
 
 
-def _entry(entry: RosterEntry) -> str:
-    name = f"*{mrkdwn.escape(entry.target.name)}*"
+def _entry(entry: RosterEntry, words: str) -> str:
+    name = f"*{mrkdwn.escape(entry.target.name)}*{_pages_for(entry) if words else ''}"
     if len(entry.lines) == 1:
         return f"{name}: {_line(entry.lines[0])}"
     return "\n".join([name, *(f"    level {one.level}: {_line(one)}" for one in entry.lines)])
+
+
+def _pages_for(entry: RosterEntry) -> str:
+    """Say which services page a policy, where somebody looks for one."""
+    if not entry.services:
+        return ""
+    more = f" and {entry.more} more" if entry.more else ""
+    return f" (paged by {', '.join(map(mrkdwn.escape, entry.shown))}{more})"
 
 
 def _line(line: RosterLine) -> str:
@@ -63,9 +71,10 @@ def _closest(said: str, among: list[RosterEntry]) -> str:
     if not among:
         return "PagerDuty has no schedules or escalation policies that Firekind can read."
     quoted, near = mrkdwn.escape(mrkdwn.cut(said, 40)), mrkdwn.escape(roster.nearest(said, among=among))
+    none = f"There is no service, schedule or escalation policy “{quoted}”."
     if near:
-        return f"There is no schedule or escalation policy “{quoted}”. Did you mean `{setup.command()} oncall {near}`?"
-    return f"There is no schedule or escalation policy “{quoted}”. {_page()} lists them all."
+        return f"{none} Did you mean `{setup.command()} oncall {near}`?"
+    return f"{none} {_page()} lists them all."
 
 
 def _page() -> str:
