@@ -173,7 +173,7 @@ def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
         else:  # without words it says that there is none any more
             yield CatchUpLine("Next step", "none", (one.n,), one.at, one.by)
     if not kinds["next_step"]:
-        yield from _unknown(kinds, now, "Next step", "none")
+        yield from _unknown(kinds, now, "Next step", "not stated yet")
 
 
 def _tasks(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:

@@ -23,7 +23,7 @@ class EventKind:
     ``sentence(text, data)`` follows the actor's name (*Ana retyped …*) or stands alone for the system. ``told`` kinds
     are posted where people talk; ``news`` names that message (*post the new type*). ``editable`` ones hold
     words that their author may mend; ``quiet`` ones are small print on the page; several of what
-    ``folds`` share a line when they happened within the same minute.
+    ``folds`` share a line when they happened within the same minute; who is paged and who gets in never does.
     """
 
     label: str
@@ -187,8 +187,8 @@ KINDS: dict[str, EventKind] = {
     "evidence": EventKind("Evidence", _measured, told=True, news="the evidence"),
     "claimed": EventKind("Hypothesis", lambda text, data: f"added a hypothesis: {text}"),
     "judged": EventKind("Finding", _judged, told=True, news="the verdict"),
-    "paged": EventKind("Page", _paged, folds=True),
-    "page": EventKind("Page", lambda text, data: text, told=True, news="the page status", folds=True),
+    "paged": EventKind("Page", _paged),
+    "page": EventKind("Page", lambda text, data: text, told=True, news="the page status"),
     "alert": EventKind("Alert", lambda text, data: text, told=True, news="the alert"),
     "led": EventKind("Lead", _led, told=True, news="the new lead", folds=True),
     "role": EventKind(
@@ -229,7 +229,7 @@ KINDS: dict[str, EventKind] = {
         "People", lambda text, data: _because(f"brought in {text}", data.get("because", "")), folds=True
     ),
     "joined": EventKind("People", _joined, quiet=True),
-    "admitted": EventKind("Access", _admitted, folds=True),
+    "admitted": EventKind("Access", _admitted),
     "offered": EventKind("Access", lambda text, data: text, told=True, news="who could be let in"),
     "request_over": EventKind("Access", lambda text, data: text, quiet=True),
     "left": EventKind("People", lambda text, data: "left the channel", quiet=True),
@@ -239,7 +239,7 @@ KINDS: dict[str, EventKind] = {
         told=True,
         news="the access request",
     ),
-    "let_in": EventKind("Access", _let_in, folds=True),
+    "let_in": EventKind("Access", _let_in),
     "turned_away": EventKind("Access", lambda text, data: f"answered “not now” to {data['name']}", quiet=True),
     "glass": EventKind(
         "Access",

@@ -35,6 +35,11 @@ class Item:
         return self.entries[0]
 
     @property
+    def tells(self) -> TimelineEntry:
+        """The one that its line names: the newest that somebody may look for, where there is one."""
+        return next((entry for entry in self.entries if not entry.kind.quiet), self.first)
+
+    @property
     def last(self) -> TimelineEntry:
         """The oldest of its entries, which stays when new ones are folded in."""
         return self.entries[-1]

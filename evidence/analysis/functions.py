@@ -63,11 +63,12 @@ def _row(tree: CallTree, type: int, code: int, mostly: str) -> FunctionRow:
     name, whole = tree.names[code], tree.total(type) or 1
     total, own = int(tree.function_totals[type, code]), int(tree.self_[type, code])
     layer = layers.layer_of(name, tree.hints[code], mostly=mostly)
+    package = layers.package_of(name, layer)
     return FunctionRow(
         code,
         name,
         layers.LAYERS[layers.PLACE[layer]].label,
-        layers.package_of(name, layer),
+        package if package != layer else "",  # which frames of no package are kept together by
         total,
         own,
         total / whole,

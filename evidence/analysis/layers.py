@@ -35,7 +35,7 @@ class Layer:
 LAYERS = (
     Layer("root", "All frames", 80, 0.012, 0.02),
     Layer("kernel", "Kernel", 62, 0.135, -0.015),
-    Layer("native", "Native (C)", 28, 0.115),
+    Layer("native", "C or plain name", 28, 0.115),
     Layer("cpp", "C++", 100, 0.125, 0.05),
     Layer("rust", "Rust", 45, 0.085, -0.045),
     Layer("go", "Go", 225, 0.095, 0.02),

@@ -82,6 +82,18 @@ def test_what_the_machine_did_is_folded(incident: Incident, ada: Person, browse:
     assert "3 minor entries" in said
 
 
+def test_who_is_paged_and_who_gets_in_is_never_folded(incident: Incident, ada: Person) -> None:
+    at = timezone.now()
+    for kind in ("archiving", "archiving", "archiving", "paged", "admitted", "archiving", "did", "archiving", "did"):
+        data = {"closing": True, "name": "Security"}
+        timeline.append(incident, kind, at=at, by=ada, text="no one else", data=data)
+    events = Event.objects.filter(incident=incident).order_by("-n")[:9]
+    (day,) = timeline_layout.days(timeline.entries(events))
+    kinds = [[entry.event.kind for entry in item.entries] for item in day.items]
+    assert kinds == [["did", "archiving", "did", "archiving"], ["admitted"], ["paged"], ["archiving"] * 3]
+    assert day.items[0].tells.event.kind == "archiving", "its line names what somebody did"
+
+
 def test_a_kind_that_nobody_knows_reads_as_its_text(incident: Incident, ada: Person, browse: Open) -> None:
     timeline.append(incident, "invented-later", at=timezone.now(), by=ada, text="did something new")
     assert "did something new" in browse(ada).get(page_of(incident)).content.decode()

@@ -27,7 +27,7 @@ STREAMS, FEW = 200, 20
 # Less than until a stream asks by itself whether it may go on; how soon they really end is measured by the benchmark.
 BEFORE_THEY_ASK_S = 12
 EAR = "firekind live"
-LOADS, BEFORE, AT_ONCE = 500, 120, 16
+LOADS, BEFORE, AT_ONCE = 320, 100, 16
 PATIENCE_S = 60
 SECRET = "The xylographic printer"
 
