@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.conf import settings as project
 from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incidents import lifecycle
 from incidents.lifecycle import Refused
-from incidents.models import Event, Incident, Person
+from incidents.models import Event, Incident, Person, Source
 from incidents.tests.conftest import Open
 from reviews import editing, quoting, reading
 from reviews.models import ReviewComment, SectionText
@@ -153,6 +155,19 @@ def test_the_page_offers_everything_and_the_export_says_it(ended: Incident, ada:
     assert client.post(f"{address}/state", {"to": "published"}).status_code == 302
     timeline = client.get(ended.get_absolute_url()).content.decode()
     assert f'class="via" href="{address}"' in timeline
+
+
+def test_sample_data_is_marked_among_reviews(
+    ended: Incident, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = replace(project.FIREKIND, sandbox_url="http://127.0.0.1:1")
+    monkeypatch.setattr(project, "FIREKIND", given)
+    sample = lifecycle.declare("Sampled", by=ada, at=timezone.now(), source=Source.SAMPLE)
+    lifecycle.resolve(sample, text="", by=ada, at=timezone.now(), source=Source.SAMPLE)
+    for ask in (lambda: None, lambda: editing.publish(sample, by=ada, at=timezone.now())):
+        ask()
+        page = browse(ada).get("/reviews").content.decode()
+        assert page.count("Sample data</span>") == 1
 
 
 def test_a_private_review_changes_nothing_for_who_may_not_see_it(

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from incidents import visibility
+from incidents import sample_mark, visibility
 from incidents.models import Status
 from incidents.views.page import tints
 from incidents.views.signed_in import Request, signed_in
@@ -35,5 +35,12 @@ def listing(request: Request) -> HttpResponse:
     )
     states = [(state, heading, list(found.filter(state=state)[:MOST])) for state, heading in HEADINGS.items()]
     waiting = seen.filter(review=None, is_drill=False, status=Status.RESOLVED).order_by("-ended_at")[:10]
-    context = {"here": "reviews", "states": [one for one in states if one[2]], "waiting": waiting, "tints": tints()}
+    listed = [*waiting, *(review.incident for _, _, reviews in states for review in reviews)]
+    context = {
+        "here": "reviews",
+        "states": [one for one in states if one[2]],
+        "waiting": waiting,
+        "samples": sample_mark.among(listed),
+        "tints": tints(),
+    }
     return render(request, "reviews/list.html", context)

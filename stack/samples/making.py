@@ -21,7 +21,7 @@ from reviews import editing
 from stack.samples.sample_file import SampleIncident, SampleStep
 from stack.story import profiles
 
-SUMMARY = "Sample data: the demo wrote this incident, so that there is something to find. Nobody did any of it."
+MARK = "(Sample data: the demo wrote this. Nobody did any of it.)"
 
 
 def make(incidents: Iterable[SampleIncident], *, now: datetime) -> list[Incident]:
@@ -41,7 +41,7 @@ def _made(sample: SampleIncident, *, now: datetime) -> Incident:
         at=declared_at,
         source=Source.SAMPLE,
         type=type,
-        summary=SUMMARY,
+        summary=f"{sample.summary} {MARK}",
         services=sample.services,
     )
     for step in sample.steps:

@@ -32,6 +32,7 @@ class SampleIncident:
     """One incident: how long ago it was declared, by whom and as what, and what followed."""
 
     title: str
+    summary: str
     type: str
     by: str
     ago: timedelta
@@ -49,7 +50,9 @@ def read(path: Path = FILE) -> list[SampleIncident]:
 def _incident(body: Mapping[str, Any]) -> SampleIncident:
     steps = tuple(_step(*one) for one in body.get("steps", ()))
     services = tuple(body.get("services", ()))
-    return SampleIncident(body["title"], body["type"], body["by"], _length(body["ago"]), services, steps)
+    return SampleIncident(
+        body["title"], body["summary"], body["type"], body["by"], _length(body["ago"]), services, steps
+    )
 
 
 def _step(minutes: int, by: str, verb: str, words: str = "", more: Mapping[str, Any] | None = None) -> SampleStep:
