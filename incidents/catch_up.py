@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from incidents.event_kinds import RESETS_UPDATE
 from incidents.people.bidi import isolated
 
 MOVES: Final = {
@@ -26,10 +27,9 @@ VERDICTS: Final = {
 }
 ANSWERS: Final = ("let_in", "turned_away", "request_over")
 ASKED: Final = ("asked_in", "offered")
-TURNS: Final = ("declared", "retyped", "updated", "reopened", "policy")  # from which the next update is counted
 # What there is to catch up on: an incident that was only declared says all of it in its headline.
 NEWS: Final = frozenset({*MOVES, "retyped", "updated", "impact", "next_step", "task", "claimed", "judged"})
-KINDS: Final = sorted({*NEWS, *TURNS, *ANSWERS, *ASKED, "led", "due", "page", "gap", "gap_closed"})
+KINDS: Final = sorted({*NEWS, *RESETS_UPDATE, *ANSWERS, *ASKED, "led", "due", "page", "gap", "gap_closed"})
 WORDS: Final = frozenset(
     {"updated", "impact", "next_step", "task", "claimed", "judged"}
 )  # nothing is left of those taken back
@@ -146,7 +146,7 @@ def _update(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 def _due(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
     if not (now.active and now.asks_updates):
         return
-    turns = _newest(kinds, "due") if now.due_at is None else _newest(kinds, *TURNS)
+    turns = _newest(kinds, "due") if now.due_at is None else _newest(kinds, *RESETS_UPDATE)
     for one in turns:
         at, text = (one.at, "overdue, was due") if now.due_at is None else (now.due_at, "due")
         yield CatchUpLine("Next update", text, (one.n,), at, ahead=True)

@@ -304,6 +304,8 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     "would_do": (),
 }
 
+# Those from which the next update is counted.
+RESETS_UPDATE = ("declared", "retyped", "updated", "mitigated", "reopened", "policy")
 TOLD = frozenset(kind for kind, entry in KINDS.items() if entry.told)
 QUIET = frozenset(kind for kind, entry in KINDS.items() if entry.quiet)
 

@@ -152,11 +152,28 @@ def retract(
 ) -> Event:
     """Take an entry back by writing another one; what it said stays in its history.
 
-    Raises ``Refused`` for what is not theirs to retract.
+    Without a status update the next one is due as if it had not been. Raises ``Refused`` for what is not theirs to
+    retract.
     """
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, by=by) as now:
-        return _change(now, _owned(now, n, by), "retracted", text=because, by=by, at=at, source=source)
+        event = _owned(now, n, by)
+        change = _change(now, event, "retracted", text=because, by=by, at=at, source=source)
+        if event.kind == "updated" and now.update_due_at is not None:
+            now.update_due_at = _due_without_it(now, at=at)
+            rules.save(now, "update_due_at")
+        return change
+
+
+def _due_without_it(incident: Incident, *, at: datetime) -> datetime | None:
+    """Return when the next update is due by what stands; None where people were told before that it is overdue."""
+    turns = Event.objects.filter(incident=incident, kind__in=event_kinds.RESETS_UPDATE).order_by("-n")
+    last = next((one.event for one in timeline.entries(turns) if one.retracted is None), None)
+    if last is None:
+        return incident.update_due_at
+    due = rules.next_update_at(incident, at=last.at)
+    told = Event.objects.filter(incident=incident, kind="due", n__gt=last.n).exists()
+    return None if told and due is not None and due <= at else due
 
 
 def take_back(
