@@ -26,6 +26,7 @@ EVERYWHERE: Final = {
         "countdown",
         "focus",  # before what moves the focus
         "dialog",
+        "chosen",
         "keys",
         "connection",
         "live",

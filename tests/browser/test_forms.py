@@ -16,7 +16,7 @@ from tests.browser.conftest import Sit, declare
 from tests.browser.walk import WALK, Step, fill
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 WRITTEN = (
@@ -89,3 +89,32 @@ def test_a_type_is_edited_by_keyboard_with_what_is_offered(sit: Sit) -> None:
     page.get_by_role("button", name="Preview changes").press("Enter")
     expect(page.get_by_text("Scribe: @support")).to_be_visible()
     assert faults(page) == []
+
+
+def test_who_is_chosen_while_a_search_is_on_its_way_stays_chosen(sit: Sit) -> None:
+    page = sit("Ada")
+    declare(page, "Checkout is slow")
+    page.locator("#head .menu > summary").click()
+    page.locator("#do-bring").click()
+    dialog = page.locator("#dialog")
+    first, second = dialog.locator("#options input").nth(0), dialog.locator("#options input").nth(1)
+    kept, dropped = (one.get_attribute("value") or "" for one in (first, second))
+    second.check()
+
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/people?*", hold)
+    with page.expect_request("**/people?*"):  # asks with the second one chosen
+        dialog.get_by_label("Find someone by name").fill("nobody is called that")
+    first.check()
+    second.uncheck()
+    with page.expect_response("**/people?*"):
+        held[0].continue_()
+    expect(dialog.locator("#options input")).to_have_count(2)
+    expect(dialog.locator(f"#options input[value='{dropped}']")).not_to_be_checked()
+    expect(dialog.locator(f"#options input[value='{kept}']")).to_be_checked()
+    dialog.locator("#act-now").press("Enter")
+    expect(dialog).not_to_be_visible()
