@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from django.db.models.expressions import RawSQL
@@ -26,6 +27,11 @@ class CatchUp:
 
     lines: tuple[CatchUpLine, ...]
     has_news: bool
+
+    @property
+    def due_at(self) -> datetime | None:
+        """When the next update is due, or was."""
+        return next((line.at for line in self.lines if line.ahead), None)
 
 
 def of(incident: Incident) -> CatchUp:

@@ -50,6 +50,17 @@ def test_what_is_wrong_is_said_where_it_was_typed(
     assert not Evidence.objects.exists()
 
 
+def test_two_that_can_be_compared_offer_it_at_once_on_the_open_page(
+    incident: Incident, ada: Person, browse: Open, bring: Bring
+) -> None:
+    client, address = browse(ada), f"/incidents/{incident.codename}/evidence/"
+    offers = f'href="{address}compare/"'
+    for title, offered in (("one", False), ("another", True)):
+        bring(incident, title=title)
+        looks = client.get(address), client.get(address, headers={"HX-Request": "true"})
+        assert [offers in look.content.decode() for look in looks] == [offered, offered]
+
+
 def test_the_list_says_what_each_shows_and_pairs_before_with_after(
     incident: Incident, ada: Person, browse: Open, bring: Bring
 ) -> None:

@@ -86,7 +86,7 @@ class TurnAwayForm(AnswerForm):
 
 
 class OpenUpForm(PrivateForm):
-    heading, button, icon = "Open up", "Request confirmation", "doc"
+    heading, button, icon = "Write a public summary", "Request confirmation", "doc"
     said = "Saved. Someone else has to confirm it before anyone can read it."
     explains = (
         "Write what everyone may read. Once someone else confirms it, it is published on a page and in a new public "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import ClassVar
 
 from django import forms
 
 from incidents import lifecycle, visibility
+from incidents.followups import followup_lists
 from incidents.forms.verb import VerbForm
 from incidents.forms.words import lines
 from incidents.lifecycle import ending
@@ -43,12 +45,26 @@ class ResolveForm(StepForm):
     verb = "resolve"
     heading, button, icon = "Resolve", "Resolve", "check"
     said = "Resolved."
-    explains = "The incident is over. Update reminders stop."
     text = lines("What ended it? (optional)", needed=False)
+
+    @property
+    def explains(self) -> str:  # type: ignore[override]  # what is still open depends on the incident
+        """Say what ending it does, and what would be left undone, which keeps nobody from it."""
+        open_ = ", ".join(_still_open(self.incident))
+        told = "The incident is over: the channel is told, and update reminders stop."
+        return f"{told} Still open: {open_}." if open_ else told
 
     def run(self, *, at: datetime) -> object:
         text = self.cleaned_data["text"]
         return lifecycle.resolve(self.incident, text=text, by=self.person, at=at, since=self.seen)
+
+
+def _still_open(incident: Incident) -> Iterator[str]:
+    items = sum(item not in incident.checked for item in incident.policy.checklist)
+    tasks = sum(one.is_open and one.phase == one.Phase.DURING for one in followup_lists.of_incident(incident))
+    for count, word in ((items, "checklist item"), (tasks, "task")):
+        if count:
+            yield f"{count} {word}{'s' if count > 1 else ''}"
 
 
 class ReopenForm(StepForm):

@@ -152,7 +152,7 @@ class EditForm(VerbForm):
 class RetractForm(VerbForm):
     heading, button, icon, tone = "Retract entry", "Retract", "undo", "grave"
     said = "Retracted."
-    explains = "It stays in the history, marked as retracted."
+    explains = "It stays in the history, marked as retracted. Where it was posted, it reads as withdrawn."
     n = forms.IntegerField(widget=forms.HiddenInput)
     because = forms.CharField(label="Why? (optional)", required=False)
 

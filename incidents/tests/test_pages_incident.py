@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from incidents import lifecycle, timeline, timeline_layout
-from incidents.models import Event, Incident, IncidentType, Person
+from incidents.models import Event, Followup, Incident, IncidentType, Person
 from incidents.tests.conftest import Open
 from incidents.timeline import TimelineEntry
 from incidents.views.page import SHOWN
@@ -308,3 +308,20 @@ def test_seconds_are_heard_and_the_whole_time_is_a_hover_away(incident: Incident
     at = timezone.localtime(incident.declared_at)
     assert f'{at:%H:%M}<span class="unseen">:{at:%S}</span></time>' in said
     assert f"{at:%H:%M:%S %Z}" in said
+
+
+def test_ending_it_says_what_is_still_open(incident: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    asked = client.get(page_of(incident, "resolve")).content.decode()
+    assert ("Still open" in asked) == bool(incident.policy.checklist)
+    lifecycle.add_followup(incident, text="Roll back", phase=Followup.Phase.DURING, by=ada, at=timezone.now())
+    for item in incident.policy.checklist:
+        lifecycle.check_off(incident, item=item, done=True, by=ada, at=timezone.now())
+    assert "Still open: 1 task." in client.get(page_of(incident, "resolve")).content.decode()
+
+
+def test_an_overdue_update_says_by_how_much(incident: Incident, ada: Person, browse: Open) -> None:
+    Incident.objects.filter(pk=incident.pk).update(update_due_at=timezone.now() - timedelta(minutes=36))
+    lifecycle.update_fell_due(incident, at=timezone.now())
+    page = re.sub("<[^>]*>", "", browse(ada).get(page_of(incident)).content.decode())
+    assert "An update is 36 min overdue." in " ".join(page.split())

@@ -28,7 +28,9 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     text = blocks.text_input(action_id="summary", lines=True, initial=known.text if known else "")
     parts = [blocks.section(ASKS), blocks.field("The summary", text, block_id="summary")]
     kept = keep(i=incident.codename)
-    return Open(blocks.modal("Open up", parts, callback_id=WRITE, submit="Ask to confirm", close="Cancel", kept=kept))
+    return Open(
+        blocks.modal("Public summary", parts, callback_id=WRITE, submit="Ask to confirm", close="Cancel", kept=kept)
+    )
 
 
 def submitted(asked: SlackRequest) -> Answer:
