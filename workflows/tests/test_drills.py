@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workflows.planning import drills, participation
@@ -25,6 +25,7 @@ PEOPLE = sorted({name for names in GROUPS.values() for name in names.split()} | 
     agreed=st.sets(st.sampled_from(PEOPLE)),
     barred=st.sets(st.sampled_from(PEOPLE)),
 )
+@example("security", [("retype", "ambiguous"), ("lead", "ann")], set(), set())
 def test_a_drill_reaches_only_its_rooms_and_who_agreed(
     first: str, story: list[tuple[str, object]], agreed: set[str], barred: set[str]
 ) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from incidents.policies.policy import Capture, Policy
-from workflows.planning import captures
+from workflows.planning import captures, drills
 from workflows.planning.actions import CHANGE, CREATE, RETIRE, Action
 from workflows.planning.desired import desired_state
 from workflows.planning.facts import ChannelPost, Facts, Room, Stay
@@ -212,7 +212,9 @@ class World:
             self._change_page(key, withdrawn=False)
 
     def page(self, name: str) -> None:
-        """Somebody pages by hand, unless such a page is open or asked for already."""
+        """Somebody pages by hand, unless such a page is open or asked for already. Nobody pages from a drill."""
+        if self.facts.is_drill:
+            return
         callee = callees()[name]
         assert callee is not None
         before = [one for one in self.facts.paged if one.ref == callee.ref]
@@ -258,7 +260,8 @@ class World:
         self.tell("retyped")
 
     def _staying(self, by: str) -> dict[str, str]:
-        lead = {self.facts.lead.name.casefold(): "lead"} if self.facts.lead else {}
+        came = "joined" if self.facts.is_drill else "lead"
+        lead = {self.facts.lead.name.casefold(): came} if self.facts.lead else {}
         return {"dee": "declared", **lead, by: "retyped"}
 
     def tell(self, kind: str) -> None:
@@ -283,12 +286,15 @@ class World:
             self.facts = replace(self.facts, told=tuple(told), revision=self.facts.revision + 1)
 
     def lead(self, name: str) -> None:
-        """Make someone the lead."""
+        """Make someone the lead. Who did not agree to drills takes the lead of one themselves, or not at all."""
         one = someone(name, "leads")
+        if one.person_id in self.facts.barred:
+            return
+        came = "lead" if drills.may_come(one.person_id, self.facts) else "joined"
         stays = {stay.who.person_id: stay for stay in self.facts.stays}
         stay = stays.get(one.person_id)
         if stay is None or not stay.here:
-            stays[one.person_id] = Stay(one, "lead")
+            stays[one.person_id] = Stay(one, came)
         self.facts = replace(self.facts, lead=one, stays=tuple(stays.values()), revision=self.facts.revision + 1)
         self.tell("led")
 
