@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incidents import catch_up
-from incidents.catch_up import SaidEntry, StandsNow
+from incidents.catch_up import CatchUpLine, SaidEntry, StandsNow
 
 AT = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 NAMES = ("Ada", "Ben", "")
@@ -63,10 +64,16 @@ def test_each_line_is_said_of_the_entries_that_it_names_and_of_no_others(
     said: tuple[SaidEntry, ...], now: StandsNow
 ) -> None:
     for line in catch_up.compose(said, now):
-        assert line.backed_by
-        alone = [one for one in said if one.n in line.backed_by]
-        assert len(alone) == len(line.backed_by)
-        assert line in catch_up.compose(alone, now)
+        first, *more = [_alone(n, line.label, said, now) for n in line.backed_by]
+        text = f"{first.text}, and {len(more)} more" if more else first.text
+        assert line == replace(first, text=text, backed_by=line.backed_by)
+
+
+def _alone(n: int, label: str, said: tuple[SaidEntry, ...], now: StandsNow) -> CatchUpLine:
+    """Give the line that one entry alone is worth."""
+    (found,) = [one for one in catch_up.compose([one for one in said if one.n == n], now) if one.label == label]
+    assert found.backed_by == (n,)
+    return found
 
 
 @given(stories(), STATES)
