@@ -1,4 +1,7 @@
-"""Whatever is grouped, merged or renamed, in any order: no page of ours resolves or renames what is someone else's."""
+"""Whatever is grouped, merged or renamed, in any order: no page of ours resolves or renames what is someone else's.
+
+An incident that somebody opened by hand becomes our page's once people merge our page into it and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -71,6 +74,8 @@ def they_merge_all(desk: Desk, *, into_last: bool) -> None:
         into, others = (found[-1], found[:-1]) if into_last else (found[0], found[1:])
         desk.account.acts.merge("wei", into.number, *(one.number for one in others))
         desk.closed |= {one.id for one in others}
+        if {one.key for one in into.alerts} == {KEY}:  # opened by hand, it says of itself what a page of ours says
+            desk.named.pop(into.id, None)
 
 
 def we_page(desk: Desk) -> None:

@@ -16,6 +16,7 @@ WORDS: Final = {
     1008: "Requester User Not Found",
     1014: "Escalation Policy Not Found",
     1015: "Escalation Policy Has No User On Call",
+    1019: "Incident Cannot Be Changed Once Merged",
     1020: "Invalid Priority",
     2000: "An internal error has occurred. PagerDuty team has been notified.",
     2001: "Invalid Input Provided",

@@ -8,6 +8,7 @@ import pytest
 
 from integrations.pagerduty import fake
 from integrations.pagerduty.fake.methods import METHODS
+from integrations.pagerduty.fake.server.answers import WORDS
 from integrations.pagerduty.protocol.rules import RULES, find
 
 from .furnished import SENDER, incident, ref, small, status
@@ -78,6 +79,11 @@ def test_is_refused_with_the_code(request_: str, body: Any, code: tuple[int, int
 
     assert account.code(request_, body) == code
     assert account.snapshot()["account"] == before, "what is refused changes nothing"
+
+
+def test_every_error_that_a_request_may_meet_has_words() -> None:
+    codes = {code for rule in RULES.values() for code in rule.errors}
+    assert not codes - WORDS.keys()
 
 
 def test_table_and_answers_are_about_the_same_requests() -> None:
