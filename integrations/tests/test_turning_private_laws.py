@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from typing import Any, Final
 
 import pytest
 
@@ -15,7 +16,8 @@ from integrations.slack.tests.straight import StraightWire
 from integrations.tests import house as building
 from integrations.tests.house import House
 from workflows import ports
-from workflows.reconcile import retyping
+from workflows.models import Effect
+from workflows.reconcile import reconcile, retyping
 from workflows.usergroups import workspace_cache
 
 HANDLES = tuple(sorted({"dee", "out"}.union(*building.GROUPS.values())))
@@ -90,3 +92,37 @@ def named(said: list[str], verb: str) -> set[str]:
     """Read off the plan's words whom it names after a verb, without the reasons in brackets."""
     found = [re.sub(r" \(.*?\)", "", line.removeprefix(verb)) for line in said if line.startswith(verb)]
     return {one.lower() for line in found for one in line.split(", ")}
+
+
+STOPPED: Final[dict[str, dict[str, Any]]] = {
+    "before the call": {},
+    "by an error": {"state": "failed", "attempt": 5, "error": "internal_error"},
+    "without an answer": {"unsure": True, "attempt": 1},
+}
+
+
+@pytest.mark.parametrize("stopped", STOPPED)
+def test_what_was_still_to_be_said_waits_until_the_room_is_private(house: House, stopped: str) -> None:
+    """It was owed when the room was public to stay; it may have been tried, and nobody knows how that ended."""
+    incident = house.declare("Keys")
+    house.slack.acts.set_group("security", sorted(inside(house, incident) - {"dee"}))
+    workspace_cache.refresh()
+    lifecycle.update(incident, by=house.person("dee"), at=house.now(), text="The keys are in the log")
+    reconcile.reconcile(incident.pk, at=house.now())
+    Effect.objects.filter(incident=incident, state="waiting").update(**STOPPED[stopped])
+    plan = retyping.preview(incident, to=house.type("security"), by=house.person("dee"))
+    before = len(house.writes())
+    retyping.confirm(incident, to=house.type("security"), by=house.person("dee"), at=house.now(), digest=plan.digest)
+    reconcile.reconcile(incident.pk, at=house.now())
+    waiting = Effect.objects.filter(incident=incident, room=1, state__in=["waiting", "failed"], abandoned=False)
+    early = [one.key for one in waiting.exclude(kind="closed") if "closed/1" not in one.needs]
+    assert early == [], "any of them may be performed before the rest"
+    settled = house.settle(incident)
+    assert settled.room == 1, "it is the same room"
+    done = house.writes()[before:]
+    closed = done.index("admin.conversations.convertToPrivate")
+    assert "chat.postMessage" not in done[:closed]
+    told = [
+        text for text in house.slack.texts(house.channel(settled)) if text == "Update from Dee The keys are in the log"
+    ]
+    assert len(told) == 1, "it is said all the same, and once"

@@ -23,14 +23,15 @@ def owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
     for effect in effects:
         started = effect.state != Effect.State.WAITING or effect.unsure
         failed = effect.state == Effect.State.FAILED
+        how = (started, effect.room, failed, tuple(effect.needs))
         if effect.kind == "member":
             for person in effect.spec["people"]:
                 member = {"room": effect.room, "person": person}
                 key = f"member/{effect.room}/{person}"
-                chains[key].append(Owed(effect.key, CREATE, member, started, effect.room, failed))
+                chains[key].append(Owed(effect.key, CREATE, member, *how))
         else:
             spec = None if effect.verb == RETIRE else effect.spec
-            chains[effect.thing].append(Owed(effect.key, effect.verb, spec, started, effect.room, failed))
+            chains[effect.thing].append(Owed(effect.key, effect.verb, spec, *how))
     return {key: tuple(chain) for key, chain in chains.items()}
 
 

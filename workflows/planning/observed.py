@@ -27,7 +27,10 @@ class ObservedThing:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """An effect that is not done yet: ``verb`` is create, change or retire; ``spec`` is None for the last."""
+    """An effect that is not done yet: ``verb`` is create, change or retire; ``spec`` is None for the last.
+
+    ``needs`` are the keys of things that it waits for.
+    """
 
     effect: str
     verb: str
@@ -35,6 +38,7 @@ class Owed:
     started: bool
     room: int | None = None
     failed: bool = False
+    needs: tuple[str, ...] = ()
 
     @property
     def under_way(self) -> bool:

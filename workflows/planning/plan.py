@@ -100,7 +100,7 @@ def plan(desired: Desired, observed: Observed) -> Plan:
     actions = tuple(_ordered(found.run()))
     gaps = (PlanLine("!", gap.says, gap.key) for gap in desired.gaps)
     said = (*lines(actions, desired, observed), *gaps)
-    return Plan(actions, tuple(found.cancels), tuple(found.abandons), said, (), desired.gaps)
+    return Plan(actions, tuple(dict.fromkeys(found.cancels)), tuple(found.abandons), said, (), desired.gaps)
 
 
 class _Comparison:
@@ -132,12 +132,12 @@ class _Comparison:
         return seen is not None and KINDS[seen.kind].outlives
 
     def _unwanted(self) -> set[str]:
-        specs = {thing.key: thing.spec for thing in self.desired.things}
+        wanted = {thing.key: thing for thing in self.desired.things}
         return {
             owed.effect
             for key, chain in self.observed.owed.items()
             for owed in chain
-            if owed.under_way and owed.verb != RETIRE and specs.get(key) != owed.spec
+            if owed.under_way and owed.verb != RETIRE and not _is_as_wanted(owed, wanted.get(key))
         }
 
     def run(self) -> list[Action]:
@@ -182,8 +182,11 @@ class _Comparison:
 
         What could not be made is not tried again because it reads otherwise now: it would fail again, and say so again.
         Once it is retried, what changed since follows. A change of something that does not exist, and that nobody is
-        making any more, will not do.
+        making any more, will not do. Nor will what waits for less than it has to by now: it would be said in a room
+        before that is private.
         """
+        if not owed.under_way and not _waits(owed, thing):
+            return False
         if seen is None and owed.failed and owed.verb == CREATE:
             return True
         orphan = owed.verb == CHANGE and not owed.started and seen is None and not after
@@ -252,6 +255,15 @@ class _Comparison:
     def _key(self, thing: str) -> str:
         self.counts[thing] += 1
         return f"{thing}#{self.counts[thing]}"
+
+
+def _waits(owed: Owed, thing: Thing) -> bool:
+    """Return whether an effect waits for all that its thing needs now."""
+    return set(thing.needs) <= set(owed.needs)
+
+
+def _is_as_wanted(owed: Owed, thing: Thing | None) -> bool:
+    return thing is not None and thing.spec == owed.spec and _waits(owed, thing)
 
 
 def _ordered(actions: Iterable[Action]) -> Iterator[Action]:

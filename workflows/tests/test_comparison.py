@@ -30,7 +30,12 @@ def seen(thing: Thing = TOPIC, *, spec: Mapping[str, object] = NEW, state: str =
 
 
 def owed(verb: str, spec: Mapping[str, object] | None = NEW, how: str = "waiting", *, effect: str = "E1") -> Owed:
-    return Owed(effect, verb, spec, how != "waiting", 1, how == "failed")
+    return Owed(effect, verb, spec, how != "waiting", 1, how == "failed", ("channel/1",))
+
+
+def hasty(verb: str, spec: Mapping[str, object] | None = NEW, how: str = "waiting") -> Owed:
+    """Give an effect that waits for nothing, while its thing needs a channel by now."""
+    return replace(owed(verb, spec, how), needs=())
 
 
 def planned(
@@ -83,6 +88,12 @@ GOING, FAILED = "going", "failed"
         ({}, [owed(CHANGE, NEW, FAILED)], None, [], []),
         ({}, [owed(CREATE, OLD, GOING), owed(CHANGE, NEW, effect="E2")], None, [], []),
         ({}, [owed(CREATE, OLD, GOING), owed(CHANGE, OLD, effect="E2")], CHANGE, ["E1"], ["E2"]),
+        # what would be done too early is owed again, to wait for what it has to
+        ({}, [hasty(CREATE)], CREATE, [], ["E1"]),
+        ({}, [hasty(CREATE, NEW, FAILED)], CREATE, [], ["E1"]),  # or a retry would be too early
+        ({}, [hasty(CREATE, NEW, GOING)], None, [], []),
+        (seen(spec=OLD), [hasty(CHANGE)], CHANGE, [], ["E1"]),
+        (seen(), [hasty(CHANGE, OLD)], None, [], ["E1"]),
     ],
 )
 def test_the_least_is_done_that_makes_one_thing_right(
@@ -141,6 +152,7 @@ def test_what_has_not_begun_is_cancelled_and_what_has_is_only_looked_for(
 def test_what_is_under_way_and_is_to_be_otherwise_by_now_is_only_looked_for() -> None:
     assert planned(TOPIC, owed=[owed(CREATE, OLD, GOING)]).abandons == ("E1",)
     assert planned(TOPIC, owed=[owed(CREATE, NEW, GOING)]).abandons == ()
+    assert planned(TOPIC, owed=[hasty(CREATE, NEW, GOING)]).abandons == ("E1",)
 
 
 def test_in_an_archived_room_what_is_owed_is_cancelled_but_taking_back_what_outlives_it() -> None:
@@ -157,6 +169,13 @@ def test_an_invitation_is_written_anew_for_the_others_once_one_of_them_is_no_lon
     assert found.cancels == ("E1",)
     assert [one.spec for one in found.actions] == [{"room": 1, "people": ["ANN"]}]
     assert plan(Desired((ann, ben)), Observed(owed=both)).is_empty
+
+
+def test_an_invitation_into_a_room_that_is_made_private_first_is_written_again_once() -> None:
+    both = [replace(member(name), needs=("channel/1", "closed/1")) for name in ("ann", "ben")]
+    found = plan(Desired(tuple(both)), Observed(owed={one.key: (owed(CREATE, one.spec),) for one in both}))
+    assert found.cancels == ("E1",)
+    assert [(one.spec["people"], one.needs) for one in found.actions] == [(["ANN", "BEN"], ("channel/1", "closed/1"))]
 
 
 # what is taken back

@@ -130,7 +130,7 @@ def test_who_is_being_invited_already_is_named_with_those_who_come(
     verb: str, failed: bool, is_there: bool, named: bool
 ) -> None:
     ann = member("ann", why="leads")
-    chain = (Owed("E1", verb, ann.spec, True, 1, failed),)
+    chain = (Owed("E1", verb, ann.spec, True, 1, failed, ann.needs),)
     found = plan(Desired((ann,)), Observed(there(ann) if is_there else {}, {ann.key: chain}))
     assert ("+ invite Ann (leads)" in map(str, found.lines)) == named
 

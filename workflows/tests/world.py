@@ -56,7 +56,7 @@ class World:
                 room = action.room
                 things = {f"member/{room}/{one}": {"room": room, "person": one} for one in action.spec["people"]}
             for key, spec in things.items():
-                one = Owed(action.key, action.verb, spec, began or failed, action.room, failed)
+                one = Owed(action.key, action.verb, spec, began or failed, action.room, failed, action.needs)
                 owed[key] = (*owed.get(key, ()), one)
         return owed
 
@@ -136,7 +136,7 @@ class World:
         elif action.kind == "member":
             for person in action.spec["people"]:
                 key = f"member/{action.room}/{person}"
-                assert key not in self.seen, f"{person} is invited twice"
+                assert key not in self.seen or self.seen[key].state == GONE, f"{person} is invited twice"
                 spec = {"room": action.room, "person": person}
                 self.seen[key] = ObservedThing("member", spec, THERE, action.room, action.labels[key])
         else:
