@@ -17,6 +17,7 @@ from evidence.tree.tree_levels import first_of
 MOVED = 0.005  # of all: half a percentage point
 NEAR = 50  # of those, as many are looked at
 AS_MUCH = 0.85  # of the largest move; the most particular of those that moved so is named
+HALF_AS_FAR = 0.5  # of the largest move: what moved so far the other way is named beside it
 
 
 class NotComparable(ValueError):
@@ -130,12 +131,23 @@ def _depth(merged: CallTree, name: str) -> int:
 
 
 def says(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
-    """Say what moved most: *`apply_async` 27.9 % → 2.9 %*; its callers moved along, so the most particular is named."""
+    """Say what moved most: *`apply_async` 27.9 % → 2.9 %*; its callers moved along, so the most particular is named.
+
+    What moved the other way is named too where it moved at least half as far.
+    """
     found = moved(merged, before=before, after=after)
     own = [one for one in found if not sentence.is_plumbing(merged, merged.by_name[one.name])] or found
     if not own:
         return "Nothing changed by half a percentage point or more."
-    largest = abs(own[0].points)
-    near = [one for one in own if abs(one.points) >= AS_MUCH * largest and one.points * own[0].points > 0]
-    best = min(near[:NEAR], key=lambda one: (round(max(one.share), 3), -_depth(merged, one.name), one.name))
-    return f"`{best.name}` {percent(best.share[0])} → {percent(best.share[1])}"
+    back = [
+        one for one in own if one.points * own[0].points < 0 and abs(one.points) >= HALF_AS_FAR * abs(own[0].points)
+    ]
+    best = [_particular(merged, some) for some in (own, back) if some]
+    return "; ".join(f"`{one.name}` {percent(one.share[0])} → {percent(one.share[1])}" for one in best)
+
+
+def _particular(merged: CallTree, some: Sequence[Moved]) -> Moved:
+    """Return the most particular of those that moved about as far as the first, and the same way."""
+    first = some[0]
+    near = [one for one in some if abs(one.points) >= AS_MUCH * abs(first.points) and one.points * first.points > 0]
+    return min(near[:NEAR], key=lambda one: (round(max(one.share), 3), -_depth(merged, one.name), one.name))

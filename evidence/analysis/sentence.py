@@ -19,6 +19,7 @@ from evidence.tree.calltree import ROOT, CallTree
 NARROWS = 0.5  # a path is followed down while it keeps at least half of what came in
 WORTH = 0.02  # of all: less is not worth a sentence
 HOT = 24
+PARTS, PART = 2, 0.1  # functions that a function's cost is told to split into; the least share of it worth telling
 Places = NDArray[np.int64]
 
 # What an application is built on: reached in passing, and rarely what anyone can change.
@@ -33,6 +34,7 @@ PLUMBING = re.compile(
     r"|\((anonymous|program|root|garbage collector)\)"
     r"|.*\((<frozen [\w.]+>|<string>|.*lib/python[\d.]+/(?!site-packages).*)\)?:?\d*\)?)$"
 )
+NAMELESS = re.compile(r"^(\[?unknown\]?|\[[\w./+-]+\]|0x[0-9a-f]+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
     caller = _caller(tree, type, code)
     text = f"{percent(share)} of {_counted(kind, tree)} {_pass(kind)} `{tree.names[code]}` (self {percent(own)})"
     text += f", called from `{caller}`" if caller else ""
-    text += _below(tree, type, code)
+    text += _below(tree, type, code) or _split(tree, type, code)
     return Sentence(f"{text}.", tree.names[code], float(share), float(own), caller, warned)
 
 
@@ -209,6 +211,21 @@ def _below(tree: CallTree, type: int, code: int) -> str:
     kernel = {n for at, n in enumerate(tree.names) if layers.is_kernel(n, tree.hints[at])}
     inside = half.search(kernel.__contains__, type=type).total if kernel else 0
     return f"; {percent(inside / whole)} in the kernel" if inside >= NARROWS * total else ""
+
+
+def _split(tree: CallTree, type: int, code: int) -> str:
+    """Say what a function that does little itself calls most: the largest two functions, where each matters."""
+    total, whole = int(tree.function_totals[type, code]), tree.total(type)
+    if tree.self_[type, code] >= NARROWS * total:
+        return ""
+    inside, _ = tree_boxes.children(tree.first, tree.nodes_of(code).astype(np.int32))
+    known, place = np.unique(tree.name[inside], return_inverse=True)
+    sums = np.zeros(len(known), dtype=np.int64)
+    np.add.at(sums, place, tree.totals[type, inside].astype(np.int64))
+    most = [(int(known[at]), int(sums[at])) for at in np.argsort(-sums, kind="stable") if sums[at] >= PART * total]
+    named = [(callee, value) for callee, value in most if callee != code and not NAMELESS.match(tree.names[callee])]
+    said = [f"{percent(value / whole)} in `{tree.names[callee]}`" for callee, value in named[:PARTS]]
+    return f"; below it, {' and '.join(said)}" if said else ""
 
 
 def _counted(kind: SampleType, tree: CallTree) -> str:

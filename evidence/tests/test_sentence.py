@@ -48,6 +48,15 @@ SAID = [
         "".join(f"main;caller_{n};encode 4\nmain;caller_{n} 6\n" for n in range(10)),
         "40 % of samples pass through `encode` (self 40 %).",
     ),
+    # Where the path branches, what it branches into: the largest two that have a name and a tenth of it.
+    (
+        "main;work;parse 20\nmain;work;load;read 22\nmain;work;render 13\nmain;x 15\nmain;y 15\nmain;z 15\n",
+        "55 % of samples pass through `work` (self 0 %); below it, 22 % in `load` and 20 % in `parse`.",
+    ),
+    (
+        "main;work;[unknown] 20\nmain;work;work;load 10\nmain;work;parse 20\nmain;work;small 5\nmain;x 45\n",
+        "55 % of samples pass through `work` (self 0 %); below it, 20 % in `parse`.",
+    ),
     ("main;" + ";".join(["f"] * 3) + " 0\n", "It's empty: no samples at all."),
     (
         "".join(f"main;handler_{n} 1\n" for n in range(100)),
