@@ -157,6 +157,18 @@ def test_the_page_offers_everything_and_the_export_says_it(ended: Incident, ada:
     assert f'class="via" href="{address}"' in timeline
 
 
+def test_publishing_is_what_comes_first_once_somebody_wrote_in_it(ended: Incident, ada: Person, browse: Open) -> None:
+    def button() -> str:
+        page = browse(ada).get(f"/incidents/{ended.codename}/review").content.decode()
+        found = re.search(r'<button class="([^"]*)" id="publish-review"', page)
+        assert found is not None
+        return found[1]
+
+    assert button() == "button"
+    write(ended, "Carts failed.", part(ended, ada).seen, ada)
+    assert button() == "button main"
+
+
 def test_sample_data_is_marked_among_reviews(
     ended: Incident, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

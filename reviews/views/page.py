@@ -56,6 +56,7 @@ def shown(
         return render(request, "reviews/too_early.html", context)
     found = reading.of(incident, reader=request.person)
     context |= {"document": found, "review": found.review, "person": request.person, "one_day": is_of_one_day(found)}
+    context["is_written"] = any(part.text for part in found.parts)  # until then there is more to write than to publish
     status = CONFLICT if clash is not None else UNPROCESSABLE if refused else 200
     return render(request, "reviews/review.html", context, status=status)
 

@@ -234,7 +234,10 @@ def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Pl
             for line in result.lines
             if line.sign == "+" and line.key.startswith("invite")
         ]
-        says = "The channel and its history stay private. Opening up is a separate, deliberate step."
+        says = (
+            "The channel and its history stay private, whatever the type. To tell everyone what happened, write a "
+            "public summary."
+        )
         notes = (
             PlanNote(says),
             *(PlanNote(f"{names} will be able to read the private history.", names=True) for names in joining),

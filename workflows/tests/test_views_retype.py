@@ -163,6 +163,13 @@ def test_choices_of_a_public_incident_say_which_is_private(incident: Incident, a
     assert ['value="security"' in card for card in cards] == ["Private" in card for card in cards]
 
 
+def test_a_plan_towards_a_public_type_says_at_its_head_that_it_stays_private(
+    secret: Incident, incident: Incident, ada: Person, browse: Open
+) -> None:
+    heads = [browse(ada).get(f"{retype_page(one)}?to=major").content.decode() for one in (secret, incident)]
+    assert ["It stays private." in head for head in heads] == [True, False]
+
+
 @pytest.mark.parametrize("slug", ["ambiguous", "internal", "time-bomb", "isolated", "major"])
 def test_a_private_incidents_plan_opens_and_announces_nothing(
     slug: str, secret: Incident, shipped: dict[str, IncidentType], ada: Person
