@@ -81,6 +81,25 @@ def test_a_final_error_is_told_with_a_way_to_retry_and_blocks_nothing_else(house
     assert len(house.slack.bookmarks(house.channel(incident))) == 1
 
 
+def test_what_is_retried_is_what_is_wanted_by_then_whoever_comes_first(house: House) -> None:
+    """A sweep may look for what is ready before the retry was planned."""
+    from incidents import lifecycle
+    from workflows.performing import perform
+
+    house.slack.faults.add("error", method="chat.postMessage", times=1, error="restricted_action")
+    incident = house.declare("Ann's password leaked")
+    (failed,) = [one for one in progress.of(incident).effects if one.state == "failed"]
+    incident = lifecycle.rename(incident, title="A password leaked", by=house.person("dee"), at=timezone.now())
+    house.settle(incident)
+    house.slack.calls.clear()
+    assert progress.retry(failed.id, incident, by=house.person("dee"), at=timezone.now())
+    perform.drain(incident.pk, side_by_side=False)
+    house.settle(incident)
+    said = str([call.args for call in house.slack.calls.writes() if call.method == "chat.postMessage"])
+    assert "A password leaked" in said
+    assert "Ann" not in said
+
+
 def test_when_the_private_channel_cannot_be_made_nothing_new_is_said_in_public(house: House) -> None:
     incident = house.declare("Someone has our keys")
     house.slack.faults.add("error", method="conversations.create", error="restricted_action")

@@ -246,12 +246,17 @@ def _block(port: str, called: str, method: str, *, until: datetime) -> None:
 
 
 def retry(effect: Effect, *, at: datetime) -> bool:
-    """Let a failed effect be tried again from the start; return whether it had failed."""
-    return bool(
-        Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED).update(
-            state=Effect.State.WAITING, attempt=0, unanswered=0, due_at=at, ended_at=None, error="", error_code=""
-        )
+    """Let a failed effect be tried again from the start, in the caller's transaction; return whether it had failed.
+
+    It is planned first: what it would do may have changed since it failed.
+    """
+    failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
+    again = failed.update(
+        state=Effect.State.WAITING, attempt=0, unanswered=0, due_at=at, ended_at=None, error="", error_code=""
     )
+    if again:
+        plan_anew(effect.incident_id)
+    return bool(again)
 
 
 def ready_incidents(*, at: datetime, limit: int) -> list[tuple[int, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from incidents import hints, timeline
+from incidents import timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows.effects import effect_queue
@@ -149,7 +149,6 @@ def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime
             return False
         text, data = f"retried: {effect.sentence}", {"effect": effect.key}
         timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)
-        hints.tell(incident)
     return True
 
 
