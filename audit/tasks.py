@@ -1,4 +1,4 @@
-"""Celery's part of the audit: seal what is new, on a beat."""
+"""Celery's part of the audit: seal what is new, regularly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from audit.sealed import heads, sealing
 
 @shared_task
 def seal() -> None:
-    """Seal what was written since the last beat; two at once do no harm."""
+    """Seal what was written since the last time; two at once do no harm."""
     sealing.seal(at=timezone.now())
 
 

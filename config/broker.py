@@ -14,7 +14,8 @@ from kombu import Queue
 REDIS: Final = ("redis", "rediss", "redis+socket")
 RABBITMQ: Final = ("amqp", "amqps")
 SEND_S: Final = 0.5  # whoever sends the first hint that is not taken waits so long; the breaker sees to the rest
-TAKE_S: Final = 1.5  # for workers, who ask for messages and are answered after a second at the latest
+ASK_S: Final = 4.0  # a worker asks Redis for the next message, and is answered after so long at the latest
+TAKE_S: Final = ASK_S + 1.0
 HEARTBEAT_S: Final = 6  # a worker whose RabbitMQ fell silent for twice as long connects again
 
 
@@ -31,7 +32,7 @@ def sending(url: str, *, queues: tuple[str, ...]) -> dict[str, Any]:
 def taking(url: str) -> dict[str, Any]:
     """Return what a process that takes messages has otherwise: it waits longer for the next one than a sender does."""
     if not is_rabbitmq(url):
-        return {"broker_transport_options": REDIS_OPTIONS | {"socket_timeout": TAKE_S}}
+        return {"broker_transport_options": REDIS_OPTIONS | {"socket_timeout": TAKE_S, "polling_interval": ASK_S}}
     # It hears the broker's heartbeats instead: a time-out for reading would end a connection that has nothing to say.
     return {"broker_transport_options": {"max_retries": 0, "client_properties": CLIENT}}
 

@@ -42,7 +42,7 @@ def main() -> int:
     signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
     from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
 
-    OwnLoop(NAMES[queue], queue=queue, threads=THREADS[queue]).start()  # it needs no broker
+    OwnLoop(NAMES[queue], queue=queue).start()
     worker.start()
     return int(worker.exitcode or 0)
 

@@ -39,7 +39,7 @@ def read(evidence_id: int) -> None:
 def sweep() -> None:
     """Read evidence whose hint was lost or whose reader died."""
     for evidence_id in digesting.waiting(at=timezone.now()):
-        hint(evidence_id)
+        hint_sender.found(read, evidence_id, fresh_s=FRESH_S)
 
 
 def hint(evidence_id: int) -> None:

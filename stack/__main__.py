@@ -38,7 +38,6 @@ COMMANDS = {
     "web": ("stack.cli.one", "web", "run only the web, replacing this process"),
     "worker": ("stack.cli.one", "worker", "run only the worker"),
     "evidence": ("stack.cli.one", "evidence", "run only the evidence worker"),
-    "beat": ("stack.cli.one", "beat", "run only beat"),
     "socket": ("stack.cli.one", "socket", "run only Socket Mode, for when Slack cannot reach the web"),
     "sandbox": ("stack.cli.one", "sandbox", "run only the sandbox"),
 }

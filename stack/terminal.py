@@ -5,8 +5,8 @@ import sys
 
 COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "grey": 90, "bold": 1}
 # What tells the stack something and people nothing.
-UNSAID = {"worker ready", "evidence ready", "beat ready", "worker: Warm shutdown (MainProcess)"}
-NAMES = {"web": "blue", "worker": "magenta", "evidence": "green", "beat": "grey", "sandbox": "cyan"}
+UNSAID = {"worker ready", "evidence ready", "worker: Warm shutdown (MainProcess)"}
+NAMES = {"web": "blue", "worker": "magenta", "evidence": "green", "sandbox": "cyan"}
 
 
 def paint(text: str, colour: str) -> str:

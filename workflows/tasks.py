@@ -89,19 +89,17 @@ CARRIED: Final[Mapping[str, Callable[..., int]]] = {
 
 @shared_task
 def sweep() -> None:
-    """Hint every incident that the lost messages were about."""
+    """Have done what no message brought about, lost or late as it may be; a worker does it itself."""
     at = timezone.now()
     if workspace_cache.is_known_old():
         refresh_directory()  # a new workspace, or one that said it changed, does not wait for the regular look
     waiting = sweeping.waiting(at=at)
     unplanned = sweeping.unplanned(at=at) if waiting & {"moved", "plan again"} else []
     for incident_id in unplanned:
-        hint(incident_id)
+        hint_sender.found(reconcile, incident_id, fresh_s=FRESH_S)
     for incident_id, queue in sweeping.due(at=at):
-        if queue == EVIDENCE:
-            _send(measure, incident_id)
-        elif incident_id not in unplanned:
-            _send(drain, incident_id)
+        if queue != EVIDENCE and incident_id not in unplanned:
+            hint_sender.found(drain, incident_id, fresh_s=FRESH_S)
     for name, carry in CARRIED.items():
         if name in waiting:
             carry(at=at)
@@ -109,7 +107,7 @@ def sweep() -> None:
 
 @shared_task
 def sweep_captures() -> None:
-    """Begin the captures that are due: for a worker of evidence that hears nothing from the broker."""
+    """Begin the captures that are due, in a worker of evidence."""
     for incident_id, queue in sweeping.due(at=timezone.now()):
         if queue == EVIDENCE:
             _aside.ask(incident_id)

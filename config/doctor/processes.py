@@ -8,19 +8,19 @@ from typing import Final
 from django.utils import timezone
 
 from config.http import readiness
+from config.process import broker_probe
 from integrations.check_result import CheckResult, note, wrong
 from workflows.status import workers
 
 WITHOUT: Final = {
     workers.WORKER: "nothing is carried out in Slack and PagerDuty",
     workers.EVIDENCE: "no evidence is read and nothing is captured",
-    workers.BEAT: "nothing that was missed is found, and the audit is not sealed",
 }
 
 
 def findings() -> Iterator[CheckResult]:
     """Yield whether the broker answers, and then each kind of process."""
-    if readiness.broker_answers():
+    if broker_probe.error() is None:
         yield CheckResult("The broker answers.")
     else:
         yield wrong(readiness.MENDS[readiness.BROKER])

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
-from config.celery import app
+from config.process import broker_probe
 from incidents.outages import database_watch, outage_answer
 from workflows.status import workers
 
@@ -23,14 +22,13 @@ MENDS: Final[Mapping[str, str]] = {
     MIGRATIONS: "The database is of another version: run `python -m stack prepare`.",
     WORKER: "No worker was seen lately: start `python -m stack worker`.",
     workers.EVIDENCE: "No worker of evidence was seen lately: start `python -m stack evidence`.",
-    workers.BEAT: "The beat was not seen lately: start `python -m stack beat`.",
 }
 _migrated: list[bool] = []  # once they are all applied, they stay so for this process's code
 
 
 def ready(request: HttpRequest) -> JsonResponse:
     """Answer 200 when a declare would be carried out, else 503; with each part and the sentence that mends it."""
-    fine = dict.fromkeys(MENDS, False) | {BROKER: broker_answers()}
+    fine = dict.fromkeys(MENDS, False) | {BROKER: broker_probe.error() is None}
     try:
         fine |= _of_the_database()
     except Error as error:
@@ -59,13 +57,3 @@ def _is_migrated() -> bool:
             return False
         _migrated.append(True)
     return True
-
-
-def broker_answers() -> bool:
-    """Return whether the broker takes a connection and answers on it."""
-    broker: Any = app.connection_for_write()
-    try:
-        with broker:
-            return bool(broker.default_channel)  # connects, and asks for an answer
-    except (OperationalError, *broker.connection_errors, *broker.channel_errors):
-        return False

@@ -1,120 +1,105 @@
-"""A process's own look for work: a worker's while it hears nothing from the broker, and always the beat's.
+"""A worker's own look for work: hints of the broker only make it quicker.
 
-The broker may be away, frozen or cut off, or the beat that rings may be. Leases and fencing tokens hold whoever does
-what, so two that look at once do no harm.
+The broker may be away, frozen or cut off. Leases and fencing tokens hold whoever does what, so several processes that
+look at once do no harm.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import threading
 import time
-from datetime import datetime
+from collections.abc import Callable
 from typing import Any, Final
 
 from celery import signals
-from celery.worker import state
-from django.db import Error, connection
 from django.utils import timezone
 
 from config.celery import app
-from config.messages import EVIDENCE, KEPT_BY_BEAT, RINGS, Ring
-from config.process.rounds import jobs
+from config.messages import EFFECTS
+from config.process import broker_probe, older
+from config.process.look_runner import LookRunner
+from config.process.looks import OWN, SHARED
 from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
-from workflows.status import workers
+from workflows.effects.keyed_executor import Aside
+from workflows.status import shared_looks, workers
 
-log = logging.getLogger(__name__)
-
-LOOK_S: Final = 1.0
-SILENCE_S: Final = 4.0  # at least; twice what lies between two rings of the beat, where that is longer
-OFTEN_S: Final = 5.0  # what is due at least so often is done at once
-# Not on the beat, which rings the sweep of all effects: evidence's own part of it.
-MORE: Final = {EVIDENCE: [Ring(2.0, "workflows.tasks.sweep_captures")]}
-ITS_OWN: Final = [Ring(every_s, task) for task, every_s in KEPT_BY_BEAT.items()]
+TICK_S: Final = 1.0
+CLAIM_S: Final = 5.0
+BROKER_S: Final = 10.0
+FOUND_AT_ONCE: Final = 6  # beside what hints bring
+Job = tuple[str, int]
+KNOWN: Final = (older.round_of_looks,)  # so that messages of an older version are understood
 
 
 class OwnLoop:
-    """One process's own look for work, in a thread of its own: a worker has a queue, and the beat has none."""
+    """Looks regularly for what a process of a queue has to do, and does it here, in threads of its own."""
 
-    def __init__(self, kind: str, *, queue: str | None, threads: int = 0) -> None:
+    def __init__(self, kind: str, *, queue: str) -> None:
         self._kind, self._queue = kind, queue
         self._name = f"{kind}@{socket.gethostname()}:{os.getpid()}"
-        self._threads = threads
-        rung = [ring for ring in RINGS.values() if queue_of(ring.task) == queue]
-        self._rings = rung + MORE.get(queue, []) if queue else ITS_OWN
-        self._rung = frozenset(ring.task for ring in rung)
-        self._silence_s = max(SILENCE_S, 2 * min((ring.every_s for ring in rung), default=0.0))
-        self._heard_at = time.monotonic()
-        self._due_at: dict[Ring, float] = {}
-        self._alone_since: datetime | None = None
-        self._said_at = 0.0
+        self._shared = {look.task: look.every_s for look in SHARED[queue]}
+        self._besides: dict[str, Callable[[], None]] = {"say alive": self._say_alive, "claim": self._claim}
+        self._every_s = {"say alive": workers.EVERY_S, "claim": CLAIM_S} | {
+            look.task: look.every_s for look in OWN[queue]
+        }
+        if queue == EFFECTS:  # one kind of process that says so is enough
+            self._besides["ask the broker"], self._every_s["ask the broker"] = _ask_the_broker, BROKER_S
+        self._due_at = dict.fromkeys(self._every_s, 0.0)
+        # As many threads as there are looks: none waits behind others that all ask a vendor who is silent.
+        self._looks = LookRunner(self._take, at_once=len(self._every_s) + len(self._shared))
+        self._found: Aside[Job] = Aside(_do, at_once=FOUND_AT_ONCE)
+        self._is_known = False
         self._ended = threading.Event()
 
     def start(self) -> None:
-        """Begin to look, or to listen for silence."""
-        if self._queue:
-            signals.task_received.connect(self._heard, weak=False)
-            hint_sender.take_here(self._take)
+        """Begin to look."""
+        signals.worker_shutting_down.connect(self._stop, weak=False)
+        hint_sender.take_here(self._take_hint)
         threading.Thread(target=self._run, name="own loop", daemon=True).start()
 
-    def stop(self) -> None:
-        """Begin nothing more."""
+    def _stop(self, **_: Any) -> None:
         self._ended.set()
 
-    @property
-    def is_alone(self) -> bool:
-        """Whether no ring was heard for a while, although there was a thread free to take one."""
-        if len(state.active_requests) >= self._threads:
-            self._heard_at = time.monotonic()
-        return time.monotonic() - self._heard_at > self._silence_s
-
-    def _heard(self, request: Any = None, **_: object) -> None:
-        if getattr(request, "name", "") in self._rung:
-            self._heard_at = time.monotonic()
-
-    def _take(self, task: HintTask, pk: int) -> bool:
-        """Do here what a hint asks for, if it is this worker's to do and it is alone."""
-        if not self.is_alone or queue_of(task.name) != self._queue:
+    def _take_hint(self, task: HintTask, pk: int) -> bool:
+        """Do here what a hint would ask for, if it is this process's to do."""
+        if self._ended.is_set() or queue_of(task.name) != self._queue:
             return False
-        jobs.ask((task.name, (pk,)))
+        self._found.ask((task.name, pk))
         return True
 
     def _run(self) -> None:
         while not self._ended.is_set():
-            if self._queue:
-                self._see(alone=self.is_alone)
-            if time.monotonic() - self._said_at >= workers.EVERY_S:
-                self._say_alive()
-            if self._alone_since or not self._queue:
-                self._look(time.monotonic())
-            self._ended.wait(LOOK_S)
+            now = time.monotonic()
+            due = [name for name, at in self._due_at.items() if at <= now]
+            self._due_at |= {name: now + self._every_s[name] for name in due}
+            self._looks.ask(due)
+            self._ended.wait(TICK_S)
 
-    def _see(self, *, alone: bool) -> None:
-        if alone == bool(self._alone_since):
-            return
-        log.warning("hears nothing from the broker and looks for work itself" if alone else "hears the broker again")
-        self._alone_since, self._due_at, self._said_at = timezone.now() if alone else None, {}, 0.0
+    def _take(self, name: str) -> None:
+        (self._besides.get(name) or app.tasks[name])()
+
+    def _claim(self) -> None:
+        self._looks.ask(shared_looks.claim(self._shared))
 
     def _say_alive(self) -> None:
         at = timezone.now()
-        try:
-            workers.say_alive(self._name, kind=self._kind, alone_since=self._alone_since, at=at)
-            if not self._said_at:
-                workers.forget_old(at=at)
-            self._said_at = time.monotonic()
-        except Error as error:
-            log.warning("could not say that this process lives: %s", type(error).__name__)
-        finally:
-            connection.close()
+        workers.say_alive(self._name, kind=self._kind, alone_since=hint_sender.broker.open_since, at=at)
+        if not self._is_known:
+            workers.forget_old(at=at)
+            self._is_known = True
 
-    def _look(self, now: float) -> None:
-        for ring in self._rings:
-            if now >= self._due_at.setdefault(ring, now if ring.every_s <= OFTEN_S else now + ring.every_s):
-                self._due_at[ring] = now + ring.every_s
-                jobs.ask((ring.task, ring.arguments))
+
+def _do(job: Job) -> None:
+    name, pk = job
+    app.tasks[name](pk)
+
+
+def _ask_the_broker() -> None:
+    """Find out whether the broker is there, so that the plan's page says so although nobody sends anything."""
+    hint_sender.heard(broker_probe.error())
 
 
 def queue_of(task: str) -> str:

@@ -32,10 +32,10 @@ def read(variant: str, name: str, **given: str) -> env.Env:
 
 
 def test_everything_is_there() -> None:
-    real = {"postgres", "redis", "prepare", "web", "worker", "evidence", "beat"}
+    real = {"postgres", "redis", "prepare", "web", "worker", "evidence"}
     assert set(SERVICES[REAL]) == real
     assert set(SERVICES[SANDBOX]) == {*real, "sandbox"}
-    assert [name for variant, name in OURS if variant == REAL] == ["beat", "evidence", "prepare", "web", "worker"]
+    assert [name for variant, name in OURS if variant == REAL] == ["evidence", "prepare", "web", "worker"]
 
 
 @pytest.mark.parametrize(("variant", "name"), OURS)

@@ -20,7 +20,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from config.doctor import clocks, diagnosis, own_database, processes, storage, vendors
-from config.http import readiness
+from config.process import broker_probe
 from incidents.models import IncidentType
 from incidents.tests import shipped
 from integrations import vendor_clock
@@ -68,7 +68,7 @@ def alive(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every kind of process was seen just now, and the broker answers; real ones are looked at on a whole stack."""
     for kind in workers.KINDS:
         workers.say_alive(f"{kind}@here", kind=kind, alone_since=None, at=timezone.now())
-    monkeypatch.setattr(readiness, "broker_answers", lambda: True)
+    monkeypatch.setattr(broker_probe, "error", lambda: None)
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_a_process_that_was_not_seen_lately_is_named(dead: str, alive: None) -> 
 
 
 def test_a_broker_that_does_not_answer_is_wrong(alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readiness, "broker_answers", lambda: False)
+    monkeypatch.setattr(broker_probe, "error", OSError)
 
     (says,) = wrong(processes.findings())
     assert "BROKER_URL" in says

@@ -224,7 +224,6 @@ def test_every_name_stands_in_the_example() -> None:
     [
         ["manage.py", "check"],
         ["-m", "config.worker"],
-        ["-m", "config.beat"],
         ["-m", "celery", "--app", "config.celery", "worker"],
         ["-m", "uvicorn", "config.asgi:application"],
         ["-m", "stack", "web"],

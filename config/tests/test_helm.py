@@ -45,7 +45,7 @@ def test_names_and_commands_are_ours() -> None:
     text = "".join(TEMPLATES.values())
     assert set(re.findall(r"\{name: ([A-Z_]+),", text)) <= set(env.NAMES)
     commands = re.findall(r'"firekind", "(\w+)"', text)
-    assert {"web", "worker", "evidence", "beat", "prepare"} <= set(commands) <= {*COMMANDS, "manage"}
+    assert {"web", "worker", "evidence", "prepare"} <= set(commands) <= {*COMMANDS, "manage"}
 
 
 def test_the_chart_is_of_this_version() -> None:
@@ -111,9 +111,7 @@ def test_containers_can_do_nothing_they_need_not() -> None:
 
 
 @helm
-def test_one_beat_and_one_migration_as_the_owner() -> None:
-    beat = of("Deployment")["x-beat"]["spec"]
-    assert (beat["replicas"], beat["strategy"]) == (1, {"type": "Recreate"})
+def test_one_migration_as_the_owner() -> None:
     (job,) = of("Job").values()
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     secrets = {

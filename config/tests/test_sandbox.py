@@ -170,7 +170,6 @@ def test_every_secret_that_the_repository_gives_away_is_refused_elsewhere() -> N
     [
         ["manage.py", "check", "--deploy"],
         ["-m", "config.worker"],
-        ["-m", "config.beat"],
         ["-m", "uvicorn", "config.asgi:application"],
         ["-m", "stack", "web"],
         ["-m", "stack", "sandbox"],

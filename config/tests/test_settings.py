@@ -8,8 +8,7 @@ from django.test import Client, RequestFactory
 from config.celery import app
 from config.http.compression import Compression
 from config.logs import LOGGING
-from config.messages import KEPT_BY_BEAT, RINGS, ROUND
-from config.process import rounds
+from config.process import looks, older
 
 
 def test_the_health_page_needs_no_database(client: Client) -> None:
@@ -60,13 +59,14 @@ def test_streams_of_events_are_not() -> None:
     assert "Content-Encoding" not in compress.process_response(request, stream).headers
 
 
-def test_every_task_on_the_beat_exists() -> None:
+def test_every_regular_look_is_a_task() -> None:
     app.loader.import_default_modules()
+    assert app.tasks.keys() >= looks.REGULAR
 
-    asked = {name for ring in RINGS.values() for name in (ring.task, *ring.arguments)}
-    assert {entry["task"] for entry in app.conf.beat_schedule.values()} <= asked
-    assert asked | KEPT_BY_BEAT.keys() <= app.tasks.keys()
-    assert rounds.go.name == ROUND
+
+def test_what_an_older_version_asks_for_regularly_is_understood_and_does_nothing() -> None:
+    older.round_of_looks("workflows.tasks.sweep", "one.that.nobody.knows")
+    assert older.round_of_looks.name in app.tasks
 
 
 def test_hints_are_never_waited_for() -> None:

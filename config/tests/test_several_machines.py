@@ -14,8 +14,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from config import broker, env
+from config.celery import app
 from config.database import from_url
-from config.messages import EFFECTS, EVIDENCE, RINGS
+from config.messages import EFFECTS, EVIDENCE
+from config.process import looks
 from config.process.consumer import LATER, STEPS
 from config.process.own_loop import queue_of
 from incidents.outages import database_watch
@@ -58,7 +60,8 @@ def test_every_queue_of_rabbitmq_is_a_quorum_queue_and_confirms() -> None:
     assert {one.name: one.queue_arguments["x-queue-type"] for one in made["task_queues"]} == dict.fromkeys(
         QUEUES, "quorum"
     )
-    assert {queue_of(ring.task) for ring in RINGS.values()} <= {*QUEUES}
+    assert {queue_of(name) for name in app.tasks if not name.startswith("celery.")} == {*QUEUES}
+    assert looks.OWN.keys() == looks.SHARED.keys() == {*QUEUES}
     assert made["broker_transport_options"]["confirm_publish"] is True
     assert "task_queues" not in broker.sending("redis://valkey", queues=QUEUES)
 

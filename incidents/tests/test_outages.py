@@ -73,17 +73,44 @@ def test_only_one_finds_out_whether_it_is_back(broker: Breaker, clock: list[floa
     assert (broker.open_since, broker.probes()) == (None, False)
 
 
-def test_a_worker_on_its_own_does_what_it_would_have_sent(broker: Breaker, monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[tuple[str, int]] = []
+@pytest.fixture
+def done(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Be a worker that does one task itself; what it did."""
+    did: list[tuple[str, int]] = []
 
     def take(task: HintTask, pk: int) -> bool:
-        done.append((task.name, pk))
-        return True
+        if task.name == "a task":
+            did.append((task.name, pk))
+        return task.name == "a task"
 
     monkeypatch.setattr(hint_sender, "_takers", [take])
+    return did
+
+
+@pytest.mark.usefixtures("broker")
+def test_what_a_worker_finds_it_does_itself_and_others_send_it(done: list[tuple[str, int]]) -> None:
+    ours, others = UntakenTask(), UntakenTask(name="another's")
+    hint_sender.found(ours, 7, fresh_s=30)
+    hint_sender.found(others, 8, fresh_s=30)
+    assert (done, ours.tried, others.tried) == ([("a task", 7)], [], [8])
+
+
+@pytest.mark.usefixtures("broker", "clock")
+def test_what_the_broker_does_not_take_a_worker_does_itself(done: list[tuple[str, int]]) -> None:
+    task, others = UntakenTask(away=1), UntakenTask(name="another's")
+    for pk in range(3):
+        hint_sender.send(task, pk, fresh_s=30)
+        hint_sender.send(others, pk, fresh_s=30)
+    assert done == [("a task", 0), ("a task", 1), ("a task", 2)]
+    assert (task.tried, others.tried) == ([0], [])
+
+
+def test_what_is_sent_to_a_broker_that_answers_is_not_done_here(broker: Breaker, done: list[tuple[str, int]]) -> None:
     task = UntakenTask()
+    broker.failed()
+    hint_sender.heard(None)
     hint_sender.send(task, 7, fresh_s=30)
-    assert (done, task.tried) == ([("a task", 7)], [])
+    assert (done, task.tried) == ([], [7])
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def sweep() -> None:
     """Act on what waits although nobody was told, or whose next try is due."""
     waiting = inbox.waiting(at=timezone.now())
     if waiting is not None:
-        _send(waiting)
+        hint_sender.found(take, waiting, fresh_s=FRESH_S)
 
 
 def hint(webhook_id: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -159,6 +160,27 @@ def test_a_call_that_lasts_longer_than_its_lease_keeps_its_claim(
             draining.join()
         assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
         assert set(Effect.objects.filter(incident=incident).values_list("token", "attempt")) == {(1, 0)}
+
+
+def test_who_waits_for_other_threads_holds_no_connection_that_these_may_need(
+    erasable: None, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[bool] = []
+
+    class Watched(threading.Condition):
+        def wait_for(self, predicate: Any, timeout: float | None = None) -> Any:
+            held.append(connection.connection is not None)
+            return super().wait_for(predicate, timeout)
+
+    monkeypatch.setattr(perform, "threading", SimpleNamespace(Condition=Watched))
+    with house() as built:
+        incident = planned(built)
+        draining = threading.Thread(target=_drain, args=(incident,))
+        draining.start()
+        draining.join()
+    assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
+    assert held
+    assert not any(held)
 
 
 def _drain(incident: Incident) -> None:

@@ -25,7 +25,7 @@ from workflows.effects import failpoints
 
 SILENCE_MS: Final = 30_000
 LOOK_S: Final = 0.2
-KILLABLE: Final = ("web", "worker", "evidence", "beat")
+KILLABLE: Final = ("web", "worker", "evidence")
 
 
 class Keeper:
@@ -162,7 +162,7 @@ def _how(more: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 Fault = Callable[[FaultMaker, PlannedFault, threading.Event], None]
 FAULTS: Final[Mapping[str, Fault]] = {
-    **dict.fromkeys(("kill_web", "kill_worker", "kill_evidence", "kill_beat"), FaultMaker._kill),  # noqa: SLF001 (a table)
+    **dict.fromkeys(("kill_web", "kill_worker", "kill_evidence"), FaultMaker._kill),  # noqa: SLF001 (a table)
     "crash_at": FaultMaker._crash_at,  # noqa: SLF001
     "restart_postgres": FaultMaker._restart_postgres,  # noqa: SLF001
     **dict.fromkeys(("freeze_postgres", "freeze_redis"), FaultMaker._freeze),  # noqa: SLF001

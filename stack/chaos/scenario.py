@@ -168,9 +168,7 @@ Draw = Callable[[random.Random], tuple[str, float, dict[str, Any]]]
 
 
 def _process(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
-    kind = chance.choice(
-        ("kill_worker", "kill_worker", "crash_at", "crash_at", "kill_web", "kill_evidence", "kill_beat")
-    )
+    kind = chance.choice(("kill_worker", "kill_worker", "crash_at", "crash_at", "kill_web", "kill_evidence"))
     places = [f"{chance.choice(failpoints.POINTS)}:{chance.choice(EFFECTS)}" for _ in range(4)]
     return kind, round(chance.uniform(0.2, 6), 2), {"places": places}
 
@@ -210,7 +208,7 @@ def _share(chance: random.Random) -> dict[str, Any]:
 
 
 def _clock(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
-    process = chance.choice(("web", "worker", "evidence", "beat"))
+    process = chance.choice(("web", "worker", "evidence"))
     return "step_clock", round(chance.uniform(8, 40), 2), {"process": process, "offset_s": chance.choice((-60, 60))}
 
 

@@ -38,6 +38,5 @@ def _listening(words: tuple[str, ...]) -> dict[str, str]:
 web = _become("web")
 worker = _become("worker")
 evidence = _become("evidence")
-beat = _become("beat")
 sandbox = _become("sandbox")
 socket = _become("socket")

@@ -13,8 +13,8 @@ from stack.services import services
 from stack.supervisor import running, surroundings
 from stack.terminal import hear, paint, say
 
-DEMO = ("sandbox", "web", "worker", "evidence", "beat")
-RUN = ("web", "worker", "evidence", "beat")
+DEMO = ("sandbox", "web", "worker", "evidence")
+RUN = ("web", "worker", "evidence")
 # Settings that the stack itself fills in before any process reads them.
 SERVICES_TO_COME = {"DATABASE_URL": "postgresql://embedded", "REDIS_URL": "redis://embedded"}
 WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): use the web and the terminal."
@@ -34,7 +34,7 @@ def demo() -> None:
     with _doors(port, names=("web", "sandbox"), target="demo") as doors:
         settings = surroundings.blank() | CODENAMES | given | surroundings.with_sandbox(data_dir=data_dir, port=port)
         env.read(SERVICES_TO_COME | env.present(settings))
-        say(paint("Starting PostgreSQL, Redis, web, worker, beat and the sandbox ...", "grey"))
+        say(paint("Starting PostgreSQL, Redis, web, workers and the sandbox ...", "grey"))
         with running.opened(settings, data_dir=data_dir, doors=doors, processes=DEMO, hear=hear) as stack:
             stack.wait_ready()
             watched = f"Watch it as Ada at {surroundings.address(settings)}, and in its Slack at {stack.sandbox_url}."

@@ -87,7 +87,7 @@ def opened(*, hear: Hear) -> Iterator[Fleet]:
         web, sandbox = (exits.enter_context(one) for one in ports.listen_pair())
         fleet = _servers(folder, guard, hear, web, exits)
         exits.callback(fleet.close)
-        fleet.add("a", "sandbox", "web", "worker", "evidence", "beat", doors={"web": web, "sandbox": sandbox})
+        fleet.add("a", "sandbox", "web", "worker", "evidence", doors={"web": web, "sandbox": sandbox})
         more = exits.enter_context(ports.listen(0, what="the second web host", advice="try again"))
         fleet.add("b", "web", "worker", doors={"web": more})
         yield fleet

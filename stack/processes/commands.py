@@ -32,11 +32,6 @@ def evidence(env: Mapping[str, str]) -> list[str]:
     return [PYTHON, "-m", "config.worker", "--queue", "evidence"]
 
 
-def beat(env: Mapping[str, str]) -> list[str]:
-    """Ring the sweep and the other regular tasks."""
-    return [PYTHON, "-m", "config.beat"]
-
-
 def socket(env: Mapping[str, str]) -> list[str]:
     """Take what Slack sends in Socket Mode, where it cannot reach the web."""
     return [PYTHON, str(ROOT / "manage.py"), "slack_socket"]
@@ -65,6 +60,5 @@ PROCESSES: dict[str, Callable[[Mapping[str, str]], list[str]]] = {
     "web": web,
     "worker": worker,
     "evidence": evidence,
-    "beat": beat,
     "socket": socket,
 }

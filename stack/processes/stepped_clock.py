@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 SETTING: Final = "FIREKIND_CHAOS_CLOCK"
-KINDS: Final = ("web", "worker", "evidence", "beat")
+KINDS: Final = ("web", "worker", "evidence")
 OFFSET: Final = struct.Struct("d")
 
 
@@ -55,4 +55,4 @@ def _kind(argv: Sequence[str]) -> str:
     words = " ".join(argv)
     if "config.worker" in words:
         return "evidence" if "evidence" in words else "worker"
-    return "beat" if "config.beat" in words else "web" if "config.asgi" in words else ""
+    return "web" if "config.asgi" in words else ""

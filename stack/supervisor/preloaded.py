@@ -36,7 +36,6 @@ LATE: Final = frozenset({"FIREKIND_CRASH_AT"})
 MODULES: Final = (
     "audit.tasks",
     "celery.apps.worker",
-    "celery.beat",
     "celery.concurrency.thread",
     "celery.fixups.django",
     "celery.worker.components",

@@ -13,7 +13,7 @@ from stack.supervisor.preloaded import SUPPORTED
 
 # Settings of which nothing that was made ready before can know.
 SHOWS_ITSELF = {"DATABASE_URL", "INCIDENT_TYPES_FILE"}
-ALL = ("sandbox", "web", "worker", "evidence", "beat")
+ALL = ("sandbox", "web", "worker", "evidence")
 
 
 @contextmanager

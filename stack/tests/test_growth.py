@@ -1,4 +1,4 @@
-"""What runs on the beat reads no more rows once there are more incidents that ended long ago and were planned."""
+"""What runs regularly reads no more rows once there are more incidents that ended long ago and were planned."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ from psycopg import sql
 
 from audit.sealed import sealing
 from config.celery import app
-from config.messages import KEPT_BY_BEAT, RINGS, ROUND
+from config.process.looks import REGULAR
 from integrations.tests import house as building
 from stack import seed
 
 FEW, MORE = 300, 900
 LONG_AGO = timedelta(days=60)
-PERIODIC = sorted(
-    {*KEPT_BY_BEAT}
-    | {name for ring in RINGS.values() for name in (ring.arguments if ring.task == ROUND else (ring.task,))}
-)
+PERIODIC = sorted(REGULAR)
 
 pytestmark = pytest.mark.django_db
 

@@ -1,13 +1,16 @@
-"""What keeps promises while others work, the beat does itself: it goes on though no worker takes anything."""
+"""What keeps promises while others work waits for no message: either kind of worker does it by itself."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import psycopg
 import pytest
 
-from config.messages import KEPT_BY_BEAT, RINGS
+from config.messages import EFFECTS, EVIDENCE
+from config.process.looks import SHARED
 from stack.outside import waiting
 from stack.supervisor.running import Stack
 
@@ -18,15 +21,28 @@ NOTE = (
 SEALED = "SELECT 1 FROM audit_seal WHERE (tops ->> 'entries')::bigint >= %s"
 
 
-def test_sealing_and_the_poll_of_members_are_asked_of_no_worker() -> None:
-    assert KEPT_BY_BEAT.keys() >= {"audit.tasks.seal", "audit.tasks.publish", "workflows.tasks.watch_members"}
-    rung = {name for ring in RINGS.values() for name in (ring.task, *ring.arguments)}
-    assert not KEPT_BY_BEAT.keys() & rung
+def test_either_kind_of_worker_seals() -> None:
+    for queue in (EFFECTS, EVIDENCE):
+        assert {look.task for look in SHARED[queue]} >= {"audit.tasks.seal", "audit.tasks.publish"}
 
 
 @pytest.mark.workers
-def test_the_audit_is_sealed_while_the_workers_are_gone(stack: Stack) -> None:
-    stack.stop("worker", "evidence")
+@pytest.mark.parametrize("gone", ["worker", "evidence", "redis"])
+def test_the_audit_is_sealed_while_something_is_gone(stack: Stack, gone: str) -> None:
+    with without(stack, gone):
+        _sealed_twice(stack)
+
+
+@contextmanager
+def without(stack: Stack, gone: str) -> Iterator[None]:
+    """Stop one part, and start it again."""
+    one = stack.servers.get(gone)
+    one.stop() if one else stack.stop(gone)
+    yield
+    one.start() if one else stack.start(gone)
+
+
+def _sealed_twice(stack: Stack) -> None:
     with psycopg.connect(stack.database_url, autocommit=True) as database:
         for _ in range(2):
             row = database.execute(NOTE).fetchone()

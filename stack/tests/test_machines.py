@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.celery import app
-from config.process.ringing import RingScheduler
 from stack.machines import failing
 from stack.machines.costs import AssumedLoad, MeasuredCosts, estimated
 from stack.processes.guard import Guard
@@ -26,11 +24,6 @@ def test_everything_happens_once_in_order_and_within_the_time(length_s: float) -
     moments = [one.at_s for one in planned]
     assert moments == sorted(moments)
     assert 0 < moments[0] < moments[-1] < length_s
-
-
-def test_a_ring_takes_whichever_connection_lives() -> None:
-    assert RingScheduler(app=app, lazy=True).producer is None
-    assert app.conf.beat_scheduler.endswith("RingScheduler")
 
 
 @pytest.mark.slow

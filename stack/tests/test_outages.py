@@ -61,11 +61,11 @@ def test_without_a_broker_people_are_answered_and_work_is_done_once(stack: Stack
         codename = declared(stack, "Declared without a broker")
         shown = until_settled(stack, codename)
         assert {effect["state"] for effect in shown["effects"]} == {"done"}
-        assert alone(stack)
+        until(lambda: alone(stack), what="the workers say that the broker does not answer", timeout_s=PATIENCE_S)
         ready = httpx.get(f"{stack.base_url}/ready", timeout=PATIENCE_S)
         assert (ready.status_code, ready.json()["parts"]["broker"]["ok"]) == (200, False)
 
-    until(lambda: not alone(stack), what="the workers do not hear the broker", timeout_s=PATIENCE_S)
+    until(lambda: not alone(stack), what="the workers say that the broker answers", timeout_s=PATIENCE_S)
     again = declared(stack, "Declared with a broker")
     until_settled(stack, again)
     made = [call["method"] for call in workspace.calls(since=before) if call["ok"] and call["method"] in MADE]
@@ -107,7 +107,7 @@ def told(workspace: SandboxWorkspace) -> str:
 
 
 def alone(stack: Stack) -> bool:
-    """Return whether the worker says that it hears nothing from the broker."""
+    """Return whether the worker says that the broker does not answer it."""
     with psycopg.connect(stack.database_url) as database:
         alone = "SELECT FROM workflows_workerprocess WHERE kind = 'worker' AND alone_since IS NOT NULL"
         return database.execute(alone).rowcount > 0

@@ -213,7 +213,7 @@ def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
     before = set(psutil.Process().children(recursive=True))
     with throwaway(processes=["sandbox", "web"], preloaded=preloaded) as stack:
         assert not stack.processes["worker"].alive
-        stack.start("worker", "beat")
+        stack.start("worker", "evidence")
         first = stack.processes["worker"].pid
         stack.kill9("worker")
         assert not stack.processes["worker"].alive

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from config.messages import RINGS
 from stack.outside import Records, SandboxAccount, SandboxWorkspace, Visitor, until
 from stack.story.desk import StoryDesk
 from stack.supervisor.running import Stack
@@ -21,10 +20,8 @@ from stack.tests.overheard import Overheard, files, held
 pytestmark = pytest.mark.workers
 WORD, THEIRS = "xylographic", "wei"
 MEMBER, OUTSIDER = "ada", "kofi"
-WORK = ("worker", "evidence", "beat")
+WORK = ("worker", "evidence")
 PROFILE = f"main;leaked_{WORD}_handler;rotate 70\nmain;rest 30\n".encode()
-# What one message of the beat asks for.
-LOOKS = {name for ring in RINGS.values() for name in ring.arguments}
 SETTLED_S = 180  # a busy machine, on which a worker starts anew
 
 
@@ -132,12 +129,12 @@ def test_no_process_logs_it(played: Played) -> None:
     assert [line for line in played.heard.lines if WORD in line] == []
 
 
-def test_tasks_are_asked_for_by_ids_and_names_of_tasks_and_the_broker_holds_nothing_of_it(played: Played) -> None:
+def test_tasks_are_asked_for_by_ids_and_the_broker_holds_nothing_of_it(played: Played) -> None:
     assert WORD.encode() not in bytes(played.heard.commands)
     assert played.heard.bodies, "messages passed"
     for body in played.heard.bodies:
         arguments, named, _ = json.loads(body)
-        assert all(isinstance(one, int) or one in LOOKS for one in arguments), body
+        assert all(isinstance(one, int) for one in arguments), body
         assert named == {}, body
     assert "celery" in played.waiting, "messages waited while there was no worker"
     holding = {**played.waiting, **held(played.stack.env["REDIS_URL"])}

@@ -15,7 +15,6 @@ def test_nothing_is_wrong_with_a_stack_that_runs(running_stack: Stack) -> None:
     for expected in (
         "A process worker is alive.",
         "A process evidence is alive.",
-        "A process beat is alive.",
         "Our clock agrees with Slack.",
         "Our clock agrees with PagerDuty.",
         "The database role firekind_app owns nothing.",

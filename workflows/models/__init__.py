@@ -9,7 +9,7 @@ from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift, Sh
 from workflows.models.pages import Page
 from workflows.models.reminders import WeeklyReminder
 from workflows.models.tickets import Ticket, TrackerRead
-from workflows.models.workers import WorkerProcess, WorkersGone
+from workflows.models.workers import SharedLook, WorkerProcess, WorkersGone
 
 __all__ = [
     "Alert",
@@ -27,6 +27,7 @@ __all__ = [
     "PagerUser",
     "Planned",
     "Resource",
+    "SharedLook",
     "Shift",
     "ShiftOverride",
     "Ticket",

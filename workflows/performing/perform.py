@@ -68,6 +68,8 @@ class _Drain:
         # A worker that is slow keeps what it has claimed: only one that died, or that nobody hears of, loses it.
         with effect_queue.CLAIMS.renewed(self._in_hand, what="effects") if self.side_by_side else nullcontext():
             self._chain(claimed)
+            if self.side_by_side:
+                _give_back_connection()  # those who are waited for need one each, and there are not many
             with self.changed:
                 self.changed.wait_for(lambda: self.left == 0)
 

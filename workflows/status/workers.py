@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 EVERY_S: Final = 5.0  # a process says that it lives
 LATELY: Final = timedelta(seconds=20)
 KEPT: Final = timedelta(days=1)
-KINDS = WORKER, EVIDENCE, BEAT = "worker", "evidence", "beat"
+KINDS = WORKER, EVIDENCE = "worker", "evidence"
 MEND: Final = "Start the workers, or look into their log for why they stopped. What is due is carried out then."
 
 
 @dataclass(frozen=True, slots=True)
 class WorkersNow:
-    """Since when no worker carries out effects, and since when one hears nothing from the broker; None for neither."""
+    """Since when no worker carries out effects, and since when one gets no answer of the broker; None for neither."""
 
     gone_since: datetime | None = None
     alone_since: datetime | None = None
@@ -44,8 +44,9 @@ def say_alive(name: str, *, kind: str, alone_since: datetime | None, at: datetim
 
 
 def forget_old(*, at: datetime) -> None:
-    """Forget processes that have not lived for a day."""
-    WorkerProcess.objects.filter(seen_at__lt=at - KEPT).delete()
+    """Forget processes that have not lived for a day, and gone ones of a kind that a newer version no longer has."""
+    gone = Q(seen_at__lt=at - LATELY) & ~Q(kind__in=KINDS)
+    WorkerProcess.objects.filter(Q(seen_at__lt=at - KEPT) | gone).delete()
 
 
 def now(*, at: datetime) -> WorkersNow:

@@ -56,6 +56,7 @@ def test_workers_are_gone_once_none_was_seen_for_a_while(seen: list[tuple[str, f
 @pytest.mark.django_db
 def test_what_a_process_said_last_counts_and_what_is_old_is_forgotten() -> None:
     alive("worker", ago_s=2 * 24 * 3600, name="worker@host:0")
+    alive("beat", ago_s=60)  # a kind of process that an older version had
     alive("worker", alone_since=NOW)
     assert workers.now(at=timezone.now()) == WorkersNow(alone_since=NOW)
     alive("worker")

@@ -156,7 +156,7 @@ def test_queues_errors_and_limits_are_told(incident: Incident) -> None:
     Limit.objects.create(vendor="chat", method="chat.postMessage", blocked_until=timezone.now() + timedelta(seconds=30))
     Limit.objects.create(vendor="chat", method="pins.add", blocked_until=ago)
     workers.say_alive("worker@here", kind=workers.WORKER, alone_since=None, at=timezone.now())
-    workers.say_alive("beat@here", kind=workers.BEAT, alone_since=None, at=ago)
+    workers.say_alive("evidence@here", kind=workers.EVIDENCE, alone_since=None, at=ago)
     for _ in range(3):
         vendor_errors.count("chat", "ratelimited")
 
@@ -169,8 +169,8 @@ def test_queues_errors_and_limits_are_told(incident: Incident) -> None:
     assert 0 < found["firekind_vendor_limited_seconds", ("chat",)] <= 30
     assert found["firekind_vendor_errors_total", ("ratelimited", "chat")] == 3
     assert found["firekind_audit_unsealed_rows", ("events",)] == incident.last_n
-    assert (found["firekind_processes", ("worker",)], found["firekind_processes", ("beat",)]) == (1, 0)
-    assert 50 <= found["firekind_processes_seen_seconds", ("beat",)] < 110
+    assert (found["firekind_processes", ("worker",)], found["firekind_processes", ("evidence",)]) == (1, 0)
+    assert 50 <= found["firekind_processes_seen_seconds", ("evidence",)] < 110
     assert found["firekind_database_up", ()] == 1
 
 

@@ -12,6 +12,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from incidents.outages import hint_sender
 from integrations.pagerduty import tasks
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.tests import posted
@@ -23,9 +24,10 @@ HELD = "SELECT pg_advisory_xact_lock(hashtext('pagerduty.inbox'), hashtext('PI1'
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of the webhooks that a worker was told of."""
+    """The numbers of the webhooks that a worker was told of, or that a look found."""
     sent: list[int] = []
     monkeypatch.setattr(tasks, "_send", sent.append)
+    monkeypatch.setattr(hint_sender, "found", lambda task, pk, *, fresh_s: sent.append(pk))
     return sent
 
 

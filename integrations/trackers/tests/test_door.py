@@ -27,11 +27,10 @@ def test_only_what_is_signed_about_a_ticket_of_ours_is_looked_at(
 ) -> None:
     hinted: list[int] = []
 
-    def taken(task: HintTask, pk: int) -> bool:
+    def send(task: HintTask, pk: int, *, fresh_s: float) -> None:
         hinted.append(pk)
-        return True
 
-    monkeypatch.setattr(hint_sender, "_takers", [taken])
+    monkeypatch.setattr(hint_sender, "send", send)
     board, tracker = github(TickingClock())
     made = tracker.open_ticket(TicketDraft({"title": "Rotate", "state": "open", "owner": "", "due": ""}, "", "m"))
     board.add("acme/ops", "Not ours")

@@ -1,0 +1,78 @@
+"""Threads for regular looks: one while looks are quick, more while one of them takes long."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from django.db import Error, connection
+
+log = logging.getLogger(__name__)
+
+
+class LookRunner:
+    """Takes looks one after the other, over one connection; what waits behind a slow one goes on in another thread.
+
+    A look is never taken beside itself: asked for while it goes on, it is left to the next time.
+    """
+
+    def __init__(self, take: Callable[[str], None], *, at_once: int) -> None:
+        self._take = take
+        self._at_once = at_once
+        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="look")
+        self._lock = threading.Lock()
+        self._waiting: dict[str, None] = {}
+        self._under_way: set[str] = set()
+        self._threads = 0
+
+    def ask(self, names: Iterable[str]) -> None:
+        """Have these looks taken soon; returns at once."""
+        with self._lock:
+            held_up = bool(self._waiting)  # since somebody asked before
+            self._waiting |= dict.fromkeys(name for name in names if name not in self._under_way)
+            if not self._waiting or self._threads >= self._at_once or (self._threads and not held_up):
+                return
+            self._threads += 1
+        self._pool.submit(self._run)
+
+    @property
+    def busy(self) -> bool:
+        """Whether any is being taken or waits."""
+        with self._lock:
+            return bool(self._threads or self._waiting)
+
+    def _run(self) -> None:
+        try:
+            while (name := self._next()) is not None:
+                self._one(name)
+        except BaseException:
+            with self._lock:
+                self._threads -= 1
+            raise
+        finally:
+            connection.close()
+
+    def _next(self) -> str | None:
+        with self._lock:
+            name = next(iter(self._waiting), None)
+            if name is None:
+                self._threads -= 1
+            else:
+                del self._waiting[name]
+                self._under_way.add(name)
+            return name
+
+    def _one(self, name: str) -> None:
+        try:
+            self._take(name)
+        except Error as error:
+            log.warning("%s: the database did not answer as it should: %s", name, type(error).__name__)
+            connection.close()
+        except BaseException:  # a thread must not end unheard; what waits gets another one
+            log.exception("%s was interrupted", name)
+            raise
+        finally:
+            with self._lock:
+                self._under_way.discard(name)

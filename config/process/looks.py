@@ -1,0 +1,46 @@
+"""Regular looks for work, which need no message: what each process takes itself, and what one of them takes for all."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from config.messages import EFFECTS, EVIDENCE
+
+
+@dataclass(frozen=True, slots=True)
+class RegularLook:
+    """One regular look: the task that takes it, and how often in seconds."""
+
+    every_s: float
+    task: str
+
+
+# By the queue that a process works for. Whatever is found is done by leases, so several that look do no harm.
+OWN: Final = {
+    EFFECTS: (
+        RegularLook(2.0, "workflows.tasks.sweep"),
+        RegularLook(2.0, "integrations.slack.tasks.redraw_homes"),
+        RegularLook(2.0, "integrations.pagerduty.tasks.sweep"),
+        RegularLook(2.0, "workflows.tasks.keep_groups"),
+        RegularLook(2.0, "workflows.tasks.refresh_on_call"),
+    ),
+    EVIDENCE: (
+        RegularLook(2.0, "workflows.tasks.sweep_captures"),
+        RegularLook(5.0, "evidence.tasks.sweep"),
+    ),
+}
+# What costs more, or asks a vendor: once in its time, by whichever process is first. Either kind seals the audit.
+_SEALING: Final = (RegularLook(5.0, "audit.tasks.seal"), RegularLook(900.0, "audit.tasks.publish"))
+SHARED: Final = {
+    EFFECTS: (
+        *_SEALING,
+        RegularLook(45.0, "workflows.tasks.watch_members"),
+        RegularLook(60.0, "workflows.tasks.look_at_pages"),
+        RegularLook(60.0, "workflows.tasks.look_at_tickets"),
+        RegularLook(60.0, "workflows.tasks.refresh_directory"),
+        RegularLook(300.0, "workflows.tasks.audit"),
+        RegularLook(3600.0, "workflows.tasks.forget_alerts"),
+        RegularLook(3600.0, "workflows.tasks.remind"),
+    ),
+    EVIDENCE: _SEALING,
+}
+REGULAR: Final = frozenset(look.task for table in (OWN, SHARED) for looks in table.values() for look in looks)

@@ -1,0 +1,87 @@
+"""Regular looks in threads: in one while they are quick, and none held up by one that takes long."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+import pytest
+from django.db import OperationalError
+
+from config.process.look_runner import LookRunner
+from stack.outside import until
+
+NAMES = ("a", "b", "c", "d")
+
+
+@pytest.fixture(autouse=True)
+def _no_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config.process.look_runner.connection", _Closed())
+
+
+class _Closed:
+    def close(self) -> None:
+        """Close nothing."""
+
+
+def test_quick_looks_share_one_thread() -> None:
+    threads, took, round_over = Counter[str](), list[str](), threading.Event()
+
+    def take(name: str) -> None:
+        threads[threading.current_thread().name] += 1
+        took.append(name)
+        if name == NAMES[-1]:
+            round_over.set()
+
+    looks = LookRunner(take, at_once=4)
+    for _ in range(20):
+        round_over.clear()
+        looks.ask(NAMES)
+        assert round_over.wait(30)
+        until(lambda: not looks.busy, what="the thread ends")
+    assert took == [*NAMES] * 20
+    assert len(threads) == 1
+
+
+def test_one_that_takes_long_holds_up_no_other_and_is_never_taken_beside_itself() -> None:
+    go_on, took, lock = threading.Event(), Counter[str](), threading.Lock()
+
+    def take(name: str) -> None:
+        with lock:
+            took[name] += 1
+        if name in {"a", "b"}:
+            go_on.wait(30)
+
+    looks = LookRunner(take, at_once=len(NAMES))
+
+    def go_round() -> bool:
+        looks.ask(NAMES)
+        return min(took["c"], took["d"]) >= 10
+
+    until(go_round, what="the others are taken")
+    assert (took["a"], took["b"]) == (1, 1)
+    go_on.set()
+
+    def again() -> bool:
+        looks.ask(NAMES)
+        return took["a"] >= 2
+
+    until(again, what="it is taken again once it ended")
+
+
+@pytest.mark.parametrize("error", [OperationalError("gone"), ValueError("a fault of ours"), SystemExit()])
+def test_one_that_fails_ends_no_other(error: BaseException) -> None:
+    took = Counter[str]()
+
+    def take(name: str) -> None:
+        took[name] += 1
+        if name == "b":
+            raise error
+
+    looks = LookRunner(take, at_once=2)
+
+    def go_round() -> bool:
+        looks.ask(NAMES)
+        return all(took[name] >= 5 for name in NAMES)
+
+    until(go_round, what="all are taken, again and again")
