@@ -21,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
     path("incidents.csv", listing.as_csv, name="incidents-csv"),
     path("jump", listing.jump, name="jump"),
+    path("start/hide", listing.hide_start, name="start-hide"),
     path("views/keep", listing.keep, name="view-keep"),
     path("views/<int:pk>/rename", listing.rename, name="view-rename"),
     path("views/<int:pk>/drop", listing.drop, name="view-drop"),

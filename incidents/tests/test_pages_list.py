@@ -165,7 +165,11 @@ def test_the_sandbox_says_where_to_start_and_what_is_sample_data(
     assert all("Sample data</span>" in browse(ada).get(one).content.decode() for one in pages)
     rows = browse(ada).get("/").content.decode().partition('class="rows"')[2]
     assert rows.count("Sample data") == 1
-    assert "/incident declare" in browse(ada).get("/").content.decode()
+    session = browse(ada)
+    assert "/incident declare" in session.get("/").content.decode()
+    assert session.post("/start/hide").headers["Location"] == "/"
+    assert "/incident declare" not in session.get("/").content.decode()
+    assert "/incident declare" in browse(ada).get("/").content.decode(), "others are still told"
 
 
 def test_filters_narrow_by_lead_person_service_group_and_day(

@@ -26,6 +26,7 @@ from incidents.search.snippets import Snippet
 from incidents.timeline import TimelineEntry
 from incidents.views.signed_in import Request, signed_in
 
+START_HIDDEN = "start_hidden"
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 CSV_COLUMNS: Final = ("codename", "title", "type", "state", "private", "lead", "services", "declared", "ended", "drill")
 STATUSES = {"": "All", "active": "Active", "ended": "Ended"}
@@ -69,7 +70,7 @@ def listing(request: Request) -> HttpResponse:
     hits = snippets.of([one.pk for one in found.rows], filters.q)
     context = {
         "here": "incidents",
-        "sandbox": settings.FIREKIND.sandbox_url,
+        "start": "" if request.session.get(START_HIDDEN) else settings.FIREKIND.sandbox_url,
         "filters": filters,
         "found": found,
         "further": address(filters, after=found.more),
@@ -129,6 +130,14 @@ def jump(request: Request) -> JsonResponse:
         for one in found
     ]
     return JsonResponse({"incidents": rows})
+
+
+@require_POST
+@signed_in
+def hide_start(request: Request) -> HttpResponse:
+    """Leave out where to start in a demo, until this person signs in again."""
+    request.session[START_HIDDEN] = True
+    return redirect("incidents")
 
 
 @require_POST

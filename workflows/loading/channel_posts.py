@@ -51,6 +51,7 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         text=text,
         room=event.data.get("room", 1),
         retracted=bool(change and change.kind == "retracted"),
+        retracted_by=isolated(change.by.name) if change and change.kind == "retracted" and change.by else "",
         redacted=bool(event.redacted),
         retry=str(event.data.get("effect", "")),
         evidence=event.data["n"] if event.kind == "evidence" else 0,

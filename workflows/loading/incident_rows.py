@@ -82,7 +82,8 @@ def read(incidents: Sequence[Incident]) -> IncidentRows:
         told = Event.objects.filter(incident__in=talked, kind__in=NEWS).select_related("by").order_by("n")
         _file(rows.events, timeline.naming(told, reader=visibility.EVERYONE))  # a channel's members all read it
     if any(rows.events.values()):
-        for change in Event.objects.filter(incident__in=ids, about_n__isnull=False).order_by("n"):
+        changes = Event.objects.filter(incident__in=ids, about_n__isnull=False).select_related("by")
+        for change in changes.order_by("n"):
             rows.changes[change.incident_id, change.about_n or 0] = change
     begun = [one.incident_id for some in rows.events.values() for one in some if one.kind in folding.MADE]
     if begun:

@@ -99,6 +99,7 @@ class ChannelPost:
     text: str
     room: int
     retracted: bool = False
+    retracted_by: str = ""
     redacted: bool = False
     retry: str = ""
     evidence: int = 0

@@ -80,6 +80,11 @@ def test_what_was_taken_back_leaves_neither_words_nor_colour(way: str) -> None:
         assert "secret" not in str(found)
 
 
+def test_what_somebody_took_back_says_who() -> None:
+    assert card("updated", text="secret", retracted=True, retracted_by="Ann").text == "Ann withdrew this message."
+    assert card("updated", text="secret", retracted=True).text == "This message was withdrawn."
+
+
 def test_a_retype_says_between_what_and_why_and_for_whom() -> None:
     found = retyped(("+ invite Eve (@support)", "+ page Major incidents"), text="carts fail")
     assert (found.title, found.tone) == ("Ambiguous → Major", "red")

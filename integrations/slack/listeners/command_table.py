@@ -16,6 +16,8 @@ from integrations.slack.listeners.timeline import catching_up, redact, say, stat
 from integrations.slack.protocol import setup
 
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
+# What a first look at help shows.
+MOST: Final = frozenset(("declare", "type", "update", "catchup", "lead", "page", "mitigated", "resolved", "list"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,12 @@ class Command:
 
 
 def help_(asked: SlackRequest) -> Answer:
-    """List what can be typed."""
+    """List what is typed most, or all that can be typed."""
     root = setup.command()
-    lines = [f"`{root} {one.usage}`  {one.says}" for one in COMMANDS]
+    shown = COMMANDS if asked.words.strip().lower() == "all" else [one for one in COMMANDS if one.name in MOST]
+    lines = [f"`{root} {one.usage}`  {one.says}" for one in shown]
+    if len(shown) < len(COMMANDS):
+        lines.append(f"`{root} help all`  {len(COMMANDS) - len(shown)} more: roles, tasks, evidence, drills, access …")
     return Say("\n".join(lines))
 
 
@@ -263,6 +268,6 @@ COMMANDS: Final = (
     ),
     Command("archive", "archive", "archives the channel once it has ended", about=details.archive, of=ENDED),
     Command("list", "list", "shows the open incidents", run=read.listed, aliases=("ls",)),
-    Command("help", "help", "shows this help", run=help_),
+    Command("help", "help [all]", "shows what is typed most, or everything", run=help_),
 )
 NAMED: Final = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}

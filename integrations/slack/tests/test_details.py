@@ -86,6 +86,22 @@ def test_an_entry_is_changed_by_its_number(door: Door, incident: Incident, chann
     assert "carts &lt;fail&gt;" in str(door.slack.messages(channel)[-1])
 
 
+def test_who_names_no_entry_is_shown_the_latest_that_may_be_meant(door: Door, incident: Incident, channel: str) -> None:
+    for n in range(7):
+        door.command("ann", f"note carts are <slow>, look {n}", channel=channel)
+    door.command("ben", "note something else", channel=channel)
+    numbers = [one.n for one in incident.events.order_by("n") if "look" in one.text]
+    for verb in ("edit", "redact"):
+        said = door.command("ann", verb, channel=channel).split("\n")
+        assert f"`/incident {verb} 12" in said[0]
+        assert all("carts are &lt;slow&gt;" in line for line in said[1:] if "something else" not in line)
+        assert len(said) == 6
+    shown = [int(line.split("`")[1]) for line in door.command("ann", "edit", channel=channel).split("\n")[1:]]
+    assert shown == numbers[:1:-1]
+    assert "something else" in door.command("ben", "edit", channel=channel)
+    assert "carts" not in door.command("ben", "edit", channel=channel).partition("\n")[2]
+
+
 def test_the_channel_is_archived_once_it_has_ended(door: Door, incident: Incident, channel: str) -> None:
     door.command("ann", "archive", channel=channel)
     assert not now(incident).archive_asked

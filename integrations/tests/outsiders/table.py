@@ -178,6 +178,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "incidents.csv": Row(asks=(*LOOKED_FOR, *NARROWED)),
     "reviews": Row(),
     "jump": Row(asks=("", "?q={}", "?q=WORD", "?q=xylo", "?q=leaks")),
+    "start/hide": Row(posts=({},)),
     "views/keep": Row(posts=({}, {"name": "WORD", "list": "?q=WORD&type=security"})),
     "views/<int:pk>/rename": Row(PK, posts=({}, {"name": "WORD", "list": "?q=WORD"})),
     "views/<int:pk>/drop": Row(PK),

@@ -57,9 +57,10 @@ def withdrawn_announcement() -> Card:
     return Card(kind="withdrawn", title="Announcement withdrawn", text=text)
 
 
-def withdrawn() -> Card:
-    """What our messages become in a room the conversation left."""
-    return Card(kind="withdrawn", title="", text="This message was withdrawn.")
+def withdrawn(*, by: str = "") -> Card:
+    """What our messages become in a room the conversation left, or one that somebody took back."""
+    text = f"{by} withdrew this message." if by else "This message was withdrawn."
+    return Card(kind="withdrawn", title="", text=text)
 
 
 def redacted() -> Card:

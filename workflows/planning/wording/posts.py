@@ -46,7 +46,7 @@ WHY_CHARS: Final = 700
 def told(event: ChannelPost, facts: Facts) -> Card:
     """Return the message for an event in the channel."""
     if event.redacted or event.retracted:
-        return redacted() if event.redacted else withdrawn()
+        return redacted() if event.redacted else withdrawn(by=event.retracted_by)
     if event.kind in STATED:
         return _statement(event)
     if event.retype is not None:

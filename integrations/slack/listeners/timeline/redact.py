@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
-from incidents import lifecycle
+from incidents import lifecycle, timeline
 from incidents.models import Incident, Source
+from incidents.timeline import TimelineEntry
 from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.protocol import setup
+from integrations.slack.protocol import mrkdwn, setup
 
 ENTRY: Final = re.compile(r"#?e?(?P<n>[0-9]{1,9})(?:\s+(?P<text>.+))?", re.ASCII | re.DOTALL)
 WHICH: Final = "Its number is at the end of its link on the page."
+LATELY: Final = 200  # entries among which the latest that may be meant are looked for
+NAMED: Final = 5
+WORDS: Final = 60  # of each
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
     """Take the words of an entry out for good: only the lead may, and hears what stays."""
     said = ENTRY.fullmatch(asked.words.strip())
     if said is None or said["text"]:
-        return Say(f"Say which entry: `{setup.command()} redact 12`. {WHICH}")
+        ask = f"Say which entry: `{setup.command()} redact 12`."
+        return Say(_which(asked, incident, ask, lambda one: one.redactable and one.stands))
     lifecycle.redact(incident, n=int(said["n"]), by=asked.by, at=asked.at, source=Source.SLACK)
     name = incident_lookup.linked(incident)
     return Say(f"Entry {said['n']} of {name} is redacted. If it was a Slack message, delete it in Slack as well.")
@@ -30,7 +36,22 @@ def edit(asked: SlackRequest, incident: Incident) -> Answer:
     """Change the words of an entry: its author may, or the lead; what it said before stays in its history."""
     said = ENTRY.fullmatch(asked.words.strip())
     if said is None or not said["text"]:
-        return Say(f"Say which entry, and what it should say: `{setup.command()} edit 12 carts fail`. {WHICH}")
+        ask = f"Say which entry, and what it should say: `{setup.command()} edit 12 carts fail`."
+        return Say(_which(asked, incident, ask, lambda one: one.mendable and one.stands and _is_theirs(asked, one)))
     text = messages.typed(said["text"])
     lifecycle.edit(incident, n=int(said["n"]), text=text, by=asked.by, at=asked.at, source=Source.SLACK)
     return Say(f"Entry {said['n']} of {incident_lookup.linked(incident)} is changed. Its history shows what it said.")
+
+
+def _is_theirs(asked: SlackRequest, entry: TimelineEntry) -> bool:
+    return entry.event.by_id == asked.by.pk
+
+
+def _which(asked: SlackRequest, incident: Incident, ask: str, fits: Callable[[TimelineEntry], bool]) -> str:
+    """Ask for an entry, naming the latest that may be meant, each by its number and its first words."""
+    lately = timeline.latest(incident, limit=LATELY, reader=asked.by)
+    found = [one for one in reversed(lately) if one.text and fits(one)][:NAMED]
+    if not found:
+        return f"{ask} {WHICH}"
+    said = (mrkdwn.escape(mrkdwn.cut(" ".join(one.text.split()), WORDS)) for one in found)
+    return "\n".join((ask, *(f"`{one.event.n}`  {words}" for one, words in zip(found, said, strict=True))))
