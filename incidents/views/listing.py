@@ -19,9 +19,19 @@ from django_htmx.http import push_url
 from incidents import sample_mark, timeline
 from incidents.audited import audit_notes
 from incidents.lifecycle import BadInput
-from incidents.models import Incident, IncidentType, Status
+from incidents.models import Incident, IncidentType, Person, Status
 from incidents.policies.policy import Policy
-from incidents.search import IncidentFilters, SearchPage, find, jumps, newest, open_now, saved_views, snippets
+from incidents.search import (
+    IncidentFilters,
+    SearchPage,
+    find,
+    jumps,
+    near_words,
+    newest,
+    open_now,
+    saved_views,
+    snippets,
+)
 from incidents.search.snippets import Snippet
 from incidents.timeline import TimelineEntry
 from incidents.views.signed_in import Request, signed_in
@@ -73,6 +83,7 @@ def listing(request: Request) -> HttpResponse:
         "start": "" if request.session.get(START_HIDDEN) else settings.FIREKIND.sandbox_url,
         "filters": filters,
         "found": found,
+        "meant": _meant(filters, request.person) if filters.q and not found.rows else None,
         "further": address(filters, after=found.more),
         "rows": [replace(one, snippet=hits.get(one.incident.pk)) for one in rows(found.rows, types, at=at)],
         "open_now": open_now.of(request.person, types, at=at),
@@ -91,6 +102,11 @@ def listing(request: Request) -> HttpResponse:
     response = render(request, "incidents/list.html" + ("#incidents" if fragment else ""), context)
     # A form sends its empty fields as well; what is shared and gone back to is an address without them.
     return push_url(response, address(filters)) if request.htmx.trigger == "filters" else response
+
+
+def _meant(filters: IncidentFilters, person: Person) -> Link | None:
+    meant = near_words.of(filters.q, person=person)
+    return Link(meant, address(filters, q=meant), on=False) if meant else None
 
 
 @require_GET
