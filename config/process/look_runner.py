@@ -25,6 +25,7 @@ class LookRunner:
         self._lock = threading.Lock()
         self._waiting: dict[str, None] = {}
         self._under_way: set[str] = set()
+        self._failing: set[str] = set()
         self._threads = 0
 
     def ask(self, names: Iterable[str]) -> None:
@@ -67,8 +68,11 @@ class LookRunner:
     def _one(self, name: str) -> None:
         try:
             self._take(name)
+            self._failing.discard(name)
         except Error as error:
-            log.warning("%s: the database did not answer as it should: %s", name, type(error).__name__)
+            if name not in self._failing:  # said once, and not every other second for as long as it lasts
+                log.warning("%s: the database did not answer as it should: %s", name, type(error).__name__)
+                self._failing.add(name)
             connection.close()
         except BaseException:  # a thread must not end unheard; what waits gets another one
             log.exception("%s was interrupted", name)

@@ -69,6 +69,32 @@ def test_one_that_takes_long_holds_up_no_other_and_is_never_taken_beside_itself(
     until(again, what="it is taken again once it ended")
 
 
+def test_a_database_that_is_away_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    took, away = Counter[str](), threading.Event()
+
+    def take(name: str) -> None:
+        took[name] += 1
+        if away.is_set():
+            raise OperationalError("gone")
+
+    looks = LookRunner(take, at_once=1)
+
+    def more(rounds: int) -> None:
+        goal = took["a"] + rounds
+
+        def reached() -> bool:
+            looks.ask("a")
+            return took["a"] >= goal
+
+        until(reached, what="it is taken again")
+        until(lambda: not looks.busy, what="the thread ends")
+
+    for is_away in (True, False, True):
+        away.set() if is_away else away.clear()
+        more(5)
+    assert len(caplog.records) == 2
+
+
 @pytest.mark.parametrize("error", [OperationalError("gone"), ValueError("a fault of ours"), SystemExit()])
 def test_one_that_fails_ends_no_other(error: BaseException) -> None:
     took = Counter[str]()
