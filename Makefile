@@ -1,6 +1,6 @@
 # Every target does its own set-up: a fresh clone needs Python 3.11 or newer and make, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: docs pictures chaos release rehearse help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
+.PHONY: docs pictures chaos release rehearse upgrade help venv demo run tour quick test check bench fuzz conformance mutate bench-evidence fmt lock clean
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -70,6 +70,9 @@ conformance: $(DEV) ## read small files of every format and hold them against ot
 
 rehearse: $(DEV) ## back up a throw-away stack, restore it elsewhere, and compare what is there
 	@$(PY) -m stack rehearse $(ARGS)
+
+upgrade: $(DEV) ## upgrade a throw-away stack from an older commit while people act, and judge it; ARGS="--from COMMIT"
+	@$(PY) -m stack upgrade $(ARGS)
 
 chaos: $(DEV) ## break everything while people act, and judge what is left; ARGS="--minutes 10 --seed 1"
 	@$(PY) -m stack chaos $(ARGS)

@@ -31,6 +31,11 @@ COMMANDS = {
     "chaos": ("stack.chaos.main", "main", "break everything while people act, and judge what is left"),
     "pictures": ("stack.pictures.album", "main", "take the pictures of README and docs/slack.md again"),
     "machines": ("stack.machines.machines_run", "main", "play incidents on several machines while servers fail over"),
+    "upgrade": (
+        "stack.upgrade.upgrade_run",
+        "main",
+        "upgrade an older stack while people act, and judge it",
+    ),
     "release": ("stack.release", "main", "build the wheel and the list of what is in it, install it and run its demo"),
     "docs": ("stack.documentation.building", "main", "build the documentation as a site, and look for dead links"),
     "rehearse": ("stack.cli.rehearsal", "main", "back up a stack, restore it elsewhere and compare"),

@@ -87,12 +87,12 @@ def ensure_database(sockets: Path, name: str = "firekind") -> None:
     grant(url(sockets, name))
 
 
-def grant(owner_url: str) -> None:
+def grant(owner_url: str, *, rights: Path = GRANTS) -> None:
     """Give the application its rights to what is in a database now, and everyone else none."""
     with psycopg.connect(owner_url) as connection:
         name = sql.Identifier(connection.info.dbname)
         connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(name))
-        connection.execute(GRANTS.read_bytes())
+        connection.execute(rights.read_bytes())
 
 
 def require(url: str) -> None:

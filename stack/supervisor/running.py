@@ -37,6 +37,7 @@ class Stack:
         loaded: Preloaded | None = None,
     ) -> None:
         self.env = dict(env)
+        self.tree = ROOT  # where the code lies that commands are run from
         self._loaded = loaded
         given = {name: value for name, value in env.items() if value}
         self.processes: dict[str, Process] = {}
@@ -129,7 +130,7 @@ class Stack:
 
     def manage(self, *words: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
         """Run a management command in this stack and give what it wrote."""
-        argv = [sys.executable, str(ROOT / "manage.py"), *words]
+        argv = [sys.executable, str(self.tree / "manage.py"), *words]
         return self._loaded.run(argv, check=check) if self._loaded else self._run(argv, check=check)
 
     def prepare(self) -> None:
@@ -139,7 +140,7 @@ class Stack:
         if done.returncode:
             raise StackError(f"Could not prepare the database: {last_lines(done.stderr)}")
         if self.database_url != self.env["DATABASE_URL"]:
-            postgres.grant(self.database_url)
+            postgres.grant(self.database_url, rights=self.tree / postgres.GRANTS.relative_to(ROOT))
 
     def fill(self) -> None:
         """Make the sample incidents, once for each database. Raises StackError with the reason."""
@@ -152,7 +153,7 @@ class Stack:
     ) -> "subprocess.CompletedProcess[str]":
         settings = self.env | dict(env or {})
         return subprocess.run(
-            argv, env=settings, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=check
+            argv, env=settings, cwd=self.tree, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=check
         )
 
     def _wait(self, name: str) -> None:
