@@ -101,9 +101,11 @@ class SealedRow:
         return rest | {name: value for name, value in self.words.items() if name != SALT}
 
 
+# Gap by gap, each a range of the index: a join may read the whole table in the order of its ids.
 _IN_GAPS: Final = """
-    SELECT {columns} FROM unnest(%s::bigint[], %s::bigint[]) AS gap(low, high)
-      JOIN {table} ON {id} BETWEEN gap.low AND gap.high {more} ORDER BY {id} LIMIT %s
+    SELECT {columns} FROM unnest(%s::bigint[], %s::bigint[]) AS gap(low, high) CROSS JOIN LATERAL (
+        SELECT * FROM {table} WHERE {id} BETWEEN gap.low AND gap.high {more} ORDER BY {id} LIMIT %s) AS {table}
+     ORDER BY {id} LIMIT %s
 """
 _OF_IDS: Final = "SELECT {columns} FROM {table} WHERE {id} = ANY(%s) ORDER BY {id}"
 
@@ -111,7 +113,7 @@ _OF_IDS: Final = "SELECT {columns} FROM {table} WHERE {id} = ANY(%s) ORDER BY {i
 def in_gaps(kept: Kept, gaps: Sequence[Range], *, limit: int, before: datetime | None = None) -> list[SealedRow]:
     """Return the first rows whose ids are in the gaps, by id; only those written before a time where one is given."""
     more, when = ("AND {at} < %s", [before]) if before else ("", [])
-    values = [[low for low, _ in gaps], [high for _, high in gaps], *when, limit]
+    values = [[low for low, _ in gaps], [high for _, high in gaps], *when, limit, limit]
     return _asked(kept, _IN_GAPS.replace("{more}", more), values)
 
 

@@ -11,7 +11,8 @@ from django.db import connection
 from django.utils import timezone
 from psycopg import sql
 
-from audit.sealed import sealing
+from audit.sealed import rows, sealing
+from audit.sealed.rows import KEPT
 from config.celery import app
 from config.process.looks import REGULAR
 from integrations.tests import house as building
@@ -20,6 +21,11 @@ from stack import seed
 FEW, MORE = 300, 900
 LONG_AGO = timedelta(days=60)
 PERIODIC = sorted(REGULAR)
+SEALED = 20_000
+ENTRIES = """
+    INSERT INTO audit_entry (n, at, kind, by_name, about, door, address, data)
+    OVERRIDING SYSTEM VALUE SELECT n, now(), 'sign-in', '', '', 'web', '', '{}' FROM generate_series(1, %s) AS n
+"""
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +49,18 @@ def test_no_periodic_look_grows_with_incidents_that_ended_long_ago() -> None:
     assert not grown, f"rows read over {FEW} and {MORE} incidents: {grown}"
 
 
+@pytest.mark.parametrize("gaps", [[(SEALED + 1, 1 << 62)], [(7, 7), (SEALED - 5, SEALED - 3), (SEALED + 1, 1 << 62)]])
+def test_sealing_reads_nothing_of_what_is_sealed_but_its_gaps(gaps: list[tuple[int, int]]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(ENTRIES, [SEALED])
+        cursor.execute("ANALYZE audit_entry")
+    read: list[int] = []
+    with connection.execute_wrapper(_explaining(read)):
+        found = rows.in_gaps(KEPT["entries"], gaps, limit=sealing.BATCH)
+    assert [one.id for one in found] == [id for low, high in gaps for id in range(low, min(high, SEALED) + 1)]
+    assert sum(read) <= len(found) + len(gaps), "rows that scans touch"
+
+
 def _seed(incidents: int) -> None:
     connection.ensure_connection()
     database: Any = connection.connection
@@ -60,15 +78,20 @@ def _rows_read(task: str) -> int:
     """Count the rows that scans of a task's statements touch, once it has done what there was to do."""
     app.tasks[task]()
     read: list[int] = []
+    with connection.execute_wrapper(_explaining(read)):
+        app.tasks[task]()
+    return sum(read)
+
+
+def _explaining(read: list[int]) -> Any:
+    """Note the rows that scans of each statement touch."""
 
     def explain(execute: Any, statement: str, params: Any, many: bool, context: Any) -> Any:
         if not many and statement.lstrip()[:6].upper() in {"SELECT", "UPDATE", "DELETE", "WITH  "}:
             read.append(_explained(statement, params))
         return execute(statement, params, many, context)
 
-    with connection.execute_wrapper(explain):
-        app.tasks[task]()
-    return sum(read)
+    return explain
 
 
 def _explained(statement: str, params: Any) -> int:
