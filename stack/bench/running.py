@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 from stack.bench import declaring, document, hostile, memory, painting, reading, turning
-from stack.bench.seeded import figures, pages
+from stack.bench.seeded import figures, growth, pages
 from stack.bench.storms import crowd, storm
 from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
@@ -17,7 +17,7 @@ from stack.terminal import paint, say
 
 STRICT, WRITE = "--strict", "--write"
 ON_WHOLE_STACK = ("declaring", "idle", "memory", "painting", "reading", "turning")
-GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "storm", "crowd", "hostile")
+GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "growth", "storm", "crowd", "hostile")
 Measured = dict[str, list[tuple[str, Figure]]]
 
 
@@ -56,6 +56,7 @@ def _alone(group: str, table: ReportTable) -> None:
     measure, workers = {
         "pages": (pages.measure, {"WEB_WORKERS": "2"}),
         "insights": (figures.measure, {}),
+        "growth": (growth.measure, {}),
         "hostile": (hostile.measure, {}),
     }[group]
     with throwaway(processes=("sandbox", "web"), env=workers, preloaded=False) as stack:

@@ -13,6 +13,7 @@ from config.parsing import sandbox
 from stack.bench import document
 from stack.bench.declaring import longest_chain
 from stack.bench.load import Answers
+from stack.bench.seeded import growth
 from stack.bench.storms import crowd, storm
 from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
@@ -94,6 +95,18 @@ def test_a_group_replaces_its_own_section_of_the_page() -> None:
 def test_a_section_says_where_its_figures_come_from() -> None:
     page = _page("", "storm", Figure("answered", 2, 3, " s"), order=("storm",))
     assert "Two cores. 2026-01-02 03:04 UTC, commit abc, `python -m stack bench storm --write`, seed 1." in page
+
+
+@pytest.mark.parametrize(
+    ("most", "sizes"),
+    [
+        ({}, (1_000, 10_000, 100_000)),
+        ({growth.MOST: "1000000"}, growth.SIZES),
+        ({growth.MOST: "10"}, (1_000,)),
+    ],
+)
+def test_growth_begins_small_and_goes_as_far_as_asked(most: dict[str, str], sizes: tuple[int, ...]) -> None:
+    assert growth.sizes(most) == sizes
 
 
 def _page(before: str, group: str, figure: Figure, *, order: tuple[str, ...]) -> str:
