@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from subprocess import PIPE, STDOUT, run
+from subprocess import PIPE, STDOUT, CompletedProcess, run
 from typing import Any, Final
 
 import psycopg
@@ -32,22 +32,34 @@ DUMP, EVIDENCE = "firekind.dump", "evidence"
 
 
 def main(*words: str) -> int:
-    """Rehearse it, and print what was compared and how long each part took; 1 when something is missing."""
+    """Rehearse it, and print what was compared and how long each part took; 1 when something is missing.
+
+    With ``--moment`` it is restored to a moment, from a copy of the server and its archived log.
+    """
+    if words:
+        from stack.cli import to_a_moment  # it builds on this
+
+        return to_a_moment.main(*words)
     with tempfile.TemporaryDirectory(prefix="firekind-backup-") as place:
         backup = Path(place)
         with throwaway() as first:
-            api = _token(first)
-            names = _fill(first, api)
-            before = _seen(first, names, api.token)
+            api = token_of(first)
+            names = fill(first, api)
+            before = seen(first, names, api.token)
             head = first.manage("audit", "head").stdout.split()[-1]
-            _timed("backed up", lambda: back_up(first, backup))
+            timed("backed up", lambda: back_up(first, backup))
         size = sum(one.stat().st_size for one in backup.rglob("*") if one.is_file())
         say(f"  {size / 1024:,.0f} KiB in {sum(one.is_file() for one in backup.rglob('*'))} files")
         with throwaway(processes=()) as second:
-            _timed("restored", lambda: restore(second, backup))
+            timed("restored", lambda: restore(second, backup))
             second.start("sandbox", "web")
-            after = _seen(second, names, api.token)
+            after = seen(second, names, api.token)
             verified = second.manage("audit", "verify", "--head", head, check=False)
+    return told(before, after, verified)
+
+
+def told(before: dict[str, Any], after: dict[str, Any], verified: CompletedProcess[str]) -> int:
+    """Print what is the same and what was lost, and whether the audit verifies; 1 unless all of it does."""
     lost = [name for name, value in before.items() if after.get(name) != value]
     for name in before:
         say(f"  {paint('lost', 'red') if name in lost else paint('same', 'green')} {name}")
@@ -57,8 +69,8 @@ def main(*words: str) -> int:
 
 def back_up(stack: Stack, into: Path) -> None:
     """Save the database, then the evidence; the stack goes on working."""
-    _do("pg_dump", "--format=custom", f"--file={into / DUMP}", f"--dbname={stack.database_url}")
-    shutil.copytree(_evidence(stack), into / EVIDENCE, ignore=shutil.ignore_patterns("scratch"))
+    do("pg_dump", "--format=custom", f"--file={into / DUMP}", f"--dbname={stack.database_url}")
+    shutil.copytree(evidence_of(stack), into / EVIDENCE, ignore=shutil.ignore_patterns("scratch"))
 
 
 def restore(stack: Stack, saved: Path) -> None:
@@ -67,22 +79,22 @@ def restore(stack: Stack, saved: Path) -> None:
     with closing(psycopg.connect(url.replace("/firekind?", "/postgres?"), autocommit=True)) as server:
         server.execute("DROP DATABASE IF EXISTS firekind WITH (FORCE)")
         server.execute("CREATE DATABASE firekind")
-    _do("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={url}", str(saved / DUMP))
+    do("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={url}", str(saved / DUMP))
     postgres.grant(url)
-    shutil.copytree(saved / EVIDENCE, _evidence(stack), dirs_exist_ok=True)
+    shutil.copytree(saved / EVIDENCE, evidence_of(stack), dirs_exist_ok=True)
 
 
-def _do(program: str, *words: str) -> None:
+def do(program: str, *words: str) -> None:
     done = run([postgres.PROGRAMS / program, *words], check=False, stdout=PIPE, stderr=STDOUT, text=True)
     if done.returncode:
         raise StackError(f"{program} failed: {done.stdout.strip()[-500:]}")
 
 
-def _evidence(stack: Stack) -> Path:
+def evidence_of(stack: Stack) -> Path:
     return Path(stack.env["FIREKIND_DATA_DIR"]) / "evidence"
 
 
-def _token(stack: Stack) -> Api:
+def token_of(stack: Stack) -> Api:
     """Make a token once the workspace's people are known."""
 
     def made() -> str:
@@ -92,13 +104,19 @@ def _token(stack: Stack) -> Api:
     return Api(stack.base_url, waiting.until(made, what=f"{WHO} to be known", timeout_s=60))
 
 
-def _fill(stack: Stack, api: Api) -> list[str]:
+def fill(stack: Stack, api: Api) -> list[str]:
     """Declare incidents, one of them private, with evidence; wait until it was read and everything is sealed."""
-    names = [_declare(stack, "checkout is slow"), _declare(stack, "a key leaked", "--type", "security")]
-    names += [_declare(stack, f"mail {n} is late") for n in range(INCIDENTS - len(names))]
+    names = [declare(stack, "checkout is slow"), declare(stack, "a key leaked", "--type", "security")]
+    names += [declare(stack, f"mail {n} is late") for n in range(INCIDENTS - len(names))]
     for name in names:
         api.send(name, PROFILE, title="During", wait="20")
         stack.manage("incident", "update", name, "Half of them are back", "--by", WHO)
+    settle(stack)
+    return names
+
+
+def settle(stack: Stack) -> None:
+    """Wait until nothing is owed, everything that came was read, and the audit is sealed."""
     sealed = (
         "SELECT (SELECT max(id) FROM incidents_event) = (SELECT (tops ->> 'events')::bigint FROM audit_seal "
         "ORDER BY n DESC LIMIT 1) AND NOT EXISTS (SELECT FROM workflows_effect WHERE state IN ('waiting', 'running')) "
@@ -106,15 +124,14 @@ def _fill(stack: Stack, api: Api) -> list[str]:
     )
     with closing(psycopg.connect(stack.database_url, autocommit=True)) as database:
         waiting.until(lambda: (database.execute(sealed).fetchone() or [0])[0], what="everything done", timeout_s=120)
-    return names
 
 
-def _declare(stack: Stack, title: str, *more: str) -> str:
+def declare(stack: Stack, title: str, *more: str) -> str:
     done = stack.manage("incident", "declare", title, "--by", WHO, "--json", *more)
     return str(json.loads(done.stdout)["codename"])
 
 
-def _seen(stack: Stack, names: list[str], token: str) -> dict[str, Any]:
+def seen(stack: Stack, names: list[str], token: str) -> dict[str, Any]:
     """Look at everything from outside: timelines, effects, and evidence as it is drawn and as it came."""
     api, found = Api(stack.base_url, token), {}
     for name in names:
@@ -130,7 +147,7 @@ def _seen(stack: Stack, names: list[str], token: str) -> dict[str, Any]:
     return found
 
 
-def _timed(what: str, do: Callable[[], None]) -> None:
+def timed(what: str, do: Callable[[], None]) -> None:
     began = time.monotonic()
     do()
     say(f"{what} in {time.monotonic() - began:.1f} s")
