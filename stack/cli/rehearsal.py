@@ -52,6 +52,7 @@ def main(*words: str) -> int:
         say(f"  {size / 1024:,.0f} KiB in {sum(one.is_file() for one in backup.rglob('*'))} files")
         with throwaway(processes=()) as second:
             timed("restored", lambda: restore(second, backup))
+            second.manage("restored")
             second.start("sandbox", "web")
             after = seen(second, names, api.token)
             verified = second.manage("audit", "verify", "--head", head, check=False)

@@ -63,6 +63,7 @@ def main(*words: str) -> int:
         _turn_back(place)
         with _served(place, "second", guard) as (second, _):
             shutil.copytree(place / "evidence", rehearsal.evidence_of(second), dirs_exist_ok=True)
+            second.manage("restored")
             second.start("sandbox", "web")
             after = rehearsal.seen(second, names, api.token)
             verified = second.manage("audit", "verify", "--head", head, check=False)

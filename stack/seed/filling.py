@@ -19,6 +19,7 @@ from stack.seed import lives, tables, wording
 
 SEED = 1
 VARIANTS = 200
+PAIRS = 150_000  # names of two words that are soon found: there are some 370,000
 NEWEST_AGO = timedelta(minutes=2)
 APART = timedelta(minutes=37)
 STEP = timedelta(seconds=40)
@@ -142,8 +143,9 @@ def _names(cursor: tables.Rows, count: int) -> list[str]:
     cursor.execute("SELECT name FROM incidents_codename")
     taken = {name for (name,) in cursor.fetchall()}
     fresh: dict[str, None] = {}
+    words = 2 if len(taken) + count <= PAIRS else 3
     while len(fresh) < count:
-        name = coolname.generate_slug(2)
+        name = coolname.generate_slug(words)
         if name not in taken:
             fresh[name] = None
     return list(fresh)

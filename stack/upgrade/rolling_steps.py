@@ -20,6 +20,12 @@ AT: Final = {"migrate": 0.2, "start_new": 0.3, "stop_old": 0.6}
 ENDS_S: Final = 60.0  # within which a process that is asked to has ended by itself
 APART: Final = 0.04  # share of the time between one old process that is stopped and the next
 MIGRATIONS: Final = "SELECT app || '.' || name FROM django_migrations ORDER BY id"
+PLAN_AGAIN: Final = """
+from django.utils import timezone
+from workflows.reconcile import reconcile, sweep
+for pk in sweep.unsettled():
+    reconcile.reconcile(pk, at=timezone.now())
+"""
 Tell = Callable[[str], None]
 
 
@@ -50,7 +56,11 @@ class UpgradeSteps:
             self.wrong.append(f"nobody acted any more when it was done with: {fault.kind.replace('_', ' ')}")
 
     def mend(self) -> None:
-        """Say which steps there was no time for."""
+        """Say which steps there was no time for, and plan everything again, as workers do every five minutes.
+
+        What this version wants worded otherwise than the older one is owed only from then on.
+        """
+        self.stack.manage("shell", "-c", PLAN_AGAIN)
         self.wrong += [f"there was no time for: {kind.replace('_', ' ')}" for kind in AT if not self.counts[kind]]
 
     def _migrate(self, fault: PlannedFault, over: threading.Event) -> None:

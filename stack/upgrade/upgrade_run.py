@@ -43,8 +43,9 @@ def _upgraded(old: CodeVersion, asked: argparse.Namespace) -> int:
     plan = replace(drawn, faults=rolling_steps.planned(asked.seconds))
     tell, heard = say(time.monotonic()), WebAnswers()
     print(f"from {old.name}, seed {plan.seed}, {asked.seconds:g} s, {plan.incidents} incidents, {len(plan.acts)} acts")
-    KEPT.mkdir(parents=True, exist_ok=True)
-    with (KEPT / "log").open("w", encoding="utf-8", buffering=1) as log:
+    kept = KEPT / f"{plan.seed}"
+    kept.mkdir(parents=True, exist_ok=True)
+    with (kept / "log").open("w", encoding="utf-8", buffering=1) as log:
 
         def hear(process: str, line: str) -> None:
             log.write(f"{time.time():.2f} {process}: {line}\n")
@@ -58,8 +59,9 @@ def _upgraded(old: CodeVersion, asked: argparse.Namespace) -> int:
     run.violations += answers.violations(heard, run.outcomes)
     run.violations += [Violation(STEPS_LAW, "", one) for one in upgrade.wrong]
     run.violations += [Violation(BOTH_LAW, "", f"{name} answered nothing") for name, n in served.items() if not n]
-    keep(run, KEPT)
-    code = told(run, KEPT, again=f"upgrade --from {old.name} --seed {plan.seed} --seconds {asked.seconds:g}")
+    keep(run, kept)
+    again = f"upgrade --from {asked.commit or old.name.split(' ')[0]} --seed {plan.seed} --seconds {asked.seconds:g}"
+    code = told(run, kept, again=f"{again} --incidents {asked.incidents}")
     figures = upgrade.figures | {f"requests that {name} answered": f"{n:,}" for name, n in served.items()}
     figures["of them with 500 or more"] = f"{len(heard.errors)}"
     print("\n".join(["| figure | |", "|---|---:|", *(f"| {name} | {says} |" for name, says in figures.items())]))

@@ -1,0 +1,61 @@
+"""The database is put back to an earlier moment while Slack is ahead of it: nothing is done twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.tests.house import House, house
+from workflows.effects import restoring
+from workflows.models import Effect
+from workflows.reconcile import reconcile
+
+
+@pytest.fixture(name="house")
+def own_house(db: None) -> Iterator[House]:
+    with house() as made:
+        yield made
+
+
+def said(house: House) -> Counter[tuple[str, str]]:
+    """Count messages by channel and words."""
+    channels = house.slack.workspace.channels.values()
+    return Counter((one.name, message.text) for one in channels for message in one.messages.values())
+
+
+@pytest.mark.parametrize("planned", ["declare", "update"])
+def test_what_was_owed_then_and_done_since_is_not_done_again(house: House, planned: str) -> None:
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
+    if planned == "update":
+        incident = house.settle(incident)
+        lifecycle.update(incident, text="Half are back", by=house.person("dee"), at=timezone.now())
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    moment = transaction.savepoint()
+    house.settle(incident)
+    before, channels = said(house), len(house.slack.workspace.channels)
+    transaction.savepoint_rollback(moment)
+
+    owed = Effect.objects.filter(incident=incident, state="waiting").count()
+    assert owed
+    call_command("restored")
+    house.settle(Incident.objects.get(pk=incident.pk))
+    assert said(house) == before
+    assert len(house.slack.workspace.channels) == channels
+    assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
+
+
+def test_a_number_that_a_later_message_bears_is_given_to_none_again(house: House) -> None:
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    newest = Effect.objects.latest("pk").pk
+    restoring.look_before_acting()
+    other = lifecycle.declare("Late", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
+    reconcile.reconcile(other.pk, at=timezone.now())
+    assert Effect.objects.filter(incident=other).earliest("pk").pk > newest + restoring.SKIPPED
