@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import connection, transaction
@@ -13,6 +13,7 @@ from audit.sealed import chain, rows
 from audit.sealed.rows import KEPT, SealedRow
 
 BATCH: Final = 500  # rows of each table in one link
+NUMBERED_FOR: Final = timedelta(seconds=20)  # no statement takes as long from a row's number to its transaction's
 LINKS: Final = 100  # made at one go; what is left is for the next
 
 _BEGIN: Final = """
@@ -78,13 +79,20 @@ def _following(before: Sequence[Seal], found: Mapping[str, list[SealedRow]], *, 
 def _settled(before: Sequence[Seal], ids: Mapping[str, list[int]], *, xmin: int) -> int:
     """Return the newest link below whose tops every row that will ever exist is already sealed.
 
-    Rows get their numbers before they can be seen, so one may appear below those that were sealed already. Whoever
-    held such a number had begun before the link's ``horizon``; once all of those have ended, and we have looked since
-    (``xmin`` was asked before we did, and we read as far as that), nothing more can come.
+    Rows get their numbers before they can be seen, so one may appear below those that were sealed already. A
+    transaction takes such a number, and a moment later one of its own as it writes. So whoever held a number below the
+    link has a transaction's by ``NUMBERED_FOR`` later, below the ``horizon`` of a link that was made then; once all of
+    those have ended, and we have looked since (``xmin`` was asked before we did, and we read as far as that), nothing
+    more can come.
     """
     read_to = {name: some[-1] if len(some) == BATCH else chain.TOP for name, some in ids.items()}
+    ended = max((one.at for one in before if one.horizon <= xmin), default=None)
     over = [
-        one.n for one in before if one.horizon <= xmin and all(top <= read_to[name] for name, top in one.tops.items())
+        one.n
+        for one in before
+        if ended is not None
+        and one.at + NUMBERED_FOR <= ended
+        and all(top <= read_to[name] for name, top in one.tops.items())
     ]
     return max([*over, before[-1].settled if before else 0])
 

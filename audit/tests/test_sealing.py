@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import psycopg
 import pytest
@@ -127,6 +127,42 @@ def test_a_row_that_appears_below_sealed_ones_is_sealed_once_however_late(
     verifying.verify(at=timezone.now())
 
 
+def test_a_row_whose_number_was_taken_before_its_transaction_had_one_is_sealed(
+    erasable: None, transactional_db: None, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A number is taken first, and the transaction gets its own only when it writes: others may seal in between."""
+    monkeypatch.setattr(sealing, "_BEGIN", sealing._BEGIN.replace(XMIN, OUR_XMIN))
+    slow, late = _numbered()
+    for n in range(3):  # all within the time that a statement may take from the one to the other
+        noted(2)
+        sealing.seal(at=now + n * timedelta(seconds=5))
+    slow.connection.execute(
+        "INSERT INTO audit_entry (n, at, kind, by_name, about, door, address, data) OVERRIDING SYSTEM VALUE"
+        " VALUES (%s, now(), 'sign-in', '', '', 'web', '', '{}')",
+        [late],
+    )
+    for n in range(3, 6):
+        noted(2)
+        sealing.seal(at=now + n * timedelta(seconds=5))
+    slow.end()
+    noted(1)
+    sealing.seal(at=now + timedelta(seconds=30))
+    assert late in sealed()
+    verifying.verify(at=timezone.now())
+
+
+def _numbered() -> tuple[Writer, int]:
+    """Take a number in a transaction that has none of its own: every 32nd gets one with it, for the log's sake."""
+    while True:
+        writer = Writer()
+        taken = "SELECT nextval(pg_get_serial_sequence('audit_entry', 'n')), pg_current_xact_id_if_assigned()"
+        row = writer.connection.execute(taken).fetchone()
+        assert row is not None
+        if row[1] is None:
+            return writer, int(row[0])
+        writer.end()
+
+
 def test_what_is_looked_at_again_does_not_grow(
     erasable: None, transactional_db: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,10 +170,10 @@ def test_what_is_looked_at_again_does_not_grow(
     lost = Writer()
     lost.note()
     lost.end(commit=False)
-    for _ in range(12):
+    for n in range(12):
         noted(2)
-        sealing.seal(at=now)
-    assert _looked_at_again() <= 2
+        sealing.seal(at=now + n * sealing.NUMBERED_FOR)
+    assert _looked_at_again() <= 3
 
 
 def _looked_at_again() -> int:
