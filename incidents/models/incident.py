@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
+from django.db.models.functions import Upper
 from django.urls import reverse
 
 from incidents.models.people import Person
@@ -100,9 +101,21 @@ class Incident(models.Model):
                 "type", models.F("active").desc(), models.F("declared_at").desc(), name="incident_list_by_type"
             ),
             models.Index(
+                models.F("active").desc(),
+                models.F("declared_at").desc(),
+                condition=models.Q(is_drill=True),
+                name="incident_drills",
+            ),
+            models.Index(
                 fields=["update_due_at"], condition=models.Q(update_due_at__isnull=False), name="incident_due"
             ),
             models.Index(fields=["ended_at"], condition=models.Q(private=True), name="incident_private_ended"),
+            models.Index(
+                models.F("ended_at").desc(),
+                condition=models.Q(status=Status.RESOLVED, is_drill=False),
+                name="incident_resolved",
+            ),
+            GinIndex(fields=["services"], name="incident_services"),
             GinIndex(fields=["words"], name="incident_words"),
         ]
 
@@ -178,7 +191,10 @@ class Participant(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["incident", "person"], name="takes_part_once")]
-        indexes = [models.Index(fields=["person", "incident"], condition=models.Q(left_at=None), name="still_in")]
+        indexes = [
+            models.Index(fields=["person", "incident"], condition=models.Q(left_at=None), name="still_in"),
+            models.Index(Upper("detail"), condition=models.Q(reason="group"), name="came_by_group"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.person_id} in {self.incident_id}"

@@ -8,15 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
 
 from incidents import timeline, visibility
-from incidents.models import Codename, Incident, Participant, Person
+from incidents.models import Codename, Incident, Participant, Person, Status
 from incidents.search import query_text
 from incidents.search.incident_filters import IncidentFilters, begin_of, moment
 
 PAGE = 30
 CSV_ROWS = 1_000
+LATEST = 2_000  # as far back as letters are looked for that are no words, which no index has
+ORDER = ("-active", "-declared_at", "-pk")
 CODENAME = re.compile(r"[a-z]{2,}(-[a-z]+)*-?")
 
 
@@ -38,11 +40,20 @@ def find(filters: IncidentFilters, *, person: Person) -> SearchPage:
 
 
 def jumps(q: str, *, person: Person, limit: int = 8) -> list[Incident]:
-    """Return the first few whose title or codename has these letters, or whose timeline has these words."""
-    seen = visibility.visible_to(person).only("codename", "title", "type_id", "status")
-    if q:
-        seen = seen.filter(Q(title__icontains=q) | Q(codename__icontains=q) | _worded(q))
-    return list(seen.order_by("-active", "-declared_at", "-pk")[:limit])
+    """Return the first few whose timeline has these words, or that are among the latest and have these letters.
+
+    The letters are those of the title or the codename.
+    """
+    seen = (
+        visibility.visible_to(person)
+        .order_by(*ORDER)
+        .only("codename", "title", "type_id", "status", "active", "declared_at")
+    )
+    if not q:
+        return list(seen[:limit])
+    lettered = Q(title__icontains=q) | Q(codename__icontains=q)
+    found = {*seen.filter(lettered, pk__in=_latest(seen))[:limit], *seen.filter(_worded(q))[:limit]}
+    return sorted(found, key=lambda one: (one.active, one.declared_at, one.pk), reverse=True)[:limit]
 
 
 def matching(filters: IncidentFilters, *, person: Person) -> QuerySet[Incident]:
@@ -63,7 +74,7 @@ COLUMNS = (
 
 def _ordered(filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
     asked = _asked(visibility.visible_to(person), filters, person).select_related("lead").only(*COLUMNS)
-    return _after(asked, filters.after).order_by("-active", "-declared_at", "-pk")
+    return _after(asked, filters.after).order_by(*ORDER)
 
 
 def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
@@ -71,7 +82,7 @@ def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -
     if filters.status in {"active", "ended"}:
         seen = seen.filter(active=filters.status == "active")
     elif filters.status:
-        seen = seen.filter(status=filters.status)
+        seen = seen.filter(status=filters.status, active=Status(filters.status).is_active)
     if filters.type:
         seen = seen.filter(type__slug=filters.type)
     if filters.me == "lead":
@@ -87,19 +98,37 @@ def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -
 
 
 def _named(seen: QuerySet[Incident], filters: IncidentFilters) -> QuerySet[Incident]:
-    """Match a part of the lead's name, of somebody who takes part and of a service, and the whole handle of a group."""
+    """Match a part of the name of the lead, of somebody who takes part and of a service, and the handle of a group.
+
+    Names are looked up first, so that what has them is found by its index.
+    """
     if filters.lead:
-        seen = seen.filter(lead__name__icontains=filters.lead)
+        seen = seen.filter(lead__in=_people(filters.lead))
     if filters.person:
-        takes_part = Participant.objects.filter(incident=OuterRef("pk"), person__name__icontains=filters.person)
+        takes_part = Participant.objects.filter(incident=OuterRef("pk"), person__in=_people(filters.person))
         seen = seen.filter(Exists(takes_part.filter(left_at=None)))
     if filters.service:
-        joined = Func(F("services"), Value("\n"), function="array_to_string", output_field=TextField())
-        seen = seen.annotate(joined=joined).filter(joined__icontains=filters.service)
+        seen = seen.filter(services__overlap=_services(filters.service))
     if filters.group:
         came = Participant.objects.filter(incident=OuterRef("pk"), reason=Participant.Reason.GROUP)
         seen = seen.filter(Exists(came.filter(detail__iexact=filters.group)))
     return seen
+
+
+def _people(part: str) -> list[int]:
+    return list(Person.objects.filter(name__icontains=part).values_list("pk", flat=True))
+
+
+def _services(part: str) -> list[str]:
+    """Return the services with this in their name that one of the latest incidents has, and this as a whole name."""
+    latest = _latest(Incident.objects.order_by(*ORDER))
+    named = Incident.objects.filter(pk__in=latest).annotate(service=Func(F("services"), function="unnest"))
+    known = named.order_by().values_list("service", flat=True).distinct()
+    return [part, *(name for name in known if part.casefold() in name.casefold())]
+
+
+def _latest(seen: QuerySet[Incident]) -> QuerySet[Incident, int]:
+    return seen.values_list("pk", flat=True)[:LATEST]
 
 
 def _worded(q: str) -> Q:

@@ -9,12 +9,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from incidents import sample_mark, visibility
-from incidents.models import Status
+from incidents.models import Incident, Status
 from incidents.views.page import tints
 from incidents.views.signed_in import Request, signed_in
 from reviews.models import Review, ReviewState
 
 MOST: Final = 200  # of a state, the newest
+LATELY: Final = 500  # how many that were resolved are looked at for those without a review
 HEADINGS: Final = {
     ReviewState.MEETING: "Meeting planned",
     ReviewState.DRAFT: "Drafts",
@@ -34,7 +35,8 @@ def listing(request: Request) -> HttpResponse:
         .order_by("-changed_at")
     )
     states = [(state, heading, list(found.filter(state=state)[:MOST])) for state, heading in HEADINGS.items()]
-    waiting = seen.filter(review=None, is_drill=False, status=Status.RESOLVED).order_by("-ended_at")[:10]
+    lately = Incident.objects.filter(is_drill=False, status=Status.RESOLVED).order_by("-ended_at")[:LATELY]
+    waiting = seen.filter(pk__in=lately.values("pk"), review=None).order_by("-ended_at")[:10]
     listed = [*waiting, *(review.incident for _, _, reviews in states for review in reviews)]
     context = {
         "here": "reviews",

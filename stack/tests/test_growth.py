@@ -41,9 +41,9 @@ def _house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_house")
 def test_no_periodic_look_grows_with_incidents_that_ended_long_ago() -> None:
-    _seed(FEW)
+    fill(FEW)
     few = {name: _rows_read(name) for name in PERIODIC}
-    _seed(MORE - FEW)
+    fill(MORE - FEW)
     more = {name: _rows_read(name) for name in PERIODIC}
     grown = {name: (few[name], more[name]) for name in PERIODIC if more[name] > few[name] + 5}
     assert not grown, f"rows read over {FEW} and {MORE} incidents: {grown}"
@@ -55,13 +55,13 @@ def test_sealing_reads_nothing_of_what_is_sealed_but_its_gaps(gaps: list[tuple[i
         cursor.execute(ENTRIES, [SEALED])
         cursor.execute("ANALYZE audit_entry")
     read: list[int] = []
-    with connection.execute_wrapper(_explaining(read)):
+    with connection.execute_wrapper(explaining(read)):
         found = rows.in_gaps(KEPT["entries"], gaps, limit=sealing.BATCH)
     assert [one.id for one in found] == [id for low, high in gaps for id in range(low, min(high, SEALED) + 1)]
     assert sum(read) <= len(found) + len(gaps), "rows that scans touch"
 
 
-def _seed(incidents: int) -> None:
+def fill(incidents: int) -> None:
     connection.ensure_connection()
     database: Any = connection.connection
     seed.fill(database, seed.Amount(incidents=incidents, events=3, people=30, active=0), at=timezone.now() - LONG_AGO)
@@ -78,12 +78,12 @@ def _rows_read(task: str) -> int:
     """Count the rows that scans of a task's statements touch, once it has done what there was to do."""
     app.tasks[task]()
     read: list[int] = []
-    with connection.execute_wrapper(_explaining(read)):
+    with connection.execute_wrapper(explaining(read)):
         app.tasks[task]()
     return sum(read)
 
 
-def _explaining(read: list[int]) -> Any:
+def explaining(read: list[int]) -> Any:
     """Note the rows that scans of each statement touch."""
 
     def explain(execute: Any, statement: str, params: Any, many: bool, context: Any) -> Any:

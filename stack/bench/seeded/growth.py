@@ -61,6 +61,11 @@ PAGES: Final = {
     "search, one rare word": "/?q=certificate+zone",
     "search, nothing found": "/?q=xylographic",
     "filter, one type": "/?type=security",
+    "filter, one service": "/?service=checkout",
+    "filter, a service of none": "/?service=nothing",
+    "filter, somebody in few": "/?person=nobody",
+    "jump, letters of none": "/jump?q=zqzq",
+    "reviews": "/reviews",
 }
 
 
