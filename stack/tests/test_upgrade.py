@@ -128,8 +128,8 @@ def test_steps_follow_one_another_within_the_time() -> None:
 
 def test_errors_and_silence_are_held_against_the_upgrade() -> None:
     heard = WebAnswers()
-    for status in (200, 302, 503):
-        heard.hear("old-web", f'INFO:  127.0.0.1:1 - "POST /slack/commands HTTP/1.1" {status} Found')
+    for status in (200, 503, 500):
+        heard.hear("old-web", f'INFO:  127.0.0.1:1 - "POST /slack/events HTTP/1.1" {status} Found')
     heard.hear("web", 'INFO:  127.0.0.1:1 - "GET /health HTTP/1.1" 200 OK')
     heard.hear("worker", 'heard "GET /health HTTP/1.1" 500 from elsewhere')
     assert (heard.of("old-web"), heard.of("web"), heard.of("worker")) == (3, 1, 0)
@@ -137,5 +137,5 @@ def test_errors_and_silence_are_held_against_the_upgrade() -> None:
     outcomes = [ActOutcome(act, ACCEPTED, "calm-otter"), ActOutcome(act, UNANSWERED, "calm-otter", words="gone")]
     found = list(answers.violations(heard, outcomes))
     assert [(one.law, one.codename) for one in found] == [(answers.NO_ERROR, ""), (answers.ANSWERED, "calm-otter")]
-    assert found[0].says == "old-web: POST /slack/commands was answered 503"
+    assert found[0].says == "old-web: POST /slack/events was answered 500", "and an event is sent again after a 503"
     assert found[1].says == "ada's note was not answered: gone"

@@ -53,7 +53,7 @@ class UpgradeSteps:
         STEPS[fault.kind](self, fault, over)
         self.counts[fault.kind] += 1
         if over.is_set():
-            self.wrong.append(f"nobody acted any more when it was done with: {fault.kind.replace('_', ' ')}")
+            self.wrong.append(f"{fault.kind.replace('_', ' ')} ended after the last act: ask for more --seconds")
 
     def mend(self) -> None:
         """Say which steps there was no time for, and plan everything again, as workers do every five minutes.

@@ -188,26 +188,34 @@ def _failed(error: Exception, body: Body) -> BoltResponse:
     """
     if isinstance(error, BoltUnhandledRequestError):
         return BoltResponse(status=200, body="")
-    if isinstance(error, VendorError) and not error.retryable and body.get("type") == "event_callback":
-        log.warning("could not handle an event: %s", error)  # asked again, Slack would refuse again
-        return BoltResponse(status=200, body="")
+    if isinstance(error, VendorError) and body.get("type") == "event_callback":
+        log.warning("could not handle an event: %s", error)
+        return _again() if error.retryable else BoltResponse(status=200, body="")  # Slack would refuse again
     if database_watch.is_to_blame(error):
         return _outage(body)
     where = "".join(traceback.format_tb(error.__traceback__))
     log.error("%s in a listener\n%s", type(error).__name__, where)
-    said = excuse(body)
-    return BoltResponse(status=200 if said else 500, body=said)
+    return _excused(body, BROKEN) or BoltResponse(status=500, body="")
 
 
 def _outage(body: Body) -> BoltResponse:
     """Say what happened and what to do by hand; an event is sent again by Slack, which is asked for that."""
-    says = mrkdwn.escape(outage_answer.in_slack())
+    if body.get("type") == "event_callback":
+        return _again()
+    return _excused(body, mrkdwn.escape(outage_answer.in_slack())) or BoltResponse(status=200, body="")
+
+
+def _again() -> BoltResponse:
+    return BoltResponse(status=503, body="", headers={"Retry-After": str(outage_answer.AGAIN_S)})
+
+
+def _excused(body: Body, says: str) -> BoltResponse | None:
+    """Answer with an excuse, or say it below what was pressed; None where nobody would read it."""
     said = excuse(body, says)
     if not said and (url := _response_url(body)):
         afterwards.leave(lambda: replying.say(url, says))
-    if not said and body.get("type") == "event_callback":
-        return BoltResponse(status=503, body="", headers={"Retry-After": str(outage_answer.AGAIN_S)})
-    return BoltResponse(status=200, body=said)
+        return BoltResponse(status=200, body="")
+    return BoltResponse(status=200, body=said) if said else None
 
 
 def excuse(body: Body, says: str = BROKEN) -> dict[str, Any]:

@@ -126,12 +126,16 @@ def test_ordinary_messages_cost_nothing(
         assert door.deliver() == [200]
 
 
-def test_slack_being_away_makes_it_come_again(door: Door, incident: Incident, channel: str) -> None:
+def test_slack_being_away_makes_it_come_again(
+    door: Door, incident: Incident, channel: str, caplog: pytest.LogCaptureFixture
+) -> None:
     ts = door.slack.acts.say("ben", channel, "customers call")
     door.slack.acts.react("ann", channel, ts, "pushpin")
     door.slack.faults.add("server_error", method="conversations.replies", times=1)
     deliveries = door.slack.take_deliveries()
-    assert 500 in [door.post(one).status_code for one in deliveries]
+    asked = [one for one in map(door.post, deliveries) if one.status_code != 200]
+    assert [(one.status_code, int(one["Retry-After"]) > 0) for one in asked] == [(503, True)]
+    assert "in a listener" not in caplog.text, "which is for what is ours to mend"
     assert {door.post(one).status_code for one in deliveries} == {200}
     assert reads(incident) == ["customers call"]
 

@@ -288,11 +288,15 @@ def test_after_a_failure_people_are_told_and_slack_sends_events_again(
     channel = door.house.channel(incident)
     door.command("ann", "update", channel=channel)
     door.slack.acts.join("eve", channel)
+    pressed = door.slack.acts.press("lea", "firekind:resolve", channel=channel)
+    assert pressed is not None
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE slack_delivery")
     assert door.command("ann", "note our keys leaked", channel=channel) == bolt.BROKEN
     door.submit("ann", text="our keys leaked")
     assert bolt.BROKEN in door.reads(door.modal("ann"))
+    door.send(pressed)
+    assert door.slack.ephemerals("lea")[-1].text == bolt.BROKEN
     assert 500 in door.deliver()
     assert "keys" not in caplog.text
     assert "ProgrammingError" in caplog.text
