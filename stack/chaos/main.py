@@ -16,6 +16,7 @@ from stack.chaos import scenario
 from stack.chaos.acting import ACCEPTED, IDLE, REFUSED, UNANSWERED
 from stack.chaos.breaking import FaultMaker
 from stack.chaos.driving import ChaosRun, played
+from stack.chaos.unnamed_failures import UnnamedFailures
 from stack.processes import stepped_clock
 from stack.supervisor.throwaway import throwaway
 
@@ -36,14 +37,16 @@ def main(*words: str) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     clocks = folder / "clocks"
     stepped_clock.make(clocks)
-    began = time.monotonic()
+    began, failures = time.monotonic(), UnnamedFailures()
     with (folder / "log").open("w", encoding="utf-8", buffering=1) as log:
 
         def hear(process: str, line: str) -> None:
             log.write(f"{time.time():.2f} {process}: {line}\n")
+            failures.hear(process, line)
 
         with throwaway(env={stepped_clock.SETTING: str(clocks)}, hear=hear) as stack:
             run = played(stack, plan, breaker=FaultMaker(stack, clocks=clocks), tell=say(began), settle_s=SETTLE_S)
+    run.violations += failures.violations()
     keep(run, folder)
     return told(run, folder)
 

@@ -9,6 +9,7 @@ import pytest
 
 from stack.chaos import invariants
 from stack.chaos.aftermath import Accepted, Aftermath
+from stack.chaos.unnamed_failures import UnnamedFailures
 
 BOT, ADA, WEI = "UBOT", "UADA", "UWEI"
 KEPT: dict[str, Any] = {"metadata": {"event_payload": {"mark": "m1"}}}
@@ -172,3 +173,17 @@ def test_who_left_may_be_invited_again_and_what_was_said_before_stays_unnoticed(
 def test_who_agreed_to_drills_or_does_something_in_one_may_be_invited() -> None:
     drill = replace(GOOD, **AT_A_DRILL, at_drills=[{"codename": "drill-owl", "chat_id": WEI}])
     assert invariants.violations(drill) == []
+
+
+def test_a_failure_without_a_name_of_a_process_of_ours_is_held_against_it() -> None:
+    heard = UnnamedFailures()
+    for process, line in (
+        ("web", "ERROR django.request: Service Unavailable: /slack/events"),
+        ("sandbox", "Traceback (most recent call last):"),
+        ("worker", "WARNING workflows.effects: carried out again"),
+        ("web", "ERROR django.request: Internal Server Error: /slack/events"),
+        ("web", "ERROR integrations.slack.doors.bolt: KeyError in a listener"),
+        ("evidence", "Traceback (most recent call last):"),
+    ):
+        heard.hear(process, line)
+    assert [one.says.split(":")[0] for one in heard.violations()] == ["web", "web", "evidence"]
