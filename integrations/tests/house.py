@@ -20,6 +20,7 @@ from integrations.slack.tests.straight import StraightWire
 from workflows import ports
 from workflows.effects import effect_queue
 from workflows.models import Effect, Limit
+from workflows.pager_port import Pager
 from workflows.performing import perform
 from workflows.planning.actions import EVIDENCE
 from workflows.reconcile import reconcile, retyping, sweep
@@ -142,3 +143,14 @@ def house(slack: fake.FakeSlack | None = None) -> Iterator[House]:
     with ports.using(chat=chat):
         workspace_cache.refresh(everybody=True)
         yield House(slack, chat, timezone.now() - timedelta(days=1))
+
+
+@contextmanager
+def organisation(house: House, *, pager: Pager | None = None) -> Iterator[None]:
+    """Have the workspace belong to an organisation, of which we hold an admin's token: channels can be made private."""
+    house.slack.workspace.plan = "enterprise"
+    house.slack.add_person("owner", name="Owner", email="owner@example.com").is_owner = True
+    admin = StraightWire(house.slack, token="xoxp-sandbox")
+    house.chat = SlackChat(house.chat.wire, identity=house.chat.identity, admin=admin)
+    with ports.using(chat=house.chat, pager=pager):
+        yield

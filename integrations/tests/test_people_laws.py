@@ -28,13 +28,11 @@ from pytest_django import DjangoDbBlocker
 from incidents import lifecycle, visibility
 from incidents.lifecycle import access
 from incidents.models import Incident, Participant, Person
-from integrations.slack.adapter.client import SlackChat
-from integrations.slack.tests.straight import StraightWire
 from integrations.tests import duty as standing_by
 from integrations.tests import once
 from integrations.tests.duty import Duty
-from integrations.tests.house import GROUPS
-from workflows import ports, terminal
+from integrations.tests.house import GROUPS, organisation
+from workflows import terminal
 from workflows.channels import rooms
 from workflows.effects import effect_queue
 from workflows.loading import load_facts
@@ -259,7 +257,10 @@ def story(built: Duty, first: str, declarer: str, *, is_drill: bool = False, con
     Everybody agrees to drills at first; where it ``converts``, a room itself can be made private.
     """
     with transaction.atomic():
-        with standing_by.copied(built) as duty, _organisation(duty) if converts else nullcontext():
+        with (
+            standing_by.copied(built) as duty,
+            organisation(duty.house, pager=duty.pager) if converts else nullcontext(),
+        ):
             Person.objects.update(agrees_to_drills=is_drill)
             house = duty.house
             declared = lifecycle.declare(
@@ -267,18 +268,6 @@ def story(built: Duty, first: str, declarer: str, *, is_drill: bool = False, con
             )
             yield Story(duty, house.settle(declared))
         transaction.set_rollback(True)
-
-
-@contextmanager
-def _organisation(duty: Duty) -> Iterator[None]:
-    """Have the workspace belong to an organisation, of which we hold an admin's token."""
-    house = duty.house
-    house.slack.workspace.plan = "enterprise"
-    house.slack.add_person("owner", name="Owner", email="owner@example.com").is_owner = True
-    admin = StraightWire(house.slack, token="xoxp-sandbox")
-    house.chat = SlackChat(house.chat.wire, identity=house.chat.identity, admin=admin)
-    with ports.using(chat=house.chat, pager=duty.pager):
-        yield
 
 
 def check(found: Story) -> None:

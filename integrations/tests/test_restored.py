@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 from django.core.management import call_command
@@ -12,7 +13,7 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident
-from integrations.tests.house import House, house
+from integrations.tests.house import House, house, organisation
 from workflows.effects import restoring
 from workflows.models import Effect
 from workflows.reconcile import reconcile
@@ -59,3 +60,29 @@ def test_a_number_that_a_later_message_bears_is_given_to_none_again(house: House
     other = lifecycle.declare("Late", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(other.pk, at=timezone.now())
     assert Effect.objects.filter(incident=other).earliest("pk").pk > newest + restoring.SKIPPED
+
+
+@pytest.mark.parametrize("converts", [False, True])
+def test_who_turned_private_since_is_named_before_anybody_may_look(
+    house: House, converts: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with organisation(house) if converts else nullcontext():
+        dee, now = house.person("dee"), timezone.now()
+        open_one, ended, turned, other = (
+            house.settle(lifecycle.declare(title, by=dee, at=now, type=house.type("ambiguous")))
+            for title in ("Open", "Ended", "Turned", "Archived by hand")
+        )
+        moment = transaction.savepoint()
+        house.settle(lifecycle.resolve(ended, text="", by=dee, at=now))
+        house.settle(lifecycle.retype(turned, to=house.type("security"), by=dee, at=now))
+        house.slack.acts.archive("dee", house.channel(other))
+        transaction.savepoint_rollback(moment)
+
+        call_command("restored")
+        said_of = capsys.readouterr().out
+        assert turned.codename in said_of
+        assert other.codename in said_of
+        assert f"incident retype {turned.codename} TYPE" in said_of
+        assert open_one.codename not in said_of
+        assert ended.codename not in said_of
+        assert not Incident.objects.filter(private=True).exists(), "who restores decides"

@@ -1,19 +1,45 @@
-"""`manage.py restored`: the database was put back, and no worker runs yet."""
+"""`manage.py restored`: the database was put back, and neither the web nor a worker runs yet."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand
 
+from workflows import ports
+from workflows.channels import closed_rooms
+from workflows.channels.closed_rooms import ClosedRoom
 from workflows.effects import restoring
+
+UNSEEN: Final = (
+    "Slack is not connected, so nobody knows which incidents turned private since. Connect it, and run this again."
+)
+NONE: Final = "Every channel of a public incident is open in Slack, so none turned private since."
+SOME: Final = (
+    "These incidents are public here, and their channels are not in Slack, so they may have turned private after that "
+    "moment. Look at each channel now, before the web starts, and retype those that had."
+)
 
 
 class Command(BaseCommand):
-    """Run after a restore and before workers start: what was owed is looked for before it is done."""
+    """Run after a restore, before web and workers start: what was owed is looked for, what was closed is named."""
 
-    help = "After a restore, before workers start: look at Slack and PagerDuty before doing what was owed then."
+    help = (
+        "After a restore, before web and workers start: have what was owed looked for in Slack and PagerDuty before it "
+        "is done, and name the incidents that may have turned private since."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         count = restoring.look_before_acting()
         self.stdout.write(f"{count} steps were owed at that moment. Each is looked for before it is done.")
+        chat = ports.chat()
+        if chat is None:
+            self.stdout.write(UNSEEN)
+            return
+        found = list(closed_rooms.closed_since(chat))
+        self.stdout.write("\n".join([SOME, *map(_line, found)]) if found else NONE)
+
+
+def _line(one: ClosedRoom) -> str:
+    reopen = f"manage.py incident reopen {one.codename}; " if one.ended else ""
+    return f"  {one.name} {one.says}: {reopen}manage.py incident retype {one.codename} TYPE"

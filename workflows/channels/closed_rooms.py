@@ -1,0 +1,60 @@
+"""Rooms that were closed while nobody here knew: after a restore, their incidents may have turned private since."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import Exists, F, OuterRef
+
+from workflows.models import Resource
+from workflows.planning.observed import THERE
+from workflows.ports import Channel, Chat, VendorError
+
+TRIES: Final = 5
+PAUSE_S: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRoom:
+    """The room of an incident that is public here, and how it stands in the chat."""
+
+    codename: str
+    ended: bool
+    name: str
+    says: str
+
+
+def closed_since(chat: Chat) -> Iterator[ClosedRoom]:
+    """Ask the chat for every room that is open here, and yield those that are not open there, or could not be seen."""
+    archived = Resource.objects.filter(incident=OuterRef("incident"), kind="archived", room=OuterRef("room"))
+    rooms = Resource.objects.filter(kind="channel", state=THERE, room=F("incident__room"), incident__private=False)
+    for room in rooms.exclude(Exists(archived)).select_related("incident").order_by("pk"):
+        try:
+            says = _closed(_look(chat, room.external_id))
+        except VendorError as error:
+            says = f"could not be looked at: {error.says}"
+        if says:
+            incident = room.incident
+            yield ClosedRoom(incident.codename, not incident.is_active, room.label or room.external_id, says)
+
+
+def _closed(there: Channel | None) -> str:
+    if there is None:
+        return "is gone, or closed to Firekind"
+    if there.private:
+        return "is private"
+    return "is archived" if there.archived else ""
+
+
+def _look(chat: Chat, channel_id: str) -> Channel | None:
+    for _ in range(TRIES - 1):
+        try:
+            return chat.look(channel_id)
+        except VendorError as error:
+            if not error.retryable:
+                raise
+            time.sleep(error.retry_after or PAUSE_S)
+    return chat.look(channel_id)
