@@ -21,7 +21,7 @@ _BEGIN: Final = """
 """
 _BEGUN: Final = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
 _OPEN: Final = """
-    SELECT n, covers, tops, horizon, settled, hash FROM audit_seal
+    SELECT n, at, covers, tops, horizon, settled, hash FROM audit_seal
      WHERE n >= (SELECT settled FROM audit_seal ORDER BY n DESC LIMIT 1) ORDER BY n
 """
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
@@ -174,6 +176,20 @@ def test_what_is_looked_at_again_does_not_grow(
         noted(2)
         sealing.seal(at=now + n * sealing.NUMBERED_FOR)
     assert _looked_at_again() <= 3
+
+
+def test_a_link_asks_as_much_however_many_are_open(
+    erasable: None, transactional_db: None, now: datetime, django_assert_num_queries: Callable[..., Any]
+) -> None:
+    noted(2)
+    with CaptureQueriesContext(connection) as first:
+        sealing.seal(at=now)
+    for n in range(4):
+        noted(2)
+        sealing.seal(at=now + timedelta(seconds=n))
+    noted(2)
+    with django_assert_num_queries(len(first)):
+        sealing.seal(at=now + timedelta(seconds=5))
 
 
 def _looked_at_again() -> int:
