@@ -102,7 +102,7 @@ STORAGES = {
     },
 }
 
-# E-mail, for the few messages that nothing else can carry.
+# Email, for the few messages that nothing else can carry.
 globals().update(mail.django(ENV.mail))
 
 # Who may come in.

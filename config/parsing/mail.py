@@ -1,4 +1,4 @@
-"""Whether Firekind can write e-mail, and through which server: for the few messages that nothing else can carry."""
+"""Whether Firekind can write email, and through which server: for the few messages that nothing else can carry."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def read(given: Mapping[str, str]) -> MailSettings | None:
     if not any(name in given for name in NAMES):
         return None
     for name in NAMES:
-        require(given, name, because="e-mail is set up in part")
+        require(given, name, because="email is set up in part")
     parts = urlsplit(url(given, "EMAIL_URL", schemes=("smtp", "smtps")))
     if not parts.hostname:
         raise SettingError("EMAIL_URL must name a server, like smtp://user:password@mail.example:587.")

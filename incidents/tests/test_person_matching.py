@@ -166,7 +166,7 @@ def test_the_backend_gives_active_accounts_with_their_person_alone(
 
 
 def met(email: str = "Ada@example.com", **given: object) -> tuple[Person, Person]:
-    """Someone with an account of that e-mail, and who the chat met before."""
+    """Someone with an account of that email, and who the chat met before."""
     ours = person_matching.of_user(account("on-the-web", email))
     assert ours is not None
     theirs = person_matching.by_chat_id("U1", name="ada")

@@ -28,7 +28,7 @@ def give_roles() -> None:
 
 @cache
 def titles() -> dict[str, str]:
-    """Return what people of the sandbox's workspace do there, by e-mail address: the workspace's own file says it."""
+    """Return what people of the sandbox's workspace do there, by email address: the workspace's own file says it."""
     path = settings.BASE_DIR / "fixtures" / "workspace.yaml"
     if not path.is_file():
         return {}

@@ -1,4 +1,4 @@
-"""What waits for a hand while the app may write to nobody directly: on the page, and by e-mail where that is set."""
+"""What waits for a hand while the app may write to nobody directly: on the page, and by email where that is set."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_an_e_mail_says_what_to_do_and_nothing_of_what_it_is_about(tabless: Hous
     assert "Create a private channel named" in sent.body
     assert incident.get_absolute_url() in sent.body
     assert "keys" not in f"{sent.subject} {sent.body}"
-    assert "by e-mail" in incident.events.filter(kind="did").latest("n").text
+    assert "by email" in incident.events.filter(kind="did").latest("n").text
     tabless.settle(incident)
     assert len(mail.outbox) == 1
 

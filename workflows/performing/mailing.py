@@ -1,4 +1,4 @@
-"""E-mail in place of a direct message that the chat does not take, where a server is set."""
+"""Email in place of a direct message that the chat does not take, where a server is set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def send(card: Card, *, chat_id: str, incident: Incident) -> bool:
-    """Send a card to someone of the chat's by e-mail; return whether a server took it.
+    """Send a card to someone of the chat's by email; return whether a server took it.
 
     Nothing goes to who may not see the incident (any more), nor to guests, whose address proves nothing.
     """
@@ -30,5 +30,5 @@ def send(card: Card, *, chat_id: str, incident: Incident) -> bool:
     try:
         return bool(EmailMessage(subject=card.title, body=f"{text}\n", to=[person.email]).send())
     except (OSError, smtplib.SMTPException) as error:
-        log.warning("could not send an e-mail: %s", type(error).__name__)
+        log.warning("could not send an email: %s", type(error).__name__)
         return False

@@ -20,7 +20,7 @@ class Command(BaseCommand):
     help = "Create a token that lets a script act as a person, and print it. It's shown only once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("person", help="an e-mail, username, chat ID or unique name")
+        parser.add_argument("person", help="an email, username, chat ID or unique name")
         parser.add_argument("--incident", metavar="CODENAME", help="limit it to adding evidence to this incident")
         parser.add_argument("--hours", type=float, help="hours until it expires; 12 for an incident, otherwise 90 days")
         parser.add_argument(

@@ -1,4 +1,4 @@
-"""People of the pager are joined by e-mail once and then pinned; nobody who must not be on call ever is."""
+"""People of the pager are joined by email once and then pinned; nobody who must not be on call ever is."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def why(pager_id: str = "PANN") -> str:
     return people.unmatched()[who(pager_id).pk].says
 
 
-# Pure: who somebody is, of those with the same e-mail.
+# Pure: who somebody is, of those with the same email.
 
 ANN = Person(pk=1, name="Ann")
 

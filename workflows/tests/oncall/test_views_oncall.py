@@ -100,6 +100,7 @@ def test_the_user_in_whose_name_pages_are_opened_is_not_somebody_to_match(
     settings.FIREKIND = replace(settings.FIREKIND, pagerduty=SimpleNamespace(sender="Ben@Example.com"))
     page = browse(ada).get("/oncall/people/").content.decode()
     assert "Firekind opens pages as this user" in page
+    assert "Choose who Ben is" not in page
 
 
 def test_people_are_listed_with_why_they_are_not_matched(pager: LittlePager, ada: Person, browse: Open) -> None:

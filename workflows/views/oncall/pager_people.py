@@ -32,16 +32,17 @@ SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedRow:
-    """A pager user who is not matched, and why in words."""
+    """A pager user who is not matched, and why in words; ``ours`` is the one in whose name pages are opened."""
 
     user: PagerUser
     says: str
+    ours: bool
 
 
 @require_GET
 @signed_in
 def people(request: Request) -> HttpResponse:
-    """List pager users, unmatched first; filtered by name or e-mail."""
+    """List pager users, unmatched first; filtered by name or email."""
     member_or_404(request.person)
     q = " ".join(request.GET.get("q", "").split())[:80]
     at = timezone.now()
@@ -50,7 +51,11 @@ def people(request: Request) -> HttpResponse:
     here = users.filter(_named(q)) if q else users
     whys = joining.unmatched()
     matched = here.exclude(person=None).select_related("person", "matched_by")
-    unmatched = [UnmatchedRow(user, whys[user.pk].says) for user in here.filter(person=None) if user.pk in whys]
+    unmatched = [
+        UnmatchedRow(user, whys[user.pk].says, whys[user.pk] is joining.OURS)
+        for user in here.filter(person=None)
+        if user.pk in whys
+    ]
     context = {
         "here": "oncall",
         "tab": "people",
