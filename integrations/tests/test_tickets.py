@@ -13,7 +13,7 @@ import pytest
 from django.conf import LazySettings
 from django.db import transaction
 from django.utils import timezone
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as bounded
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
@@ -28,6 +28,7 @@ from workflows import ports
 from workflows.effects import effect_queue
 from workflows.models import Effect, Limit, Ticket
 from workflows.performing import perform
+from workflows.planning.tickets import wanted
 from workflows.reconcile import reconcile, retyping, sweep
 from workflows.tickets import looks
 from workflows.tracker_port import Tracker
@@ -99,15 +100,22 @@ class Desk:
         due = row.due_on.isoformat() if row.due_on else ""
         return {"title": row.text, "state": row.state, "owner": owner, "due": due}
 
-    def theirs(self, n: int = 1) -> dict[str, str]:
+    def theirs(self, n: int = 1, *, private: bool = False) -> dict[str, str]:
         """A ticket as the tracker shows it, by the fields that it keeps."""
-        found = self.tracker.look_at_ticket(Ticket.objects.get(incident=self.incident, key=f"ticket/{n}").ref)
+        kept = Ticket.objects.get(incident=self.incident, key=wanted.key(n, private=private))
+        found = self.tracker.look_at_ticket(kept.ref, private=private)
         assert found is not None
         return dict(found.fields)
 
-    def assert_in_step(self, n: int = 1) -> None:
+    def turn_private(self) -> None:
+        """Retype it to what is private, as a person does."""
+        to, by = IncidentType.objects.get(slug="security"), self.people[0]
+        plan = retyping.preview(self.incident, to=to, by=by)
+        self.incident = retyping.confirm(self.incident, to=to, by=by, at=self.now(), digest=plan.digest)
+
+    def assert_in_step(self, n: int = 1, *, private: bool = False) -> None:
         """Both sides say the same, as far as the tracker keeps it."""
-        ours, theirs = self.ours(n), self.theirs(n)
+        ours, theirs = self.ours(n), self.theirs(n, private=private)
         if theirs["state"] == "closed":
             assert ours["state"] != "open"
             theirs["state"] = ours["state"]
@@ -149,6 +157,8 @@ def play(at: Desk, steps: list[str]) -> None:
             at.board.faults.add(step, times=1)
         elif step in {"work", "look", "killed"}:
             act(at, step)
+        elif step == "private":
+            at.turn_private()
         elif step in {"title", "assign", "day", "close", "open"}:
             edit_there(at, step, n)
         else:
@@ -210,6 +220,28 @@ class TestAnyOrder(TestCase):
             at.settle()
             after = [(one.title, one.state, one.owner, one.due, one.updated_at) for one in at.board.tickets]
             assert before == after, "an echo is no news"
+
+    @given(st.sampled_from(sorted(VENDORS)), STEPS, STEPS)
+    @example("github", ["lost", "work"], ["down", "work"])
+    @example("github", ["killed"], ["down", "work"])
+    @example("github", [], ["work", "text", "assign"])
+    @bounded(max_examples=20)
+    def test_of_one_that_turned_private_it_stands_for_the_private_one_alone(
+        self, kind: str, before: list[str], since: list[str]
+    ) -> None:
+        with desk(kind) as at:
+            at.add()
+            play(at, [*before, "private", *since])
+            at.board.faults.clear()
+            at.settle()
+            kept = Ticket.objects.filter(incident=at.incident, key=wanted.key(1, private=True)).first()
+            if kept is None:
+                assert at.row().ticket == ""
+                return
+            assert len([one for one in at.board.tickets if one.project == "acme/private"]) <= 1
+            label = at.incident.resources.get(key=wanted.key(1, private=True)).label
+            assert at.row().ticket == label
+            at.assert_in_step(private=True)
 
 
 def test_a_limit_that_a_look_meets_stops_everyone(office: Desk) -> None:
@@ -315,12 +347,7 @@ def test_turning_private_withdraws_it_and_the_plan_says_so(office: Desk) -> None
     plan = retyping.preview(office.incident, to=IncidentType.objects.get(slug="security"), by=office.people[0])
     assert "withdraw the ticket of follow-up 1 and close it" in {line.text for line in plan.lines}
     assert any("GitHub Issues" in note.text for note in plan.notes)
-    about: dict[str, Any] = {
-        "to": IncidentType.objects.get(slug="security"),
-        "by": office.people[0],
-        "at": office.now(),
-    }
-    retyping.confirm(office.incident, digest=plan.digest, **about)
+    office.turn_private()
     office.settle()
     assert "keys" not in public.title + public.body
     assert (public.state, public.owner) == ("dropped", "")

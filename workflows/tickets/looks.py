@@ -107,9 +107,7 @@ def _compared(tracker: Tracker, ticket: Ticket, before: Resource, found: TicketS
         external = now.external | {"shown": news.shown(found.fields)}
         Resource.objects.filter(pk=now.pk).update(spec={**now.spec, **take}, external=external)
         if take:
-            taken = news.take(incident, key=ticket.key, changes=take, tracker=tracker, at=found.at)
-            if not taken:
-                rules.save(incident)  # planned anew, so that ours is put back there
+            news.take(incident, key=ticket.key, changes=take, tracker=tracker, at=found.at)
     return True
 
 

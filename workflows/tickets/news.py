@@ -12,6 +12,7 @@ from django.utils.crypto import salted_hmac
 from incidents import lifecycle
 from incidents.lifecycle import Refused
 from incidents.models import Incident, Person
+from workflows.effects import effect_queue
 from workflows.models import Resource, Ticket, TrackerRead
 from workflows.planning.tickets import wanted
 from workflows.tracker_port import TicketStatus, Tracker
@@ -20,19 +21,23 @@ log = logging.getLogger(__name__)
 
 
 def opened(incident: Incident, *, key: str, place: str, found: TicketStatus, tracker: str, at: datetime) -> None:
-    """Record which ticket stands for a follow-up."""
+    """Record which ticket stands for a follow-up: one that was found late is no news beside the private one."""
     Ticket.objects.get_or_create(place=place, ref=found.ref, defaults={"incident": incident, "key": key})
     TrackerRead.objects.get_or_create(place=place, defaults={"until": found.at})
-    said = {"ticket": found.label, "url": found.url, "tracker": tracker}
-    lifecycle.track_followup(incident, n=wanted.number(key), at=at, **said)
+    n = wanted.number(key)
+    if key == wanted.key(n, private=True) or not _has_private(incident, n):
+        lifecycle.track_followup(incident, n=n, at=at, ticket=found.label, url=found.url, tracker=tracker)
 
 
 def withdrawn(incident: Incident, *, key: str, tracker: str, at: datetime) -> None:
     """Record that our words were taken out of a ticket, unless another one stands for the follow-up by now."""
     n = wanted.number(key)
-    others = Resource.objects.filter(incident=incident, key=wanted.key(n, private=True))
-    if not others.exists():
+    if not _has_private(incident, n):
         lifecycle.track_followup(incident, n=n, ticket="", url="", tracker=tracker, at=at)
+
+
+def _has_private(incident: Incident, n: int) -> bool:
+    return Resource.objects.filter(incident=incident, key=wanted.key(n, private=True)).exists()
 
 
 def known(changes: Mapping[str, str], tracker: Tracker) -> dict[str, str]:
@@ -46,8 +51,8 @@ def _person(account: str, tracker: Tracker) -> Person | None:
     return Person.objects.filter(email__iexact=email, deactivated=False).first() if email else None
 
 
-def take(incident: Incident, *, key: str, changes: Mapping[str, str], tracker: Tracker, at: datetime) -> bool:
-    """Do to a follow-up what was done to its ticket; return whether that could be. What cannot is put back there."""
+def take(incident: Incident, *, key: str, changes: Mapping[str, str], tracker: Tracker, at: datetime) -> None:
+    """Do to a follow-up what was done to its ticket; what cannot be done here is put back there."""
     owner = _person(changes.get("owner", ""), tracker)
     try:
         with transaction.atomic():
@@ -56,8 +61,7 @@ def take(incident: Incident, *, key: str, changes: Mapping[str, str], tracker: T
             )
     except Refused as refused:
         log.info("a change of ticket %s of incident %s is put back: %s", key, incident.pk, type(refused).__name__)
-        return False
-    return True
+        effect_queue.plan_anew(incident.pk)
 
 
 def sent(incident_id: int, key: str) -> dict[str, str]:
