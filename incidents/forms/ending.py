@@ -23,7 +23,7 @@ class StepForm(VerbForm):
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
-        return not ending.step_refused(incident, cls.verb)
+        return ending.may_step(incident, cls.verb)
 
     def not_offered(self) -> str:
         return ending.step_refused(self.incident, self.verb)

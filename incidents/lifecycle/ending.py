@@ -184,6 +184,11 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
     return found
 
 
+def may_step(incident: Incident, verb: str) -> bool:
+    """Return whether a step can be taken now; asks nothing."""
+    return Status(incident.status) in STEPS[verb].of
+
+
 def step_refused(incident: Incident, verb: str) -> str:
     """Say why a step cannot be taken now: who did what and when, and what to do first; empty where it can."""
     return _in_the_way(incident, STEPS[verb])

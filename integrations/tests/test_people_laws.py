@@ -38,7 +38,7 @@ from workflows.effects import effect_queue
 from workflows.loading import load_facts
 from workflows.models import PagerTarget, PagerUser, Shift
 from workflows.performing import perform
-from workflows.planning import actions
+from workflows.planning import actions, participation
 from workflows.planning.desired import desired_state
 from workflows.planning.plan import plan
 from workflows.reconcile import reconcile, retyping
@@ -301,7 +301,9 @@ def plan_says(found: Story) -> dict[str, str]:
     """What the plan of no change at all says of each who is in already: why, or nothing where nothing asks for them."""
     known = load_facts.one(found.incident)
     outside = list(found.incident.effects.order_by("pk")), list(found.incident.resources.order_by("pk"))
-    assert load_facts.beside(found.incident, *outside) == known
+    about_people = load_facts.of_people(found.incident, *outside)
+    assert about_people.observed == known.observed
+    assert participation.of(about_people.facts) == participation.of(known.facts)
     said: dict[str, str] = {}
     for line in plan(desired_state(known.facts), known.observed).lines:
         if line.text.startswith("no longer needed"):

@@ -14,6 +14,7 @@ from incidents.search import near_words, search_pages
 from incidents.tests.test_pages_access import OPEN_TO_ALL, addresses, routes
 from integrations.tests import house as building
 from integrations.tests.test_membership import signed_in
+from stack import seed
 from stack.tests.test_growth import FEW, MORE, explaining, fill
 
 ELSEWHERE = "Nobody responds to this"
@@ -51,6 +52,16 @@ def test_no_page_grows_with_incidents_that_ended_long_ago() -> None:
     more = {(who, path): _rows_read(client, path) for who, client in clients.items() for path in paths}
     grown = {one: (few[one], more[one]) for one in few if more[one] > few[one] + MORE_ROWS}
     assert not grown, f"rows read over {FEW} and {MORE} incidents: {grown}"
+
+
+def test_the_page_of_an_incident_does_not_grow_with_its_timeline() -> None:
+    fill(FEW)
+    client, read = signed_in(_people()["many"]), list[int]()
+    shorter, longer = Incident.objects.filter(private=False).order_by("pk")[:2]
+    for incident, events in ((shorter, 300), (longer, 1_500)):
+        seed.lengthen(connection.connection, incident.codename, events=events)
+        read.append(_rows_read(client, incident.get_absolute_url()))
+    assert read[1] <= read[0] + MORE_ROWS
 
 
 def _people() -> dict[str, Person]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -26,7 +26,8 @@ Row = TypeVar("Row", Participant, Event, Followup, Codename, Resource, Effect, P
 
 ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
 OPEN = (Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED)
-NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", "paged", "chosen"]  # the kinds of entries that plans depend on
+ABOUT_PEOPLE = ["paged", "chosen"]  # the kinds of entries that say who takes part
+NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE]  # those that plans depend on
 
 
 @dataclass(slots=True)
@@ -55,8 +56,8 @@ class IncidentRows:
     users: Mapping[str, PagerUser] = field(default_factory=dict)
 
 
-def read(incidents: Sequence[Incident]) -> IncidentRows:
-    """Read all but what stands outside."""
+def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> IncidentRows:
+    """Read all but what stands outside, of the timeline only some ``kinds`` of entries."""
     ids = [incident.pk for incident in incidents]
     handles = {handle for incident in incidents for handle in incident.policy.groups}
     held = {person for incident in incidents for person in incident.roles.values()}
@@ -79,7 +80,7 @@ def read(incidents: Sequence[Incident]) -> IncidentRows:
         _file(rows.requests, asked.filter(Q(let_in=None) | ~Q(rule="")).order_by("pk"))
     talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
     if talked:
-        told = Event.objects.filter(incident__in=talked, kind__in=NEWS).select_related("by").order_by("n")
+        told = Event.objects.filter(incident__in=talked, kind__in=kinds).select_related("by").order_by("n")
         _file(rows.events, timeline.naming(told, reader=visibility.EVERYONE))  # a channel's members all read it
     if any(rows.events.values()):
         changes = Event.objects.filter(incident__in=ids, about_n__isnull=False).select_related("by")

@@ -45,9 +45,12 @@ def one(incident: Incident, *, planned: bool = True) -> IncidentState:
     return _known(incident, rows)
 
 
-def beside(incident: Incident, effects: Iterable[Effect], resources: Iterable[Resource]) -> IncidentState:
-    """Read the facts of one incident of which all effects and then all resources were read already."""
-    rows = incident_rows.read([incident])
+def of_people(incident: Incident, effects: Iterable[Effect], resources: Iterable[Resource]) -> IncidentState:
+    """Read the facts of who takes part, of one incident of which all effects and then all resources were read already.
+
+    What is told in channels is left out, which grows with the timeline.
+    """
+    rows = incident_rows.read([incident], kinds=incident_rows.ABOUT_PEOPLE)
     incident_rows.take_outside(rows, effects, resources)
     return _known(incident, rows)
 

@@ -131,7 +131,7 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
     blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until"))
     return Progress(
         effects=[_effect(row, rows, resources, blocked, at) for row in rows],
-        people=_people(load_facts.beside(incident, effects, resources.values())),
+        people=_people(load_facts.of_people(incident, effects, resources.values())),
         channel=_channel(resources.get(f"channel/{incident.room}")),
         gaps=[GapLine(row.label, row.key) for row in resources.values() if row.kind == "gap"],
         by_hand=manual_steps.of(incident, rows, resources),
