@@ -27,6 +27,14 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
+def without_traceback(record: logging.LogRecord) -> bool:
+    """Say in one line that the broker was gone when a message was to be taken off it: it is handed out again."""
+    if str(record.msg).startswith(("Couldn't ack", "Couldn't reject")):
+        record.exc_info = record.exc_text = None
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+    return True
+
+
 def written(form: str) -> dict[str, Any]:
     """Return what Django is to set up, with lines in one of ``FORMS``."""
     return {**LOGGING, "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form}}}
@@ -37,6 +45,7 @@ LOGGING: dict[str, Any] = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}, "json": {"()": JsonLines}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"broker": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "incidents": {"level": "INFO"},
@@ -45,6 +54,7 @@ LOGGING: dict[str, Any] = {
         # Both print whole requests below this level, tokens and people's words included.
         "slack_bolt": {"level": "WARNING"},
         "slack_sdk": {"level": "WARNING"},
+        "celery.worker.request": {"filters": ["broker"]},
         # A refused request is the sender's business; its path may carry a codename.
         "django.request": {"level": "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},

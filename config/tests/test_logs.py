@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
+from kombu.message import Message
 
 from audit import log_ids
 from config import env, logs
@@ -39,6 +40,27 @@ def test_a_line_says_when_how_bad_where_and_what() -> None:
 
 def test_a_traceback_stays_on_its_line() -> None:
     assert "nothing there" in line("it broke", failed=True)["traceback"]
+
+
+def test_a_message_that_could_not_be_taken_off_the_broker_is_one_line() -> None:
+    class Gone:
+        delivery_tag = "a message"
+
+        def ack(self, **_: object) -> None:
+            raise TimeoutError
+
+    class Heard(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            records.append(record)
+
+    logger, records, heard = logging.getLogger("celery.worker.request"), list[logging.LogRecord](), Heard()
+    logger.addHandler(heard)
+    try:
+        Message.ack_log_error(Gone(), logger, (TimeoutError,))  # type: ignore[arg-type]  # as kombu does it
+        logger.error("Task handler raised error", exc_info=(ValueError, ValueError(), None))
+    finally:
+        logger.removeHandler(heard)
+    assert [(one.levelname, bool(one.exc_info)) for one in records] == [("WARNING", False), ("ERROR", True)]
 
 
 def test_ids_are_those_of_the_block_and_of_no_other_thread() -> None:

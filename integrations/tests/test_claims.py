@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from incidents import lifecycle, timeline
 from incidents.models import Incident
+from incidents.outages import database_watch
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
@@ -181,6 +182,27 @@ def test_who_waits_for_other_threads_holds_no_connection_that_these_may_need(
     assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
     assert held
     assert not any(held)
+
+
+@pytest.mark.parametrize(("error", "traced"), [(OperationalError("it is away"), False), (KeyError("a slip"), True)])
+def test_a_thread_that_the_database_left_alone_says_so_in_one_line(
+    house: House,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    traced: bool,
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(database_watch, "answers", lambda: False)
+    monkeypatch.setattr(perform, "connection", SimpleNamespace(close=lambda: None))  # the test's own is this thread's
+    monkeypatch.setattr(perform._Drain, "_chain", fails)
+    work = claimed(planned(house))
+    with pytest.raises(type(error)):
+        perform._Drain({}, (), side_by_side=True)._aside(work)
+    (said,) = [one for one in caplog.records if "was interrupted" in one.message]
+    assert bool(said.exc_info) == traced
 
 
 def _drain(incident: Incident) -> None:

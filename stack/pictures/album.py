@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 PLACE: Final = ROOT / "docs" / "images"
 ENV: Final = {"FIREKIND_CODENAMES": "amber-otter,quiet-harbor,plain-meadow"}
 SLACK: Final = "slack"
+READ_S: Final = 120
+# Who is on call, at whatever time of day pictures are taken: people who are matched, one each.
+ON_CALL: Final = {"Engineering on call": "tomasz", "Leadership on call": "grace"}
+NOW_ON: Final = """
+    SELECT "user" FROM workflows_shift WHERE subject = %s AND level = 0
+       AND coalesce(start_at, '-infinity') <= now() AND coalesce(end_at, 'infinity') > now()
+"""
 # What is taken in front of a stack, by name.
 TAKEN: Final[dict[str, Callable[..., None]]] = {"retype": retype.take, "evidence": flame_graph.take}
 
@@ -54,6 +61,7 @@ def seated() -> Iterator[tuple[Stage, Callable[..., Page]]]:
         browser = playwright.chromium.launch(executable_path=chromium.require(), args=chromium.flags())
         until(stage.records.knows_people, what="the workspace's people and groups have not been read")
         until(stage.records.knows_on_call, what="PagerDuty's people and shifts have not been read")
+        _put_on_call(stage)
 
         def sit(who: str, **look: Any) -> Page:
             cookies = SimpleCookie(stage.desk.visitor(who).cookie)
@@ -65,3 +73,17 @@ def seated() -> Iterator[tuple[Stage, Callable[..., Page]]]:
             yield stage, sit
         finally:
             browser.close()
+
+
+def _put_on_call(stage: Stage) -> None:
+    for schedule, who in ON_CALL.items():
+        stage.account.act("on_call", schedule=schedule, who=who)
+    state = stage.account.state()
+    wanted = {
+        one["id"]: set(state["on_call"][one["id"]]) for one in state["schedules"].values() if one["name"] in ON_CALL
+    }
+
+    def is_read() -> bool:
+        return all({row["user"] for row in stage.records.rows(NOW_ON, id)} == on for id, on in wanted.items())
+
+    until(is_read, what="who is on call has not been read", timeout_s=READ_S)

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from audit import log_ids, tracing
 from incidents import timeline
+from incidents.outages import database_watch
 from workflows import ports
 from workflows.effects import effect_queue, failpoints, vendor_errors
 from workflows.effects.priority_semaphore import Turns
@@ -102,8 +103,11 @@ class _Drain:
         try:
             time.sleep(HEAD_START_S)
             self._chain([work])
-        except BaseException:  # a thread must not die unheard: the lease runs out and the sweep takes it from there
-            log.exception("effect %s was interrupted", work.effect.pk)
+        except BaseException as error:  # a thread must not die unheard: the lease runs out, and the sweep takes over
+            if database_watch.is_to_blame(error):
+                log.warning("effect %s was interrupted: the database does not answer", work.effect.pk)
+            else:
+                log.exception("effect %s was interrupted", work.effect.pk)
             raise
         finally:
             connection.close()
