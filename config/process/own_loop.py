@@ -11,9 +11,11 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from celery import signals
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from config.celery import app
@@ -21,6 +23,7 @@ from config.messages import EFFECTS
 from config.process import broker_probe, older
 from config.process.look_runner import LookRunner
 from config.process.looks import OWN, SHARED
+from incidents.claiming.shared_clock import clock
 from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
 from workflows.effects.keyed_executor import Aside
@@ -58,6 +61,9 @@ class OwnLoop:
         """Begin to look."""
         signals.worker_shutting_down.connect(self._stop, weak=False)
         hint_sender.take_here(self._take_hint)
+        with suppress(DatabaseError):  # it is asked again soon
+            clock.measure()
+        connection.close()
         threading.Thread(target=self._run, name="own loop", daemon=True).start()
 
     def _stop(self, **_: Any) -> None:
@@ -86,6 +92,7 @@ class OwnLoop:
 
     def _say_alive(self) -> None:
         at = timezone.now()
+        clock.measure()
         workers.say_alive(self._name, kind=self._kind, alone_since=hint_sender.broker.open_since, at=at)
         if not self._is_known:
             workers.forget_old(at=at)

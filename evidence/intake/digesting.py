@@ -19,7 +19,8 @@ from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import Kind, State
 from evidence.profile.errors import NotRecognised, Unreadable
 from evidence.reader import child
-from incidents.leases import Leases
+from incidents.claiming.leases import Leases
+from incidents.claiming.shared_clock import clock
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def digest(evidence_id: int, *, at: datetime) -> None:
         if timezone.now() - evidence.added_at > PATIENCE:
             _end(evidence, State.FAILED, says=GONE)
             return
-        CLAIMS.mine(evidence).update(leased_until=timezone.now() + timedelta(seconds=10), unanswered=0)
+        CLAIMS.mine(evidence).update(leased_until=clock.at(timezone.now()) + timedelta(seconds=10), unanswered=0)
 
 
 def _keep(evidence: Evidence, *, says: str) -> None:

@@ -16,7 +16,7 @@ from evidence.intake import digesting
 from evidence.models import Evidence
 from evidence.models.evidence import State
 from evidence.tests.conftest import Bring
-from incidents import leases
+from incidents.claiming import leases
 from incidents.models import Incident
 
 

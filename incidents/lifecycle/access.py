@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 import audit
-from incidents import leases, timeline, visibility
+from incidents import timeline, visibility
+from incidents.claiming import leases
 from incidents.drills import agreement
 from incidents.lifecycle import misses, rules
 from incidents.lifecycle.people import set_role, take_part

@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from incidents import leases, lifecycle
+from incidents import lifecycle
+from incidents.claiming import leases
 from incidents.models import Incident, Notice
 
 AT_ONCE = 100

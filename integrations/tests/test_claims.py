@@ -184,6 +184,24 @@ def test_who_waits_for_other_threads_holds_no_connection_that_these_may_need(
     assert not any(held)
 
 
+@pytest.mark.parametrize("off_s", [-60.0, 60.0])
+def test_a_claim_holds_although_the_clock_is_set_meanwhile(
+    house: House, monkeypatch: pytest.MonkeyPatch, off_s: float
+) -> None:
+    true_time, true_now = time.time, timezone.now
+    incident = planned(house)
+    with monkeypatch.context() as off:
+        off.setattr(time, "time", lambda: true_time() + off_s)
+        off.setattr(timezone, "now", lambda: true_now() + timedelta(seconds=off_s))
+        first = effect_queue.claim(incident.pk, at=timezone.now(), limit=1)
+    assert len(first) == 1
+    taken = {work.effect.pk for work in effect_queue.claim(incident.pk, at=timezone.now(), limit=20)}
+    assert first[0].effect.pk not in taken
+    later = timezone.now() + effect_queue.CLAIMS.length() + timedelta(seconds=2)
+    again = {work.effect.pk for work in effect_queue.claim(incident.pk, at=later, limit=20)}
+    assert first[0].effect.pk in again, "and ends when it should"
+
+
 @pytest.mark.parametrize(("error", "traced"), [(OperationalError("it is away"), False), (KeyError("a slip"), True)])
 def test_a_thread_that_the_database_left_alone_says_so_in_one_line(
     house: House,

@@ -14,7 +14,8 @@ from django.db.models import F, Q
 
 from incidents import event_kinds as kinds_of_events
 from incidents import hints, lifecycle, timeline
-from incidents.leases import Leases
+from incidents.claiming.leases import Leases
+from incidents.claiming.shared_clock import clock
 from incidents.models import Incident
 from workflows.effects import manual_checks
 from workflows.effects.ready import CLAIM, READY_INCIDENTS
@@ -49,7 +50,8 @@ def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = 
 
     An effect whose lease ran out is taken too and marked ``unsure``: its last holder may have called the vendor.
     """
-    values = {"at": at, "lease": at + CLAIMS.length(), "incident": incident_id, "limit": limit, "kinds": list(kinds)}
+    values = {"at": clock.at(at), "lease": CLAIMS.until(at), "incident": incident_id}
+    values |= {"limit": limit, "kinds": list(kinds)}
     taken: list[Any] = sorted(Effect.objects.raw(CLAIM, values), key=lambda effect: (effect.rank, effect.pk))
     return [Work(effect, json.loads(effect.known or "{}")) for effect in taken]
 
@@ -113,11 +115,11 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
 
     A rate limit stops its method for everyone and costs this effect no attempt; nor does time, or a lost claim.
     """
-    effect, limited = work.effect, error.retry_after is not None
+    effect, limited, now = work.effect, error.retry_after is not None, clock.at(at)
     with transaction.atomic():
         timeline.hold(effect.incident_id)
         if error.retry_after is not None:
-            until = at + timedelta(seconds=error.retry_after)
+            until = now + timedelta(seconds=error.retry_after)
             _block(KINDS[effect.kind].port, error.method, effect.method, until=until)
         attempt = effect.attempt + (0 if limited else 1)
         final = not error.retryable or attempt >= ATTEMPTS
@@ -128,7 +130,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             attempt=attempt,
             unanswered=0,
             unsure=effect.unsure or error.unknown,
-            due_at=at + timedelta(seconds=_wait_s(effect, error, attempt)),
+            due_at=now + timedelta(seconds=_wait_s(effect, error, attempt)),
             leased_until=None,
             ended_at=at if final else None,
             error=error.says,
@@ -220,14 +222,14 @@ def has_moved_on(work: Work, *, at: datetime) -> bool:
     found = CLAIMS.mine(work.effect).filter(Q(abandoned=True) | behind).values_list("abandoned", flat=True).first()
     if found is None or (found and work.unsure):  # the latter is looked for, and not done
         return False
-    give_up(work, at=at) if found else put_back(work, until=at)
+    give_up(work, at=at) if found else put_back(work, until=clock.at(at))
     return True
 
 
 def blocked_until(method: str, *, at: datetime) -> datetime | None:
     """Return until when this process knows a method to be blocked; the claim asks the database for the rest."""
     until = _blocked.get(method)
-    return until if until is not None and until > at else None
+    return until if until is not None and until > clock.at(at) else None
 
 
 _blocked: dict[str, datetime] = {}
@@ -262,5 +264,5 @@ def retry(effect: Effect, *, at: datetime) -> bool:
 def ready_incidents(*, at: datetime, limit: int) -> list[tuple[int, str]]:
     """Return incidents that have an effect to perform right now, with its queue: one query, however many there are."""
     with connection.cursor() as cursor:
-        cursor.execute(READY_INCIDENTS, {"at": at, "limit": limit, "slow": SLOW})
+        cursor.execute(READY_INCIDENTS, {"at": clock.at(at), "limit": limit, "slow": SLOW})
         return [(pk, EVIDENCE if slow else EFFECTS) for pk, slow in cursor.fetchall()]

@@ -1,6 +1,6 @@
 """Which effects may be performed right now, in SQL: used to claim one, and by the sweep."""
 
-from incidents.leases import CLAIMED
+from incidents.claiming.leases import CLAIMED
 
 # Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
 # incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.

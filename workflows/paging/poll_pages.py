@@ -10,7 +10,8 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from incidents import leases, lifecycle
+from incidents import lifecycle
+from incidents.claiming import leases
 from incidents.models import Source
 from workflows import ports
 from workflows.models import Page, PagerUser

@@ -17,7 +17,7 @@ from typing import Final
 
 from django.db import DatabaseError, connection, transaction
 
-from incidents import leases
+from incidents.claiming import leases
 from incidents.lifecycle import Refused
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.webhooks import payload

@@ -19,6 +19,8 @@ from django.db import Error, connection, transaction
 from django.db.models import F, Manager, Model, Q, QuerySet
 from django.utils import timezone
 
+from incidents.claiming.shared_clock import clock
+
 log = logging.getLogger(__name__)
 
 Row = TypeVar("Row", bound=Model)
@@ -50,12 +52,17 @@ class Leases(Generic[Row]):
 
     def free(self, *, at: datetime) -> QuerySet[Row]:
         """Return rows to work on that nobody holds, or whose lease ran out."""
-        return self.rows.filter(Q(leased_until=None) | Q(leased_until__lt=at), state=self.working)
+        ended = Q(leased_until=None) | Q(leased_until__lt=clock.at(at))
+        return self.rows.filter(ended, state=self.working)
+
+    def until(self, at: datetime) -> datetime:
+        """Return how long a claim of now holds, by the clock that all processes share."""
+        return clock.at(at) + self.length()
 
     def take(self, pk: int, *, at: datetime) -> bool:
         """Claim a free row; return whether this worker has it."""
         counts = {"token": F("token") + 1, "unanswered": F("unanswered") + 1}
-        return bool(self.free(at=at).filter(pk=pk).update(leased_until=at + self.length(), **counts))
+        return bool(self.free(at=at).filter(pk=pk).update(leased_until=self.until(at), **counts))
 
     def mine(self, row: Leased) -> QuerySet[Row]:
         """Return the row while its claim holds: nobody took it over, and nothing was recorded of it."""
@@ -63,11 +70,11 @@ class Leases(Generic[Row]):
 
     def renew(self, row: Leased, *, at: datetime) -> bool:
         """Hold a claim for one more lease; return whether it was still held."""
-        return bool(self.mine(row).update(leased_until=at + self.length()))
+        return bool(self.mine(row).update(leased_until=self.until(at)))
 
     def still_held(self, row: Leased, *, at: datetime) -> bool:
         """Return whether a claim still holds, renewing it once half of its lease is spent."""
-        fresh = row.leased_until is not None and row.leased_until - at > self.length() / 2
+        fresh = row.leased_until is not None and row.leased_until - clock.at(at) > self.length() / 2
         return fresh or self.renew(row, at=at)
 
     @contextmanager
