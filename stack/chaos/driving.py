@@ -164,6 +164,7 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
     """Wait until nothing is owed twice in a row, everybody was told everything, and the audit has sealed it."""
     began = time.monotonic()
     workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
+    until(lambda: _answers(stack.database_url), what="the database was not back", timeout_s=PATIENCE_S)
     with closing(Records(stack.database_url)) as records, psycopg.connect(stack.database_url, autocommit=True) as hurry:
         calm_since: float | None = None
         while time.monotonic() - began < settle_s:
@@ -193,6 +194,15 @@ UNREAD: Final = """
      WHERE r.due_at IS NOT NULL AND i.active
     UNION ALL SELECT 1 FROM evidence_evidence WHERE state = 'reading' LIMIT 1
 """
+
+
+def _answers(database_url: str) -> bool:
+    """Return whether the database takes connections: it may have been restarted as the time was over."""
+    try:
+        psycopg.connect(database_url).close()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def _in_step(records: Records, stack: Stack) -> bool:
