@@ -25,7 +25,7 @@ PLACE: Final = ROOT / "docs" / "images"
 ENV: Final = {"FIREKIND_CODENAMES": "amber-otter,quiet-harbor,plain-meadow"}
 SLACK: Final = "slack"
 READ_S: Final = 120
-# Who is on call, at whatever time of day pictures are taken: people who are matched, one each.
+# Who else is on call, at whatever time of day pictures are taken.
 ON_CALL: Final = {"Engineering on call": "tomasz", "Leadership on call": "grace"}
 NOW_ON: Final = """
     SELECT "user" FROM workflows_shift WHERE subject = %s AND level = 0
