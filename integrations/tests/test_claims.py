@@ -189,10 +189,10 @@ def test_a_claim_holds_although_the_clock_is_set_meanwhile(
     house: House, monkeypatch: pytest.MonkeyPatch, off_s: float
 ) -> None:
     true_time, true_now = time.time, timezone.now
-    incident = planned(house)
     with monkeypatch.context() as off:
         off.setattr(time, "time", lambda: true_time() + off_s)
         off.setattr(timezone, "now", lambda: true_now() + timedelta(seconds=off_s))
+        incident = planned(house)
         first = effect_queue.claim(incident.pk, at=timezone.now(), limit=1)
     assert len(first) == 1
     taken = {work.effect.pk for work in effect_queue.claim(incident.pk, at=timezone.now(), limit=20)}

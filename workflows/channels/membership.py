@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from incidents import lifecycle
+from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Participant, Person
 from incidents.people import person_matching
 from workflows import ports
@@ -40,7 +41,7 @@ def poll(*, at: datetime) -> int:
     One call a channel. Stops at a rate limit, which holds for everyone, and while the vendor is away.
     """
     chat = ports.chat()
-    if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=at).exists():
+    if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=clock.at(at)).exists():
         return 0
     done = 0
     for channel in _due(at=at):
@@ -140,7 +141,7 @@ def _warn(incident: Incident, members: frozenset[str], *, at: datetime) -> None:
 def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
     log.warning("could not read the members of a channel: %s", error)
     if error.retry_after is not None:
-        until = at + timedelta(seconds=error.retry_after)
+        until = clock.at(at) + timedelta(seconds=error.retry_after)
         Limit.objects.update_or_create(vendor="chat", method=METHOD, defaults={"blocked_until": until})
     if error.code in UNSEEN:
         lifecycle.warn(channel.incident, BLIND, about=f"blind/{channel.room}", at=at)

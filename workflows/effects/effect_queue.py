@@ -254,7 +254,13 @@ def retry(effect: Effect, *, at: datetime) -> bool:
     """
     failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
     again = failed.update(
-        state=Effect.State.WAITING, attempt=0, unanswered=0, due_at=at, ended_at=None, error="", error_code=""
+        state=Effect.State.WAITING,
+        attempt=0,
+        unanswered=0,
+        due_at=clock.at(at),
+        ended_at=None,
+        error="",
+        error_code="",
     )
     if again:
         plan_anew(effect.incident_id)

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef
 
 from audit import tracing
 from incidents import timeline
+from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import circle
 from incidents.models import Incident, Participant, Source
 from workflows.loading import load_facts
@@ -75,6 +76,7 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
 
 
 def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: datetime) -> None:
+    now = clock.at(at)
     Effect.objects.bulk_create(
         Effect(
             incident=incident,
@@ -93,8 +95,8 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
             after=list(action.after),
             revision=revision,
             traceparent=tracing.here(),
-            due_at=max(at, action.due_at or at),
-            created_at=at,
+            due_at=max(now, action.due_at or now),
+            created_at=now,
         )
         for action in actions
     )

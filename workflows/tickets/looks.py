@@ -9,6 +9,7 @@ from typing import Final
 
 from django.db import transaction
 
+from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Incident
 from workflows import ports
@@ -65,14 +66,14 @@ def _read(tracker: Tracker, place: str, *, private: bool, at: datetime) -> int:
 
 def _is_limited(*, at: datetime) -> bool:
     """Whether the tracker asked to be left alone until later: who goes on asking is limited for longer."""
-    return Limit.objects.filter(vendor="tracker", blocked_until__gt=at).exists()
+    return Limit.objects.filter(vendor="tracker", blocked_until__gt=clock.at(at)).exists()
 
 
 def _limit(error: VendorError, *, at: datetime) -> None:
     """Let what an effect would call wait as well, where a look met the limit."""
     if error.retry_after is None:
         return
-    until = at + timedelta(seconds=error.retry_after)
+    until = clock.at(at) + timedelta(seconds=error.retry_after)
     for method in KINDS["ticket"].methods.values():
         Limit.objects.update_or_create(vendor="tracker", method=method, defaults={"blocked_until": until})
 
