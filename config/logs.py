@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from audit import log_ids
+from incidents.outages import database_watch
 
 FORMS: Final = ("line", "json")
+UNTAKEN: Final = ("Couldn't ack", "Couldn't reject")  # what kombu says of a message that stays on a broker that is gone
 
 
 class JsonLines(logging.Formatter):
@@ -28,8 +30,9 @@ class JsonLines(logging.Formatter):
 
 
 def without_traceback(record: logging.LogRecord) -> bool:
-    """Say in one line that the broker was gone when a message was to be taken off it: it is handed out again."""
-    if str(record.msg).startswith(("Couldn't ack", "Couldn't reject")):
+    """Say in one line that database or broker were gone: what was to be done is found again once they are back."""
+    error = record.exc_info[1] if record.exc_info else None
+    if database_watch.says_so(error) or str(record.msg).startswith(UNTAKEN):
         record.exc_info = record.exc_text = None
         record.levelno, record.levelname = logging.WARNING, "WARNING"
     return True
@@ -37,15 +40,16 @@ def without_traceback(record: logging.LogRecord) -> bool:
 
 def written(form: str) -> dict[str, Any]:
     """Return what Django is to set up, with lines in one of ``FORMS``."""
-    return {**LOGGING, "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form}}}
+    return {**LOGGING, "handlers": {"stderr": {**STDERR, "formatter": form}}}
 
 
+STDERR: Final = {"class": "logging.StreamHandler", "filters": ["outages"]}
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}, "json": {"()": JsonLines}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "filters": {"broker": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback}},
+    "handlers": {"stderr": {**STDERR, "formatter": "line"}},
+    "filters": {"outages": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "incidents": {"level": "INFO"},
@@ -54,7 +58,6 @@ LOGGING: dict[str, Any] = {
         # Both print whole requests below this level, tokens and people's words included.
         "slack_bolt": {"level": "WARNING"},
         "slack_sdk": {"level": "WARNING"},
-        "celery.worker.request": {"filters": ["broker"]},
         # A refused request is the sender's business; its path may carry a codename.
         "django.request": {"level": "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},

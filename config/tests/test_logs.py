@@ -9,9 +9,11 @@ import threading
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 from kombu.message import Message
+from psycopg.errors import DeadlockDetected
 
 from audit import log_ids
 from config import env, logs
@@ -42,7 +44,7 @@ def test_a_traceback_stays_on_its_line() -> None:
     assert "nothing there" in line("it broke", failed=True)["traceback"]
 
 
-def test_a_message_that_could_not_be_taken_off_the_broker_is_one_line() -> None:
+def test_an_outage_is_one_line_and_a_slip_of_ours_is_not() -> None:
     class Gone:
         delivery_tag = "a message"
 
@@ -53,14 +55,18 @@ def test_a_message_that_could_not_be_taken_off_the_broker_is_one_line() -> None:
         def emit(self, record: logging.LogRecord) -> None:
             records.append(record)
 
-    logger, records, heard = logging.getLogger("celery.worker.request"), list[logging.LogRecord](), Heard()
+    logger, records, heard = logging.getLogger("config.tests.outages"), list[logging.LogRecord](), Heard()
+    heard.addFilter(logs.without_traceback)
     logger.addHandler(heard)
     try:
         Message.ack_log_error(Gone(), logger, (TimeoutError,))  # type: ignore[arg-type]  # as kombu does it
-        logger.error("Task handler raised error", exc_info=(ValueError, ValueError(), None))
+        for error in (OperationalError("the database does not answer"), DeadlockDetected(), ValueError()):
+            logger.error("Task raised unexpected", exc_info=error)
     finally:
         logger.removeHandler(heard)
-    assert [(one.levelname, bool(one.exc_info)) for one in records] == [("WARNING", False), ("ERROR", True)]
+    kept = [(one.levelname, bool(one.exc_info)) for one in records]
+    assert kept == [("WARNING", False), ("WARNING", False), ("ERROR", True), ("ERROR", True)]
+    assert logs.LOGGING["handlers"]["stderr"]["filters"] == logs.written("json")["handlers"]["stderr"]["filters"]
 
 
 def test_ids_are_those_of_the_block_and_of_no_other_thread() -> None:

@@ -146,14 +146,19 @@ def is_away() -> bool:
 
 def is_to_blame(error: BaseException | None) -> bool:
     """Return whether an error says that the database is away, and find out whether it still is."""
-    if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError):
-        return False
-    state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
-    if state and not state.startswith(STATES):
+    if not says_so(error):
         return False
     if not is_away():
         answers()
     return True
+
+
+def says_so(error: BaseException | None) -> bool:
+    """Return whether an error is the server's and not the statement's; asks nothing."""
+    if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
+    return not state or state.startswith(STATES)
 
 
 def address() -> dict[str, Any]:

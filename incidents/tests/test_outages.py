@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -45,10 +46,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch) -> Breaker:
+def broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Breaker]:
     made = Breaker(probe_s=2.0)
     monkeypatch.setattr(hint_sender, "broker", made)
-    return made
+    yield made
+    for thread in threading.enumerate():
+        if thread.name == "hint":  # it reports what it found, and not to the next test's breaker
+            thread.join()
 
 
 def test_the_first_hint_that_is_not_taken_is_the_last_to_be_waited_for(broker: Breaker, clock: list[float]) -> None:

@@ -82,8 +82,11 @@ def started(stack: Stack, process: str = "worker", *, dies_at: Iterable[str] = (
             database.execute(LAPSE, [SLOW, process == "evidence"])
             if process == "evidence":
                 database.execute(LAPSE_READING)
-        places = ",".join(sorted(dies_at))
-        stack.start(process, env={"FIREKIND_CRASH_AT": places} if places else None)
+        if places := ",".join(sorted(dies_at)):
+            # It may die before it says that it is ready: it looks for work as soon as it can.
+            stack.processes[process].start(env={"FIREKIND_CRASH_AT": places})
+        else:
+            stack.start(process)
     hint(stack)
 
 
