@@ -284,17 +284,24 @@ _NEWEST_STATED: Final = """
 """
 
 
+_EDITED: Final = """
+    SELECT text FROM incidents_event edit
+     WHERE edit.incident_id = incidents_event.incident_id AND edit.about_n = incidents_event.n AND edit.kind = 'edited'
+     ORDER BY edit.n DESC LIMIT 1
+"""
+
+
 def last_said(incidents: Iterable[Incident]) -> dict[int, dict[str, TimelineEntry]]:
     """Return the newest entry of each of ``STATED`` that was neither retracted nor redacted, by incident and kind.
 
-    One without words says that there is nothing any more, and is left out. Two queries for all of them; the first reads
-    each incident's events backwards, up to those entries.
+    One without words says that there is nothing any more, and is left out. One query for all of them, which reads each
+    incident's events backwards, up to those entries; an entry has its latest words, and no history.
     """
     newest = RawSQL(_NEWEST_STATED, [[one.pk for one in incidents], list(STATED)])  # noqa: S611 (all of it is in the parameters)
-    events = Event.objects.filter(pk__in=newest).select_related("by")
+    events = Event.objects.filter(pk__in=newest).select_related("by").annotate(edit=RawSQL(_EDITED, []))  # noqa: S611 (a constant)
     found: dict[int, list[TimelineEntry]] = defaultdict(list)
-    for entry in entries(events):
-        found[entry.event.incident_id].append(entry)
+    for event in events:
+        found[event.incident_id].append(TimelineEntry(event, event.text if event.edit is None else event.edit))
     return {pk: stated(some) for pk, some in found.items()}
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import models
+from django.utils.functional import cached_property
 
 from incidents.models.people import Person
 from incidents.policies.policy import Policy
@@ -63,7 +64,7 @@ class PolicyVersion(models.Model):
     def __str__(self) -> str:
         return f"{self.body.get('slug')} v{self.number}"
 
-    @property
+    @cached_property
     def policy(self) -> Policy:
         """The stored body as a frozen value."""
         return Policy.from_dict(self.body)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Final
 
 from django.conf import settings
@@ -16,11 +15,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import push_url
 
-from incidents import sample_mark, timeline
 from incidents.audited import audit_notes
 from incidents.lifecycle import BadInput
-from incidents.models import Incident, IncidentType, Person, Status
-from incidents.policies.policy import Policy
+from incidents.models import IncidentType, Person, Status
 from incidents.search import (
     IncidentFilters,
     SearchPage,
@@ -32,8 +29,7 @@ from incidents.search import (
     saved_views,
     snippets,
 )
-from incidents.search.snippets import Snippet
-from incidents.timeline import TimelineEntry
+from incidents.views import list_rows
 from incidents.views.signed_in import Request, signed_in
 
 START_HIDDEN = "start_hidden"
@@ -53,24 +49,6 @@ class Link:
     colour: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentRow:
-    """An incident in the list, with what it waits for."""
-
-    incident: Incident
-    policy: Policy
-    update: TimelineEntry | None
-    overdue: bool
-    is_sample: bool = False
-    snippet: Snippet | None = None
-    impact: TimelineEntry | None = None
-
-    @property
-    def urgency(self) -> tuple[bool, bool, bool]:
-        """What an active incident is sorted by: an update is overdue, nobody leads, customers feel it."""
-        return self.overdue, self.incident.lead_id is None, self.policy.customer_facing
-
-
 @signed_in
 def listing(request: Request) -> HttpResponse:
     """Show one page of incidents; as a fragment, the list alone."""
@@ -85,7 +63,7 @@ def listing(request: Request) -> HttpResponse:
         "found": found,
         "meant": _meant(filters, request.person) if filters.q and not found.rows else None,
         "further": address(filters, after=found.more),
-        "rows": [replace(one, snippet=hits.get(one.incident.pk)) for one in rows(found.rows, types, at=at)],
+        "rows": list_rows.rows(found.rows, types, at=at, hits=hits),
         "open_now": open_now.of(request.person, types, at=at),
         "views": saved_views.of(request.person),
         "here_is": filters.to(),
@@ -194,20 +172,6 @@ def drop(request: Request, pk: int) -> HttpResponse:
 def harmless(value: object) -> object:
     """Write a cell so that no spreadsheet runs what somebody typed as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-def rows(found: list[Incident], types: dict[int, IncidentType], *, at: datetime) -> list[IncidentRow]:
-    """Return the rows of a page: active ones by urgency, and otherwise in the order given."""
-    said, samples = timeline.last_said(one for one in found if one.is_active), sample_mark.among(found)
-    made = []
-    for one in found:
-        policy = types[one.type_id].policy
-        waited_for = one.is_active and policy.update_every_min is not None
-        overdue = waited_for and (one.update_due_at is None or one.update_due_at <= at)
-        stated, is_sample = said.get(one.pk, {}), one.pk in samples
-        made.append(IncidentRow(one, policy, stated.get("updated"), overdue, is_sample, impact=stated.get("impact")))
-    active = sorted((one for one in made if one.incident.is_active), key=lambda one: one.urgency, reverse=True)
-    return active + [one for one in made if not one.incident.is_active]
 
 
 def address(filters: IncidentFilters, **changes: str) -> str:
