@@ -9,17 +9,17 @@ from incidents.views import (
     audit,
     declare,
     followups,
-    listing,
     page,
     people,
     roles,
     summaries,
     types,
 )
+from incidents.views.lists import listing, spreadsheet
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
-    path("incidents.csv", listing.as_csv, name="incidents-csv"),
+    path("incidents.csv", spreadsheet.as_csv, name="incidents-csv"),
     path("jump", listing.jump, name="jump"),
     path("start/hide", listing.hide_start, name="start-hide"),
     path("views/keep", listing.keep, name="view-keep"),

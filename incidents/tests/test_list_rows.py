@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person
 from incidents.tests.conftest import Open
-from incidents.views import list_rows
+from incidents.views.lists import list_rows
 
 ZONES = ("Asia/Kathmandu", "America/St_Johns")
 STEPS = ("title", "lead", "update", "impact", "edit", "private", "resolve", "reopen", "rename a person")

@@ -22,7 +22,7 @@ from incidents import visibility
 from incidents.audited import audit_notes
 from incidents.models import Person
 from incidents.views.allowed import needs
-from incidents.views.listing import harmless
+from incidents.views.lists.spreadsheet import harmless
 from incidents.views.signed_in import Request, signed_in
 
 CSV_ROWS: Final = 10_000

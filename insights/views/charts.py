@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 
 from incidents.audited import audit_notes
 from incidents.models import IncidentType, Person
-from incidents.views.listing import harmless
+from incidents.views.lists.spreadsheet import harmless
 from incidents.views.signed_in import Request, signed_in
 from insights import collector, histories
 from insights.figures import flow, matrix, strip

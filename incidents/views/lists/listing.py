@@ -1,10 +1,8 @@
-"""The list of incidents: active ones first and of those the most urgent, filtered, searched, kept and exported."""
+"""The list of incidents: active ones first and of those the most urgent, filtered, searched and kept."""
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
-from typing import Final
 
 from django.conf import settings
 from django.contrib import messages
@@ -15,7 +13,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import push_url
 
-from incidents.audited import audit_notes
 from incidents.lifecycle import BadInput
 from incidents.models import IncidentType, Person, Status
 from incidents.search import (
@@ -24,17 +21,14 @@ from incidents.search import (
     find,
     jumps,
     near_words,
-    newest,
     open_now,
     saved_views,
     snippets,
 )
-from incidents.views import list_rows
+from incidents.views.lists import list_rows
 from incidents.views.signed_in import Request, signed_in
 
 START_HIDDEN = "start_hidden"
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
-CSV_COLUMNS: Final = ("codename", "title", "type", "state", "private", "lead", "services", "declared", "ended", "drill")
 STATUSES = {"": "All", "active": "Active", "ended": "Ended"}
 MINE = {"": "Everybody", "lead": "I lead", "in": "I'm in"}
 
@@ -85,26 +79,6 @@ def listing(request: Request) -> HttpResponse:
 def _meant(filters: IncidentFilters, person: Person) -> Link | None:
     meant = near_words.of(filters.q, person=person)
     return Link(meant, address(filters, q=meant), on=False) if meant else None
-
-
-@require_GET
-@signed_in
-def as_csv(request: Request) -> HttpResponse:
-    """Give what the filters let through, up to 1,000 incidents, for a spreadsheet."""
-    filters = IncidentFilters.read(request.GET)
-    # Which filters, not their words: the audit holds none of what a title may say.
-    audit_notes.note("export", by=request.person, about="incidents", filters=filters.used)
-    types = {one.pk: one.policy.name for one in IncidentType.objects.select_related("current")}
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="incidents.csv"'
-    writer = csv.writer(response)
-    writer.writerow(CSV_COLUMNS)
-    for one in newest(filters, person=request.person):
-        times = [at and timezone.localtime(at).isoformat(timespec="seconds") for at in (one.declared_at, one.ended_at)]
-        said = [one.codename, one.title, types[one.type_id], one.get_status_display(), "yes" if one.private else "no"]
-        said += [one.lead.name if one.lead else "", ", ".join(one.services)]
-        writer.writerow([harmless(cell) for cell in (*said, *times, "yes" if one.is_drill else "no")])
-    return response
 
 
 @require_GET
@@ -167,11 +141,6 @@ def drop(request: Request, pk: int) -> HttpResponse:
     """Remove a list that this person keeps."""
     saved_views.drop(pk, by=request.person)
     return redirect("incidents")
-
-
-def harmless(value: object) -> object:
-    """Write a cell so that no spreadsheet runs what somebody typed as a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def address(filters: IncidentFilters, **changes: str) -> str:

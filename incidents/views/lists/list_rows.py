@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from django.conf import settings
-from django.template.loader import get_template
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
@@ -136,4 +136,4 @@ def rows(
 @lru_cache(maxsize=KEPT)
 def drawn_once(row: ShownRow) -> SafeString:
     """Draw a row from itself alone: whoever may read it was asked before, and nothing else goes into it."""
-    return SafeString(get_template("incidents/_row.html").render({"row": row}))
+    return render_to_string("incidents/_row.html", {"row": row})

@@ -1,0 +1,1 @@
+"""The list of incidents: its pages and rows, and the same list for a spreadsheet."""
