@@ -20,7 +20,7 @@ from incidents.policies.policy import Policy
 from incidents.search import moment
 from incidents.timeline import TimelineEntry
 from incidents.timeline_filters import GROUPS, TimelineFilters
-from incidents.views import panels
+from incidents.views import panels, shown_entries
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 SHOWN = 40
@@ -37,7 +37,7 @@ def page(request: Request, codename: str) -> HttpResponse:
         return redirect(incident)
     newest = timeline.latest(incident, limit=SHOWN + 1, reader=request.person)
     drawn = panels.draw(request, incident)
-    context = head(incident, request.person) | told(newest, limit=SHOWN)
+    context = head(incident, request.person) | told(newest, incident, request.person, limit=SHOWN)
     context |= {"panels": drawn.elements, "seen": drawn.said}
     return render(request, "incidents/incident.html", context)
 
@@ -51,20 +51,20 @@ def live(request: Request, codename: str) -> HttpResponse:
     is_news = seen is None or incident.last_n > seen
     if not is_news and not drawn.elements:
         return HttpResponse(status=204)
-    context = _news(request, incident, seen=seen or 0) if is_news else {"incident": incident}
+    context = _news(request, incident, seen=seen) if is_news else {"incident": incident}
     context |= {"news": is_news, "panels": panels.joined(drawn.elements), "seen": drawn.said}
     return render(request, "incidents/incident.html#live", context)
 
 
-def _news(request: Request, incident: Incident, *, seen: int) -> dict[str, Any]:
+def _news(request: Request, incident: Incident, *, seen: int | None) -> dict[str, Any]:
     oldest = read_place(request.GET.get("from", ""))
     shown = timeline.latest(incident, limit=MOST_SHOWN + 1, reader=request.person, after=oldest) if oldest else []
     if not shown or len(shown) > MOST_SHOWN:
         shown = timeline.latest(incident, limit=SHOWN + 1, reader=request.person)
-        context: dict[str, Any] = told(shown, limit=SHOWN) | {"restart": True}
+        context = told(shown, incident, request.person, limit=SHOWN, new_after=seen) | {"restart": True}
     else:
-        context = told(shown, limit=MOST_SHOWN)
-    return context | head(incident, request.person) | {"arrived": _arrived(incident, seen, request.person)}
+        context = told(shown, incident, request.person, limit=MOST_SHOWN, new_after=seen)
+    return context | head(incident, request.person) | {"arrived": _arrived(incident, seen or 0, request.person)}
 
 
 @signed_in
@@ -73,7 +73,7 @@ def earlier(request: Request, codename: str) -> HttpResponse:
     incident = incident_or_404(request.person, codename)
     before = read_place(request.GET.get("before", ""))
     entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before)
-    context = told(entries, limit=SHOWN) | {"incident": incident, "person": request.person, "tints": tints()}
+    context = told(entries, incident, request.person, limit=SHOWN) | {"incident": incident}
     context |= {"before": before[1] if before else "all", "place": request.GET.get("before", "")}
     return render(request, "incidents/earlier.html" + ("#page" if request.htmx else ""), context)
 
@@ -85,7 +85,7 @@ def sifted(request: Request, codename: str) -> HttpResponse:
     filters = TimelineFilters.read(request.GET)
     before = read_place(request.GET.get("before", "")) or filters.until or _from_entry(incident, request.GET.get("n"))
     entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before, only=filters.only)
-    context = told(entries, limit=SHOWN) | {"incident": incident, "person": request.person, "tints": tints()}
+    context = told(entries, incident, request.person, limit=SHOWN) | {"incident": incident}
     context |= {"filters": filters, "groups": GROUPS, "zone": timezone.get_current_timezone_name()}
     is_narrowed = filters.any or before is not None
     context |= {"narrowed": is_narrowed or not request.htmx, "here_at": request.get_full_path()}
@@ -135,7 +135,6 @@ def head(incident: Incident, person: Person) -> dict[str, Any]:
         "roles": _roles(incident),
         "steps": _steps(incident),
         "rest": [(name, VERBS[name]) for name in REST if VERBS[name].offered(incident)],
-        "tints": tints(),
         "groups": GROUPS,
     }
 
@@ -152,10 +151,14 @@ def _asks(incident: Incident) -> Policy:
     return held.rehearsed if incident.is_drill else held
 
 
-def told(oldest_first: list[TimelineEntry], *, limit: int) -> dict[str, Any]:
+def told(
+    oldest_first: list[TimelineEntry], incident: Incident, reader: Person, *, limit: int, new_after: int | None = None
+) -> dict[str, Any]:
     """Lay out at most ``limit`` entries; one more than that means that there are earlier ones."""
-    shown = oldest_first[-limit:]
+    shown, colours = oldest_first[-limit:], tints()
     return {
+        "drawn": shown_entries.drawn(shown, incident, reader=reader, tints=colours, new_after=new_after),
+        "tints": colours,
         "days": timeline_layout.days(reversed(shown)),
         "more": place(shown[0]) if len(oldest_first) > limit else "",
         "oldest": place(shown[0]) if shown else "",
